@@ -1,0 +1,2 @@
+//! The `firstflight` command.
+fn main() {}

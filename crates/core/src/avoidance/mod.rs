@@ -1,0 +1,5 @@
+//! The avoidance laws, one file each.
+
+mod reno;
+
+pub use reno::Reno;

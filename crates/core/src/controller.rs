@@ -1,0 +1,315 @@
+//! The controller: composes a start-up scheme, a restart policy and an avoidance law, and owns once what all of
+//! them need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
+
+use crate::seam::{
+    Ack, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step,
+};
+use crate::units::Bytes;
+
+/// Who governs the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// The start-up scheme.
+    Startup,
+    /// The restart policy, after an idle time.
+    Restart,
+    /// The avoidance law.
+    Avoidance,
+}
+
+/// What the controller did, for whoever keeps the record.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Note {
+    /// A start-up or restart began.
+    Began(Origin),
+    /// A start-up or restart ended. Exactly one exit stands per begin.
+    Exited {
+        /// Why, and what was learned.
+        exit: Exit,
+        /// The phase that ended.
+        phase: Phase,
+        /// The window when it ended, before any reduction.
+        cwnd: Bytes,
+        /// Bytes in flight when it ended.
+        flight: Bytes,
+    },
+    /// The window was reduced for a loss, a mark or a timeout; what it was before.
+    Reduced {
+        /// The window before.
+        from: Bytes,
+    },
+    /// A reduction was undone. If the start-up had ended with it, that exit no longer stands.
+    Undone {
+        /// Whether an exit was undone.
+        exit: bool,
+    },
+}
+
+const NOTES: usize = 4;
+
+/// The state that governs a connection: what must fit a socket's private area.
+#[derive(Clone, Debug)]
+struct State<S, R, A> {
+    startup: S,
+    restart: R,
+    avoidance: A,
+    /// Low 32 bits of the stream offset that ends the round; see [`State::round`].
+    round_end: u32,
+    /// The greatest flight size of this round and of the one before, in bytes, saturating.
+    peak: u32,
+    peak_before: u32,
+    phase: Phase,
+    /// Whether a loss episode was answered and is not over.
+    episode: bool,
+}
+
+/// A start-up scheme `S`, a restart policy `R` and an avoidance law `A` at work on one connection.
+///
+/// The host calls [`Controller::on`] with every event in the order in which it happened, reads
+/// [`Controller::plan`] after each, and calls [`Controller::before_new_data`] before it sends new data on an
+/// empty pipe. It drains [`Controller::take_note`] if it keeps a record.
+///
+/// Recovery belongs to the host: at the first loss of an episode the controller answers by the window of its
+/// next plan, which is the target; what is sent until the episode ends is the host's decision.
+#[derive(Clone, Debug)]
+pub struct Controller<S, R, A> {
+    state: State<S, R, A>,
+    undo: Option<State<S, R, A>>,
+    /// Whether a start-up ended since the copy for undo was made.
+    exited_since: bool,
+    notes: [Option<Note>; NOTES],
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
+    /// Bytes of state that governs a connection, without the copy kept for undo.
+    pub const STATE_SIZE: usize = size_of::<State<S, R, A>>();
+
+    /// A controller for a new connection; say [`Event::Begin`] with [`Origin::Fresh`] before the SYN.
+    pub fn new(startup: S, restart: R, avoidance: A) -> Self {
+        let state = State {
+            startup,
+            restart,
+            avoidance,
+            round_end: 0,
+            peak: 0,
+            peak_before: 0,
+            phase: Phase::Startup,
+            episode: false,
+        };
+        Self { state, undo: None, exited_since: false, notes: [None; NOTES] }
+    }
+
+    /// Who governs.
+    pub fn phase(&self) -> Phase {
+        self.state.phase
+    }
+
+    /// What the host should do now. The window is never below one segment.
+    pub fn plan(&self, path: &Path) -> Plan {
+        let mut plan = match self.state.phase {
+            Phase::Startup => self.state.startup.plan(path),
+            Phase::Restart => self.state.restart.plan(path),
+            Phase::Avoidance => self.state.avoidance.plan(path),
+        };
+        plan.window = plan.window.max(path.mss);
+        plan
+    }
+
+    /// The oldest note not yet taken.
+    pub fn take_note(&mut self) -> Option<Note> {
+        let first = self.notes[0]?;
+        self.notes.rotate_left(1);
+        self.notes[NOTES - 1] = None;
+        Some(first)
+    }
+
+    /// Tells the phase's owner what happened.
+    pub fn on(&mut self, event: &Event<'_>, path: &Path) {
+        match *event {
+            Event::Begin(origin) => self.begin(origin, path),
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Lost(loss) => self.lost(loss, path),
+            Event::Marked => self.marked(path),
+            Event::TimedOut { repeated } => self.timed_out(repeated, path),
+            Event::SpuriousLoss => self.spurious(path),
+            Event::Sent(sent) => {
+                let flight = u32::try_from((path.flight + sent.bytes).get()).unwrap_or(u32::MAX);
+                self.state.peak = self.state.peak.max(flight);
+                self.forward(event, path);
+            }
+            Event::Established { .. }
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.forward(event, path),
+        }
+    }
+
+    /// Restarts a connection that was idle. The host says this before it sends new data.
+    ///
+    /// Idle means that nothing is in flight and nothing was sent for longer than the retransmission timeout
+    /// (RFC 5681 section 4.1). Says whether a restart began.
+    pub fn before_new_data(&mut self, path: &Path) -> bool {
+        let Some(last_sent) = path.last_sent else { return false };
+        let idle = path.now.since(last_sent);
+        if !path.flight.is_zero() || idle <= path.rto || path.nxt != path.una {
+            return false;
+        }
+        self.begin(Origin::AfterIdle { idle, was: self.learned(path) }, path);
+        true
+    }
+
+    fn learned(&self, path: &Path) -> Learned {
+        let plan = self.plan(path);
+        Learned { window: plan.window, ssthresh: plan.ssthresh, rate: None }
+    }
+
+    fn begin(&mut self, origin: Origin, path: &Path) {
+        self.close_open_phase(path);
+        self.state.phase = match origin {
+            Origin::AfterIdle { .. } => Phase::Restart,
+            Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => Phase::Startup,
+        };
+        self.state.start_round(path);
+        self.state.peak_before = 0;
+        self.note(Note::Began(origin));
+        self.forward(&Event::Begin(origin), path);
+    }
+
+    /// A start-up overtaken by an idle time or a new path leaves for want of data, so that every begin has its
+    /// exit.
+    fn close_open_phase(&mut self, path: &Path) {
+        let open = self.state.phase != Phase::Avoidance && path.last_sent.is_some();
+        if open {
+            let learned = self.learned(path);
+            self.leave(Exit { cause: Cause::App, learned }, path);
+        }
+    }
+
+    fn acked(&mut self, mut ack: Ack<'_>, path: &Path) {
+        self.state.episode &= path.recovering;
+        ack.growth = if path.recovering || !self.state.window_was_the_limit(path) {
+            Bytes::ZERO
+        } else {
+            ack.advanced
+        };
+        ack.round_ended = self.state.round_ended(path);
+        if ack.round_ended {
+            self.state.start_round(path);
+        }
+        self.forward(&Event::Acked(ack), path);
+    }
+
+    fn lost(&mut self, mut loss: Loss<'_>, path: &Path) {
+        loss.opens_episode = !self.state.episode;
+        if loss.opens_episode {
+            self.reduce(path, |state| state.episode = true);
+        }
+        self.forward(&Event::Lost(loss), path);
+    }
+
+    fn marked(&mut self, path: &Path) {
+        if self.state.episode {
+            return;
+        }
+        self.reduce(path, |state| state.episode = true);
+        self.forward(&Event::Marked, path);
+    }
+
+    fn timed_out(&mut self, repeated: bool, path: &Path) {
+        let was = self.learned(path);
+        let event = Event::TimedOut { repeated };
+        if repeated {
+            if self.state.phase != Phase::Avoidance {
+                self.note_exit(Exit { cause: Cause::Timeout, learned: was }, path);
+            }
+            self.state.phase = Phase::Avoidance;
+        } else {
+            self.reduce(path, |state| state.episode = false);
+            self.forward(&event, path);
+        }
+        if self.state.phase == Phase::Avoidance {
+            let ssthresh = if repeated { was.ssthresh } else { self.learned(path).ssthresh };
+            // RFC 5681 section 3.1: the loss window is one full-sized segment.
+            let was = Learned { window: path.mss, ssthresh, rate: None };
+            self.begin(Origin::AfterTimeout { was }, path);
+        }
+    }
+
+    fn spurious(&mut self, path: &Path) {
+        let Some(before) = self.undo.take() else { return };
+        self.state = before;
+        self.state.start_round(path);
+        self.note(Note::Undone { exit: self.exited_since });
+        self.forward(&Event::SpuriousLoss, path);
+    }
+
+    /// Keeps a copy for undo, then marks the reduction.
+    fn reduce(&mut self, path: &Path, mark: impl FnOnce(&mut State<S, R, A>)) {
+        self.undo = Some(self.state.clone());
+        self.exited_since = false;
+        mark(&mut self.state);
+        self.note(Note::Reduced { from: self.plan(path).window });
+    }
+
+    fn forward(&mut self, event: &Event<'_>, path: &Path) {
+        let step = match self.state.phase {
+            Phase::Startup => self.state.startup.on(event, path),
+            Phase::Restart => self.state.restart.on(event, path),
+            Phase::Avoidance => {
+                self.state.avoidance.on(event, path);
+                Step::Stay
+            }
+        };
+        if let Step::Done(exit) = step {
+            self.leave(exit, path);
+        }
+    }
+
+    fn leave(&mut self, exit: Exit, path: &Path) {
+        self.note_exit(exit, path);
+        self.state.phase = Phase::Avoidance;
+        self.state.avoidance.enter(&exit, path);
+    }
+
+    fn note_exit(&mut self, exit: Exit, path: &Path) {
+        let phase = self.state.phase;
+        self.exited_since = true;
+        self.note(Note::Exited { exit, phase, cwnd: path.cwnd, flight: path.flight });
+    }
+
+    fn note(&mut self, note: Note) {
+        debug_assert!(self.notes[NOTES - 1].is_none(), "one event makes at most {NOTES} notes");
+        if let Some(free) = self.notes.iter_mut().find(|slot| slot.is_none()) {
+            *free = Some(note);
+        }
+    }
+}
+
+impl<S, R, A> State<S, R, A> {
+    /// A round trip ends with the first ACK for data sent after it began (the HyStart paper and Linux;
+    /// RFC 9406 section 4.2 calls the mark windowEnd). Offsets are compared modulo 2^32, as TCP does.
+    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+    fn round_ended(&self, path: &Path) -> bool {
+        (path.una as u32).wrapping_sub(self.round_end).wrapping_sub(1) < u32::MAX / 2
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+    fn start_round(&mut self, path: &Path) {
+        self.round_end = path.nxt as u32;
+        self.peak_before = self.peak;
+        self.peak = u32::try_from(path.flight.get()).unwrap_or(u32::MAX);
+    }
+
+    /// Whether the flight of the last two rounds shows that the window was what limited sending: a window may
+    /// grow to twice what was in flight in start-up, to a segment more in avoidance
+    /// (draft-ietf-ccwg-ratelimited-increase; RFC 7661 section 4.3 states the need).
+    fn window_was_the_limit(&self, path: &Path) -> bool {
+        let peak = Bytes::new(u64::from(self.peak.max(self.peak_before)));
+        match self.phase {
+            Phase::Avoidance => path.cwnd < peak + path.mss,
+            Phase::Startup | Phase::Restart => path.cwnd < peak * 2,
+        }
+    }
+}

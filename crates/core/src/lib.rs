@@ -1,0 +1,32 @@
+//! Firstflight: how a TCP or QUIC connection starts, and how it restarts after idling.
+//!
+//! A start-up scheme is a deterministic state machine: [`Event`]s in, a [`Plan`] out. It has no clock,
+//! socket, timer, random source or log of its own, so the same scheme, unchanged, races others in a
+//! simulator, drives real bytes in user space, and is the reference that a kernel twin must match.
+//!
+//! A host embeds the library in four steps:
+//!
+//! 1. build a [`Controller`] from a start-up scheme, a restart policy and an avoidance law;
+//! 2. hand it every [`Event`] together with the [`Path`] as the host sees it at that instant;
+//! 3. after each event ask for the [`Plan`] and execute it: window, pacing, tag, wake-up;
+//! 4. let a [`Pacer`] say when the next packet may leave.
+//!
+//! The crate is `no_std`, allocates nothing and uses no floating point.
+#![no_std]
+
+pub mod avoidance;
+mod controller;
+mod pacer;
+pub mod registry;
+pub mod restart;
+pub mod schemes;
+mod seam;
+mod units;
+
+pub use controller::{Controller, Note, Phase};
+pub use pacer::Pacer;
+pub use seam::{
+    Ack, Advice, Ask, Avoidance, Cause, Delivered, Event, Exit, Learned, Loss, LostPacket, Origin, Pacing, Path,
+    Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,
+};
+pub use units::{Bytes, Rate, Span, Time};

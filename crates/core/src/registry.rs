@@ -1,0 +1,1 @@
+//! Every scheme, restart policy and avoidance law by name: one line each.

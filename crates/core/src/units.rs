@@ -1,0 +1,318 @@
+//! The four quantities of the library: instants, spans, bytes and rates, all integers.
+//!
+//! Each is a newtype that converts only through named constructors, so a ratio cannot pass for bytes nor
+//! microseconds for milliseconds. Arithmetic saturates and never panics. The largest `u64` is reserved, so an
+//! `Option` of a quantity is no larger than the quantity: "unknown" needs no sentinel and costs no space.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::num::NonZeroU64;
+use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+
+/// A `u64` other than `u64::MAX`, kept complemented so that the niche is free.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct NonMax(NonZeroU64);
+
+impl NonMax {
+    const fn new(value: u64) -> Self {
+        match NonZeroU64::new(!value) {
+            Some(inner) => Self(inner),
+            None => Self(NonZeroU64::MIN),
+        }
+    }
+
+    const fn get(self) -> u64 {
+        !self.0.get()
+    }
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub struct $name(NonMax);
+
+        impl $name {
+            /// Nothing.
+            pub const ZERO: Self = Self(NonMax::new(0));
+            /// The largest value that can be held.
+            pub const MAX: Self = Self(NonMax::new(u64::MAX - 1));
+
+            const fn raw(value: u64) -> Self {
+                Self(NonMax::new(value))
+            }
+
+            const fn value(self) -> u64 {
+                self.0.get()
+            }
+
+            fn from_wide(value: u128) -> Self {
+                Self::raw(u64::try_from(value).unwrap_or(u64::MAX))
+            }
+
+            /// Whether this is nothing.
+            pub const fn is_zero(self) -> bool {
+                self.value() == 0
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::ZERO
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.value().cmp(&other.value())
+            }
+        }
+    };
+}
+
+macro_rules! amount {
+    ($name:ident) => {
+        impl Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self::raw(self.value().saturating_add(other.value()))
+            }
+        }
+
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        /// Saturates at zero.
+        impl Sub for $name {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self::raw(self.value().saturating_sub(other.value()))
+            }
+        }
+
+        impl SubAssign for $name {
+            fn sub_assign(&mut self, other: Self) {
+                *self = *self - other;
+            }
+        }
+
+        impl Mul<u64> for $name {
+            type Output = Self;
+            fn mul(self, factor: u64) -> Self {
+                Self::raw(self.value().saturating_mul(factor))
+            }
+        }
+
+        /// Rounds down; a divisor of zero counts as one.
+        impl Div<u64> for $name {
+            type Output = Self;
+            fn div(self, divisor: u64) -> Self {
+                Self::raw(self.value() / divisor.max(1))
+            }
+        }
+
+        impl $name {
+            /// `self × num / den`, rounded down, through 128 bits; a `den` of zero counts as one.
+            pub fn scale(self, num: u64, den: u64) -> Self {
+                Self::from_wide(u128::from(self.value()) * u128::from(num) / u128::from(den.max(1)))
+            }
+        }
+    };
+}
+
+quantity! {
+    /// An instant: nanoseconds since the origin of the habitat's clock.
+    Time
+}
+quantity! {
+    /// A length of time in nanoseconds.
+    Span
+}
+quantity! {
+    /// A number of bytes.
+    Bytes
+}
+quantity! {
+    /// A rate in bits per second.
+    Rate
+}
+amount!(Span);
+amount!(Bytes);
+amount!(Rate);
+
+impl Time {
+    /// The instant `nanos` nanoseconds after the origin.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self::raw(nanos)
+    }
+
+    /// Nanoseconds since the origin.
+    pub const fn nanos(self) -> u64 {
+        self.value()
+    }
+
+    /// The span from `earlier` to here; zero if `earlier` is later.
+    pub fn since(self, earlier: Self) -> Span {
+        Span::raw(self.value().saturating_sub(earlier.value()))
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    fn add(self, span: Span) -> Self {
+        Self::raw(self.value().saturating_add(span.value()))
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Self;
+    fn sub(self, span: Span) -> Self {
+        Self::raw(self.value().saturating_sub(span.value()))
+    }
+}
+
+impl Span {
+    /// A span of whole nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self::raw(nanos)
+    }
+
+    /// A span of whole microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self::raw(micros.saturating_mul(1_000))
+    }
+
+    /// A span of whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self::raw(millis.saturating_mul(1_000_000))
+    }
+
+    /// A span of whole seconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self::raw(secs.saturating_mul(1_000_000_000))
+    }
+
+    /// Nanoseconds.
+    pub const fn nanos(self) -> u64 {
+        self.value()
+    }
+}
+
+impl Bytes {
+    /// A number of bytes.
+    pub const fn new(bytes: u64) -> Self {
+        Self::raw(bytes)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.value()
+    }
+
+    /// Whole packets of `size` bytes that fit; a `size` of zero counts as one.
+    pub fn packets(self, size: Self) -> u64 {
+        self.value() / size.value().max(1)
+    }
+
+    /// The rate that carries these bytes in `span`, rounded down; `None` for an empty span.
+    pub fn per(self, span: Span) -> Option<Rate> {
+        if span.is_zero() {
+            return None;
+        }
+        Some(Rate::from_wide(u128::from(self.value()) * 8_000_000_000 / u128::from(span.value())))
+    }
+}
+
+impl Rate {
+    /// A rate in bits per second.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self::raw(bps)
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.value()
+    }
+
+    /// The time that `bytes` take at this rate, rounded up; the longest span at a rate of zero.
+    pub fn time_for(self, bytes: Bytes) -> Span {
+        if self.is_zero() {
+            return Span::MAX;
+        }
+        Span::from_wide((u128::from(bytes.value()) * 8_000_000_000).div_ceil(u128::from(self.value())))
+    }
+
+    /// The bytes that this rate carries in `span`, rounded down.
+    pub fn over(self, span: Span) -> Bytes {
+        Bytes::from_wide(u128::from(self.value()) * u128::from(span.value()) / 8_000_000_000)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}ns", self.value())
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ns", self.value())
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}B", self.value())
+    }
+}
+
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}bit/s", self.value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_optional_quantity_costs_no_space() {
+        assert_eq!(size_of::<Option<Time>>(), 8);
+        assert_eq!(size_of::<Option<Rate>>(), 8);
+    }
+
+    #[test]
+    fn order_follows_the_number() {
+        assert!(Span::from_millis(1) < Span::from_secs(1));
+        assert!(Bytes::ZERO < Bytes::new(1));
+        assert_eq!(Bytes::new(7).max(Bytes::new(5)).get(), 7);
+    }
+
+    #[test]
+    fn a_thousand_bytes_take_eighty_microseconds_at_100_mbit() {
+        let rate = Rate::from_bps(100_000_000);
+        assert_eq!(rate.time_for(Bytes::new(1_000)), Span::from_micros(80));
+        assert_eq!(rate.over(Span::from_millis(80)), Bytes::new(1_000_000));
+        assert_eq!(Bytes::new(1_000).per(Span::from_micros(80)), Some(rate));
+    }
+
+    #[test]
+    fn arithmetic_saturates_and_never_wraps() {
+        assert_eq!(Bytes::MAX + Bytes::new(1), Bytes::MAX);
+        assert_eq!(Bytes::ZERO - Bytes::new(1), Bytes::ZERO);
+        assert_eq!(Rate::ZERO.time_for(Bytes::new(1)), Span::MAX);
+        assert_eq!(Bytes::new(1).per(Span::ZERO), None);
+        assert_eq!(Time::from_nanos(1).since(Time::from_nanos(9)), Span::ZERO);
+        assert_eq!(Span::MAX.scale(u64::MAX, 1), Span::MAX);
+    }
+}

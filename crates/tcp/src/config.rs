@@ -1,0 +1,91 @@
+//! What a host chooses for an endpoint.
+
+use firstflight::Span;
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Recovery {
+    /// SACK with RFC 6675's marking, RACK-TLP (RFC 8985) and PRR (RFC 9937).
+    #[default]
+    Rack,
+    /// SACK exactly as RFC 6675: its pipe, its window at the threshold at once, RFC 5681's flight size.
+    Sack,
+    /// NewReno without SACK, impatient: the timer restarts on the first partial ACK only (RFC 6582).
+    NewReno,
+    /// NewReno without SACK, slow but steady: the timer restarts on every partial ACK (RFC 6582).
+    NewRenoSteady,
+    /// Reno: fast recovery ends with the first new ACK (RFC 5681 section 3.2).
+    Reno,
+    /// ns-2's `Sack1` agent, for comparison: pipe counted by ACKs, half of cwnd as the threshold.
+    Ns2Sack1,
+}
+
+impl Recovery {
+    /// Whether SACK blocks are used.
+    pub const fn uses_sack(self) -> bool {
+        matches!(self, Self::Rack | Self::Sack | Self::Ns2Sack1)
+    }
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AckPolicy {
+    /// Every segment at once.
+    Every,
+    /// Every second full segment, or after the delay (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
+    #[default]
+    Delayed,
+    /// Linux: quick ACKs at first, then delayed.
+    Linux,
+    /// FreeBSD: delayed, every second segment, 40 ms.
+    FreeBsd,
+    /// Windows XP: delayed by up to 200 ms, and SACK blocks suppressed past a limit of out-of-order ranges.
+    WindowsXp,
+}
+
+/// What an endpoint is set up with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Payload bytes of a full segment, timestamps not counted in: the IP packet is `mss + 40`, and 12 more
+    /// with timestamps.
+    pub mss: u16,
+    /// Whether to offer SACK.
+    pub sack: bool,
+    /// Whether to offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Whether to negotiate and use ECN (RFC 3168).
+    pub ecn: bool,
+    /// Whether to offer window scaling (RFC 7323).
+    pub window_scaling: bool,
+    /// Bytes of receive buffer, which bounds the window offered.
+    pub receive_buffer: u64,
+    /// Whether the application takes data as soon as it is in order; else it is taken by
+    /// [`crate::Endpoint::read`].
+    pub reads_at_once: bool,
+    /// When to acknowledge.
+    pub ack_policy: AckPolicy,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// The least retransmission timeout (RFC 6298 section 2.4 says one second; Linux uses 200 ms).
+    pub min_rto: Span,
+    /// The initial sequence number.
+    pub initial_sequence: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            sack: true,
+            timestamps: false,
+            ecn: false,
+            window_scaling: true,
+            receive_buffer: 1 << 30,
+            reads_at_once: true,
+            ack_policy: AckPolicy::Delayed,
+            recovery: Recovery::Rack,
+            min_rto: Span::from_secs(1),
+            initial_sequence: 0,
+        }
+    }
+}

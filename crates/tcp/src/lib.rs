@@ -1,0 +1,20 @@
+//! A sans-IO TCP endpoint: it moves ranges of a byte stream, and its host moves the bytes.
+//!
+//! The host calls, in this order of kinds:
+//!
+//! - *commands*: [`Endpoint::open`], [`Endpoint::write`], [`Endpoint::read`], [`Endpoint::shut`];
+//! - *handle*: [`Endpoint::on_segment`] for each segment that arrives, [`Endpoint::on_timer`] when the instant of
+//!   [`Endpoint::next_timer`] has come;
+//! - *poll*: after any of these, [`Endpoint::poll_transmit`] until it gives nothing, then
+//!   [`Endpoint::next_timer`]; [`Endpoint::poll_happening`] if it keeps a record;
+//! - *getters*: [`Endpoint::snapshot`], [`Endpoint::stats`].
+//!
+//! Time only ever comes in as an argument; there is no clock, no randomness and no floating point.
+
+mod config;
+mod endpoint;
+mod segment;
+
+pub use config::{AckPolicy, Config, Recovery};
+pub use endpoint::{Endpoint, Happening, Role, Snapshot, Stats};
+pub use segment::{Ecn, Flags, SackBlock, Segment, Timestamps, MAX_SACK_BLOCKS};
