@@ -1,1 +1,7 @@
-//! Firstflight: lab.
+//! Scenario to run to metrics to verdict.
+
+mod recording;
+mod row;
+
+pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
+pub use row::Row;

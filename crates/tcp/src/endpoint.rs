@@ -1,6 +1,6 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
-use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Span, Startup, Time};
+use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Sent, Span, Startup, Time};
 
 use crate::config::Config;
 use crate::segment::Segment;
@@ -12,6 +12,15 @@ pub enum Role {
     Client,
     /// Waits for it.
     Server,
+}
+
+/// A segment that leaves now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// For data packets: the packet's number, its tag, and whether its data was sent before.
+    pub sent: Option<Sent>,
 }
 
 /// What happened inside an endpoint, for whoever keeps the record.
@@ -124,7 +133,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// The next segment that may leave at `now`, if any. Call until it gives none.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         let _ = now;
         None
     }

@@ -16,5 +16,5 @@ mod endpoint;
 mod segment;
 
 pub use config::{AckPolicy, Config, Recovery};
-pub use endpoint::{Endpoint, Happening, Role, Snapshot, Stats};
+pub use endpoint::{Endpoint, Happening, Role, Snapshot, Stats, Transmit};
 pub use segment::{Ecn, Flags, SackBlock, Segment, Timestamps, MAX_SACK_BLOCKS};

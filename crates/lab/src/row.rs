@@ -1,0 +1,84 @@
+//! One result: what a race says of one scheme. DESIGN.md section 6 defines every number.
+
+use serde::Serialize;
+
+/// One result row. `_bps` is bits per second; `None` (JSON `null`) where a number is undefined.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// The bare name of the scheme.
+    pub scheme: String,
+    /// The label given with `as=`, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Its parameters where they differ from the defaults, as on the command line.
+    pub params: String,
+    /// The avoidance law.
+    pub avoidance: String,
+    /// How losses are repaired.
+    pub recovery: String,
+    /// The restart policy.
+    pub restart: String,
+    /// Payload delivered in order over the time since the SYN.
+    pub throughput_bps: f64,
+    /// Own data packets dropped over data packets sent.
+    pub loss: f64,
+    /// First data packet sent until avoidance first governs new data.
+    pub su_time_s: Option<f64>,
+    /// Payload delivered of what was sent in su-time, over su-time.
+    pub su_throughput_bps: Option<f64>,
+    /// Data packets dropped of those sent in su-time, over those sent.
+    pub su_loss: Option<f64>,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Retransmission timeouts in su-time.
+    pub su_timeouts: u64,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Own data packets that the network dropped.
+    pub packets_lost: u64,
+    /// Data packets that carried data sent before.
+    pub retransmissions: u64,
+    /// Why the first standing exit left start-up; `none` if the flow ended first.
+    pub exit_cause: String,
+    /// From the first data packet to the exit.
+    pub exit_time_s: Option<f64>,
+    /// The rate that the exit found, if the scheme finds one.
+    pub exit_rate_bps: Option<f64>,
+    /// The window at the exit, before any reduction, in full segments.
+    pub exit_cwnd_packets: Option<f64>,
+    /// That window in IP bytes over the true BDP at the exit.
+    pub exit_cwnd_over_bdp: Option<f64>,
+    /// The window before the first reduction, in full segments.
+    pub cwnd_before_first_cut_packets: Option<f64>,
+    /// Own packets dropped by a queue among those sent until one base RTT after the exit, or until the end
+    /// of its recovery.
+    pub overshoot_lost_packets: u64,
+    /// First data to the end of the first of four intervals in a row that bring nine tenths of the
+    /// available rate.
+    pub time_to_90pct_s: Option<f64>,
+    /// The longest queue at the bottleneck, in packets.
+    pub queue_peak_packets: u64,
+    /// The mean queue at the bottleneck over the flow's life, in packets.
+    pub queue_mean_packets: f64,
+    /// Packets of other flows dropped, less those dropped in the same run without this flow.
+    pub cross_lost_packets: i64,
+    /// Payload or datagram bits of other flows not delivered because of this flow, over its life.
+    pub harm_bps: f64,
+    /// SYN sent to last byte delivered; only with a size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fct_s: Option<Option<f64>>,
+    /// The clairvoyant ideal; only with a size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ideal_fct_s: Option<Option<f64>>,
+    /// FCT over the ideal; only with a size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Option<f64>>,
+    /// `exact`, or `fair-share` where responsive cross traffic makes the ideal a fair share.
+    pub ideal_kind: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The program's version.
+    pub version: String,
+    /// Hash of the scenario.
+    pub scenario_hash: String,
+}
