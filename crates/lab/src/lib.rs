@@ -1,5 +1,6 @@
 //! Scenario to run to metrics to verdict.
 
+pub mod quantity;
 mod recording;
 mod row;
 

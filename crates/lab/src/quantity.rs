@@ -1,0 +1,564 @@
+//! Quantities as people write them, on the command line and in TOML: `100mbit`, `80ms`, `64kB`, `1000p`,
+//! `0.3bdp`, `2%`.
+//!
+//! A decimal fraction is converted in integers, to the nearest whole base unit (bit/s, nanosecond, byte), so
+//! `1.1gbit` is 1,100,000,000 bit/s and not one less. Zero, negative, non-finite and too large values are
+//! refused with one line that says what was found and what is allowed.
+
+use firstflight::{Bytes, Rate, Span};
+
+/// A quantity that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{found}` {why}; {allowed}")]
+pub struct QuantityError {
+    /// What was found.
+    pub found: String,
+    /// What is wrong with it.
+    pub why: Why,
+    /// What is allowed, as a clause: "a rate is …".
+    pub allowed: &'static str,
+}
+
+/// What is wrong with a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    /// It does not begin with a decimal number.
+    #[error("does not begin with a decimal number")]
+    NoNumber,
+    /// A number without a unit.
+    #[error("has no unit")]
+    NoUnit,
+    /// A unit that is not one of this quantity's.
+    #[error("has the unknown unit `{0}`")]
+    UnknownUnit(String),
+    /// `bps` is bytes a second to tc and bits a second to most others.
+    #[error("has an ambiguous unit (`bps` is bytes a second in tc, bits a second elsewhere)")]
+    Ambiguous,
+    /// Less than nothing.
+    #[error("is negative")]
+    Negative,
+    /// Nothing, or so little that it rounds to nothing.
+    #[error("is zero")]
+    Zero,
+    /// NaN or infinite.
+    #[error("is not finite")]
+    NotFinite,
+    /// More than can be held or simulated.
+    #[error("is too large")]
+    TooLarge,
+    /// Outside the allowed range.
+    #[error("is out of range")]
+    OutOfRange,
+    /// A word that is not one of the choices.
+    #[error("is not known")]
+    UnknownWord,
+    /// Something that is planned and not built yet.
+    #[error("is not built yet")]
+    NotBuilt,
+}
+
+pub(crate) fn refuse(found: &str, why: Why, allowed: &'static str) -> QuantityError {
+    QuantityError { found: found.to_owned(), why, allowed }
+}
+
+/// A non-negative decimal number, exactly: `mantissa × 10^-scale`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    mantissa: u128,
+    scale: u32,
+}
+
+/// Beyond this many digits a number is refused; products with every unit then fit 128 bits.
+const MAX_DIGITS: usize = 24;
+
+impl Decimal {
+    /// A whole number.
+    pub const fn whole(value: u64) -> Self {
+        Self { mantissa: value as u128, scale: 0 }
+    }
+
+    /// `value × factor`, to the nearest whole number, halves up; `None` if it does not fit.
+    pub fn times(self, factor: u64) -> Option<u64> {
+        self.ratio(u128::from(factor), 1)
+    }
+
+    /// `value × num / den`, to the nearest whole number, halves up; `None` if it does not fit or `den` is 0.
+    pub fn ratio(self, num: u128, den: u128) -> Option<u64> {
+        let den = 10u128.checked_pow(self.scale)?.checked_mul(den)?;
+        let product = self.mantissa.checked_mul(num)?;
+        let quotient = product.checked_div(den)?;
+        let up = product % den >= den.div_ceil(2);
+        u64::try_from(quotient + u128::from(up)).ok()
+    }
+
+    /// The whole part.
+    pub fn floor(self) -> Option<u64> {
+        u64::try_from(self.mantissa / 10u128.checked_pow(self.scale)?).ok()
+    }
+
+    /// Whether this is nothing.
+    pub const fn is_zero(self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// The nearest double.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    pub fn to_f64(self) -> f64 {
+        let den = 10u128.checked_pow(self.scale).unwrap_or(u128::MAX);
+        self.mantissa as f64 / den as f64
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    /// The shortest decimal form.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = self.mantissa.to_string();
+        let scale = self.scale as usize;
+        if scale == 0 {
+            return f.write_str(&digits);
+        }
+        let padded = format!("{digits:0>width$}", width = scale + 1);
+        let (whole, fraction) = padded.split_at(padded.len() - scale);
+        let fraction = fraction.trim_end_matches('0');
+        if fraction.is_empty() { f.write_str(whole) } else { write!(f, "{whole}.{fraction}") }
+    }
+}
+
+/// Splits `text` into its number and its unit.
+fn split<'t>(text: &'t str, allowed: &'static str) -> Result<(Decimal, &'t str), QuantityError> {
+    let text = text.trim();
+    let err = |why| refuse(text, why, allowed);
+    let lower = text.to_ascii_lowercase();
+    if ["nan", "inf", "+inf", "-inf"].iter().any(|word| lower.starts_with(word)) {
+        return Err(err(Why::NotFinite));
+    }
+    if let Some(rest) = text.strip_prefix('-') {
+        let number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        return Err(err(if number { Why::Negative } else { Why::NoNumber }));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+        return Err(err(Why::NoNumber));
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let whole = whole.trim_start_matches('0');
+    if whole.len() + fraction.len() > MAX_DIGITS {
+        return Err(err(Why::TooLarge));
+    }
+    let mantissa = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .fold(0u128, |value, digit| value * 10 + u128::from(digit - b'0'));
+    let scale = u32::try_from(fraction.len()).unwrap_or(0);
+    Ok((Decimal { mantissa, scale }, unit.trim_start()))
+}
+
+fn convert(
+    text: &str,
+    number: Decimal,
+    factor: u64,
+    largest: u64,
+    allowed: &'static str,
+) -> Result<u64, QuantityError> {
+    match number.times(factor) {
+        Some(0) => Err(refuse(text, Why::Zero, allowed)),
+        Some(value) if value <= largest => Ok(value),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}
+
+fn unknown(text: &str, unit: &str, allowed: &'static str) -> QuantityError {
+    let why = if unit.is_empty() { Why::NoUnit } else { Why::UnknownUnit(unit.to_owned()) };
+    refuse(text, why, allowed)
+}
+
+const RATE: &str = "a rate is a positive number with `bit`, `kbit`, `mbit`, `gbit` or `tbit` (a second, \
+                    powers of 1000), up to 10tbit, as in `100mbit`";
+
+/// A rate: `800kbit`, `100mbit`, `1.5gbit`. Bits a second with tc's names; the case is free and `/s` may follow.
+///
+/// # Errors
+/// Anything else, zero, or more than 10 Tbit/s.
+pub fn rate(text: &str) -> Result<Rate, QuantityError> {
+    let (number, unit) = split(text, RATE)?;
+    let lower = unit.to_ascii_lowercase();
+    let factor = match lower.strip_suffix("/s").unwrap_or(&lower) {
+        "bit" => 1,
+        "kbit" => 1_000,
+        "mbit" => 1_000_000,
+        "gbit" => 1_000_000_000,
+        "tbit" => 1_000_000_000_000,
+        "bps" | "kbps" | "mbps" | "gbps" | "tbps" => return Err(refuse(text, Why::Ambiguous, RATE)),
+        _ => return Err(unknown(text, unit, RATE)),
+    };
+    convert(text, number, factor, 10_000_000_000_000, RATE).map(Rate::from_bps)
+}
+
+const SPAN: &str = "a duration is a positive number with `ns`, `us`, `ms`, `s`, `min` or `h`, up to 1000h, as \
+                    in `80ms`";
+
+/// A duration: `500ns`, `20us`, `80ms`, `1.5s`, `2min`, `1h`.
+///
+/// # Errors
+/// Anything else, zero, or more than 1000 hours.
+pub fn span(text: &str) -> Result<Span, QuantityError> {
+    let (number, unit) = split(text, SPAN)?;
+    let factor = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return Err(unknown(text, unit, SPAN)),
+    };
+    convert(text, number, factor, 3_600_000_000_000_000, SPAN).map(Span::from_nanos)
+}
+
+const BYTES: &str = "a size is a positive number with `B`, `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, \
+                     `MiB`, `GiB`, up to 1000TB, as in `1MB`";
+const MAX_BYTES: u64 = 1_000_000_000_000_000;
+
+fn byte_unit(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        "KiB" | "kiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    })
+}
+
+/// A size in bytes: `1500B`, `64kB`, `1MB`, `2MiB`.
+///
+/// # Errors
+/// Anything else, zero, or more than 1000 TB.
+pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
+    let (number, unit) = split(text, BYTES)?;
+    let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, BYTES))?;
+    convert(text, number, factor, MAX_BYTES, BYTES).map(Bytes::new)
+}
+
+const COUNT: &str = "a whole number from 1 up is wanted, as in `10`";
+
+/// A positive whole number, without a unit.
+///
+/// # Errors
+/// Anything else, zero, or more than fits 64 bits.
+pub fn count(text: &str) -> Result<u64, QuantityError> {
+    match text.trim().parse::<u64>() {
+        Ok(0) => Err(refuse(text, Why::Zero, COUNT)),
+        Ok(value) => Ok(value),
+        Err(_) => {
+            let (number, unit) = split(text, COUNT)?;
+            let why = match unit {
+                "" if number.scale == 0 => Why::TooLarge,
+                "" => Why::OutOfRange,
+                unit => Why::UnknownUnit(unit.to_owned()),
+            };
+            Err(refuse(text, why, COUNT))
+        }
+    }
+}
+
+const FRACTION: &str = "a fraction is a number from 0 to 1 or a percentage, as in `0.25` or `2%`";
+
+/// A fraction from 0 to 1: `0.02`, `2%`.
+///
+/// # Errors
+/// Anything else, or more than one.
+pub fn fraction(text: &str) -> Result<Decimal, QuantityError> {
+    let (mut number, unit) = split(text, FRACTION)?;
+    match unit {
+        "" => {}
+        "%" => number.scale += 2,
+        _ => return Err(unknown(text, unit, FRACTION)),
+    }
+    match 10u128.checked_pow(number.scale) {
+        Some(one) if number.mantissa <= one => Ok(number),
+        _ => Err(refuse(text, Why::OutOfRange, FRACTION)),
+    }
+}
+
+/// A size in packets or in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Full segments, possibly a fraction of one.
+    Packets(Decimal),
+    /// Bytes.
+    Bytes(Bytes),
+}
+
+impl Amount {
+    /// In bytes, with packets of `packet` bytes; `None` if it does not fit.
+    pub fn in_bytes(self, packet: u64) -> Option<Bytes> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Packets(number) => number.times(packet).filter(|bytes| *bytes <= MAX_BYTES).map(Bytes::new),
+        }
+    }
+}
+
+impl std::fmt::Display for Amount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Packets(number) => write!(f, "{number}p"),
+            Self::Bytes(bytes) => f.write_str(&show_bytes(*bytes)),
+        }
+    }
+}
+
+const AMOUNT: &str = "a positive number of packets or bytes is wanted, as in `100p` or `64kB`";
+
+/// A size in packets or bytes: `20000p`, `64kB`.
+///
+/// # Errors
+/// Anything else, zero, or more than 1000 TB or 10^12 packets.
+pub fn amount(text: &str) -> Result<Amount, QuantityError> {
+    let (number, unit) = split(text, AMOUNT)?;
+    if unit == "p" {
+        return packets_of(text, number, AMOUNT).map(Amount::Packets);
+    }
+    let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, AMOUNT))?;
+    convert(text, number, factor, MAX_BYTES, AMOUNT).map(|bytes| Amount::Bytes(Bytes::new(bytes)))
+}
+
+fn packets_of(text: &str, number: Decimal, allowed: &'static str) -> Result<Decimal, QuantityError> {
+    match number.floor() {
+        _ if number.is_zero() => Err(refuse(text, Why::Zero, allowed)),
+        Some(whole) if whole <= 1_000_000_000_000 => Ok(number),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}
+
+const PACKETS: &str = "a number of packets from 1p to 1000000p is wanted, as in `10p`";
+
+/// A number of whole packets: `10p`; a fraction is rounded down.
+///
+/// # Errors
+/// Anything else, less than one packet, or more than a million.
+pub fn packets(text: &str) -> Result<u32, QuantityError> {
+    let (number, unit) = split(text, PACKETS)?;
+    if unit != "p" {
+        return Err(unknown(text, unit, PACKETS));
+    }
+    whole_packets(text, number, PACKETS)
+}
+
+fn whole_packets(text: &str, number: Decimal, allowed: &'static str) -> Result<u32, QuantityError> {
+    match number.floor() {
+        Some(0) if number.is_zero() => Err(refuse(text, Why::Zero, allowed)),
+        Some(0) => Err(refuse(text, Why::OutOfRange, allowed)),
+        Some(whole @ 1..=1_000_000) => Ok(u32::try_from(whole).unwrap_or(u32::MAX)),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}
+
+/// The limit of a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueSize {
+    /// Whole packets.
+    Packets(u32),
+    /// IP bytes.
+    Bytes(Bytes),
+    /// Multiples of the bandwidth-delay product, in bytes.
+    Bdp(Decimal),
+}
+
+impl std::fmt::Display for QueueSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets}p"),
+            Self::Bytes(bytes) => f.write_str(&show_bytes(*bytes)),
+            Self::Bdp(number) => write!(f, "{number}bdp"),
+        }
+    }
+}
+
+const QUEUE: &str = "a queue is a positive number of packets (`1000p`, at most 1000000p), bytes (`64kB`) or \
+                     bandwidth-delay products (`0.3bdp`)";
+
+/// A queue's limit: `1000p`, `64kB`, `0.3bdp`. Packets are whole: a fraction is rounded down.
+///
+/// # Errors
+/// Anything else, zero, or too large; the queues that are planned and not built yet, by name.
+pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
+    let kind = text.split([':', ' ']).next().unwrap_or_default();
+    if ["red", "codel", "fq-codel", "fq_codel", "pie", "policer"].contains(&kind) {
+        return Err(refuse(text, Why::NotBuilt, QUEUE));
+    }
+    let (number, unit) = split(text, QUEUE)?;
+    match unit {
+        "p" => whole_packets(text, number, QUEUE).map(QueueSize::Packets),
+        "bdp" if number.is_zero() => Err(refuse(text, Why::Zero, QUEUE)),
+        "bdp" => Ok(QueueSize::Bdp(number)),
+        _ => {
+            let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, QUEUE))?;
+            convert(text, number, factor, MAX_BYTES, QUEUE).map(|b| QueueSize::Bytes(Bytes::new(b)))
+        }
+    }
+}
+
+/// A rate as [`rate`] reads it, exactly.
+pub fn show_rate(rate: Rate) -> String {
+    show(rate.bps(), &[("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)])
+}
+
+/// A duration as [`span`] reads it, exactly.
+pub fn show_span(span: Span) -> String {
+    let units =
+        [("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+    show(span.nanos(), &units)
+}
+
+/// A size as [`bytes`] reads it, exactly.
+pub fn show_bytes(bytes: Bytes) -> String {
+    show(bytes.get(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+}
+
+/// The largest unit that gives a whole number.
+fn show(value: u64, units: &[(&str, u64)]) -> String {
+    let unit = units.iter().find(|(_, factor)| value.is_multiple_of(*factor));
+    match unit {
+        Some((name, factor)) if value > 0 => format!("{}{name}", value / factor),
+        _ => format!("{value}{}", units.last().map_or("", |(name, _)| name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bps(text: &str) -> u64 {
+        rate(text).map(Rate::bps).expect(text)
+    }
+
+    fn why<T: std::fmt::Debug>(result: Result<T, QuantityError>) -> Why {
+        result.expect_err("must be refused").why
+    }
+
+    #[test]
+    fn rates_are_bits_a_second_in_powers_of_a_thousand() {
+        assert_eq!(bps("100mbit"), 100_000_000);
+        assert_eq!(bps("1.5gbit"), 1_500_000_000);
+        assert_eq!(bps("800kbit"), 800_000);
+        assert_eq!(bps("64bit"), 64);
+        assert_eq!(bps("5.12Mbit/s"), 5_120_000);
+        assert_eq!(bps(".5mbit"), 500_000);
+    }
+
+    #[test]
+    fn decimal_fractions_are_exact() {
+        // In doubles 1.1e9, 0.29e9 and 4.35e2 each fall short of the whole number.
+        assert_eq!(bps("1.1gbit"), 1_100_000_000);
+        assert_eq!(bps("0.29gbit"), 290_000_000);
+        assert_eq!(bps("0.000000435gbit"), 435);
+        assert_eq!(span("0.1s").expect("a span"), Span::from_millis(100));
+        assert_eq!(bytes("1.005kB").expect("a size"), Bytes::new(1_005));
+        // Below the base unit: to the nearest, halves up.
+        assert_eq!(bps("2.5bit"), 3);
+        assert_eq!(bps("2.4999bit"), 2);
+    }
+
+    #[test]
+    fn durations_and_sizes_have_their_units() {
+        let nanos = |text| span(text).map(Span::nanos).expect("a span");
+        assert_eq!(nanos("7ns"), 7);
+        assert_eq!(nanos("7us"), 7_000);
+        assert_eq!(nanos("80ms"), 80_000_000);
+        assert_eq!(nanos("1.5min"), 90_000_000_000);
+        assert_eq!(nanos("1h"), 3_600_000_000_000);
+        let size = |text| bytes(text).map(Bytes::get).expect("a size");
+        assert_eq!(size("64kB"), 64_000);
+        assert_eq!(size("1MB"), 1_000_000);
+        assert_eq!(size("2KiB"), 2_048);
+        assert_eq!(size("1.5MiB"), 1_572_864);
+    }
+
+    #[test]
+    fn zero_negative_and_non_finite_values_are_refused() {
+        assert_eq!(why(rate("0mbit")), Why::Zero);
+        assert_eq!(why(rate("0.4bit")), Why::Zero);
+        assert_eq!(why(rate("-1mbit")), Why::Negative);
+        assert_eq!(why(rate("nan")), Why::NotFinite);
+        assert_eq!(why(rate("infmbit")), Why::NotFinite);
+        assert_eq!(why(span("0ms")), Why::Zero);
+        assert_eq!(why(bytes("-3kB")), Why::Negative);
+        assert_eq!(why(queue("0p")), Why::Zero);
+        assert_eq!(why(queue("0.0bdp")), Why::Zero);
+        assert_eq!(why(packets("0.5p")), Why::OutOfRange);
+    }
+
+    #[test]
+    fn overflow_is_refused_and_never_wraps() {
+        assert_eq!(why(rate("99999999999999999999999gbit")), Why::TooLarge);
+        assert_eq!(why(rate("999999999999999999999999999999mbit")), Why::TooLarge);
+        assert_eq!(why(span("1001h")), Why::TooLarge);
+        assert_eq!(why(bytes("18446744073709551616B")), Why::TooLarge);
+        assert_eq!(why(packets("1000001p")), Why::TooLarge);
+        assert_eq!(why(count("18446744073709551616")), Why::TooLarge);
+    }
+
+    #[test]
+    fn errors_say_what_was_found_and_what_is_allowed() {
+        let error = queue("12x").expect_err("12x is no queue");
+        assert_eq!(
+            error.to_string(),
+            "`12x` has the unknown unit `x`; a queue is a positive number of packets (`1000p`, at most \
+             1000000p), bytes (`64kB`) or bandwidth-delay products (`0.3bdp`)"
+        );
+        assert_eq!(why(rate("100")), Why::NoUnit);
+        assert_eq!(why(rate("100mbps")), Why::Ambiguous);
+        assert_eq!(why(rate("fast")), Why::NoNumber);
+        assert_eq!(why(rate("1.2.3mbit")), Why::NoNumber);
+        assert_eq!(why(rate("")), Why::NoNumber);
+        assert_eq!(why(bytes("1mb")), Why::UnknownUnit("mb".to_owned()));
+        assert_eq!(why(queue("red")), Why::NotBuilt);
+    }
+
+    #[test]
+    fn fractions_are_numbers_up_to_one_or_percentages() {
+        let value = |text| fraction(text).expect("a fraction").to_f64();
+        assert!((value("2%") - 0.02).abs() < 1e-15);
+        assert!((value("0.25") - 0.25).abs() < 1e-15);
+        assert!((value("100%") - 1.0).abs() < 1e-15);
+        assert_eq!(why(fraction("1.01")), Why::OutOfRange);
+        assert_eq!(why(fraction("101%")), Why::OutOfRange);
+        assert_eq!(fraction("0.50").expect("half").to_string(), "0.5");
+        assert_eq!(fraction("2.5%").expect("a fortieth").to_string(), "0.025");
+    }
+
+    #[test]
+    fn packets_may_be_fractions_of_a_segment_in_amounts() {
+        assert_eq!(amount("2.5p").expect("amount").in_bytes(1_000), Some(Bytes::new(2_500)));
+        assert_eq!(amount("64kB").expect("amount").in_bytes(1_000), Some(Bytes::new(64_000)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back_the_same(value in 1u64..10_000_000_000_000) {
+            prop_assert_eq!(rate(&show_rate(Rate::from_bps(value))), Ok(Rate::from_bps(value)));
+            prop_assert_eq!(span(&show_span(Span::from_nanos(value))), Ok(Span::from_nanos(value)));
+            prop_assert_eq!(bytes(&show_bytes(Bytes::new(value))), Ok(Bytes::new(value)));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,30}") {
+            let _ = (rate(&text), span(&text), bytes(&text), queue(&text), fraction(&text));
+            let _ = (packets(&text), amount(&text), count(&text));
+        }
+
+        #[test]
+        fn no_number_panics(text in "[-+.0-9]{0,40}(bit|mbit|ms|B|p|bdp|%|)") {
+            let _ = (rate(&text), span(&text), bytes(&text), queue(&text), fraction(&text));
+            let _ = (packets(&text), amount(&text), count(&text));
+        }
+    }
+}
