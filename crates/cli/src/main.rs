@@ -1,2 +1,37 @@
-//! The `firstflight` command.
-fn main() {}
+//! The `firstflight` command: arguments, progress and exit codes. Everything else is a library below it.
+
+mod args;
+mod documents;
+mod failure;
+mod interrupt;
+mod output;
+mod progress;
+mod usage;
+
+use std::process::ExitCode;
+
+use crate::args::Command;
+use crate::failure::Failure;
+use crate::usage::{CommandLine, Usage};
+
+fn main() -> ExitCode {
+    match carry_out(&CommandLine::of_process()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::say(&failure.to_string());
+            ExitCode::from(failure.code() as u8)
+        }
+    }
+}
+
+fn carry_out(line: &CommandLine) -> Result<(), Failure> {
+    let cli = match usage::parse(line)? {
+        Usage::Text(text) => return output::print(&text),
+        Usage::Command(cli) => cli,
+    };
+    match cli.command {
+        Command::Race(_) | Command::Run(_) | Command::Schemes(_) => Err(Failure::usage("not built yet")),
+        Command::Completions { shell } => output::print(&documents::completions(shell)?),
+        Command::Man => output::print(&documents::manual()?),
+    }
+}

@@ -1,0 +1,199 @@
+//! The command line.
+//!
+//! Quantities stay text here: the lab parses them, so that a scenario file and the command line mean the same
+//! and fail with the same words.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Races TCP start-up schemes over one path, in a packet-level simulator.
+#[derive(Parser, Debug)]
+#[command(name = "firstflight", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    after_help = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
+    included; 3 writing failed midway; 130 interrupted."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Race schemes over one path.
+    Race(Race),
+    /// Race as a scenario file says.
+    Run(Run),
+    /// List the schemes: source, parameters, what they need of a host.
+    Schemes(Schemes),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+/// What the design names and nobody built yet: naming one is an error that says so.
+pub(crate) const NOT_BUILT: [&str; 7] =
+    ["model", "sweep", "score", "paper", "packetdrill", "inspect", "replay"];
+
+#[derive(Args, Debug)]
+pub(crate) struct Race {
+    #[command(flatten)]
+    pub(crate) path: PathOptions,
+    #[command(flatten)]
+    pub(crate) runs: RunOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// The scenario: the options of `race` as TOML keys, and `schemes = […]`.
+    pub(crate) scenario: PathBuf,
+    #[command(flatten)]
+    pub(crate) runs: RunOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Schemes {
+    /// One JSON object a scheme, one a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The path, and the endpoints on it.
+///
+/// Without `--rate` and `--rtt`, what is unset is the built-in path: Paced Start's, 100 Mbit/s and 80 ms.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Path")]
+pub(crate) struct PathOptions {
+    /// Bottleneck rate, such as 100mbit [built-in path: 100mbit].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) rate: Option<String>,
+    /// Base round-trip time, such as 80ms [built-in path: 80ms].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) rtt: Option<String>,
+    /// Queue at the bottleneck: 1000p, 64kB or 0.3bdp [built-in path: 1000p; else 1bdp].
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub(crate) queue: Option<String>,
+    /// Cross traffic: none, a CBR rate, or tcp:N [built-in path: 40mbit; else none].
+    #[arg(long, value_name = "TRAFFIC", allow_hyphen_values = true)]
+    pub(crate) cross: Option<String>,
+    /// Payload of a full segment; the IP packet is 40 bytes more [1460].
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, conflicts_with = "packet")]
+    pub(crate) mss: Option<String>,
+    /// IP bytes of a full packet, instead of --mss [built-in path: 1000B].
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    pub(crate) packet: Option<String>,
+    /// Bytes to transfer; runs until the last is delivered [1MB; built-in path: --duration].
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, conflicts_with = "duration")]
+    pub(crate) size: Option<String>,
+    /// How long to send, instead of --size [built-in path: 50s].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) duration: Option<String>,
+    /// The longest simulated time that a --size may take [1h].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) limit: Option<String>,
+    /// Access link's rate [ten times the bottleneck].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) access_rate: Option<String>,
+    /// Rate of the way back [the access rate].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) reverse_rate: Option<String>,
+    /// Share of the base RTT on the way back, from 0 to 1 [0.5].
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) reverse_rtt_share: Option<String>,
+    /// Random loss, such as 2% [0].
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) loss: Option<String>,
+    /// Random extra delay of a packet, at most this; order is kept [0].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) jitter: Option<String>,
+    #[command(flatten)]
+    pub(crate) ends: EndOptions,
+}
+
+/// The two ends.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Endpoints")]
+pub(crate) struct EndOptions {
+    /// Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all].
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub(crate) schemes: Option<String>,
+    /// Avoidance law for all, instead of each scheme's own: reno, cubic.
+    #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
+    pub(crate) avoidance: Option<String>,
+    /// Loss recovery: rack, sack, newreno, newreno-steady, reno, ns2-sack1.
+    #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
+    pub(crate) recovery: Option<String>,
+    /// Restart policy after idling: rfc5681.
+    #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]
+    pub(crate) restart: Option<String>,
+    /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp.
+    #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]
+    pub(crate) ack: Option<String>,
+    /// Initial window, such as 10p [built-in path: 2p; else 10p].
+    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
+    pub(crate) iw: Option<String>,
+    /// Initial slow-start threshold, such as 20000p [built-in path: 20000p; else infinite].
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub(crate) ssthresh: Option<String>,
+    /// Receive buffer, such as 64kB [more than any window].
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub(crate) rwnd: Option<String>,
+    /// Least retransmission timeout, such as 200ms [1s].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) min_rto: Option<String>,
+    /// Use TCP timestamps, 12 bytes a packet.
+    #[arg(long)]
+    pub(crate) timestamps: bool,
+}
+
+/// How often, and how.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Runs")]
+pub(crate) struct RunOptions {
+    /// Runs of each scheme, each with a seed of its own; fields become means beside <field>_ci95 [1].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) runs: Option<String>,
+    /// First seed [1].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) seed: Option<String>,
+    /// Runs at a time; results do not depend on it [the number of processors].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) jobs: Option<String>,
+    /// Give every run's row instead of means.
+    #[arg(long)]
+    pub(crate) each_run: bool,
+}
+
+/// What is written, and where.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputOptions {
+    /// One JSON object a row on standard output, one a line, and nothing else.
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Rows as CSV on standard output.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Write the rows as Parquet.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Write a report: one HTML file that opens offline.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write pcapng captures of both ends, the first run of each scheme.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Write what each sender did as JSON lines, the first run of each scheme.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) events: Option<PathBuf>,
+}

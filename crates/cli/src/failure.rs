@@ -1,0 +1,152 @@
+//! How the command fails: one line of what and where, a caret under the place, and an exit code.
+
+use std::fmt;
+
+/// The exit codes other than 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Code {
+    /// The command line or an input is wrong, or an output cannot be opened.
+    Usage = 2,
+    /// Writing failed midway.
+    Write = 3,
+    /// The user interrupted.
+    Interrupted = 130,
+}
+
+/// Why the command stops.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: Code,
+    message: String,
+    place: Option<Place>,
+}
+
+/// Where in the input the fault is: one line of it, and the columns to point at.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// File, line and column; empty for the command line.
+    pub(crate) name: String,
+    /// The line itself.
+    pub(crate) line: String,
+    /// Characters before the fault.
+    pub(crate) column: usize,
+    /// Characters of the fault.
+    pub(crate) width: usize,
+}
+
+impl Failure {
+    /// A wrong command line or input.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::new(Code::Usage, message)
+    }
+
+    /// Writing that failed midway.
+    pub(crate) fn write(message: impl fmt::Display) -> Self {
+        Self::new(Code::Write, message)
+    }
+
+    /// The user's interrupt.
+    pub(crate) fn interrupted(message: impl fmt::Display) -> Self {
+        Self::new(Code::Interrupted, message)
+    }
+
+    fn new(code: Code, message: impl fmt::Display) -> Self {
+        Self { code, message: one_line(&message.to_string()), place: None }
+    }
+
+    /// Points at the fault.
+    pub(crate) fn at(mut self, place: Option<Place>) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// What the process ends with.
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+}
+
+/// `error: message`, and the place if it is known.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.message)?;
+        let Some(place) = &self.place else { return Ok(()) };
+        if !place.name.is_empty() {
+            writeln!(f, " --> {}", place.name)?;
+        }
+        // Tabs would move the caret.
+        writeln!(f, "  | {}", place.line.replace('\t', " "))?;
+        writeln!(f, "  | {}{}", " ".repeat(place.column), "^".repeat(place.width.max(1)))
+    }
+}
+
+impl Place {
+    /// The first argument that is `needle`, or ends in `=needle` or contains it, as a place on the command line.
+    pub(crate) fn argument(arguments: &[String], needle: &str) -> Option<Self> {
+        if needle.is_empty() {
+            return None;
+        }
+        let index = arguments
+            .iter()
+            .position(|argument| argument == needle)
+            .or_else(|| arguments.iter().position(|argument| argument.contains(needle)))?;
+        let inside = arguments[index].find(needle)?;
+        let before = arguments[..index].iter().map(|argument| argument.chars().count() + 1).sum::<usize>();
+        Some(Self {
+            name: String::new(),
+            line: arguments.join(" "),
+            column: before + arguments[index][..inside].chars().count(),
+            width: needle.chars().count(),
+        })
+    }
+
+    /// The bytes `from..to` of `text`, the contents of the file `name`.
+    pub(crate) fn text(name: &str, text: &str, from: usize, to: usize) -> Option<Self> {
+        let before = text.get(..from)?;
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        let column = before[start..].chars().count();
+        let width =
+            text.get(from..to).map_or(1, |fault| fault.lines().next().unwrap_or_default().chars().count());
+        let number = before.matches('\n').count() + 1;
+        Some(Self { name: format!("{name}:{number}:{}", column + 1), line: line.to_owned(), column, width })
+    }
+}
+
+/// Lines joined to one, so that an error is one line whatever it quotes.
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_argument() {
+        let arguments = ["firstflight", "race", "--rate=0mbit"].map(str::to_owned);
+        let failure = Failure::usage("zero").at(Place::argument(&arguments, "0mbit"));
+        assert_eq!(
+            failure.to_string(),
+            "error: zero\n  | firstflight race --rate=0mbit\n  |                         ^^^^^\n"
+        );
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_text_of_a_file() {
+        let failure = Failure::usage("zero").at(Place::text("a.toml", "rtt = 1\nrate = \"0\"\n", 15, 18));
+        assert_eq!(failure.to_string(), "error: zero\n --> a.toml:2:8\n  | rate = \"0\"\n  |        ^^^\n");
+    }
+
+    #[test]
+    fn a_span_outside_the_text_or_inside_a_character_is_no_place() {
+        assert!(Place::text("a.toml", "é", 1, 2).is_none());
+        assert!(Place::text("a.toml", "", 5, 6).is_none());
+        assert!(Place::text("a.toml", "", 0, 6).is_some());
+    }
+
+    #[test]
+    fn an_error_is_one_line_whatever_it_quotes() {
+        assert_eq!(Failure::usage("a\n  b\n").to_string(), "error: a b\n");
+    }
+}
