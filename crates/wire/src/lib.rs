@@ -1,1 +1,22 @@
-//! Firstflight: wire.
+//! Bytes: TCP segments as IPv4 and IPv6 packets and back, and captures of them.
+//!
+//! - [`encode`] and [`decode`] turn a [`firstflight_tcp::Segment`] into a packet with true checksums and back;
+//!   decoding is total: any input gives a packet or an error that says what is wrong and where.
+//! - [`payload`] gives every byte of a stream a value that follows from its offset alone, so that a capture's
+//!   payload can be checked.
+//! - [`Capture`] writes pcapng with nanosecond timestamps.
+//!
+//! Nothing here keeps a connection's state, and nothing reads a clock.
+
+mod address;
+mod decode;
+mod encode;
+mod options;
+pub mod payload;
+mod pcapng;
+
+pub use address::{Addresses, Hosts};
+pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};
+pub use encode::{EncodeError, Ip, encode};
+pub use options::OptionError;
+pub use pcapng::{Capture, CaptureError, End, Interface, Sighting};

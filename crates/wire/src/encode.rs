@@ -1,0 +1,135 @@
+//! From a segment to the bytes of its IP packet.
+
+use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, Ipv6Header, TcpHeader};
+use firstflight_tcp::{Ecn, Flags, MAX_SACK_BLOCKS, Segment};
+use thiserror::Error;
+
+use crate::address::{Addresses, Hosts};
+use crate::options;
+
+/// What the IP header says beside what the segment knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ip {
+    /// Hosts and ports.
+    pub addresses: Addresses,
+    /// IPv4's identification field; IPv6 has none.
+    pub identification: u16,
+    /// IPv4's time to live or IPv6's hop limit.
+    pub hop_limit: u8,
+}
+
+/// A segment that has no bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum EncodeError {
+    /// The payload given is not as long as the segment says.
+    #[error("the segment has {segment} bytes of payload, but {given} were given")]
+    Payload {
+        /// What the segment says.
+        segment: u16,
+        /// What was given.
+        given: usize,
+    },
+    /// More SACK blocks than a segment can hold.
+    #[error("the segment counts {count} SACK blocks; it holds at most {MAX_SACK_BLOCKS}")]
+    SackBlocks {
+        /// The count.
+        count: u8,
+    },
+    /// The options do not fit the header (RFC 9293 section 3.1).
+    #[error("the segment has {length} bytes of TCP options; a header holds at most {}", options::MAX_LENGTH)]
+    Options {
+        /// Bytes of options.
+        length: usize,
+    },
+    /// The packet is longer than the IP length field can say.
+    #[error("the packet would be {length} bytes long; the IP length field holds at most 65535")]
+    TooLong {
+        /// Bytes of IP header (IPv4) or none (IPv6), TCP header, options and payload.
+        length: usize,
+    },
+}
+
+/// Writes `segment` with `payload` as an IP packet into `out`, in place of what `out` held. Checksums are true;
+/// IPv4 packets have "don't fragment" set (RFC 6864: their identification is then free).
+///
+/// # Errors
+/// When the segment is not one that a header can say; `out` is then left empty.
+pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    out.clear();
+    if payload.len() != usize::from(segment.len) {
+        return Err(EncodeError::Payload { segment: segment.len, given: payload.len() });
+    }
+    let mut tcp = tcp_header(&ip.addresses, segment)?;
+    let length = tcp.header_len() + payload.len();
+    match ip.addresses.hosts {
+        Hosts::V4 { source, destination } => {
+            let too_long = EncodeError::TooLong { length: Ipv4Header::MIN_LEN + length };
+            let total_len = u16::try_from(Ipv4Header::MIN_LEN + length).map_err(|_| too_long)?;
+            let mut header = Ipv4Header {
+                ecn: ecn(segment.ecn),
+                total_len,
+                identification: ip.identification,
+                dont_fragment: true,
+                fragment_offset: IpFragOffset::ZERO,
+                time_to_live: ip.hop_limit,
+                protocol: IpNumber::TCP,
+                source: source.octets(),
+                destination: destination.octets(),
+                ..Ipv4Header::default()
+            };
+            header.header_checksum = header.calc_header_checksum();
+            tcp.checksum = tcp.calc_checksum_ipv4(&header, payload).map_err(|_| too_long)?;
+            out.extend(header.to_bytes());
+        }
+        Hosts::V6 { source, destination } => {
+            let too_long = EncodeError::TooLong { length };
+            let header = Ipv6Header {
+                traffic_class: segment.ecn as u8,
+                payload_length: u16::try_from(length).map_err(|_| too_long)?,
+                next_header: IpNumber::TCP,
+                hop_limit: ip.hop_limit,
+                source: source.octets(),
+                destination: destination.octets(),
+                ..Ipv6Header::default()
+            };
+            tcp.checksum = tcp.calc_checksum_ipv6(&header, payload).map_err(|_| too_long)?;
+            out.extend(header.to_bytes());
+        }
+    }
+    out.extend(tcp.to_bytes());
+    out.extend(payload);
+    Ok(())
+}
+
+/// The TCP header, its checksum still zero.
+fn tcp_header(addresses: &Addresses, segment: &Segment) -> Result<TcpHeader, EncodeError> {
+    if usize::from(segment.sack_count) > MAX_SACK_BLOCKS {
+        return Err(EncodeError::SackBlocks { count: segment.sack_count });
+    }
+    let mut options = Vec::with_capacity(options::MAX_LENGTH);
+    options::write(segment, &mut options);
+    let has = |flag| segment.flags.has(flag);
+    let mut header = TcpHeader {
+        fin: has(Flags::FIN),
+        syn: has(Flags::SYN),
+        rst: has(Flags::RST),
+        psh: has(Flags::PSH),
+        ack: has(Flags::ACK),
+        urg: has(Flags::URG),
+        ece: has(Flags::ECE),
+        cwr: has(Flags::CWR),
+        acknowledgment_number: segment.ack,
+        ..TcpHeader::new(addresses.source_port, addresses.destination_port, segment.seq, segment.window)
+    };
+    header.set_options_raw(&options).map_err(|_| EncodeError::Options { length: options.len() })?;
+    Ok(header)
+}
+
+fn ecn(field: Ecn) -> IpEcn {
+    match field {
+        Ecn::NotCapable => IpEcn::NotEct,
+        Ecn::Ect1 => IpEcn::Ect1,
+        Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ce => IpEcn::CongestionExperienced,
+    }
+}

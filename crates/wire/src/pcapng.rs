@@ -1,0 +1,218 @@
+//! A capture at one end of a connection, as pcapng with nanosecond timestamps.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+use std::net::Ipv4Addr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use firstflight::Time;
+use firstflight_tcp::Segment;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, Endianness, PcapError};
+use thiserror::Error;
+
+use crate::address::{Addresses, Hosts};
+use crate::encode::{EncodeError, Ip, encode};
+use crate::payload;
+
+/// One of a connection's two hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Opens the connection: 10.0.0.1, port 40000 + flow.
+    Client,
+    /// Waits for it: 10.0.0.2, port 5001.
+    Server,
+}
+
+/// Where a capture is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interface<'a> {
+    /// The host whose interface it is.
+    pub at: End,
+    /// The interface's name.
+    pub name: &'a str,
+    /// What it is, in a few words.
+    pub description: &'a str,
+    /// The most bytes kept of a packet; all if `None`. A packet cut short keeps its length and its checksum, but
+    /// nobody can check the checksum any more.
+    pub snap_length: Option<NonZeroU32>,
+}
+
+/// A segment as the interface sees it pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sighting<'a> {
+    /// When it passes.
+    pub at: Time,
+    /// Which flow it belongs to; it decides the client's port.
+    pub flow: u32,
+    /// Who sent it.
+    pub from: End,
+    /// Which of its sender's packets it is. The low 16 bits are its IP identification, so that a packet can be
+    /// found again in the other end's capture, and one that is missing there is seen to be missing.
+    pub number: u64,
+    /// The segment.
+    pub segment: &'a Segment,
+    /// Stream offset of its first payload byte, from which the payload follows (see [`crate::payload`]).
+    pub offset: u64,
+}
+
+/// A capture that cannot go on.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    /// The file could not be written.
+    #[error("the capture could not be written: {0}")]
+    Write(#[from] io::Error),
+    /// A segment has no bytes.
+    #[error("flow {flow}, segment {seq} at {at} ns cannot be captured: {error}")]
+    Encode {
+        /// The flow.
+        flow: u32,
+        /// Its sequence number.
+        seq: u32,
+        /// When it passed, in nanoseconds.
+        at: u64,
+        /// Why not.
+        error: EncodeError,
+    },
+    /// There is no port for the flow.
+    #[error("flow {flow} has no port: the clients' ports are {FIRST_PORT} + flow, up to 65535")]
+    Flow {
+        /// The flow.
+        flow: u32,
+    },
+}
+
+/// A capture being written: one section, one interface, link type RAW.
+pub struct Capture<W: Write> {
+    writer: PcapNgWriter<BufWriter<W>>,
+    at: End,
+    snap_length: usize,
+    packet: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+/// Hosts of the connections.
+const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+/// The server's port.
+const SERVER_PORT: u16 = 5001;
+/// Flow 0's port at the client.
+const FIRST_PORT: u16 = 40_000;
+/// Linux's initial time to live; what the hops would have taken off it is left.
+const HOP_LIMIT: u8 = 64;
+/// `if_tsresol`: timestamps count units of 10^-9 s.
+const NANOSECONDS: u8 = 9;
+/// `epb_flags`, bits 0 and 1: the direction.
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture on `out`. It is buffered here.
+    ///
+    /// # Errors
+    /// When the headers cannot be written.
+    pub fn new(out: W, interface: &Interface<'_>) -> io::Result<Self> {
+        let section = SectionHeaderBlock {
+            // Always the same, so that a run gives the same bytes on every machine.
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed(concat!(
+                "firstflight ",
+                env!("CARGO_PKG_VERSION")
+            )))],
+            ..SectionHeaderBlock::default()
+        };
+        let description = InterfaceDescriptionBlock {
+            linktype: DataLink::RAW,
+            snaplen: interface.snap_length.map_or(0, NonZeroU32::get),
+            options: vec![
+                InterfaceDescriptionOption::IfName(Cow::Owned(interface.name.to_owned())),
+                InterfaceDescriptionOption::IfDescription(Cow::Owned(interface.description.to_owned())),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ],
+        };
+        let mut writer =
+            PcapNgWriter::with_section_header(BufWriter::new(out), section).map_err(write_error)?;
+        writer.write_pcapng_block(description).map_err(write_error)?;
+        Ok(Self {
+            writer,
+            at: interface.at,
+            snap_length: interface
+                .snap_length
+                .map_or(usize::MAX, |length| usize::try_from(length.get()).unwrap_or(usize::MAX)),
+            packet: Vec::new(),
+            payload: Vec::new(),
+        })
+    }
+
+    /// Adds a packet. Packets should come in the order of their times.
+    ///
+    /// # Errors
+    /// When the packet cannot be written, or the segment is none that a header can say.
+    pub fn packet(&mut self, seen: &Sighting<'_>) -> Result<(), CaptureError> {
+        let Sighting { at, flow, from, number, segment, offset } = *seen;
+        let ip = Ip {
+            addresses: addresses(flow, from).ok_or(CaptureError::Flow { flow })?,
+            identification: u16::try_from(number & 0xFFFF).unwrap_or(0),
+            hop_limit: HOP_LIMIT,
+        };
+        self.payload.resize(usize::from(segment.len), 0);
+        payload::fill(offset, &mut self.payload);
+        encode(&ip, segment, &self.payload, &mut self.packet).map_err(|error| CaptureError::Encode {
+            flow,
+            seq: segment.seq,
+            at: at.nanos(),
+            error,
+        })?;
+        let kept = self.packet.len().min(self.snap_length);
+        let direction = if from == self.at { OUTBOUND } else { INBOUND };
+        self.writer
+            .write_pcapng_block(EnhancedPacketBlock {
+                interface_id: 0,
+                timestamp: Duration::from_nanos(at.nanos()),
+                original_len: u32::try_from(self.packet.len()).unwrap_or(u32::MAX),
+                data: Cow::Borrowed(&self.packet[..kept]),
+                options: vec![EnhancedPacketOption::Flags(direction)],
+            })
+            .map_err(write_error)?;
+        Ok(())
+    }
+
+    /// Ends the capture and gives back what it was written to.
+    ///
+    /// # Errors
+    /// When the last of it cannot be written. Without this call, that failure would go unseen.
+    pub fn finish(self) -> io::Result<W> {
+        let mut out = self.writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+fn addresses(flow: u32, from: End) -> Option<Addresses> {
+    let client_port = u16::try_from(flow).ok().and_then(|flow| FIRST_PORT.checked_add(flow))?;
+    Some(match from {
+        End::Client => Addresses {
+            hosts: Hosts::V4 { source: CLIENT, destination: SERVER },
+            source_port: client_port,
+            destination_port: SERVER_PORT,
+        },
+        End::Server => Addresses {
+            hosts: Hosts::V4 { source: SERVER, destination: CLIENT },
+            source_port: SERVER_PORT,
+            destination_port: client_port,
+        },
+    })
+}
+
+fn write_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
