@@ -52,6 +52,9 @@ pub enum Why {
     /// A word that is not one of the choices.
     #[error("is not known")]
     UnknownWord,
+    /// Something else was said already.
+    #[error("conflicts with what was said before")]
+    Conflict,
     /// Something that is planned and not built yet.
     #[error("is not built yet")]
     NotBuilt,
@@ -75,6 +78,11 @@ impl Decimal {
     /// A whole number.
     pub const fn whole(value: u64) -> Self {
         Self { mantissa: value as u128, scale: 0 }
+    }
+
+    /// Tenths.
+    pub const fn tenths(value: u64) -> Self {
+        Self { mantissa: value as u128, scale: 1 }
     }
 
     /// `value × factor`, to the nearest whole number, halves up; `None` if it does not fit.
@@ -410,10 +418,18 @@ pub fn show_rate(rate: Rate) -> String {
     show(rate.bps(), &[("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)])
 }
 
+/// A rate as a reader likes it: `100 Mbit/s`.
+pub fn humane_rate(rate: Rate) -> String {
+    let bps = rate.bps();
+    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
+    let (name, factor) = units.into_iter().find(|(_, factor)| bps >= *factor).unwrap_or(("bit/s", 1));
+    let scale = factor.ilog10();
+    format!("{} {name}", Decimal { mantissa: u128::from(bps), scale })
+}
+
 /// A duration as [`span`] reads it, exactly.
 pub fn show_span(span: Span) -> String {
-    let units =
-        [("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+    let units = [("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
     show(span.nanos(), &units)
 }
 

@@ -1,0 +1,312 @@
+//! The options of a path, each set or unset, under the keys that the command line and TOML share.
+
+use firstflight::{Bytes, Rate, Span};
+use firstflight_tcp::{AckPolicy, Recovery};
+
+use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
+use crate::scenario::Packet;
+use crate::words::{self, Cross};
+
+/// What was asked for; `None` is unset and gets the default of [`crate::Scenario::resolve`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The bottleneck's rate, in IP bits per second.
+    pub rate: Option<Rate>,
+    /// The base round-trip time: propagation only.
+    pub rtt: Option<Span>,
+    /// The bottleneck's drop-tail queue.
+    pub queue: Option<QueueSize>,
+    /// Cross traffic.
+    pub cross: Option<Cross>,
+    /// Payload per full segment, or its IP packet.
+    pub packet: Option<Packet>,
+    /// Payload to transfer.
+    pub size: Option<Amount>,
+    /// How long an endless flow is watched, from its SYN.
+    pub duration: Option<Span>,
+    /// When a run ends at the latest, from the SYN.
+    pub limit: Option<Span>,
+    /// When the receiver acknowledges.
+    pub ack: Option<AckPolicy>,
+    /// One avoidance law for all schemes.
+    pub avoidance: Option<&'static str>,
+    /// How losses are repaired.
+    pub recovery: Option<Recovery>,
+    /// The restart policy.
+    pub restart: Option<&'static str>,
+    /// The initial slow-start threshold; `Some(None)` is infinite.
+    pub ssthresh: Option<Option<Amount>>,
+    /// The initial window in segments.
+    pub iw: Option<u32>,
+    /// The receive buffer.
+    pub rwnd: Option<Amount>,
+    /// The least retransmission timeout.
+    pub min_rto: Option<Span>,
+    /// Whether to use TCP timestamps.
+    pub timestamps: Option<bool>,
+    /// Random loss at the bottleneck.
+    pub loss: Option<Decimal>,
+    /// Jitter at the bottleneck; `Some(None)` is none.
+    pub jitter: Option<Option<Span>>,
+    /// The rate of each sender's access link.
+    pub access_rate: Option<Rate>,
+    /// The rate of the way back.
+    pub reverse_rate: Option<Rate>,
+    /// How much of the base round-trip time is on the way back.
+    pub reverse_rtt_share: Option<Decimal>,
+    /// The first seed.
+    pub seed: Option<u64>,
+    /// How many runs, with consecutive seeds.
+    pub runs: Option<u32>,
+}
+
+/// The keys of [`Options::set`]: on the command line with `--` before them.
+pub const KEYS: [&str; 25] = [
+    "rate",
+    "rtt",
+    "queue",
+    "cross",
+    "mss",
+    "packet",
+    "size",
+    "duration",
+    "limit",
+    "ack",
+    "avoidance",
+    "recovery",
+    "restart",
+    "ssthresh",
+    "iw",
+    "rwnd",
+    "min-rto",
+    "timestamps",
+    "loss",
+    "jitter",
+    "access-rate",
+    "reverse-rate",
+    "reverse-rtt-share",
+    "seed",
+    "runs",
+];
+
+/// Why an option could not be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// No such key.
+    #[error("there is no option `{key}`{}", hint(*.closest))]
+    UnknownKey {
+        /// The key found.
+        key: String,
+        /// The key that may be meant.
+        closest: Option<&'static str>,
+    },
+    /// A value that cannot be read.
+    #[error("{key}: {error}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong.
+        error: QuantityError,
+    },
+}
+
+fn hint(closest: Option<&str>) -> String {
+    closest.map_or_else(|| format!("; there are {}", KEYS.join(", ")), |key| format!("; is `{key}` meant?"))
+}
+
+impl Options {
+    /// Sets the option `key` from its text, as on the command line or in a TOML string.
+    ///
+    /// # Errors
+    /// An unknown key, with the closest one known; a value that cannot be read, with what is allowed.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), OptionError> {
+        let Some(key) = KEYS.into_iter().find(|known| *known == key) else {
+            return Err(OptionError::UnknownKey { key: key.to_owned(), closest: words::closest(key, KEYS) });
+        };
+        self.set_known(key, text).map_err(|error| OptionError::Value { key, error })
+    }
+
+    fn set_known(&mut self, key: &'static str, text: &str) -> Result<(), QuantityError> {
+        match key {
+            "rate" => self.rate = Some(quantity::rate(text)?),
+            "rtt" => self.rtt = Some(quantity::span(text)?),
+            "queue" => self.queue = Some(quantity::queue(text)?),
+            "cross" => self.cross = Some(words::cross(text)?),
+            "mss" => self.packet = Some(self.packet_after(text, Packet::Mss(mss(text)?))?),
+            "packet" => self.packet = Some(self.packet_after(text, Packet::Ip(packet(text)?))?),
+            "size" => self.size = Some(quantity::amount(text)?),
+            "duration" => self.duration = Some(quantity::span(text)?),
+            "limit" => self.limit = Some(quantity::span(text)?),
+            "ack" => self.ack = Some(words::ack(text)?),
+            "avoidance" => self.avoidance = Some(words::avoidance(text)?),
+            "recovery" => self.recovery = Some(words::recovery(text)?),
+            "restart" => self.restart = Some(words::restart(text)?),
+            "ssthresh" => self.ssthresh = Some(words::ssthresh(text)?),
+            "iw" => self.iw = Some(quantity::packets(text)?),
+            "rwnd" => self.rwnd = Some(quantity::amount(text)?),
+            "min-rto" => self.min_rto = Some(quantity::span(text)?),
+            "timestamps" => self.timestamps = Some(boolean(text)?),
+            "loss" => self.loss = Some(loss(text)?),
+            "jitter" => self.jitter = Some(jitter(text)?),
+            "access-rate" => self.access_rate = Some(quantity::rate(text)?),
+            "reverse-rate" => self.reverse_rate = Some(quantity::rate(text)?),
+            "reverse-rtt-share" => self.reverse_rtt_share = Some(quantity::fraction(text)?),
+            "seed" => self.seed = Some(seed(text)?),
+            _ => self.runs = Some(runs(text)?),
+        }
+        Ok(())
+    }
+
+    /// `mss` and `packet` say the same thing in two ways: the second one to come is refused.
+    fn packet_after(&self, text: &str, packet: Packet) -> Result<Packet, QuantityError> {
+        const ALLOWED: &str = "either `mss` or `packet` is wanted, not both";
+        match self.packet {
+            Some(before) if std::mem::discriminant(&before) != std::mem::discriminant(&packet) => {
+                Err(refuse(text, Why::Conflict, ALLOWED))
+            }
+            _ => Ok(packet),
+        }
+    }
+}
+
+/// Payload bytes of a full segment: a number, with or without `B`.
+///
+/// # Errors
+/// Less than 64 or more than fits an IP packet.
+fn mss(text: &str) -> Result<u16, QuantityError> {
+    const ALLOWED: &str = "an MSS is from 64 to 65483 bytes of payload, as in `1460`";
+    in_range(text, 64, 65_483, ALLOWED)
+}
+
+/// IP bytes of a full packet: a number, with or without `B`.
+///
+/// # Errors
+/// Less than 116 (an MSS of 64 and timestamps) or more than fits.
+fn packet(text: &str) -> Result<u16, QuantityError> {
+    const ALLOWED: &str = "a packet is from 116 to 65523 IP bytes, as in `1000B`";
+    in_range(text, 116, 65_523, ALLOWED)
+}
+
+fn in_range(text: &str, least: u64, most: u64, allowed: &'static str) -> Result<u16, QuantityError> {
+    let text = text.trim();
+    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    let bytes =
+        if bare && !text.is_empty() { quantity::bytes(&format!("{text}B")) } else { quantity::bytes(text) };
+    let bytes = bytes.map_err(|error| QuantityError { found: text.to_owned(), allowed, ..error })?.get();
+    match u16::try_from(bytes) {
+        Ok(value) if (least..=most).contains(&bytes) => Ok(value),
+        _ => Err(refuse(text, Why::OutOfRange, allowed)),
+    }
+}
+
+fn boolean(text: &str) -> Result<bool, QuantityError> {
+    match text.trim() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(refuse(other, Why::UnknownWord, "`true` or `false` is wanted")),
+    }
+}
+
+/// Random loss: a fraction below one; nought is none.
+///
+/// # Errors
+/// What [`quantity::fraction`] refuses, and one: then nothing would ever arrive.
+fn loss(text: &str) -> Result<Decimal, QuantityError> {
+    const ALLOWED: &str = "loss is a fraction below 1, as in `2%` or `0.02`";
+    let loss = quantity::fraction(text).map_err(|error| QuantityError { allowed: ALLOWED, ..error })?;
+    if loss == Decimal::whole(1) || loss.floor() != Some(0) {
+        return Err(refuse(text, Why::OutOfRange, ALLOWED));
+    }
+    Ok(loss)
+}
+
+/// Jitter: a duration, or `none`.
+///
+/// # Errors
+/// What [`quantity::span`] refuses.
+fn jitter(text: &str) -> Result<Option<Span>, QuantityError> {
+    if text.trim() == "none" { Ok(None) } else { quantity::span(text).map(Some) }
+}
+
+/// A seed: any whole number of 64 bits.
+///
+/// # Errors
+/// Anything else.
+fn seed(text: &str) -> Result<u64, QuantityError> {
+    const ALLOWED: &str = "a seed is a whole number from 0 to 18446744073709551615";
+    let text = text.trim();
+    text.parse().map_err(|_| refuse(text, Why::OutOfRange, ALLOWED))
+}
+
+/// A number of runs.
+///
+/// # Errors
+/// Zero or more than a million.
+fn runs(text: &str) -> Result<u32, QuantityError> {
+    const ALLOWED: &str = "runs are a whole number from 1 to 1000000";
+    let count = quantity::count(text).map_err(|error| QuantityError { allowed: ALLOWED, ..error })?;
+    match u32::try_from(count) {
+        Ok(runs) if runs <= 1_000_000 => Ok(runs),
+        _ => Err(refuse(text, Why::TooLarge, ALLOWED)),
+    }
+}
+
+/// The receive buffer that is offered when none is asked for: the most that window scaling can offer
+/// (RFC 7323 section 2.3).
+pub(crate) const LARGEST_RWND: Bytes = Bytes::new(1 << 30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_can_be_set() {
+        let texts = [
+            "1mbit", "1ms", "1p", "none", "1460", "1000B", "1MB", "1s", "1h", "every", "reno", "sack",
+            "rfc5681", "inf", "2p", "64kB", "200ms", "true", "2%", "none", "1gbit", "1mbit", "0.25", "7",
+            "3",
+        ];
+        for (key, text) in KEYS.into_iter().zip(texts) {
+            let mut options = Options::default();
+            options.set(key, text).expect(key);
+            assert_ne!(options, Options::default(), "{key} must change an option");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_the_closest() {
+        let error = Options::default().set("rat", "1mbit").expect_err("no such key");
+        assert_eq!(error.to_string(), "there is no option `rat`; is `rate` meant?");
+        let error = Options::default().set("zzzzzzzz", "1").expect_err("no such key");
+        assert!(
+            error.to_string().starts_with("there is no option `zzzzzzzz`; there are rate, rtt,"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn mss_and_packet_exclude_each_other() {
+        let mut options = Options::default();
+        options.set("mss", "1460").expect("an MSS");
+        assert!(options.set("packet", "1500B").is_err());
+        assert_eq!(options.packet, Some(Packet::Mss(1460)));
+    }
+
+    #[test]
+    fn what_cannot_be_simulated_is_refused() {
+        for (key, text) in [
+            ("mss", "63"),
+            ("mss", "65484"),
+            ("packet", "115B"),
+            ("loss", "100%"),
+            ("loss", "1.0"),
+            ("runs", "0"),
+            ("runs", "1000001"),
+            ("seed", "-1"),
+            ("reverse-rtt-share", "1.1"),
+            ("timestamps", "yes"),
+        ] {
+            assert!(Options::default().set(key, text).is_err(), "{key} = {text}");
+        }
+    }
+}

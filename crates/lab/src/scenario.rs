@@ -1,0 +1,535 @@
+//! The scenario of a race: every option resolved, its defaults, its canonical text and its hash.
+
+use firstflight::{Bytes, Rate, Span};
+use firstflight_tcp::{AckPolicy, Config, Recovery};
+
+use crate::options::{LARGEST_RWND, Options};
+use crate::quantity::{self, Amount, Decimal, QueueSize, show_bytes, show_rate, show_span};
+use crate::words::{self, Cross};
+
+/// The size of a full packet, as it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet {
+    /// Payload bytes of a full segment.
+    Mss(u16),
+    /// IP bytes of a full packet.
+    Ip(u16),
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// When this much payload is delivered.
+    Size(Bytes),
+    /// This long after the SYN.
+    Duration(Span),
+}
+
+/// A path, the endpoints on it and what they do, all resolved. With a scheme and a seed it determines a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// The bottleneck's rate, in IP bits per second.
+    pub rate: Rate,
+    /// The base round-trip time: propagation only.
+    pub rtt: Span,
+    /// The bottleneck's drop-tail queue; the packet in transmission is not counted.
+    pub queue: QueueSize,
+    /// Cross traffic.
+    pub cross: Cross,
+    /// Payload bytes of a full segment.
+    pub mss: u16,
+    /// When a run ends.
+    pub goal: Goal,
+    /// When a run ends at the latest, from the SYN.
+    pub limit: Span,
+    /// When the receiver acknowledges.
+    pub ack: AckPolicy,
+    /// One avoidance law for all schemes, instead of each scheme's own.
+    pub avoidance: Option<&'static str>,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// The restart policy.
+    pub restart: &'static str,
+    /// The initial slow-start threshold in payload bytes; `None` is arbitrarily high.
+    pub ssthresh: Option<Bytes>,
+    /// The initial window in segments.
+    pub iw: u32,
+    /// The receive buffer, which bounds the window offered.
+    pub rwnd: Bytes,
+    /// The least retransmission timeout.
+    pub min_rto: Span,
+    /// Whether TCP timestamps are used.
+    pub timestamps: bool,
+    /// Random loss at the bottleneck.
+    pub loss: Decimal,
+    /// Jitter at the bottleneck: each packet is up to this much later, its order kept.
+    pub jitter: Option<Span>,
+    /// The rate of each sender's access link: ten times the bottleneck's by default. Its queue is the sender's
+    /// own and unlimited.
+    pub access_rate: Rate,
+    /// The rate of the way back: the access link's by default.
+    pub reverse_rate: Rate,
+    /// How much of the base round-trip time is on the way back: half by default.
+    pub reverse_rtt_share: Decimal,
+    /// The seed of the first run; the next runs have the next seeds.
+    pub seed: u64,
+    /// How many runs.
+    pub runs: u32,
+}
+
+/// Why options make no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// A transfer ends with its last byte, a watch with its duration.
+    #[error("size and duration exclude each other: a sized run ends with its last byte; bound it with limit")]
+    SizeAndDuration,
+    /// The queue could never hold a packet.
+    #[error("queue: {queue} is less than one full packet of {packet} B; at least one packet is wanted")]
+    QueueBelowPacket {
+        /// The queue asked for.
+        queue: String,
+        /// IP bytes of a full packet.
+        packet: u32,
+    },
+    /// The receive buffer could never hold a segment.
+    #[error("rwnd: {rwnd} is less than one full segment of {mss} B; at least one segment is wanted")]
+    RwndBelowSegment {
+        /// The buffer asked for.
+        rwnd: String,
+        /// Payload bytes of a full segment.
+        mss: u16,
+    },
+    /// Window scaling ends at 1 GiB.
+    #[error("rwnd: {rwnd} is more than TCP can offer; at most 1GiB is allowed (RFC 7323 section 2.3)")]
+    RwndTooLarge {
+        /// The buffer asked for.
+        rwnd: String,
+    },
+    /// A product of quantities that cannot be held.
+    #[error("{key}: {value} is too large on this path")]
+    TooLarge {
+        /// The option.
+        key: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// The clock of a run is 64 bits of nanoseconds; a packet must leave within an hour.
+    #[error("rate: at {rate} one packet of {packet} B takes longer than an hour; more is wanted")]
+    RateTooSmall {
+        /// The rate asked for.
+        rate: String,
+        /// IP bytes of a full packet.
+        packet: u32,
+    },
+}
+
+const MEGABIT: u64 = 1_000_000;
+
+impl Default for Scenario {
+    /// The built-in path: Paced Start's (section 5.1 of the paper).
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bps(100 * MEGABIT),
+            rtt: Span::from_millis(80),
+            queue: QueueSize::Packets(1000),
+            cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
+            mss: 960,
+            goal: Goal::Duration(Span::from_secs(50)),
+            limit: Span::from_secs(3600),
+            ack: AckPolicy::Every,
+            avoidance: Some("reno"),
+            recovery: Recovery::default(),
+            restart: "rfc5681",
+            ssthresh: Some(Bytes::new(20_000 * 960)),
+            iw: 2,
+            rwnd: LARGEST_RWND,
+            min_rto: Config::default().min_rto,
+            timestamps: false,
+            loss: Decimal::whole(0),
+            jitter: None,
+            access_rate: Rate::from_bps(1_000 * MEGABIT),
+            reverse_rate: Rate::from_bps(1_000 * MEGABIT),
+            reverse_rtt_share: HALF,
+            seed: 1,
+            runs: 1,
+        }
+    }
+}
+
+const HALF: Decimal = Decimal::tenths(5);
+
+/// What is unset on a path, other than what [`Scenario::default`] says of the rest.
+struct Unset {
+    queue: QueueSize,
+    cross: Cross,
+    packet: Packet,
+    goal: Unreached,
+    ack: AckPolicy,
+    avoidance: Option<&'static str>,
+    ssthresh: Option<Amount>,
+    iw: u32,
+}
+
+enum Unreached {
+    Size(Amount),
+    Duration(Span),
+}
+
+impl Unset {
+    /// Neither rate nor round-trip time was given: the built-in path.
+    const BUILT_IN: Self = Self {
+        queue: QueueSize::Packets(1000),
+        cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
+        packet: Packet::Ip(1000),
+        goal: Unreached::Duration(Span::from_secs(50)),
+        ack: AckPolicy::Every,
+        avoidance: Some("reno"),
+        ssthresh: Some(Amount::Packets(Decimal::whole(20_000))),
+        iw: 2,
+    };
+
+    /// Either was given: the user's own path.
+    const OWN: Self = Self {
+        queue: QueueSize::Bdp(Decimal::whole(1)),
+        cross: Cross::None,
+        packet: Packet::Mss(1460),
+        goal: Unreached::Size(Amount::Bytes(Bytes::new(1_000_000))),
+        ack: AckPolicy::Delayed,
+        avoidance: None,
+        ssthresh: None,
+        iw: 10,
+    };
+}
+
+impl Scenario {
+    /// Fills in the defaults and checks that the whole makes sense.
+    ///
+    /// Without rate and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
+    /// cross traffic, ssthresh infinite, an initial window of 10, an MSS of 1460, delayed ACKs, a queue of one
+    /// bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
+    ///
+    /// # Errors
+    /// Options that exclude each other, and sizes that make no sense on this path.
+    pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
+        let built_in = options.rate.is_none() && options.rtt.is_none();
+        let unset = if built_in { Unset::BUILT_IN } else { Unset::OWN };
+        let base = Self::default();
+        let timestamps = options.timestamps.unwrap_or(false);
+        let mss = match options.packet.unwrap_or(unset.packet) {
+            Packet::Mss(mss) => mss,
+            Packet::Ip(bytes) => bytes - 40 - if timestamps { 12 } else { 0 },
+        };
+        let in_bytes = |key, amount: Amount| {
+            let too_large = || ScenarioError::TooLarge { key, value: amount.to_string() };
+            amount.in_bytes(u64::from(mss)).ok_or_else(too_large)
+        };
+        let goal = match (options.size, options.duration, &unset.goal) {
+            (Some(_), Some(_), _) => return Err(ScenarioError::SizeAndDuration),
+            (Some(size), None, _) => Goal::Size(in_bytes("size", size)?),
+            (None, Some(duration), _) => Goal::Duration(duration),
+            (None, None, Unreached::Size(size)) => Goal::Size(in_bytes("size", *size)?),
+            (None, None, Unreached::Duration(duration)) => Goal::Duration(*duration),
+        };
+        let ssthresh = options.ssthresh.unwrap_or(unset.ssthresh);
+        let rate = options.rate.unwrap_or(base.rate);
+        let access_rate = options.access_rate.unwrap_or(rate * 10);
+        let scenario = Self {
+            rate,
+            rtt: options.rtt.unwrap_or(base.rtt),
+            queue: options.queue.unwrap_or(unset.queue),
+            cross: options.cross.unwrap_or(unset.cross),
+            mss,
+            goal,
+            limit: options.limit.unwrap_or(base.limit),
+            ack: options.ack.unwrap_or(unset.ack),
+            avoidance: options.avoidance.or(unset.avoidance),
+            recovery: options.recovery.unwrap_or(base.recovery),
+            restart: options.restart.unwrap_or(base.restart),
+            ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
+            iw: options.iw.unwrap_or(unset.iw),
+            rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
+            min_rto: options.min_rto.unwrap_or(base.min_rto),
+            timestamps,
+            loss: options.loss.unwrap_or(base.loss),
+            jitter: options.jitter.unwrap_or(base.jitter),
+            access_rate,
+            reverse_rate: options.reverse_rate.unwrap_or(access_rate),
+            reverse_rtt_share: options.reverse_rtt_share.unwrap_or(base.reverse_rtt_share),
+            seed: options.seed.unwrap_or(base.seed),
+            runs: options.runs.unwrap_or(base.runs),
+        };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        let packet = self.packet();
+        if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
+            return Err(ScenarioError::RateTooSmall { rate: show_rate(self.rate), packet });
+        }
+        match self.queue_bytes() {
+            Some(bytes) if bytes.get() < u64::from(packet) => {
+                return Err(ScenarioError::QueueBelowPacket { queue: self.queue.to_string(), packet });
+            }
+            None if !matches!(self.queue, QueueSize::Packets(_)) => {
+                return Err(ScenarioError::TooLarge { key: "queue", value: self.queue.to_string() });
+            }
+            _ => {}
+        }
+        if self.rwnd < Bytes::new(u64::from(self.mss)) {
+            return Err(ScenarioError::RwndBelowSegment { rwnd: show_bytes(self.rwnd), mss: self.mss });
+        }
+        if self.rwnd > LARGEST_RWND {
+            return Err(ScenarioError::RwndTooLarge { rwnd: show_bytes(self.rwnd) });
+        }
+        Ok(())
+    }
+
+    /// IP bytes of a full packet: payload, 40 of headers, 12 more with timestamps.
+    pub fn packet(&self) -> u32 {
+        u32::from(self.mss) + 40 + if self.timestamps { 12 } else { 0 }
+    }
+
+    /// The queue's limit in IP bytes; `None` if it counts packets. A queue in bandwidth-delay products is rate ×
+    /// base RTT in bytes, at least one packet.
+    pub fn queue_bytes(&self) -> Option<Bytes> {
+        match self.queue {
+            QueueSize::Packets(_) => None,
+            QueueSize::Bytes(bytes) => Some(bytes),
+            QueueSize::Bdp(share) => {
+                let bit_nanos = u128::from(self.rate.bps()) * u128::from(self.rtt.nanos());
+                let bytes = share.ratio(bit_nanos, 8_000_000_000)?;
+                Some(Bytes::new(bytes.max(u64::from(self.packet()))))
+            }
+        }
+    }
+
+    /// Propagation on the way back.
+    pub fn reverse_delay(&self) -> Span {
+        let nanos = self.reverse_rtt_share.times(self.rtt.nanos()).unwrap_or(0);
+        Span::from_nanos(nanos.min(self.rtt.nanos()))
+    }
+
+    /// When a run ends at the latest, from the SYN.
+    pub fn longest(&self) -> Span {
+        match self.goal {
+            Goal::Size(_) => self.limit,
+            Goal::Duration(duration) => duration.min(self.limit),
+        }
+    }
+
+    /// Every option that determines a run but for scheme and seed, as (key, text), in a fixed order. Setting
+    /// them gives this scenario again.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let or_inf = |bytes: Option<Bytes>| bytes.map_or_else(|| "inf".to_owned(), show_bytes);
+        let mut settings = vec![
+            ("rate", show_rate(self.rate)),
+            ("rtt", show_span(self.rtt)),
+            ("queue", self.queue.to_string()),
+            ("cross", self.cross.to_string()),
+            ("mss", self.mss.to_string()),
+            match self.goal {
+                Goal::Size(bytes) => ("size", show_bytes(bytes)),
+                Goal::Duration(duration) => ("duration", show_span(duration)),
+            },
+            ("limit", show_span(self.limit)),
+            ("ack", words::ack_name(self.ack).to_owned()),
+        ];
+        settings.extend(self.avoidance.map(|law| ("avoidance", law.to_owned())));
+        settings.extend([
+            ("recovery", words::recovery_name(self.recovery).to_owned()),
+            ("restart", self.restart.to_owned()),
+            ("ssthresh", or_inf(self.ssthresh)),
+            ("iw", format!("{}p", self.iw)),
+            ("rwnd", show_bytes(self.rwnd)),
+            ("min-rto", show_span(self.min_rto)),
+            ("timestamps", self.timestamps.to_string()),
+            ("loss", self.loss.to_string()),
+            ("jitter", self.jitter.map_or_else(|| "none".to_owned(), show_span)),
+            ("access-rate", show_rate(self.access_rate)),
+            ("reverse-rate", show_rate(self.reverse_rate)),
+            ("reverse-rtt-share", self.reverse_rtt_share.to_string()),
+        ]);
+        settings
+    }
+
+    /// The canonical text: a scenario file that gives this scenario again, seed and schemes aside.
+    pub fn canonical(&self) -> String {
+        self.settings().into_iter().fold(String::new(), |text, (key, value)| {
+            let quoted = if key == "timestamps" { value } else { format!("\"{value}\"") };
+            text + key + " = " + &quoted + "\n"
+        })
+    }
+
+    /// The hash of the canonical text: FNV-1a of 64 bits, 16 hexadecimal digits. Seed, runs and schemes are not
+    /// in it: a row names them beside it.
+    pub fn hash(&self) -> String {
+        format!("{:016x}", fnv_1a(self.canonical().as_bytes()))
+    }
+
+    /// The command that makes the race again, with nothing left to defaults. `schemes` is the list as
+    /// [`crate::show_choices`] writes it.
+    pub fn command(&self, schemes: &str) -> String {
+        let mut command = String::from("firstflight race");
+        for (key, value) in self.settings() {
+            match (key, value.as_str()) {
+                ("timestamps", "true") => command += " --timestamps",
+                ("timestamps", _) => {}
+                _ => command += &format!(" --{key} {}", quote(&value)),
+            }
+        }
+        command + &format!(" --schemes {} --runs {} --seed {}", quote(schemes), self.runs, self.seed)
+    }
+
+    /// The path in words, for titles.
+    pub fn describe(&self) -> String {
+        let queue = match self.queue {
+            QueueSize::Packets(packets) => format!("{packets} packets"),
+            QueueSize::Bytes(bytes) => show_bytes(bytes),
+            QueueSize::Bdp(share) => format!("{share} BDP"),
+        };
+        let cross = match self.cross {
+            Cross::None => "no cross traffic".to_owned(),
+            Cross::Cbr(rate) => format!("{} CBR across", quantity::humane_rate(rate)),
+            Cross::Tcp(1) => "one bulk TCP flow across".to_owned(),
+            Cross::Tcp(flows) => format!("{flows} bulk TCP flows across"),
+        };
+        let goal = match self.goal {
+            Goal::Size(bytes) => format!("{} to transfer", show_bytes(bytes)),
+            Goal::Duration(span) => show_span(span),
+        };
+        format!(
+            "{}, {} base RTT, drop-tail queue of {queue}, {cross}, {}-byte packets, {goal}",
+            quantity::humane_rate(self.rate),
+            show_span(self.rtt),
+            self.packet(),
+        )
+    }
+}
+
+/// FNV-1a of 64 bits (RFC 9923).
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Quotes a word for a POSIX shell where that is needed.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(options: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+        let mut set = Options::default();
+        for (key, text) in options {
+            set.set(key, text).expect(text);
+        }
+        Scenario::resolve(&set)
+    }
+
+    #[test]
+    fn without_rate_and_rtt_what_is_unset_is_the_built_in_path() {
+        let path = resolve(&[]).expect("the built-in path");
+        assert_eq!(path, Scenario::default());
+        assert_eq!((path.packet(), path.mss), (1000, 960));
+        insta::assert_snapshot!(path.canonical());
+        let fewer = resolve(&[("cross", "none")]).expect("a path");
+        assert_eq!(fewer, Scenario { cross: Cross::None, ..Scenario::default() });
+    }
+
+    #[test]
+    fn with_either_what_is_unset_is_the_plain_path() {
+        let path = resolve(&[("rate", "10mbit")]).expect("a path");
+        assert_eq!((path.rtt, path.mss, path.iw), (Span::from_millis(80), 1460, 10));
+        assert_eq!((path.cross, path.ssthresh, path.avoidance), (Cross::None, None, None));
+        assert_eq!((path.ack, path.goal), (AckPolicy::Delayed, Goal::Size(Bytes::new(1_000_000))));
+        assert_eq!(path.queue_bytes(), Some(Bytes::new(100_000)));
+        assert_eq!(path.access_rate, Rate::from_bps(100_000_000));
+        assert_eq!(path.reverse_rate, path.access_rate);
+        let path = resolve(&[("rtt", "20ms"), ("access-rate", "1gbit")]).expect("a path");
+        assert_eq!((path.rate.bps(), path.reverse_rate.bps()), (100_000_000, 1_000_000_000));
+    }
+
+    #[test]
+    fn a_packet_size_counts_all_headers() {
+        let path = resolve(&[("packet", "1000B"), ("timestamps", "true")]).expect("a path");
+        assert_eq!((path.mss, path.packet()), (948, 1000));
+        let path = resolve(&[("mss", "1448"), ("timestamps", "true")]).expect("a path");
+        assert_eq!(path.packet(), 1500);
+    }
+
+    #[test]
+    fn a_queue_of_bdp_is_rate_times_base_rtt_and_at_least_a_packet() {
+        let bytes = |rate, queue| {
+            let path = resolve(&[("rate", rate), ("rtt", "80ms"), ("queue", queue)]).expect("a path");
+            path.queue_bytes().map(Bytes::get)
+        };
+        assert_eq!(bytes("100mbit", "0.3bdp"), Some(300_000));
+        assert_eq!(bytes("100kbit", "0.3bdp"), Some(1_500));
+        assert_eq!(bytes("100mbit", "64kB"), Some(64_000));
+    }
+
+    #[test]
+    fn what_makes_no_sense_together_is_refused() {
+        assert_eq!(resolve(&[("size", "1MB"), ("duration", "1s")]), Err(ScenarioError::SizeAndDuration));
+        for (key, value) in [("queue", "999B"), ("rwnd", "959B"), ("rwnd", "2GiB"), ("rate", "1bit")] {
+            let error = resolve(&[(key, value)]).expect_err(value);
+            assert!(error.to_string().starts_with(key), "{error}");
+        }
+        assert!(matches!(
+            resolve(&[("queue", "999999999999999999bdp")]),
+            Err(ScenarioError::TooLarge { key: "queue", .. })
+        ));
+    }
+
+    #[test]
+    fn the_settings_make_the_same_scenario_again() {
+        for options in [
+            &[][..],
+            &[("rate", "33.3mbit"), ("cross", "tcp:3"), ("jitter", "2ms"), ("loss", "0.5%")],
+            &[("rtt", "7.5ms"), ("timestamps", "true"), ("size", "20p"), ("queue", "0.3bdp")],
+        ] {
+            let path = resolve(options).expect("a path");
+            let mut again = Options::default();
+            for (key, text) in path.settings() {
+                again.set(key, &text).expect(&text);
+            }
+            // `avoidance` left to each scheme stays so only with a rate or an RTT, which settings always has.
+            let again = Scenario::resolve(&again).expect("the same path");
+            assert_eq!(again, path);
+            assert_eq!(again.hash(), path.hash());
+        }
+    }
+
+    #[test]
+    fn the_hash_moves_with_every_setting_and_not_with_the_seed() {
+        let base = resolve(&[]).expect("a path").hash();
+        assert_eq!(resolve(&[("seed", "9"), ("runs", "3")]).expect("a path").hash(), base);
+        for (key, text) in
+            [("queue", "999p"), ("iw", "3p"), ("timestamps", "true"), ("reverse-rtt-share", "0.4")]
+        {
+            assert_ne!(resolve(&[(key, text)]).expect("a path").hash(), base, "{key}");
+        }
+    }
+
+    #[test]
+    fn fnv_1a_agrees_with_its_published_vectors() {
+        assert_eq!(fnv_1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv_1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv_1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn the_command_leaves_nothing_to_defaults() {
+        insta::assert_snapshot!(resolve(&[]).expect("a path").command("slow-start,paced:first=10"));
+    }
+}

@@ -1,0 +1,214 @@
+//! The words of a scenario: cross traffic, receivers, recovery, restart policies, avoidance laws.
+//!
+//! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
+
+use firstflight::Rate;
+use firstflight_tcp::{AckPolicy, Recovery};
+
+use crate::quantity::{self, Amount, QuantityError, Why, refuse};
+
+/// What else crosses the bottleneck, in the flow's direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cross {
+    /// Nothing.
+    None,
+    /// Constant bit rate: datagrams as large as the flow's full packets, at this rate of IP bits a second.
+    Cbr(Rate),
+    /// This many bulk TCP flows (slow start and the flow's own path, receivers and recovery).
+    Tcp(u32),
+}
+
+impl std::fmt::Display for Cross {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Cbr(rate) => f.write_str(&quantity::show_rate(*rate)),
+            Self::Tcp(flows) => write!(f, "tcp:{flows}"),
+        }
+    }
+}
+
+const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`, or bulk TCP flows as in \
+                     `tcp:4` (at most tcp:1000)";
+
+/// Cross traffic: `none`, `40mbit`, `tcp:4`.
+///
+/// # Errors
+/// Anything else, a rate that [`quantity::rate`] refuses, no or too many flows, or a kind not built yet.
+pub fn cross(text: &str) -> Result<Cross, QuantityError> {
+    let text = text.trim();
+    if text == "none" {
+        return Ok(Cross::None);
+    }
+    let kind = text.split(':').next().unwrap_or_default();
+    if ["web", "on-off", "trace"].contains(&kind) {
+        return Err(refuse(text, Why::NotBuilt, CROSS));
+    }
+    if let Some(flows) = text.strip_prefix("tcp:") {
+        return match flows.parse::<u32>() {
+            Ok(0) => Err(refuse(text, Why::Zero, CROSS)),
+            Ok(flows) if flows <= 1_000 => Ok(Cross::Tcp(flows)),
+            Ok(_) => Err(refuse(text, Why::TooLarge, CROSS)),
+            Err(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
+        };
+    }
+    quantity::rate(text).map(Cross::Cbr).map_err(|error| QuantityError { allowed: CROSS, ..error })
+}
+
+/// The initial slow-start threshold: a number of packets or bytes, or `inf` (arbitrarily high, RFC 5681
+/// section 3.1).
+///
+/// # Errors
+/// What [`quantity::amount`] refuses.
+pub fn ssthresh(text: &str) -> Result<Option<Amount>, QuantityError> {
+    if text.trim() == "inf" {
+        return Ok(None);
+    }
+    quantity::amount(text).map(Some).map_err(|error| QuantityError {
+        allowed: "ssthresh is packets (`20000p`), bytes (`64kB`) or `inf`",
+        ..error
+    })
+}
+
+/// A word out of a table; the words of `later` are known and not built yet.
+fn word<T: Copy>(
+    text: &str,
+    table: &[(&'static str, T)],
+    later: &[&str],
+    allowed: &'static str,
+) -> Result<T, QuantityError> {
+    let text = text.trim();
+    match table.iter().find(|(name, _)| *name == text) {
+        Some((_, value)) => Ok(*value),
+        None if later.contains(&text) => Err(refuse(text, Why::NotBuilt, allowed)),
+        None => Err(refuse(text, Why::UnknownWord, allowed)),
+    }
+}
+
+const ACKS: [(&str, AckPolicy); 5] = [
+    ("every", AckPolicy::Every),
+    ("delayed", AckPolicy::Delayed),
+    ("linux", AckPolicy::Linux),
+    ("freebsd", AckPolicy::FreeBsd),
+    ("windows-xp", AckPolicy::WindowsXp),
+];
+
+/// When the receiver acknowledges.
+///
+/// # Errors
+/// A word that is none of the five.
+pub fn ack(text: &str) -> Result<AckPolicy, QuantityError> {
+    word(text, &ACKS, &[], "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`")
+}
+
+/// The word for an ACK policy.
+pub fn ack_name(policy: AckPolicy) -> &'static str {
+    ACKS.iter().find(|(_, value)| *value == policy).map_or("", |(name, _)| name)
+}
+
+const RECOVERIES: [(&str, Recovery); 6] = [
+    ("rack", Recovery::Rack),
+    ("sack", Recovery::Sack),
+    ("newreno", Recovery::NewReno),
+    ("newreno-steady", Recovery::NewRenoSteady),
+    ("reno", Recovery::Reno),
+    ("ns2-sack1", Recovery::Ns2Sack1),
+];
+
+/// How losses are repaired.
+///
+/// # Errors
+/// A word that is none of the six.
+pub fn recovery(text: &str) -> Result<Recovery, QuantityError> {
+    const ALLOWED: &str =
+        "recoveries are `rack`, `sack`, `newreno`, `newreno-steady`, `reno` and `ns2-sack1`";
+    word(text, &RECOVERIES, &[], ALLOWED)
+}
+
+/// The word for a recovery.
+pub fn recovery_name(recovery: Recovery) -> &'static str {
+    RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
+}
+
+const LAWS: [(&str, &str); 2] = [("reno", "reno"), ("cubic", "cubic")];
+
+/// The name of an avoidance law.
+///
+/// # Errors
+/// An unknown law, or one not built yet.
+pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
+    word(text, &LAWS, &["vegas", "westwood"], "avoidance laws are `reno` and `cubic`")
+}
+
+const RESTARTS: [(&str, &str); 1] = [("rfc5681", "rfc5681")];
+
+/// The name of a restart policy.
+///
+/// # Errors
+/// An unknown policy, or one not built yet.
+pub fn restart(text: &str) -> Result<&'static str, QuantityError> {
+    let later = ["ssr", "nssr", "rbp-rate", "rbp-cwnd", "cwv"];
+    word(text, &RESTARTS, &later, "the restart policy is `rfc5681`")
+}
+
+/// The known key or word nearest to `word`, if one is near enough to be meant.
+pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let best = known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min()?;
+    (best.0 <= 1 + word.chars().count() / 3).then_some(best.1)
+}
+
+/// Levenshtein distance, with a swap of neighbours counted as two.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cross_traffic_is_none_a_rate_or_tcp_flows() {
+        assert_eq!(cross("none"), Ok(Cross::None));
+        assert_eq!(cross("40mbit"), Ok(Cross::Cbr(Rate::from_bps(40_000_000))));
+        assert_eq!(cross("tcp:4"), Ok(Cross::Tcp(4)));
+        for (text, why) in [
+            ("tcp:0", Why::Zero),
+            ("tcp:1001", Why::TooLarge),
+            ("tcp:x", Why::UnknownWord),
+            ("web", Why::NotBuilt),
+            ("0mbit", Why::Zero),
+        ] {
+            assert_eq!(cross(text).expect_err(text).why, why, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_word_reads_back_as_what_it_names() {
+        for (name, value) in ACKS {
+            assert_eq!((ack(name), ack_name(value)), (Ok(value), name));
+        }
+        for (name, value) in RECOVERIES {
+            assert_eq!((recovery(name), recovery_name(value)), (Ok(value), name));
+        }
+    }
+
+    #[test]
+    fn a_near_miss_is_suggested_and_a_far_one_is_not() {
+        let known = ["rate", "rtt", "queue", "reverse-rate"];
+        assert_eq!(closest("rat", known), Some("rate"));
+        assert_eq!(closest("quue", known), Some("queue"));
+        assert_eq!(closest("reverse_rate", known), Some("reverse-rate"));
+        assert_eq!(closest("bandwidth", known), None);
+    }
+}
