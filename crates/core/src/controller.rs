@@ -1,9 +1,7 @@
 //! The controller: composes a start-up scheme, a restart policy and an avoidance law, and owns once what all of
 //! them need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
 
-use crate::seam::{
-    Ack, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step,
-};
+use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step};
 use crate::units::Bytes;
 
 /// Who governs the window.

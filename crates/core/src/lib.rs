@@ -15,6 +15,7 @@
 #![no_std]
 
 pub mod avoidance;
+mod compact;
 mod controller;
 mod pacer;
 pub mod registry;
@@ -26,7 +27,7 @@ mod units;
 pub use controller::{Controller, Note, Phase};
 pub use pacer::Pacer;
 pub use seam::{
-    Ack, Advice, Ask, Avoidance, Cause, Delivered, Event, Exit, Learned, Loss, LostPacket, Origin, Pacing, Path,
-    Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,
+    Ack, Advice, Ask, Avoidance, Cause, Delivered, Event, Exit, Learned, Loss, LostPacket, Origin, Pacing,
+    Path, Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,
 };
 pub use units::{Bytes, Rate, Span, Time};

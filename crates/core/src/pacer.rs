@@ -20,13 +20,15 @@ pub struct Pacer {
     pacing: Pacing,
     /// The newest train and how many of its packets are still to leave.
     train: Option<(Tag, u32)>,
+    /// Whether any packet of the newest train has left.
+    begun: bool,
     /// In a train, when its next packet is due; at a rate, when the bucket is empty again.
     due: Time,
 }
 
 impl Default for Pacer {
     fn default() -> Self {
-        Self { pacing: Pacing::Hold, train: None, due: Time::ZERO }
+        Self { pacing: Pacing::Hold, train: None, begun: false, due: Time::ZERO }
     }
 }
 
@@ -42,6 +44,7 @@ impl Pacer {
             && self.train.is_none_or(|(tag, _)| tag != plan.tag)
         {
             self.train = Some((plan.tag, packets));
+            self.begun = false;
             self.due = Time::ZERO;
         }
         self.pacing = plan.pacing;
@@ -73,6 +76,11 @@ impl Pacer {
         }
     }
 
+    /// Whether any packet of the present train has left.
+    pub fn train_begun(&self) -> bool {
+        self.begun
+    }
+
     /// Gives up the rest of a train that cannot leave, so that what is behind it is not held for ever.
     pub fn cut_train(&mut self) {
         if let Some((_, left)) = &mut self.train {
@@ -90,6 +98,7 @@ impl Pacer {
                     && *left > 0
                 {
                     *left -= 1;
+                    self.begun = true;
                     // A late host keeps to the schedule, so that the mean gap is exact, unless a whole gap
                     // has passed: catching up would then send packets back to back.
                     let on_schedule = now.since(self.due) < gap;

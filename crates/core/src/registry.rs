@@ -1,1 +1,213 @@
 //! Every scheme, restart policy and avoidance law by name: one line each.
+//!
+//! A host that knows its scheme when it is compiled names the types and pays for nothing else. A host that
+//! takes a name at run time finds the entry here, checks that it can run it ([`SchemeEntry::check`]) and
+//! builds an [`AnyController`].
+
+mod needs;
+mod parameter;
+
+pub use needs::{Ability, Missing, Needs, Offers, check};
+pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
+
+use crate::avoidance::{self, Reno};
+use crate::controller::Controller;
+use crate::restart::{self, Rfc5681};
+use crate::schemes::{self, Initial, SlowStart};
+use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
+
+/// A controller whose parts were chosen by name.
+pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
+
+macro_rules! any_startup {
+    ($(#[$doc:meta])* $name:ident { $($scheme:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub enum $name { $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($scheme)),+ }
+
+        impl Startup for $name {
+            fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+                match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
+            }
+
+            fn plan(&self, path: &Path) -> Plan {
+                match self { $(Self::$scheme(scheme) => scheme.plan(path)),+ }
+            }
+        }
+
+        $(impl From<$scheme> for $name {
+            fn from(scheme: $scheme) -> Self {
+                Self::$scheme(scheme)
+            }
+        })+
+    };
+}
+
+macro_rules! any_law {
+    ($(#[$doc:meta])* $name:ident { $($law:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub enum $name { $(#[doc = concat!("[`", stringify!($law), "`].")] $law($law)),+ }
+
+        impl Avoidance for $name {
+            fn enter(&mut self, exit: &Exit, path: &Path) {
+                match self { $(Self::$law(law) => law.enter(exit, path)),+ }
+            }
+
+            fn on(&mut self, event: &Event<'_>, path: &Path) {
+                match self { $(Self::$law(law) => law.on(event, path)),+ }
+            }
+
+            fn plan(&self, path: &Path) -> Plan {
+                match self { $(Self::$law(law) => law.plan(path)),+ }
+            }
+        }
+
+        $(impl From<$law> for $name {
+            fn from(law: $law) -> Self {
+                Self::$law(law)
+            }
+        })+
+    };
+}
+
+any_startup! {
+    /// Any start-up scheme.
+    AnyScheme { SlowStart }
+}
+
+any_startup! {
+    /// Any restart policy.
+    AnyRestart { Rfc5681 }
+}
+
+any_law! {
+    /// Any avoidance law.
+    AnyLaw { Reno }
+}
+
+/// The schemes, in the order in which lists show them.
+static SCHEMES: &[SchemeEntry] = &[schemes::SLOW_START, schemes::SLOW_START_PACED];
+
+/// The restart policies.
+static RESTARTS: &[RestartEntry] = &[restart::RFC5681];
+
+/// The avoidance laws.
+static LAWS: &[LawEntry] = &[avoidance::RENO];
+
+/// A start-up scheme by name.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemeEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// The name of the avoidance law that goes with it by default.
+    pub law: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    /// What it needs of its host.
+    pub needs: Needs,
+    /// Makes it from settings that were checked.
+    pub(crate) make: fn(Initial, &Settings<'_>) -> AnyScheme,
+}
+
+/// A restart policy by name.
+#[derive(Clone, Copy, Debug)]
+pub struct RestartEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// What it needs of its host.
+    pub needs: Needs,
+    pub(crate) make: fn(Initial) -> AnyRestart,
+}
+
+/// An avoidance law by name.
+#[derive(Clone, Copy, Debug)]
+pub struct LawEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    pub(crate) make: fn() -> AnyLaw,
+}
+
+/// Every start-up scheme.
+pub fn schemes() -> &'static [SchemeEntry] {
+    SCHEMES
+}
+
+/// Every restart policy.
+pub fn restarts() -> &'static [RestartEntry] {
+    RESTARTS
+}
+
+/// Every avoidance law.
+pub fn laws() -> &'static [LawEntry] {
+    LAWS
+}
+
+/// The start-up scheme of this name.
+pub fn scheme(name: &str) -> Option<&'static SchemeEntry> {
+    SCHEMES.iter().find(|entry| entry.name == name)
+}
+
+/// The restart policy of this name.
+pub fn restart(name: &str) -> Option<&'static RestartEntry> {
+    RESTARTS.iter().find(|entry| entry.name == name)
+}
+
+/// The avoidance law of this name.
+pub fn law(name: &str) -> Option<&'static LawEntry> {
+    LAWS.iter().find(|entry| entry.name == name)
+}
+
+impl SchemeEntry {
+    /// The parameter of this name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether a host can run this scheme.
+    ///
+    /// # Errors
+    /// The first thing that the scheme needs and the host cannot do.
+    pub fn check(&self, offers: Offers) -> Result<(), Missing> {
+        check(self.name, self.needs, offers)
+    }
+
+    /// The scheme with these settings; what is not set has its default.
+    ///
+    /// # Errors
+    /// The first setting that the scheme does not take.
+    pub fn build<'a>(
+        &self,
+        initial: Initial,
+        settings: &'a [(&'a str, Value)],
+    ) -> Result<AnyScheme, ParameterError<'a>> {
+        let settings = Settings::check(self.name, self.parameters, settings)?;
+        Ok((self.make)(initial, &settings))
+    }
+}
+
+impl RestartEntry {
+    /// The policy. `initial` gives the restart window.
+    pub fn build(&self, initial: Initial) -> AnyRestart {
+        (self.make)(initial)
+    }
+}
+
+impl LawEntry {
+    /// The law.
+    pub fn build(&self) -> AnyLaw {
+        (self.make)()
+    }
+}

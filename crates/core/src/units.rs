@@ -46,10 +46,6 @@ macro_rules! quantity {
                 self.0.get()
             }
 
-            fn from_wide(value: u128) -> Self {
-                Self::raw(u64::try_from(value).unwrap_or(u64::MAX))
-            }
-
             /// Whether this is nothing.
             pub const fn is_zero(self) -> bool {
                 self.value() == 0
@@ -121,6 +117,10 @@ macro_rules! amount {
         }
 
         impl $name {
+            fn from_wide(value: u128) -> Self {
+                Self::raw(u64::try_from(value).unwrap_or(u64::MAX))
+            }
+
             /// `self × num / den`, rounded down, through 128 bits; a `den` of zero counts as one.
             pub fn scale(self, num: u64, den: u64) -> Self {
                 Self::from_wide(u128::from(self.value()) * u128::from(num) / u128::from(den.max(1)))

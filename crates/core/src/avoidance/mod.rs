@@ -2,4 +2,5 @@
 
 mod reno;
 
+pub(crate) use reno::RENO;
 pub use reno::Reno;

@@ -1,16 +1,25 @@
 //! Reno: a segment a round trip, half the flight at a loss (RFC 5681 sections 3.1 and 3.2).
 
+use crate::compact::Bytes32;
+use crate::registry::LawEntry;
 use crate::seam::{Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 
 /// The additive-increase, multiplicative-decrease law of RFC 5681.
 #[derive(Clone, Debug, Default)]
 pub struct Reno {
-    window: Bytes,
-    ssthresh: Option<Bytes>,
+    window: Bytes32,
+    ssthresh: Option<Bytes32>,
     /// Bytes acknowledged since the window last grew (byte counting, RFC 5681 section 3.1).
-    acked: Bytes,
+    acked: Bytes32,
 }
+
+pub(crate) const RENO: LawEntry = LawEntry {
+    name: "reno",
+    summary: "a segment a round trip, half the flight at a loss",
+    source: "RFC 5681 sections 3.1 and 3.2",
+    make: || Reno::new().into(),
+};
 
 impl Reno {
     /// A law that has not taken over yet.
@@ -20,20 +29,34 @@ impl Reno {
 
     /// RFC 5681 equation 4: ssthresh = max(FlightSize / 2, 2 SMSS).
     fn halve(&mut self, path: &Path) {
-        let half = (path.flight.min(self.window) / 2).max(path.mss * 2);
+        // Not more than the window: what limited transmit sent beyond it does not count (section 3.2).
+        let half = (path.flight.min(self.window.wide()) / 2).max(path.mss * 2);
         self.set(half, Some(half));
     }
 
     fn set(&mut self, window: Bytes, ssthresh: Option<Bytes>) {
-        self.window = window;
-        self.ssthresh = ssthresh;
-        self.acked = Bytes::ZERO;
+        self.window = window.into();
+        self.ssthresh = ssthresh.map(Bytes32::from);
+        self.acked = Bytes32::ZERO;
+    }
+
+    /// A segment once a window's worth of bytes was acknowledged (RFC 5681 section 3.1).
+    fn grow(&mut self, by: Bytes, path: &Path) {
+        let window = self.window.wide();
+        let acked = self.acked.wide() + by;
+        if acked >= window {
+            self.window = (window + path.mss).into();
+            self.acked = (acked - window).into();
+        } else {
+            self.acked = acked.into();
+        }
     }
 }
 
 impl Avoidance for Reno {
     fn enter(&mut self, exit: &Exit, path: &Path) {
-        self.set(exit.learned.window, exit.learned.ssthresh.or(self.ssthresh));
+        let known = self.ssthresh.map(Bytes32::wide);
+        self.set(exit.learned.window, exit.learned.ssthresh.or(known));
         if exit.is_congestion() && exit.learned.ssthresh.is_none() {
             self.halve(path);
         }
@@ -41,13 +64,7 @@ impl Avoidance for Reno {
 
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
-            Event::Acked(ack) => {
-                self.acked += ack.growth;
-                if self.acked >= self.window {
-                    self.acked -= self.window;
-                    self.window += path.mss;
-                }
-            }
+            Event::Acked(ack) => self.grow(ack.growth, path),
             Event::Lost(loss) if loss.opens_episode => self.halve(path),
             Event::Marked | Event::TimedOut { .. } => self.halve(path),
             Event::Begin(_)
@@ -64,6 +81,6 @@ impl Avoidance for Reno {
     }
 
     fn plan(&self, _path: &Path) -> Plan {
-        Plan::ack_clocked(self.window, self.ssthresh)
+        Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
     }
 }

@@ -3,3 +3,4 @@
 mod slow_start;
 
 pub use slow_start::{Initial, SlowStart};
+pub(crate) use slow_start::{SLOW_START, SLOW_START_PACED};

@@ -1,15 +1,18 @@
 //! Standard slow start (RFC 5681 section 3.1): the window grows by at most a segment for each ACK, until it
 //! reaches `ssthresh` or a packet is lost.
 //!
-//! Plain and with pacing at twice `cwnd / srtt`, as Linux paces it.
+//! Plain and with pacing at twice `cwnd / srtt`, as Linux paces it. The schemes that change only how the window
+//! grows or when growth ends are built around this one.
 
+use crate::compact::Bytes32;
+use crate::registry::{Ability, Needs, SchemeEntry};
 use crate::seam::{Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step};
-use crate::units::{Bytes, Rate};
+use crate::units::{Bytes, Rate, Span};
 
 /// What a new connection starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Initial {
-    /// The initial window in segments.
+    /// The initial window in segments, at most 65535.
     pub segments: u32,
     /// The initial slow-start threshold; `None` is "arbitrarily high" (RFC 5681 section 3.1).
     pub ssthresh: Option<Bytes>,
@@ -18,18 +21,44 @@ pub struct Initial {
 /// Standard slow start.
 #[derive(Clone, Debug)]
 pub struct SlowStart {
-    initial: Initial,
-    window: Bytes,
-    ssthresh: Option<Bytes>,
+    window: Bytes32,
+    ssthresh: Option<Bytes32>,
+    /// The initial and restart window.
+    segments: u16,
     /// Before the handshake is over nothing is sent.
     open: bool,
     paced: bool,
 }
 
+pub(crate) const SLOW_START: SchemeEntry = SchemeEntry {
+    name: "slow-start",
+    summary: "doubles the window every round trip until ssthresh or a loss",
+    source: "RFC 5681 section 3.1",
+    law: "reno",
+    parameters: &[],
+    needs: Needs::of(&[Ability::AckClock]),
+    make: |initial, _| SlowStart::new(initial).into(),
+};
+
+pub(crate) const SLOW_START_PACED: SchemeEntry = SchemeEntry {
+    name: "slow-start-paced",
+    summary: "slow start, paced at twice cwnd / srtt as Linux does",
+    source: "RFC 5681 section 3.1; Linux tcp_update_pacing_rate",
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    make: |initial, _| SlowStart::paced(initial).into(),
+    ..SLOW_START
+};
+
 impl SlowStart {
     /// Slow start on the ACK clock.
     pub fn new(initial: Initial) -> Self {
-        Self { initial, window: Bytes::ZERO, ssthresh: initial.ssthresh, open: false, paced: false }
+        Self {
+            window: Bytes32::ZERO,
+            ssthresh: initial.ssthresh.map(Bytes32::from),
+            segments: u16::try_from(initial.segments.max(1)).unwrap_or(u16::MAX),
+            open: false,
+            paced: false,
+        }
     }
 
     /// Slow start paced at twice `cwnd / srtt` (Linux `tcp_update_pacing_rate`, ratio 200 % in slow start).
@@ -37,38 +66,66 @@ impl SlowStart {
         Self { paced: true, ..Self::new(initial) }
     }
 
+    /// Slow start in mid-connection: from `window`, with no threshold.
+    pub(super) fn resumed(segments: u16, window: Bytes, paced: bool) -> Self {
+        Self { window: window.into(), ssthresh: None, segments, open: true, paced }
+    }
+
+    /// The window.
+    pub(super) fn window(&self) -> Bytes {
+        self.window.wide()
+    }
+
+    /// Widens the window, and leaves if that reaches the threshold.
+    pub(super) fn grow(&mut self, by: Bytes) -> Step {
+        self.window = (self.window() + by).into();
+        self.at_threshold()
+    }
+
+    /// Leaves with the window as the threshold, which is what "ssthresh = cwnd" means in every scheme that finds
+    /// where to stop.
+    pub(super) fn found(&self, cause: Cause) -> Step {
+        self.done(cause, Some(self.window()))
+    }
+
     fn begin(&mut self, origin: Origin, path: &Path) -> Step {
-        match origin {
-            Origin::Fresh | Origin::PathChange => {
-                self.window = path.mss * u64::from(self.initial.segments);
-                self.ssthresh = self.initial.ssthresh;
-                self.open = origin == Origin::PathChange;
+        let initial = path.mss * u64::from(self.segments);
+        let (window, ssthresh) = match origin {
+            // The threshold is the one given at construction.
+            Origin::Fresh => {
+                self.window = initial.into();
+                return Step::Stay;
             }
-            Origin::AfterTimeout { was } => {
-                self.window = was.window;
-                self.ssthresh = was.ssthresh;
-                self.open = true;
-            }
+            Origin::PathChange => (initial, None),
+            Origin::AfterTimeout { was } => (was.window, was.ssthresh),
             // RFC 5681 section 4.1: the restart window is min(IW, cwnd); ssthresh is kept.
-            Origin::AfterIdle { was, .. } => {
-                self.window = was.window.min(path.mss * u64::from(self.initial.segments));
-                self.ssthresh = was.ssthresh;
-                self.open = true;
-            }
+            Origin::AfterIdle { was, .. } => (was.window.min(initial), was.ssthresh),
+        };
+        self.window = window.into();
+        self.ssthresh = ssthresh.map(Bytes32::from);
+        self.open = true;
+        self.at_threshold()
+    }
+
+    fn established(&mut self, syn_lost: bool, path: &Path) -> Step {
+        self.open = true;
+        // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
+        if syn_lost {
+            self.window = path.mss.into();
         }
         self.at_threshold()
     }
 
     fn at_threshold(&self) -> Step {
-        match self.ssthresh {
-            Some(ssthresh) if self.window >= ssthresh => self.done(Cause::Threshold),
+        let ssthresh = self.ssthresh.map(Bytes32::wide);
+        match ssthresh {
+            Some(bytes) if self.window() >= bytes => self.done(Cause::Threshold, ssthresh),
             _ => Step::Stay,
         }
     }
 
-    fn done(&self, cause: Cause) -> Step {
-        let ssthresh = self.ssthresh.filter(|_| cause == Cause::Threshold);
-        Step::Done(Exit { cause, learned: Learned { window: self.window, ssthresh, rate: None } })
+    fn done(&self, cause: Cause, ssthresh: Option<Bytes>) -> Step {
+        Step::Done(Exit { cause, learned: Learned { window: self.window(), ssthresh, rate: None } })
     }
 }
 
@@ -76,23 +133,15 @@ impl Startup for SlowStart {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Begin(origin) => self.begin(*origin, path),
-            Event::Established { syn_lost, .. } => {
-                self.open = true;
-                // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
-                if *syn_lost {
-                    self.window = path.mss;
-                }
-                Step::Stay
-            }
-            Event::Acked(ack) => {
-                // RFC 5681 section 3.1: cwnd += min(N, SMSS).
-                self.window += ack.growth.min(path.mss);
-                self.at_threshold()
-            }
-            Event::Lost(_) => self.done(Cause::Loss),
-            Event::Marked => self.done(Cause::Mark),
-            Event::TimedOut { .. } => self.done(Cause::Timeout),
+            Event::Established { syn_lost, .. } => self.established(*syn_lost, path),
+            // RFC 5681 section 3.1: cwnd += min(N, SMSS).
+            Event::Acked(ack) => self.grow(ack.growth.min(path.mss)),
+            // The law that takes over answers with a threshold.
+            Event::Lost(loss) if loss.opens_episode => self.done(Cause::Loss, None),
+            Event::Marked => self.done(Cause::Mark, None),
+            Event::TimedOut { .. } => self.done(Cause::Timeout, None),
             Event::Sent(_)
+            | Event::Lost(_)
             | Event::SpuriousLoss
             | Event::Asked(_)
             | Event::Advice(_)
@@ -103,25 +152,21 @@ impl Startup for SlowStart {
     }
 
     fn plan(&self, path: &Path) -> Plan {
-        let plan = Plan::ack_clocked(self.window, self.ssthresh);
+        let plan = Plan::ack_clocked(self.window(), self.ssthresh.map(Bytes32::wide));
         if !self.open {
             return Plan { pacing: Pacing::Hold, ..plan };
         }
-        match path.srtt {
-            Some(srtt) if self.paced => {
-                let pacing = match twice_window_per_rtt(self.window, srtt, path) {
-                    Some(rate) => Pacing::Rate { rate, burst: path.wire },
-                    None => Pacing::AckClock,
-                };
-                Plan { pacing, ..plan }
-            }
-            _ => plan,
+        let rate =
+            path.srtt.filter(|_| self.paced).and_then(|srtt| twice_window_per_rtt(plan.window, srtt, path));
+        match rate {
+            Some(rate) => Plan { pacing: Pacing::Rate { rate, burst: path.wire }, ..plan },
+            None => plan,
         }
     }
 }
 
 /// Twice the window a round trip, in IP bits per second.
-fn twice_window_per_rtt(window: Bytes, srtt: crate::Span, path: &Path) -> Option<Rate> {
+fn twice_window_per_rtt(window: Bytes, srtt: Span, path: &Path) -> Option<Rate> {
     let wire = window.scale(path.wire.get(), path.mss.get());
     (wire * 2).per(srtt)
 }
