@@ -1,5 +1,6 @@
 //! Scenario to run to metrics to verdict.
 
+mod file;
 mod options;
 pub mod quantity;
 mod recording;
@@ -7,6 +8,7 @@ mod row;
 mod scenario;
 pub mod words;
 
+pub use file::{FileError, ScenarioFile, parse_file};
 pub use options::{KEYS, OptionError, Options};
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use row::Row;
