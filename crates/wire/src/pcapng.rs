@@ -216,3 +216,73 @@ fn write_error(error: PcapError) -> io::Error {
         other => io::Error::other(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERFACE: Interface<'_> =
+        Interface { at: End::Client, name: "client", description: "", snap_length: None };
+
+    /// Takes so many bytes, then is full.
+    #[derive(Debug)]
+    struct Disk {
+        room: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(self.room);
+            self.room -= taken;
+            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn sighting(segment: &Segment) -> Sighting<'_> {
+        Sighting { at: Time::ZERO, flow: 0, from: End::Client, number: 0, segment, offset: 0 }
+    }
+
+    fn write_to(disk: Disk, packets: usize) -> Result<Disk, CaptureError> {
+        let segment = Segment { len: 1_460, ..Segment::default() };
+        let mut capture = Capture::new(disk, &INTERFACE)?;
+        for _ in 0..packets {
+            capture.packet(&sighting(&segment))?;
+        }
+        Ok(capture.finish()?)
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_wherever_it_fills() {
+        let whole = 1_000_000 - write_to(Disk { room: 1_000_000 }, 20).unwrap().room;
+        assert!(whole > 20 * 1_500);
+        for room in [0, 1, 100, 8_192, whole / 2, whole - 1] {
+            let Err(CaptureError::Write(error)) = write_to(Disk { room }, 20) else {
+                panic!("{room} bytes of {whole} were enough");
+            };
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_captured_is_refused_and_the_capture_goes_on() {
+        let mut capture = Capture::new(Vec::new(), &INTERFACE).unwrap();
+        let good = Segment::default();
+        let bad = Segment { sack_count: 9, seq: 77, ..good };
+        let refused = capture.packet(&sighting(&bad)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "flow 0, segment 77 at 0 ns cannot be captured: the segment counts 9 SACK blocks; it holds at most 4"
+        );
+        let refused = capture.packet(&Sighting { flow: 25_536, ..sighting(&good) }).unwrap_err();
+        assert!(matches!(refused, CaptureError::Flow { flow: 25_536 }));
+        capture.packet(&Sighting { flow: 25_535, ..sighting(&good) }).unwrap();
+        let after = capture.finish().unwrap();
+        let mut alone = Capture::new(Vec::new(), &INTERFACE).unwrap();
+        alone.packet(&Sighting { flow: 25_535, ..sighting(&good) }).unwrap();
+        assert_eq!(after, alone.finish().unwrap());
+    }
+}
