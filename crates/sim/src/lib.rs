@@ -1,1 +1,32 @@
-//! Firstflight: sim.
+//! The virtual network: hosts that run [`firstflight_tcp::Endpoint`]s, links with queues, cross traffic, one
+//! clock of whole nanoseconds.
+//!
+//! A run is a pure function of a [`Network`] and a seed. Build the network from a topology ([`single_path`],
+//! [`dumbbell`], or links by hand), add flows, make a [`Sim`], run it, read the counters; a [`Recorder`] hears
+//! everything on the way.
+//!
+//! All events stand in one total order, by time and then by when they were decided. Randomness comes in named
+//! streams, one for each purpose, link and flow: another flow does not change what a flow draws.
+
+mod agenda;
+mod fabric;
+mod host;
+mod link;
+mod network;
+mod packet;
+mod random;
+mod recorder;
+mod sim;
+mod source;
+mod stats;
+mod topology;
+
+pub use network::{
+    Application, CbrSpec, Flow, FlowFault, LinkFault, LinkSpec, Network, NetworkError, Probability,
+    QueueLimit, TcpSpec, Traffic,
+};
+pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
+pub use recorder::Recorder;
+pub use sim::{Sim, Stop};
+pub use stats::{FlowStats, LinkStats};
+pub use topology::{PathSpec, Route, Topology, dumbbell, single_path};

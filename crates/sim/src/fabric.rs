@@ -1,0 +1,186 @@
+//! The network between the hosts: links at work, routes, and the agenda of what happens next.
+
+use firstflight::Time;
+
+use crate::agenda::Agenda;
+use crate::link::{Entry, Link, Passage};
+use crate::network::{Network, Traffic};
+use crate::packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
+use crate::recorder::Recorder;
+use crate::stats::{FlowStats, LinkStats};
+
+/// The ways of a flow.
+#[derive(Clone, Debug)]
+struct Routes {
+    forward: Box<[LinkId]>,
+    reverse: Box<[LinkId]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fabric {
+    links: Vec<Link>,
+    routes: Vec<Routes>,
+    pub(crate) flows: Vec<FlowStats>,
+    agenda: Agenda,
+    sequence: u64,
+}
+
+/// Whose event is next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Device {
+    Link(LinkId),
+    Host(FlowId, Side),
+}
+
+impl Fabric {
+    pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
+        let flows = u32::try_from(network.flows.len()).unwrap_or(u32::MAX);
+        let link = |(id, spec)| Link::new(LinkId(id), spec, flows, seed);
+        let route = |flow: &crate::network::Flow<S, R, A>| Routes {
+            forward: flow.forward.clone().into_boxed_slice(),
+            reverse: match flow.traffic {
+                Traffic::Tcp(_) => flow.reverse.clone().into_boxed_slice(),
+                Traffic::Cbr(_) => Box::default(),
+            },
+        };
+        Self {
+            links: (0u32..).zip(network.links.iter().copied()).map(link).collect(),
+            routes: network.flows.iter().map(route).collect(),
+            flows: vec![FlowStats::default(); network.flows.len()],
+            agenda: Agenda::new(network.links.len() + 2 * network.flows.len()),
+            sequence: 0,
+        }
+    }
+
+    /// The next event.
+    pub(crate) fn next(&self) -> Option<(Time, Device)> {
+        let (at, place) = self.agenda.next()?;
+        let links = self.links.len();
+        let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
+        let device = match place.checked_sub(links) {
+            None => Device::Link(LinkId(number(place))),
+            Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
+            Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),
+        };
+        Some((at, device))
+    }
+
+    /// Wakes a host at an instant, or no more.
+    pub(crate) fn wake(&mut self, flow: FlowId, side: Side, at: Option<Time>) {
+        let place = self.links.len() + 2 * flow.index() + usize::from(side == Side::Server);
+        match at {
+            Some(at) => {
+                self.sequence += 1;
+                self.agenda.set(place, at, self.sequence);
+            }
+            None => self.agenda.clear(place),
+        }
+    }
+
+    /// A host puts a packet on the first link of its way.
+    pub(crate) fn send<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
+        let flow = &mut self.flows[packet.flow.index()];
+        if is_clients_data(&packet) {
+            flow.data_sent += 1;
+            flow.first_data.get_or_insert(now);
+        } else {
+            flow.control_sent += 1;
+        }
+        self.enter(now, packet, recorder);
+    }
+
+    /// The event of a link: its first packet arrives at the far end. Gives it if that is a host.
+    pub(crate) fn arrival<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Packet> {
+        self.sink(now, id, recorder);
+        let link = &mut self.links[id.index()];
+        let passage = link.arrival(now, recorder);
+        match link.next_arrival() {
+            Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
+            None => self.agenda.clear(id.index()),
+        }
+        let Passage { packet, lost, .. } = passage?;
+        if lost {
+            self.drop(now, id, &packet, DropCause::Random, recorder);
+            return None;
+        }
+        if self.hops_left(&packet) == 0 {
+            return Some(packet);
+        }
+        self.enter(now, packet, recorder);
+        None
+    }
+
+    /// Brings links and the counters of quiet arrivals up to `now`.
+    pub(crate) fn settle<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        for index in 0..u32::try_from(self.links.len()).unwrap_or(u32::MAX) {
+            self.sink(now, LinkId(index), recorder);
+            self.links[index as usize].catch_up(now, recorder);
+        }
+    }
+
+    /// Counters of a link that has settled.
+    pub(crate) fn link(&self, now: Time, id: LinkId) -> Option<LinkStats> {
+        self.links.get(id.index()).map(|link| link.stats(now))
+    }
+
+    /// Packets accepted by links, each once for every link.
+    pub(crate) fn packet_hops(&self) -> u64 {
+        self.links.iter().map(|link| link.stats(Time::ZERO).packets).sum()
+    }
+
+    /// Puts a packet on the next link of its way.
+    fn enter<W: Recorder>(&mut self, now: Time, mut packet: Packet, recorder: &mut W) {
+        let Some(&id) = self.way(&packet).get(packet.hop as usize) else { return };
+        packet.hop += 1;
+        let quiet = matches!(packet.payload, Payload::Datagram) && self.hops_left(&packet) == 0;
+        if quiet {
+            self.sink(now, id, recorder);
+        }
+        self.sequence += 1;
+        match self.links[id.index()].enter(now, packet, quiet, self.sequence, recorder) {
+            Entry::Behind => {}
+            Entry::First(arrives) => self.agenda.set(id.index(), arrives, self.sequence),
+            Entry::Dropped => self.drop(now, id, &packet, DropCause::Queue, recorder),
+        }
+    }
+
+    /// Counts the datagrams that have reached their sink over a link, ahead of any packet that matters.
+    fn sink<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
+        while let Some(passage) = self.links[id.index()].quiet_arrival(now, recorder) {
+            self.flows[passage.packet.flow.index()].delivered_bytes += u64::from(passage.packet.wire);
+        }
+    }
+
+    fn drop<W: Recorder>(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        packet: &Packet,
+        cause: DropCause,
+        recorder: &mut W,
+    ) {
+        let flow = &mut self.flows[packet.flow.index()];
+        match (is_clients_data(packet), cause) {
+            (true, DropCause::Queue) => flow.data_dropped_by_queue += 1,
+            (true, DropCause::Random) => flow.data_dropped_at_random += 1,
+            (false, DropCause::Queue | DropCause::Random) => flow.control_dropped += 1,
+        }
+        recorder.dropped(now, link, packet, cause);
+    }
+
+    fn way(&self, packet: &Packet) -> &[LinkId] {
+        let routes = &self.routes[packet.flow.index()];
+        match packet.from {
+            Side::Client => &routes.forward,
+            Side::Server => &routes.reverse,
+        }
+    }
+
+    fn hops_left(&self, packet: &Packet) -> usize {
+        self.way(packet).len().saturating_sub(packet.hop as usize)
+    }
+}
+
+fn is_clients_data(packet: &Packet) -> bool {
+    packet.from == Side::Client && packet.is_data()
+}

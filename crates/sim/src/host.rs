@@ -1,0 +1,185 @@
+//! The hosts of a TCP flow: two endpoints, and the application of each.
+
+use firstflight::{Avoidance, Bytes, Startup, Time};
+use firstflight_tcp::{Endpoint, Role, Segment};
+
+use crate::fabric::Fabric;
+use crate::network::{Application, TcpSpec};
+use crate::packet::{FlowId, Packet, Payload, Side};
+use crate::recorder::Recorder;
+
+/// What an application that always has more to send writes: more than any run can carry, and little enough that
+/// sums with it do not overflow.
+const ENDLESS: u64 = 1 << 62;
+
+#[derive(Clone, Debug)]
+struct Host<S, R, A> {
+    endpoint: Endpoint<S, R, A>,
+    /// When it will be woken.
+    timer: Option<Time>,
+    /// Packets sent.
+    packets: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TcpFlow<S, R, A> {
+    id: FlowId,
+    application: Application,
+    opened: bool,
+    /// Bytes in order at the server.
+    delivered: u64,
+    client: Host<S, R, A>,
+    server: Host<S, R, A>,
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
+    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>) -> Self {
+        let host = |role, config| Host {
+            endpoint: Endpoint::new(role, config, spec.controller.clone()),
+            timer: None,
+            packets: 0,
+        };
+        Self {
+            id,
+            application: spec.application,
+            opened: false,
+            delivered: 0,
+            client: host(Role::Client, &spec.client),
+            server: host(Role::Server, &spec.server),
+        }
+    }
+
+    pub(crate) fn endpoint(&self, side: Side) -> &Endpoint<S, R, A> {
+        match side {
+            Side::Client => &self.client.endpoint,
+            Side::Server => &self.server.endpoint,
+        }
+    }
+
+    /// A host's timer is due; the client's first is the start of the flow.
+    pub(crate) fn on_timer<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Side,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        if side == Side::Client && !self.opened {
+            self.open(now, fabric);
+        } else {
+            self.host(side).endpoint.on_timer(now);
+        }
+        self.serve(now, side, true, fabric, recorder);
+    }
+
+    /// A segment arrived at `side`.
+    pub(crate) fn on_segment<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Side,
+        segment: &Segment,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        recorder.arrived(now, self.id, side, segment);
+        self.host(side).endpoint.on_segment(now, segment);
+        if side == Side::Server {
+            self.note_delivery(now, fabric, recorder);
+        }
+        self.serve(now, side, false, fabric, recorder);
+    }
+
+    fn open(&mut self, now: Time, fabric: &mut Fabric) {
+        self.opened = true;
+        fabric.flows[self.id.index()].started = Some(now);
+        self.client.endpoint.open(now);
+        match self.application {
+            Application::Bulk => self.client.endpoint.write(ENDLESS),
+            Application::Sized(bytes) => {
+                self.client.endpoint.write(bytes);
+                self.client.endpoint.shut();
+            }
+        }
+    }
+
+    /// Keeps count of what the server has in order; with the last byte of a sized transfer the server closes too.
+    fn note_delivery<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+        let received = self.server.endpoint.stats().received;
+        if received == self.delivered {
+            return;
+        }
+        self.delivered = received;
+        let stats = &mut fabric.flows[self.id.index()];
+        stats.delivered_bytes = received;
+        if self.application == Application::Sized(received) {
+            stats.finished.get_or_insert(now);
+            self.server.endpoint.shut();
+        }
+        recorder.delivered(now, self.id, received);
+    }
+
+    /// After an endpoint has heard something: sends what may leave, sets its timer, tells what happened.
+    fn serve<W: Recorder>(
+        &mut self,
+        now: Time,
+        side: Side,
+        woken: bool,
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
+        let id = self.id;
+        let host = self.host(side);
+        host.tell(now, id, side, recorder);
+        let mut sent = false;
+        while let Some(transmit) = host.endpoint.poll_transmit(now) {
+            sent = true;
+            let segment = transmit.segment;
+            let packet = Packet {
+                flow: id,
+                from: side,
+                retransmission: transmit.sent.is_some_and(|sent| sent.retransmission),
+                wire: segment.ip_length(),
+                number: host.packets,
+                sent_at: now,
+                payload: Payload::Segment(segment),
+                hop: 0,
+            };
+            host.packets += 1;
+            recorder.sent(now, id, side, packet.number, Bytes::new(u64::from(packet.wire)), &transmit);
+            fabric.send(now, packet, recorder);
+        }
+        if sent {
+            host.tell(now, id, side, recorder);
+        }
+        host.set_timer(now, id, side, woken, fabric);
+        let endpoint = &self.endpoint(side);
+        recorder.state(now, id, side, || endpoint.snapshot());
+    }
+
+    fn host(&mut self, side: Side) -> &mut Host<S, R, A> {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
+    fn tell<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
+        while let Some(happening) = self.endpoint.poll_happening() {
+            let endpoint = &self.endpoint;
+            recorder.happening(now, flow, side, &happening, || endpoint.snapshot());
+        }
+    }
+
+    /// Moves the host's event to its endpoint's next timer.
+    fn set_timer(&mut self, now: Time, flow: FlowId, side: Side, woken: bool, fabric: &mut Fabric) {
+        // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
+        let earliest = if woken { now + firstflight::Span::from_nanos(1) } else { now };
+        let timer = self.endpoint.next_timer().map(|at| at.max(earliest));
+        if timer != self.timer || woken {
+            self.timer = timer;
+            fabric.wake(flow, side, timer);
+        }
+    }
+}

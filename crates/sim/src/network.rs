@@ -1,0 +1,322 @@
+//! A network as data: links, and the flows across them.
+
+use firstflight::{Bytes, Controller, Rate, Span, Time};
+use firstflight_tcp::Config;
+use thiserror::Error;
+
+use crate::packet::{FlowId, LinkId};
+
+/// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
+const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
+
+/// The greatest IP packet (RFC 791 section 3.1).
+const PACKET_LIMIT: u32 = 65_535;
+
+/// Links and flows. With a seed it determines a run to the last bit.
+#[derive(Clone, Debug)]
+pub struct Network<S, R, A> {
+    /// The links, named by their place.
+    pub links: Vec<LinkSpec>,
+    /// The flows, named by their place. A flow's place also names its random streams, so flows appended at the
+    /// end leave the random numbers of those before them alone.
+    pub flows: Vec<Flow<S, R, A>>,
+}
+
+impl<S, R, A> Network<S, R, A> {
+    /// A network of these links without flows.
+    pub fn new(links: Vec<LinkSpec>) -> Self {
+        Self { links, flows: Vec::new() }
+    }
+
+    /// Appends a flow.
+    pub fn add(&mut self, flow: Flow<S, R, A>) -> FlowId {
+        self.flows.push(flow);
+        FlowId(u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Mutes a flow: it never starts, and every other flow keeps its name and its random numbers. Running the
+    /// same seed with and without a flow gives the harm that it does.
+    pub fn mute(&mut self, flow: FlowId) {
+        if let Some(flow) = self.flows.get_mut(flow.index()) {
+            flow.muted = true;
+        }
+    }
+
+    /// Whether the network can be run.
+    ///
+    /// # Errors
+    /// Names the first link or flow that is impossible, and why.
+    pub fn check(&self) -> Result<(), NetworkError> {
+        for (index, link) in self.links.iter().enumerate() {
+            link.check().map_err(|fault| NetworkError::Link { link: index, fault })?;
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            self.check_flow(flow).map_err(|fault| NetworkError::Flow { flow: index, fault })?;
+        }
+        Ok(())
+    }
+
+    fn check_flow(&self, flow: &Flow<S, R, A>) -> Result<(), FlowFault> {
+        let links = self.route(&flow.forward)?;
+        match &flow.traffic {
+            Traffic::Cbr(cbr) => cbr.check(),
+            Traffic::Tcp(tcp) => {
+                let back = self.route(&flow.reverse)?;
+                if links.chain(back).all(|link| link.delay.is_zero() && link.rate.is_none()) {
+                    return Err(FlowFault::Instant);
+                }
+                tcp.check()
+            }
+        }
+    }
+
+    /// The links of a route, at least one.
+    fn route<'a>(&'a self, route: &'a [LinkId]) -> Result<impl Iterator<Item = &'a LinkSpec>, FlowFault> {
+        if route.is_empty() {
+            return Err(FlowFault::NoRoute);
+        }
+        if let Some(unknown) = route.iter().find(|link| link.index() >= self.links.len()) {
+            return Err(FlowFault::UnknownLink { link: unknown.0 });
+        }
+        Ok(route.iter().filter_map(|link| self.links.get(link.index())))
+    }
+}
+
+/// A one-way link: a FIFO queue, a transmitter, a wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkSpec {
+    /// IP bits per second; `None` transmits at once, so that nothing ever waits and nothing is dropped by the
+    /// queue. The fraction of a nanosecond that a transmission takes is carried over to the next one, so the
+    /// long-run rate is exact.
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// How much may wait for transmission.
+    pub queue: QueueLimit,
+    /// The chance that a packet is lost on the wire. It has then taken its place in the queue and its time of
+    /// transmission.
+    pub loss: Probability,
+    /// Each packet is further delayed by a uniform draw from zero up to this; the order is kept.
+    pub jitter: Span,
+}
+
+impl LinkSpec {
+    /// A lossless link without jitter and with an unlimited queue.
+    pub const fn new(rate: Option<Rate>, delay: Span) -> Self {
+        Self { rate, delay, queue: QueueLimit::Unlimited, loss: Probability::NEVER, jitter: Span::ZERO }
+    }
+
+    fn check(&self) -> Result<(), LinkFault> {
+        match (self.rate, self.queue) {
+            (Some(Rate::ZERO), _) => Err(LinkFault::ZeroRate),
+            (Some(rate), _) if rate > RATE_LIMIT => Err(LinkFault::HugeRate),
+            (_, QueueLimit::Packets(0)) => Err(LinkFault::ZeroQueue),
+            (_, QueueLimit::Bytes(bytes)) if bytes.is_zero() => Err(LinkFault::ZeroQueue),
+            (_, QueueLimit::Packets(_) | QueueLimit::Bytes(_) | QueueLimit::Unlimited) => Ok(()),
+        }
+    }
+}
+
+/// How much may wait in a drop-tail queue. The packet being transmitted has left the queue: a link with room
+/// for N holds N + 1 packets. (A `DropTail` queue of ns-2 with `qlim_` N holds N − 1 and one in transmission;
+/// a queue discipline of Linux with limit N counts as here.)
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Whole packets.
+    Packets(u32),
+    /// IP bytes; a packet that would not fit whole is dropped.
+    Bytes(Bytes),
+    /// Everything.
+    Unlimited,
+}
+
+/// A probability as a fraction of 2^64.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Probability(u64);
+
+impl Probability {
+    /// It never happens.
+    pub const NEVER: Self = Self(0);
+
+    /// `num / den`, rounded to the nearest; anything from one up is the greatest value, which is one short of
+    /// certainty by 2^-64. A `den` of zero counts as one.
+    pub fn ratio(num: u64, den: u64) -> Self {
+        let den = u128::from(den.max(1));
+        let scaled = ((u128::from(num) << 64) + den / 2) / den;
+        Self(u64::try_from(scaled).unwrap_or(u64::MAX))
+    }
+
+    /// Parts per million.
+    pub fn from_ppm(ppm: u32) -> Self {
+        Self::ratio(u64::from(ppm), 1_000_000)
+    }
+
+    /// Whether it never happens.
+    pub const fn is_never(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a uniform draw of 64 bits falls under it.
+    pub(crate) const fn covers(self, draw: u64) -> bool {
+        draw < self.0
+    }
+}
+
+/// Traffic between two hosts of its own.
+#[derive(Clone, Debug)]
+pub struct Flow<S, R, A> {
+    /// The links from the client to the server, in order.
+    pub forward: Vec<LinkId>,
+    /// The links back. CBR needs none.
+    pub reverse: Vec<LinkId>,
+    /// When it starts.
+    pub start: Time,
+    /// The start is put off by a uniform draw from zero up to this.
+    pub start_spread: Span,
+    /// What it sends.
+    pub traffic: Traffic<S, R, A>,
+    /// Whether it never starts; see [`Network::mute`].
+    pub muted: bool,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug)]
+pub enum Traffic<S, R, A> {
+    /// A TCP connection.
+    Tcp(Box<TcpSpec<S, R, A>>),
+    /// Datagrams at a constant bit rate.
+    Cbr(CbrSpec),
+}
+
+/// A TCP connection: the client opens it and sends the data.
+#[derive(Clone, Debug)]
+pub struct TcpSpec<S, R, A> {
+    /// The sender's endpoint.
+    pub client: Config,
+    /// The receiver's endpoint.
+    pub server: Config,
+    /// What governs the sender. The server has a copy, which never sees data to send.
+    pub controller: Controller<S, R, A>,
+    /// What the client sends.
+    pub application: Application,
+}
+
+impl<S, R, A> TcpSpec<S, R, A> {
+    fn check(&self) -> Result<(), FlowFault> {
+        if self.client.mss == 0 || self.server.mss == 0 {
+            return Err(FlowFault::ZeroPacket);
+        }
+        if !self.server.reads_at_once {
+            return Err(FlowFault::NeverReads);
+        }
+        match self.application {
+            Application::Sized(0) => Err(FlowFault::ZeroSize),
+            Application::Sized(_) | Application::Bulk => Ok(()),
+        }
+    }
+}
+
+/// What the application of a TCP client does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Application {
+    /// Always has more to send.
+    Bulk,
+    /// Sends this many bytes, then closes; the server closes once it has them.
+    Sized(u64),
+}
+
+/// Unresponsive datagrams at a constant bit rate. The first leaves one phase after the start of the flow: a
+/// uniform draw from zero up to the time between packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CbrSpec {
+    /// IP bits per second. The fraction of a nanosecond between packets is carried over, so the long-run rate is
+    /// exact.
+    pub rate: Rate,
+    /// IP bytes of a packet.
+    pub packet: u32,
+    /// No packet leaves at this instant or later.
+    pub stop: Option<Time>,
+}
+
+impl CbrSpec {
+    fn check(&self) -> Result<(), FlowFault> {
+        match (self.rate, self.packet) {
+            (Rate::ZERO, _) => Err(FlowFault::ZeroRate),
+            (_, 0) => Err(FlowFault::ZeroPacket),
+            (rate, _) if rate > RATE_LIMIT => Err(FlowFault::HugeRate),
+            (_, packet) if packet > PACKET_LIMIT => Err(FlowFault::HugePacket),
+            (_, _) => Ok(()),
+        }
+    }
+}
+
+/// Why a network cannot be run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum NetworkError {
+    /// A link is impossible.
+    #[error("link {link}: {fault}")]
+    Link {
+        /// Its place.
+        link: usize,
+        /// Why.
+        fault: LinkFault,
+    },
+    /// A flow is impossible.
+    #[error("flow {flow}: {fault}")]
+    Flow {
+        /// Its place.
+        flow: usize,
+        /// Why.
+        fault: FlowFault,
+    },
+}
+
+/// What is wrong with a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum LinkFault {
+    /// Nothing would ever leave it.
+    #[error("its rate is zero")]
+    ZeroRate,
+    /// Beyond the arithmetic.
+    #[error("its rate is above 10^15 bit/s")]
+    HugeRate,
+    /// Every packet that finds the transmitter busy would be lost.
+    #[error("its queue holds nothing")]
+    ZeroQueue,
+}
+
+/// What is wrong with a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum FlowFault {
+    /// A route names a link that is not there.
+    #[error("its route names link {link}, which does not exist")]
+    UnknownLink {
+        /// The link named.
+        link: u32,
+    },
+    /// A host without a way to the other.
+    #[error("a route of it has no link")]
+    NoRoute,
+    /// The clock could never advance.
+    #[error("its round trip takes no time")]
+    Instant,
+    /// The receiver's window would close for good.
+    #[error("its receiver never reads")]
+    NeverReads,
+    /// CBR at no rate.
+    #[error("its rate is zero")]
+    ZeroRate,
+    /// Beyond the arithmetic.
+    #[error("its rate is above 10^15 bit/s")]
+    HugeRate,
+    /// Packets beyond what IP can carry.
+    #[error("its packets are above 65535 bytes")]
+    HugePacket,
+    /// Packets of no bytes.
+    #[error("its packets are empty")]
+    ZeroPacket,
+    /// A transfer of no bytes.
+    #[error("its size is zero")]
+    ZeroSize,
+}

@@ -1,0 +1,100 @@
+//! What crosses the network, and the names of its parts.
+
+use firstflight::Time;
+use firstflight_tcp::Segment;
+
+/// A link, by its place in [`crate::Network::links`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u32);
+
+/// A flow, by its place in [`crate::Network::flows`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+impl LinkId {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FlowId {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One of the two hosts of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Side {
+    /// The host that opens the flow and sends the data.
+    Client,
+    /// The host that receives it.
+    Server,
+}
+
+impl Side {
+    /// The other host.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Payload {
+    /// A TCP segment.
+    Segment(Segment),
+    /// A datagram of unresponsive traffic.
+    Datagram,
+}
+
+/// A packet on its way: a small plain value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// The flow that it belongs to.
+    pub flow: FlowId,
+    /// The host that sent it.
+    pub from: Side,
+    /// Whether its data was sent before.
+    pub retransmission: bool,
+    /// IP bytes.
+    pub wire: u32,
+    /// Which of the packets of its host it is, of whatever kind, counted from zero.
+    pub number: u64,
+    /// When it left its host.
+    pub sent_at: Time,
+    /// What it carries.
+    pub payload: Payload,
+    /// How many links of its route it has entered.
+    pub(crate) hop: u32,
+}
+
+impl Packet {
+    /// The TCP segment, if it carries one.
+    pub const fn segment(&self) -> Option<&Segment> {
+        match &self.payload {
+            Payload::Segment(segment) => Some(segment),
+            Payload::Datagram => None,
+        }
+    }
+
+    /// Whether it carries payload: TCP data or a datagram, not a pure ACK nor a bare SYN or FIN.
+    pub const fn is_data(&self) -> bool {
+        match &self.payload {
+            Payload::Segment(segment) => segment.len > 0,
+            Payload::Datagram => true,
+        }
+    }
+}
+
+/// Why the network dropped a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DropCause {
+    /// It found the queue full.
+    Queue,
+    /// It was lost at random on the wire, after its time in the queue and its transmission.
+    Random,
+}

@@ -1,0 +1,194 @@
+//! Watching a run.
+
+use firstflight::{Bytes, Time};
+use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
+
+use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
+
+/// Hears what happens in a run. Every method does nothing unless it is written, so a run that nobody watches
+/// pays nothing.
+///
+/// Calls come in order of time, but for [`Recorder::queue`].
+pub trait Recorder {
+    /// A TCP host sent a packet of `wire` IP bytes, whose number among its packets is `number`.
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
+        let _ = (at, flow, side, number, wire, transmit);
+    }
+
+    /// A segment arrived at a TCP host, `side`, which has not looked at it yet.
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        let _ = (at, flow, side, segment);
+    }
+
+    /// A link dropped a packet: at its arrival if the queue was full; if it was lost at random, when it would
+    /// have arrived at the far end.
+    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
+        let _ = (at, link, packet, cause);
+    }
+
+    /// Since `at`, this much waits in a link's queue, the packet in transmission not counted. For one link the
+    /// calls are in order of time, but they may come later than calls about other things.
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        let _ = (at, link, bytes, packets);
+    }
+
+    /// A host of a TCP flow has handled an event, and sent what it could. `snapshot` gives its state.
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+        let _ = (at, flow, side, snapshot);
+    }
+
+    /// Something happened inside an endpoint. `snapshot` gives its state by then.
+    fn happening(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        happening: &Happening,
+        snapshot: impl Fn() -> Snapshot,
+    ) {
+        let _ = (at, flow, side, happening, snapshot);
+    }
+
+    /// The server of a TCP flow has this many payload bytes in order.
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        let _ = (at, flow, bytes);
+    }
+}
+
+/// Nobody watches.
+impl Recorder for () {}
+
+/// Someone watches, who can be asked afterwards.
+impl<T: Recorder> Recorder for &mut T {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
+        (**self).sent(at, flow, side, number, wire, transmit);
+    }
+
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        (**self).arrived(at, flow, side, segment);
+    }
+
+    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
+        (**self).dropped(at, link, packet, cause);
+    }
+
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        (**self).queue(at, link, bytes, packets);
+    }
+
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+        (**self).state(at, flow, side, snapshot);
+    }
+
+    fn happening(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        happening: &Happening,
+        snapshot: impl Fn() -> Snapshot,
+    ) {
+        (**self).happening(at, flow, side, happening, snapshot);
+    }
+
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        (**self).delivered(at, flow, bytes);
+    }
+}
+
+/// Perhaps someone watches.
+impl<T: Recorder> Recorder for Option<T> {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
+        if let Some(one) = self {
+            one.sent(at, flow, side, number, wire, transmit);
+        }
+    }
+
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        if let Some(one) = self {
+            one.arrived(at, flow, side, segment);
+        }
+    }
+
+    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
+        if let Some(one) = self {
+            one.dropped(at, link, packet, cause);
+        }
+    }
+
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        if let Some(one) = self {
+            one.queue(at, link, bytes, packets);
+        }
+    }
+
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+        if let Some(one) = self {
+            one.state(at, flow, side, snapshot);
+        }
+    }
+
+    fn happening(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        happening: &Happening,
+        snapshot: impl Fn() -> Snapshot,
+    ) {
+        if let Some(one) = self {
+            one.happening(at, flow, side, happening, snapshot);
+        }
+    }
+
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        if let Some(one) = self {
+            one.delivered(at, flow, bytes);
+        }
+    }
+}
+
+/// Two watch, the first before the second.
+impl<T: Recorder, U: Recorder> Recorder for (T, U) {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
+        self.0.sent(at, flow, side, number, wire, transmit);
+        self.1.sent(at, flow, side, number, wire, transmit);
+    }
+
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        self.0.arrived(at, flow, side, segment);
+        self.1.arrived(at, flow, side, segment);
+    }
+
+    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
+        self.0.dropped(at, link, packet, cause);
+        self.1.dropped(at, link, packet, cause);
+    }
+
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        self.0.queue(at, link, bytes, packets);
+        self.1.queue(at, link, bytes, packets);
+    }
+
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+        self.0.state(at, flow, side, &snapshot);
+        self.1.state(at, flow, side, &snapshot);
+    }
+
+    fn happening(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        happening: &Happening,
+        snapshot: impl Fn() -> Snapshot,
+    ) {
+        self.0.happening(at, flow, side, happening, &snapshot);
+        self.1.happening(at, flow, side, happening, &snapshot);
+    }
+
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        self.0.delivered(at, flow, bytes);
+        self.1.delivered(at, flow, bytes);
+    }
+}

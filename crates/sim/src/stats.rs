@@ -1,0 +1,48 @@
+//! Counters that every run keeps.
+
+use firstflight::Time;
+
+/// What became of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowStats {
+    /// When it started: the SYN left, or the first datagram; `None` before.
+    pub started: Option<Time>,
+    /// When its first packet with payload left.
+    pub first_data: Option<Time>,
+    /// When the last byte of a sized transfer was delivered in order.
+    pub finished: Option<Time>,
+    /// Packets with payload that its client sent, retransmissions included.
+    pub data_sent: u64,
+    /// Of those, how many found a queue full.
+    pub data_dropped_by_queue: u64,
+    /// Of those, how many were lost at random.
+    pub data_dropped_at_random: u64,
+    /// All other packets of its hosts: SYNs, ACKs, FINs.
+    pub control_sent: u64,
+    /// Of those, how many the network dropped, for whatever cause.
+    pub control_dropped: u64,
+    /// TCP: payload bytes delivered in order. CBR: IP bytes that arrived.
+    pub delivered_bytes: u64,
+}
+
+/// What a link did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkStats {
+    /// Packets accepted, those lost at random included.
+    pub packets: u64,
+    /// Their IP bytes.
+    pub bytes: u64,
+    /// Packets that found the queue full.
+    pub dropped_by_queue: u64,
+    /// Packets lost at random, by the time of their would-be arrival.
+    pub dropped_at_random: u64,
+    /// The most packets that ever waited at once, the one in transmission not counted.
+    pub peak_packets: u32,
+    /// The most IP bytes that ever waited at once.
+    pub peak_bytes: u64,
+    /// The time integral of the packets waiting, in packet-nanoseconds, up to now: divide by a length of time
+    /// for the mean queue over it.
+    pub packet_nanos: u128,
+    /// The time integral of the bytes waiting, in byte-nanoseconds.
+    pub byte_nanos: u128,
+}
