@@ -1,1 +1,23 @@
-//! Firstflight: report.
+//! What a race says, for people and for programs: the terminal table, JSON lines, CSV, Parquet and one
+//! self-contained HTML file.
+//!
+//! Everything here is a pure function from results to bytes; only [`write`](mod@write) touches the file system.
+//! Results come in as anything that serialises to an object ([`records`]), so that the mean of many runs,
+//! which carries `_ci95` fields and `runs`, is shown by the same code as a single run.
+
+pub mod columns;
+pub mod csv;
+pub mod human;
+pub mod json;
+pub mod parquet;
+pub mod record;
+mod report;
+pub mod table;
+
+mod view;
+pub mod write;
+
+pub use record::{Record, RecordError, records};
+pub use report::Report;
+pub use table::TableStyle;
+pub use write::{WholeFile, WriteError, check_writable, write_whole};

@@ -1,0 +1,195 @@
+//! Every field of a result: its unit, its type and what it means. The one list that the exports' types and
+//! the report's definitions come from.
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// A whole number, never negative.
+    Unsigned,
+    /// A whole number.
+    Signed,
+    /// A real number.
+    Real,
+}
+
+/// One field of a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name, in every export.
+    pub name: &'static str,
+    /// Its unit; empty for words, `1` for ratios.
+    pub unit: &'static str,
+    /// Its type in a single run's row.
+    pub kind: Kind,
+    /// What it means, in a sentence or two.
+    pub meaning: &'static str,
+}
+
+const fn text(name: &'static str, meaning: &'static str) -> Column {
+    Column { name, unit: "", kind: Kind::Text, meaning }
+}
+
+const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, unit, kind: Kind::Real, meaning }
+}
+
+const fn whole(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, unit, kind: Kind::Unsigned, meaning }
+}
+
+/// All fields, in the order of a row.
+pub const COLUMNS: &[Column] = &[
+    text("scheme", "The start-up scheme."),
+    text("label", "The name given with as=, where the same scheme runs twice."),
+    text("params", "The scheme's parameters where they differ from its defaults."),
+    text("avoidance", "The congestion-avoidance law that takes over after start-up."),
+    text("recovery", "How losses are found and repaired."),
+    text("restart", "The policy after idleness."),
+    real("throughput_bps", "bit/s", "Payload delivered in order over the time since the SYN."),
+    real("loss", "1", "The flow's own data packets that the network dropped over data packets sent."),
+    real(
+        "su_time_s",
+        "s",
+        "First data packet sent until avoidance first governs new data: start-up exited, recovery over, cwnd at \
+         or above ssthresh; a timeout before that and its slow start are included. Undefined if the flow ends first.",
+    ),
+    real("su_throughput_bps", "bit/s", "Payload delivered of the data sent in su-time, over su-time."),
+    real("su_loss", "1", "Data packets dropped of those sent in su-time, over those sent in it."),
+    whole("timeouts", "1", "Retransmission timeouts."),
+    whole("su_timeouts", "1", "Retransmission timeouts in su-time."),
+    whole("packets_sent", "packets", "Data packets sent, retransmissions included."),
+    whole(
+        "packets_lost",
+        "packets",
+        "The flow's own data packets, retransmissions included, that the network dropped.",
+    ),
+    whole("retransmissions", "packets", "Data packets that carried data sent before."),
+    text("exit_cause", "Why the first standing exit left start-up; none if the flow ended first."),
+    real("exit_time_s", "s", "First data packet sent until that exit."),
+    real("exit_rate_bps", "bit/s", "The rate that the exit found, for schemes that find one."),
+    real("exit_cwnd_packets", "packets", "The congestion window at the exit, before any reduction."),
+    real(
+        "exit_cwnd_over_bdp",
+        "1",
+        "That window in IP bytes over the true bandwidth-delay product at the exit: the rate available to the \
+         flow times the base (propagation) round-trip time.",
+    ),
+    real(
+        "cwnd_before_first_cut_packets",
+        "packets",
+        "The congestion window just before its first reduction; undefined if it was never reduced.",
+    ),
+    whole(
+        "overshoot_lost_packets",
+        "packets",
+        "The flow's own packets dropped by a queue among those sent until one base round-trip time after the \
+         exit, or until the end of its recovery.",
+    ),
+    real(
+        "time_to_90pct_s",
+        "s",
+        "First data packet sent until the end of the first interval (the longer of the base round-trip time and \
+         20 packet times) that brings nine tenths of the available rate, sustained for four in a row.",
+    ),
+    whole("queue_peak_packets", "packets", "The longest queue at the bottleneck during the flow."),
+    real("queue_mean_packets", "packets", "The time-weighted mean queue at the bottleneck during the flow."),
+    Column {
+        name: "cross_lost_packets",
+        unit: "packets",
+        kind: Kind::Signed,
+        meaning: "Packets of other flows dropped, less those dropped in the same seed's run without this flow.",
+    },
+    real(
+        "harm_bps",
+        "bit/s",
+        "What other flows delivered less because of this one: the difference from the same seed's run without \
+         it, over the flow's life.",
+    ),
+    real("fct_s", "s", "Flow completion time: SYN sent to last byte delivered. Undefined if unfinished."),
+    real(
+        "ideal_fct_s",
+        "s",
+        "The clairvoyant ideal: one and a half base round-trip times, and the least time in which the available \
+         rate carries the size in IP bytes.",
+    ),
+    real("cost", "1", "Flow completion time over the ideal."),
+    text(
+        "ideal_kind",
+        "exact, or fair-share where responsive cross traffic makes the ideal a fair share (cost may then be \
+         under 1).",
+    ),
+    whole("seed", "", "The seed of the run: it moves the phase and the start of cross traffic."),
+    text("version", "The version of the program."),
+    text("scenario_hash", "The hash of the scenario."),
+];
+
+/// The suffix of the half-width of the 95 % confidence interval of a mean (Student).
+pub const CI95: &str = "_ci95";
+
+/// The column of a field; a confidence interval has the column of its mean.
+pub fn column(field: &str) -> Option<&'static Column> {
+    let name = field.strip_suffix(CI95).unwrap_or(field);
+    COLUMNS.iter().find(|column| column.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records;
+    use firstflight_lab::Row;
+    use serde_json::Value;
+
+    /// A row with every optional field there.
+    fn full() -> Row {
+        Row {
+            label: Some("x".into()),
+            fct_s: Some(Some(1.0)),
+            ideal_fct_s: Some(Some(1.0)),
+            cost: Some(Some(1.0)),
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_row_is_described_in_its_order_and_nothing_else_is() {
+        let record = records(&[full()]).unwrap().remove(0);
+        let fields: Vec<&str> = record.keys().map(String::as_str).collect();
+        let described: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+        assert_eq!(fields, described);
+    }
+
+    #[test]
+    fn the_kinds_are_those_of_the_row() {
+        for (field, value) in records(&[full()]).unwrap().remove(0) {
+            let kind = column(&field).unwrap().kind;
+            match value {
+                Value::String(_) => assert_eq!(kind, Kind::Text, "{field}"),
+                Value::Number(n) if n.is_f64() => assert_eq!(kind, Kind::Real, "{field}"),
+                Value::Number(_) => assert!(matches!(kind, Kind::Unsigned | Kind::Signed), "{field}"),
+                Value::Null => assert_eq!(kind, Kind::Real, "{field}"),
+                other => panic!("{field}: {other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_that_names_its_unit_has_that_unit() {
+        for column in COLUMNS {
+            let unit = match column.name {
+                name if name.ends_with("_bps") => "bit/s",
+                name if name.ends_with("_s") => "s",
+                name if name.ends_with("_packets") => "packets",
+                _ => continue,
+            };
+            assert_eq!(column.unit, unit, "{}", column.name);
+        }
+    }
+
+    #[test]
+    fn a_confidence_interval_has_the_column_of_its_mean() {
+        assert_eq!(column("throughput_bps_ci95").unwrap().name, "throughput_bps");
+        assert!(column("runs").is_none());
+    }
+}

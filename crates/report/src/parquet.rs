@@ -1,0 +1,219 @@
+//! Parquet: typed columns with their units, for those who keep many races.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::errors::ParquetError as FormatError;
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use serde_json::Value;
+
+use crate::columns::{self, CI95, Kind};
+use crate::record::{self, Record};
+
+/// The Parquet file could not be made.
+#[derive(Debug)]
+pub struct ParquetError(String);
+
+impl fmt::Display for ParquetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot build the Parquet file: {}", self.0)
+    }
+}
+
+impl std::error::Error for ParquetError {}
+
+impl From<FormatError> for ParquetError {
+    fn from(error: FormatError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<ArrowError> for ParquetError {
+    fn from(error: ArrowError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The records as one Parquet file, a column a field.
+///
+/// A field has the type it has in a row, whatever its values; a mean of several runs, which has a
+/// confidence interval beside it, is real. A column's unit is in its metadata under `unit`. Null and absent
+/// fields are null.
+///
+/// # Errors
+/// Only what the encoder itself reports.
+pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, ParquetError> {
+    let names = record::fields(records);
+    let mut fields = Vec::new();
+    let mut arrays: Vec<ArrayRef> = Vec::new();
+    for name in &names {
+        let kind = kind_of(name, &names, records);
+        fields.push(field(name, kind));
+        arrays.push(array(name, kind, records));
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), None)?;
+    if !arrays.is_empty() {
+        writer.write(&RecordBatch::try_new(schema, arrays)?)?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn kind_of(name: &str, names: &[String], records: &[Record]) -> Kind {
+    if name.ends_with(CI95) || names.contains(&format!("{name}{CI95}")) {
+        return Kind::Real;
+    }
+    let known = columns::column(name).map(|column| column.kind);
+    let kind = known.unwrap_or_else(|| seen_kind(name, records));
+    let has_fractions =
+        || values(name, records).any(|value| value.is_some_and(|v| v.is_f64() && v.as_u64().is_none()));
+    match kind {
+        Kind::Unsigned | Kind::Signed if has_fractions() => Kind::Real,
+        kind => kind,
+    }
+}
+
+/// The type of a field that the rows do not describe, from what it holds.
+fn seen_kind(name: &str, records: &[Record]) -> Kind {
+    let mut seen = values(name, records).flatten().filter(|value| !value.is_null()).peekable();
+    if seen.peek().is_none() || !seen.all(Value::is_number) {
+        return Kind::Text;
+    }
+    let all = |is: fn(&Value) -> bool| values(name, records).flatten().all(|v| v.is_null() || is(v));
+    if all(Value::is_u64) {
+        Kind::Unsigned
+    } else if all(Value::is_i64) {
+        Kind::Signed
+    } else {
+        Kind::Real
+    }
+}
+
+fn values<'a>(name: &'a str, records: &'a [Record]) -> impl Iterator<Item = Option<&'a Value>> {
+    records.iter().map(move |record| record.get(name))
+}
+
+fn field(name: &str, kind: Kind) -> Field {
+    let data_type = match kind {
+        Kind::Text => DataType::Utf8,
+        Kind::Unsigned => DataType::UInt64,
+        Kind::Signed => DataType::Int64,
+        Kind::Real => DataType::Float64,
+    };
+    let field = Field::new(name, data_type, true);
+    match columns::column(name).map(|column| column.unit) {
+        Some(unit) if !unit.is_empty() => field.with_metadata([("unit", unit)]),
+        _ => field,
+    }
+}
+
+fn array(name: &str, kind: Kind, records: &[Record]) -> ArrayRef {
+    let values = values(name, records).map(|value| value.filter(|value| !value.is_null()));
+    match kind {
+        Kind::Text => Arc::new(
+            values
+                .map(|value| value.map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)))
+                .collect::<StringArray>(),
+        ),
+        Kind::Unsigned => {
+            Arc::new(values.map(|value| value.and_then(Value::as_u64)).collect::<UInt64Array>())
+        }
+        Kind::Signed => Arc::new(values.map(|value| value.and_then(Value::as_i64)).collect::<Int64Array>()),
+        Kind::Real => Arc::new(values.map(|value| value.and_then(Value::as_f64)).collect::<Float64Array>()),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "what was written must read back to the bit")]
+mod tests {
+    use super::*;
+    use crate::records;
+    use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+    use firstflight_lab::Row;
+
+    fn read(bytes: Vec<u8>) -> RecordBatch {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
+        builder.build().unwrap().next().unwrap().unwrap()
+    }
+
+    fn rows() -> [Row; 2] {
+        [
+            Row {
+                scheme: "slow-start".into(),
+                throughput_bps: 59_300_000.25,
+                timeouts: 2,
+                cross_lost_packets: -7,
+                seed: u64::MAX,
+                ..Row::default()
+            },
+            Row { scheme: "提速".into(), su_time_s: Some(1.42), ..Row::default() },
+        ]
+    }
+
+    #[test]
+    fn the_file_reads_back_with_its_types_values_and_nulls() {
+        let batch = read(to_bytes(&records(&rows()).unwrap()).unwrap());
+        assert_eq!(batch.num_rows(), 2);
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        assert_eq!(column("scheme").as_string::<i32>().value(1), "提速");
+        assert_eq!(column("throughput_bps").as_primitive::<Float64Type>().value(0), 59_300_000.25);
+        assert_eq!(column("timeouts").as_primitive::<UInt64Type>().value(0), 2);
+        assert_eq!(column("seed").as_primitive::<UInt64Type>().value(0), u64::MAX);
+        assert_eq!(column("cross_lost_packets").as_primitive::<Int64Type>().value(0), -7);
+        let su_time = column("su_time_s").as_primitive::<Float64Type>();
+        assert!(su_time.is_null(0));
+        assert_eq!(su_time.value(1), 1.42);
+        let exit_rate = column("exit_rate_bps");
+        assert_eq!(exit_rate.data_type(), &DataType::Float64, "typed even where all are null");
+        assert_eq!(exit_rate.null_count(), 2);
+    }
+
+    #[test]
+    fn every_column_with_a_unit_says_it() {
+        let batch = read(to_bytes(&records(&rows()).unwrap()).unwrap());
+        for field in batch.schema().fields() {
+            let unit = columns::column(field.name()).unwrap().unit;
+            assert_eq!(field.metadata().get("unit").map_or("", String::as_str), unit, "{}", field.name());
+        }
+    }
+
+    #[test]
+    fn a_mean_of_counts_is_real_and_unknown_fields_keep_what_they_hold() {
+        let mut record = records(&rows()).unwrap().remove(0);
+        record.insert("timeouts".into(), 0.5.into());
+        record.insert("timeouts_ci95".into(), 0.1.into());
+        record.insert("runs".into(), 4.into());
+        record.insert("note".into(), "x".into());
+        let batch = read(to_bytes(&[record]).unwrap());
+        assert_eq!(batch.column_by_name("timeouts").unwrap().as_primitive::<Float64Type>().value(0), 0.5);
+        assert_eq!(
+            batch.column_by_name("timeouts_ci95").unwrap().as_primitive::<Float64Type>().value(0),
+            0.1
+        );
+        assert_eq!(batch.column_by_name("runs").unwrap().as_primitive::<UInt64Type>().value(0), 4);
+        assert_eq!(batch.column_by_name("note").unwrap().as_string::<i32>().value(0), "x");
+        let unit = batch.schema().field_with_name("timeouts_ci95").unwrap().metadata().get("unit").cloned();
+        assert_eq!(unit.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn the_same_records_make_the_same_bytes() {
+        let records = records(&rows()).unwrap();
+        let first = to_bytes(&records).unwrap();
+        for _ in 0..8 {
+            assert_eq!(to_bytes(&records).unwrap(), first);
+        }
+    }
+
+    #[test]
+    fn no_records_make_a_file_that_reads_back_empty() {
+        let bytes = to_bytes(&[]).unwrap();
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
+        assert_eq!(builder.build().unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,31 @@
+//! All that the HTML report is made of.
+
+use firstflight_lab::Recording;
+
+use crate::record::Record;
+
+/// One race, as the report tells it. The command builds it; `html::render` shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The path in words, as in `100 Mbit/s, 80 ms, queue of 1000 packets, 40 Mbit/s CBR across`.
+    pub title: String,
+    /// The command line that makes the report again.
+    pub command: String,
+    /// The program's version.
+    pub version: String,
+    /// The seed of the runs that are drawn.
+    pub seed: u64,
+    /// The hash of the scenario.
+    pub scenario_hash: String,
+    /// The scenario's canonical text.
+    pub scenario_text: String,
+    /// The verdict in one line.
+    pub verdict: String,
+    /// The results, best first: [`crate::records`] of the rows.
+    pub rows: Vec<Record>,
+    /// What is drawn, in the order of the rows; a row without a recording has no panel.
+    pub recordings: Vec<Recording>,
+    /// The clairvoyant ideal: (nanoseconds since the start of the simulation, payload bytes delivered),
+    /// joined by straight lines.
+    pub ideal: Vec<(u64, u64)>,
+}

@@ -1,0 +1,151 @@
+//! The terminal table: aligned, in the order given, coloured only when asked, and narrow enough.
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::human::printable;
+use crate::record::{Record, number};
+use crate::view::{self, ViewColumn};
+
+/// How the table is to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableStyle {
+    /// Escape sequences for colour; never when piped.
+    pub colour: bool,
+    /// Columns of the terminal; with none, nothing is left out.
+    pub width: Option<usize>,
+}
+
+/// The longest name and cause that are shown whole, in columns of the terminal.
+const LONGEST_WORDS: usize = 28;
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// The records as a table, in the order given, with a line of verdict below; ends with a newline.
+///
+/// Where the terminal is too narrow the least telling columns go, and a line says which.
+pub fn render(records: &[Record], verdict: &str, style: TableStyle) -> String {
+    let mut columns: Vec<Printed> =
+        view::columns_for(records).into_iter().map(|column| Printed::new(column, records)).collect();
+    let left_out = fit(&mut columns, style.width);
+
+    let mut out = String::new();
+    let paint = Paint { on: style.colour };
+    for at in 0..2 {
+        let cells = columns.iter().map(|column| column.align(column.column.head[at]));
+        line(&mut out, paint, Style::new().bold(), cells);
+    }
+    for (at, record) in records.iter().enumerate() {
+        let cells = columns.iter().map(|column| {
+            let cell = column.align(&column.cells[at]);
+            paint.with(emphasis(column.column, record, at == 0), &cell)
+        });
+        line(&mut out, Paint { on: false }, Style::new(), cells);
+    }
+    if !left_out.is_empty() {
+        let note = format!(
+            "Left out for want of room: {}. A wider terminal or --json has all.",
+            left_out.join(", ")
+        );
+        out.push_str(&paint.with(Style::new().dimmed(), &note));
+        out.push('\n');
+    }
+    if !verdict.is_empty() {
+        out.push('\n');
+        out.push_str(&paint.with(Style::new().bold(), &printable(verdict)));
+        out.push('\n');
+    }
+    out
+}
+
+/// A column with its cells, as wide as the widest.
+struct Printed {
+    column: &'static ViewColumn,
+    cells: Vec<String>,
+    width: usize,
+}
+
+impl Printed {
+    fn new(column: &'static ViewColumn, records: &[Record]) -> Self {
+        let cells: Vec<String> =
+            records.iter().map(|record| shorten(&printable(&column.cell(record)), LONGEST_WORDS)).collect();
+        let heads = column.head.iter().map(|head| head.width());
+        let width = cells.iter().map(|cell| cell.width()).chain(heads).max().unwrap_or(0);
+        Self { column, cells, width }
+    }
+
+    fn align(&self, text: &str) -> String {
+        let space = " ".repeat(self.width.saturating_sub(text.width()));
+        if self.column.is_words() { format!("{text}{space}") } else { format!("{space}{text}") }
+    }
+}
+
+/// Drops the most spare columns until the rest fits; says which, in their order.
+fn fit(columns: &mut Vec<Printed>, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width else { return Vec::new() };
+    let mut left_out = Vec::new();
+    while columns.iter().map(|column| column.width + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
+        > width
+    {
+        let Some(at) = (0..columns.len()).max_by_key(|&at| (columns[at].column.spare, at)) else { break };
+        if columns[at].column.spare == 0 {
+            break;
+        }
+        left_out.insert(0, columns.remove(at).column.field.to_owned());
+    }
+    left_out
+}
+
+/// What deserves the eye: the best name, timeouts, heavy loss.
+fn emphasis(column: &ViewColumn, record: &Record, is_best: bool) -> Style {
+    let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+    match column.field {
+        "scheme" if is_best => colour(AnsiColor::Green).bold(),
+        "timeouts" if number(record, "timeouts").is_some_and(|n| n > 0.0) => colour(AnsiColor::Red),
+        "su_loss" if number(record, "su_loss").is_some_and(|loss| loss >= 0.01) => colour(AnsiColor::Yellow),
+        _ => Style::new(),
+    }
+}
+
+fn line(out: &mut String, paint: Paint, style: Style, cells: impl Iterator<Item = String>) {
+    let joined = cells.collect::<Vec<_>>().join(GAP);
+    out.push_str(&paint.with(style, joined.trim_end()));
+    out.push('\n');
+}
+
+#[derive(Clone, Copy)]
+struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    fn with(self, style: Style, text: &str) -> String {
+        if self.on && style != Style::new() {
+            format!("{}{text}{}", style.render(), style.render_reset())
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// The text within so many columns of the terminal, with an ellipsis where something is missing.
+fn shorten(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut width = 1;
+    for c in text.chars() {
+        width += c.width().unwrap_or(0);
+        if width > most {
+            break;
+        }
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests;

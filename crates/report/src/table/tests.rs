@@ -1,0 +1,157 @@
+use super::*;
+use crate::records;
+use firstflight_lab::Row;
+
+fn rows() -> Vec<Row> {
+    let paced = Row {
+        scheme: "paced".into(),
+        avoidance: "reno".into(),
+        throughput_bps: 59.94e6,
+        su_time_s: Some(0.712),
+        su_loss: Some(0.0),
+        exit_cause: "dispersion".into(),
+        exit_time_s: Some(0.5),
+        exit_rate_bps: Some(60.2e6),
+        exit_cwnd_over_bdp: Some(1.02),
+        queue_peak_packets: 212,
+        ..Row::default()
+    };
+    let slow_start = Row {
+        scheme: "slow-start".into(),
+        throughput_bps: 59.3e6,
+        su_time_s: Some(1.42),
+        su_loss: Some(0.1421),
+        timeouts: 1,
+        exit_cause: "loss".into(),
+        exit_time_s: Some(0.9),
+        exit_rate_bps: None,
+        cross_lost_packets: -3,
+        queue_peak_packets: 1000,
+        ..paced.clone()
+    };
+    vec![paced, slow_start]
+}
+
+fn plain(rows: &[Row]) -> String {
+    render(&records(rows).unwrap(), "paced wins.", TableStyle::default())
+}
+
+#[test]
+fn cells_are_in_the_unit_of_their_head() {
+    let text = plain(&rows());
+    let lines: Vec<&str> = text.lines().collect();
+    let words: Vec<&str> = lines[3].split_whitespace().collect();
+    assert_eq!(
+        words,
+        [
+            "slow-start",
+            "reno",
+            "59.3",
+            "1.42",
+            "14.2",
+            "1",
+            "loss",
+            "@",
+            "0.900",
+            "1.02",
+            "-",
+            "0",
+            "-",
+            "1000",
+            "-3"
+        ]
+    );
+    assert_eq!(*lines.last().unwrap(), "paced wins.");
+}
+
+#[test]
+fn the_order_is_that_of_the_rows() {
+    let mut rows = rows();
+    rows.reverse();
+    let text = plain(&rows);
+    assert!(text.find("slow-start").unwrap() < text.find("paced").unwrap());
+}
+
+#[test]
+fn a_table_of_bulk_flows_fits_a_terminal_of_120_columns() {
+    let text = plain(&rows());
+    assert!(text.lines().all(|line| line.width() <= 120), "{text}");
+    assert!(!text.contains("FCT") && !text.contains("cost"), "no size, no completion time");
+}
+
+#[test]
+fn a_size_brings_completion_time_ideal_and_cost() {
+    let sized = |row: Row| Row {
+        fct_s: Some(Some(0.412)),
+        ideal_fct_s: Some(Some(0.2)),
+        cost: Some(Some(2.06)),
+        ..row
+    };
+    let mut rows: Vec<Row> = rows().into_iter().map(sized).collect();
+    rows[1].fct_s = Some(None);
+    let text = plain(&rows);
+    for head in ["FCT", "ideal", "cost"] {
+        assert!(text.contains(head), "{text}");
+    }
+    let unfinished: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
+    assert_eq!(&unfinished[..5], ["slow-start", "reno", "-", "0.200", "2.06"]);
+}
+
+#[test]
+fn every_column_lines_up_even_with_wide_letters() {
+    let mut rows = rows();
+    rows[0].label = Some("提速方案".into());
+    let text = plain(&rows);
+    let lines: Vec<&str> = text.lines().collect();
+    let before = |line: &str, mark: &str| line[..line.find(mark).unwrap()].width();
+    assert_eq!(before(lines[2], "reno"), before(lines[3], "reno"), "{text}");
+    assert_eq!(before(lines[2], "dispersion"), before(lines[3], "loss"), "{text}");
+}
+
+#[test]
+fn nothing_is_coloured_unless_asked() {
+    let records = records(&rows()).unwrap();
+    assert!(!render(&records, "v", TableStyle::default()).contains('\u{1b}'));
+    let coloured = render(&records, "v", TableStyle { colour: true, width: None });
+    assert!(coloured.contains("\u{1b}[31m"), "a timeout is red");
+    assert!(coloured.contains("\u{1b}[32m"), "the best is green");
+}
+
+#[test]
+fn a_narrow_terminal_loses_the_least_telling_columns_and_is_told() {
+    let records = records(&rows()).unwrap();
+    let text = render(&records, "", TableStyle { colour: false, width: Some(80) });
+    let note = text.lines().last().unwrap();
+    assert!(note.starts_with("Left out for want of room: ") && note.contains("cross_lost_packets"), "{text}");
+    assert!(text.lines().take(4).all(|line| line.width() <= 80), "{text}");
+    assert!(text.contains("throughput") && text.contains("exit cause"));
+    let tiny = render(&records, "", TableStyle { colour: false, width: Some(10) });
+    assert!(tiny.contains("throughput"), "what matters stays");
+}
+
+#[test]
+fn a_mean_shows_its_confidence_interval() {
+    let mut record = records(&rows()).unwrap().remove(0);
+    record.insert("runs".into(), 5.into());
+    record.insert("throughput_bps_ci95".into(), 412_345.0.into());
+    record.insert("timeouts".into(), 0.4.into());
+    let text = render(&[record], "", TableStyle::default());
+    assert!(text.contains("59.9±0.41"), "{text}");
+    assert!(text.contains("0.400"), "a mean of counts is not a whole number: {text}");
+}
+
+#[test]
+fn a_long_label_is_shortened_and_an_escape_in_it_is_shown_not_sent() {
+    let mut rows = rows();
+    rows[0].label = Some(format!("\u{1b}[2J{}", "x".repeat(60)));
+    let text = plain(&rows);
+    assert!(!text.contains('\u{1b}'));
+    assert!(text.contains("xx…"));
+    assert!(text.lines().all(|line| line.width() <= 140));
+}
+
+#[test]
+fn no_rows_is_a_table_of_heads() {
+    let text = render(&[], "", TableStyle::default());
+    assert_eq!(text.lines().count(), 2);
+}

@@ -1,0 +1,133 @@
+//! The columns people see, in the terminal and in the report: heads, units, order, and what may go first
+//! when there is no room.
+
+use crate::columns::CI95;
+use crate::human::significant;
+use crate::record::{self, Record, number, text};
+
+/// A column of the verdict table.
+pub(crate) struct ViewColumn {
+    /// The two lines of its head; the second is its unit.
+    pub(crate) head: [&'static str; 2],
+    /// The field it is sorted by.
+    pub(crate) field: &'static str,
+    /// What the cell says.
+    pub(crate) show: Show,
+    /// On a narrow terminal the column of the highest number goes first; 0 stays always.
+    pub(crate) spare: u8,
+    /// Only where transfers have a size.
+    pub(crate) sized: bool,
+}
+
+/// How a cell is made of its record.
+#[derive(Clone, Copy)]
+pub(crate) enum Show {
+    /// The name of the result.
+    Name,
+    /// Words.
+    Text,
+    /// The number over this, with three significant digits.
+    Scaled(f64),
+    /// A count: whole, unless it is a mean of several runs.
+    Count,
+    /// The exit's cause, and when.
+    Exit,
+}
+
+const fn view(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
+    ViewColumn { head, field, show, spare, sized: false }
+}
+
+const fn sized(head: [&'static str; 2], field: &'static str, show: Show) -> ViewColumn {
+    ViewColumn { head, field, show, spare: 0, sized: true }
+}
+
+/// All columns, in order.
+pub(crate) const VIEW: &[ViewColumn] = &[
+    view(["scheme", ""], "scheme", Show::Name, 0),
+    view(["law", ""], "avoidance", Show::Text, 4),
+    sized(["FCT", "s"], "fct_s", Show::Scaled(1.0)),
+    sized(["ideal", "s"], "ideal_fct_s", Show::Scaled(1.0)),
+    sized(["cost", "×"], "cost", Show::Scaled(1.0)),
+    view(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 0),
+    view(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 0),
+    view(["su-loss", "%"], "su_loss", Show::Scaled(0.01), 0),
+    view(["time-", "outs"], "timeouts", Show::Count, 1),
+    view(["exit cause", "@ s"], "exit_cause", Show::Exit, 0),
+    view(["cwnd", "/BDP"], "exit_cwnd_over_bdp", Show::Scaled(1.0), 2),
+    view(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 3),
+    view(["over-", "lost p"], "overshoot_lost_packets", Show::Count, 2),
+    view(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
+    view(["queue", "peak p"], "queue_peak_packets", Show::Count, 5),
+    view(["cross", "lost p"], "cross_lost_packets", Show::Count, 5),
+];
+
+/// The columns that these records can fill.
+pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
+    let has_size = records.iter().any(|record| record.contains_key("fct_s"));
+    VIEW.iter().filter(|column| has_size || !column.sized).collect()
+}
+
+impl ViewColumn {
+    /// Whether its cells line up on the left.
+    pub(crate) fn is_words(&self) -> bool {
+        matches!(self.show, Show::Name | Show::Text | Show::Exit)
+    }
+
+    /// What the cell says; `-` where the number is undefined.
+    pub(crate) fn cell(&self, record: &Record) -> String {
+        match self.show {
+            Show::Name => record::name(record),
+            Show::Text => or_dash(text(record, self.field)),
+            Show::Scaled(unit) => measured(record, self.field, unit),
+            Show::Count if is_mean(record) => measured(record, self.field, 1.0),
+            Show::Count => number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}")),
+            Show::Exit => {
+                let cause = or_dash(text(record, "exit_cause"));
+                match number(record, "exit_time_s") {
+                    Some(_) => format!("{cause} @ {}", measured(record, "exit_time_s", 1.0)),
+                    None => cause,
+                }
+            }
+        }
+    }
+
+    /// What the cell is sorted by: a number, or nothing where it is undefined.
+    pub(crate) fn sort_key(&self, record: &Record) -> Option<f64> {
+        match self.show {
+            Show::Exit => number(record, "exit_time_s"),
+            _ => number(record, self.field),
+        }
+    }
+}
+
+/// Whether the record is a mean of several runs.
+pub(crate) fn is_mean(record: &Record) -> bool {
+    number(record, "runs").is_some_and(|runs| runs > 1.0)
+}
+
+/// The field over the unit, with the half-width of its confidence interval where it has one.
+pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> String {
+    let Some(value) = number(record, field) else { return "-".to_owned() };
+    let shown = significant(value / unit);
+    match number(record, &format!("{field}{CI95}")) {
+        Some(half) if half > 0.0 => format!("{shown}±{}", two_digits(half / unit)),
+        _ => shown,
+    }
+}
+
+/// An uncertainty needs no third digit.
+fn two_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 9.95 => 0,
+        size if size >= 0.995 => 1,
+        size if size >= 0.0995 => 2,
+        size if size >= 0.00995 => 3,
+        _ => return significant(value),
+    };
+    format!("{value:.decimals$}")
+}
+
+fn or_dash(words: &str) -> String {
+    if words.is_empty() { "-".to_owned() } else { words.to_owned() }
+}

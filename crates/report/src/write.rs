@@ -1,0 +1,275 @@
+//! Files that appear whole or not at all.
+//!
+//! The bytes go to a temporary file beside the target, are forced to the disk, and take the target's name
+//! last. A reader never sees half a file, and a full disk leaves what was there before.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a file was not written, in one line: the path and what the system said.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct WriteError {
+    /// The file that was asked for.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl WriteError {
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_path_buf();
+        |source| Self { path, source }
+    }
+}
+
+/// Writes the bytes to the path, whole or not at all.
+///
+/// # Errors
+/// What the system said, naming the path; the target is then as it was before.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let mut file = WholeFile::create(path)?;
+    file.write_all(bytes).map_err(WriteError::at(path))?;
+    file.commit()
+}
+
+/// Tests, before anything is run, that [`write_whole`] can create or replace the path. Leaves no trace.
+///
+/// # Errors
+/// What stands in the way: a directory in the place, a missing or read-only directory, a file that may not
+/// be written.
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    check(path).map_err(WriteError::at(path))
+}
+
+fn check(path: &Path) -> io::Result<()> {
+    match place(path)? {
+        Place::Straight(_) => OpenOptions::new().write(true).open(path).map(drop),
+        Place::Beside { target, .. } => {
+            if target.exists() {
+                OpenOptions::new().write(true).open(&target)?;
+            }
+            let (_, temporary) = create_beside(&target)?;
+            fs::remove_file(temporary)
+        }
+    }
+}
+
+/// A file being written that takes its name only at [`WholeFile::commit`]; dropped before, it is gone.
+#[derive(Debug)]
+pub struct WholeFile {
+    /// As it was asked for, for messages.
+    path: PathBuf,
+    place: Place,
+    /// Taken at commit.
+    out: Option<BufWriter<File>>,
+}
+
+/// Where the bytes go.
+#[derive(Debug)]
+enum Place {
+    /// To a temporary file first; its name is empty until it exists.
+    Beside { target: PathBuf, temporary: PathBuf },
+    /// A device or a pipe cannot be replaced by a rename: straight into it.
+    Straight(PathBuf),
+}
+
+impl WholeFile {
+    /// Starts writing.
+    ///
+    /// # Errors
+    /// What stands in the way, naming the path.
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
+        let open = || -> io::Result<Self> {
+            let (place, file) = match place(path)? {
+                Place::Beside { target, .. } => {
+                    let (file, temporary) = create_beside(&target)?;
+                    (Place::Beside { target, temporary }, file)
+                }
+                Place::Straight(target) => {
+                    let file = OpenOptions::new().write(true).open(&target)?;
+                    (Place::Straight(target), file)
+                }
+            };
+            Ok(Self { path: path.to_path_buf(), place, out: Some(BufWriter::new(file)) })
+        };
+        open().map_err(WriteError::at(path))
+    }
+
+    /// Forces the bytes to the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// What the system said; the target is then as it was before.
+    pub fn commit(mut self) -> Result<(), WriteError> {
+        let path = self.path.clone();
+        self.finish().map_err(WriteError::at(&path))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let Some(out) = self.out.take() else { return Ok(()) };
+        let file = match out.into_inner() {
+            Ok(file) => file,
+            Err(error) => {
+                let (error, unwritten) = error.into_parts();
+                // Or dropping the buffer would try to write it once more.
+                drop(unwritten.into_parts());
+                return Err(error);
+            }
+        };
+        if let Place::Beside { target, temporary } = &mut self.place {
+            file.sync_all()?;
+            fs::rename(&*temporary, &*target)?;
+            temporary.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.as_mut().map_or(Ok(0), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        if let Place::Beside { temporary, .. } = &self.place
+            && !temporary.as_os_str().is_empty()
+        {
+            // Nothing more can be done about a temporary file that will not go.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+fn place(path: &Path) -> io::Result<Place> {
+    // A link stays a link: what it points at is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    match fs::metadata(&target) {
+        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(found) if !found.is_file() => Ok(Place::Straight(target)),
+        _ => Ok(Place::Beside { target, temporary: PathBuf::new() }),
+    }
+}
+
+/// Creates a file of a name that was free, beside the target.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
+    let mut attempt = 0_u32;
+    loop {
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let temporary = target.with_file_name(temporary);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A new directory of the test's own.
+    fn directory(test: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("firstflight-report-{}-{test}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_written_file_is_whole_and_alone() {
+        let at = directory("whole");
+        let path = at.join("r.html");
+        write_whole(&path, b"first").unwrap();
+        write_whole(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(names(&at), ["r.html"]);
+        fs::remove_dir_all(at).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_not_committed_leaves_what_was_there() {
+        let at = directory("abandoned");
+        let path = at.join("r.html");
+        write_whole(&path, b"old").unwrap();
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        file.flush().unwrap();
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(&at), ["r.html"]);
+        fs::remove_dir_all(at).unwrap();
+    }
+
+    #[test]
+    fn a_check_leaves_no_trace() {
+        let at = directory("check");
+        check_writable(&at.join("new.csv")).unwrap();
+        assert!(names(&at).is_empty());
+        fs::write(at.join("old.csv"), b"kept").unwrap();
+        check_writable(&at.join("old.csv")).unwrap();
+        assert_eq!(fs::read(at.join("old.csv")).unwrap(), b"kept");
+        assert_eq!(names(&at), ["old.csv"]);
+        fs::remove_dir_all(at).unwrap();
+    }
+
+    #[test]
+    fn a_missing_directory_and_a_directory_in_the_place_are_named() {
+        let at = directory("obstacles");
+        let missing = at.join("missing").join("r.html");
+        for refused in [check_writable(&missing), write_whole(&missing, b"x")] {
+            let line = refused.unwrap_err().to_string();
+            assert!(line.starts_with(&format!("cannot write {}: ", missing.display())), "{line}");
+            assert!(line.contains("No such file or directory"), "{line}");
+            assert!(!line.contains('\n'));
+        }
+        for refused in [check_writable(&at), write_whole(&at, b"x"), check_writable(Path::new("/"))] {
+            assert!(refused.unwrap_err().to_string().contains("is a directory"));
+        }
+        assert!(check_writable(&at.join("..")).is_err());
+        assert!(names(&at).is_empty());
+        fs::remove_dir_all(at).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_device_is_an_error_in_one_line() {
+        let full = Path::new("/dev/full");
+        check_writable(full).expect("it opens; only writing fails");
+        for size in [1, 1 << 20] {
+            let line = write_whole(full, &vec![b'x'; size]).unwrap_err().to_string();
+            assert!(line.starts_with("cannot write /dev/full: No space left on device"), "{line}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let at = directory("link");
+        fs::write(at.join("real"), b"old").unwrap();
+        std::os::unix::fs::symlink(at.join("real"), at.join("link")).unwrap();
+        write_whole(&at.join("link"), b"new").unwrap();
+        assert_eq!(fs::read(at.join("real")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(at.join("link")).unwrap().is_symlink());
+        fs::remove_dir_all(at).unwrap();
+    }
+}
