@@ -4,6 +4,7 @@
 //!   decoding is total: any input gives a packet or an error that says what is wrong and where.
 //! - [`payload`] gives every byte of a stream a value that follows from its offset alone, so that a capture's
 //!   payload can be checked.
+//! - [`quick_start`] has the options of RFC 4782.
 //! - [`Capture`] writes pcapng with nanosecond timestamps.
 //!
 //! Nothing here keeps a connection's state, and nothing reads a clock.
@@ -14,6 +15,7 @@ mod encode;
 mod options;
 pub mod payload;
 mod pcapng;
+pub mod quick_start;
 
 pub use address::{Addresses, Hosts};
 pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};

@@ -6,9 +6,11 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::path::PathBuf;
 use std::process::Command;
 
-use firstflight::Time;
+use etherparse::{IpNumber, Ipv4Header, TcpHeader};
+use firstflight::{Rate, Time};
 use firstflight_tcp::{Ecn, Flags, SackBlock, Segment, Timestamps};
 use firstflight_wire::payload::{Offsets, first_difference};
+use firstflight_wire::quick_start::{IpOption, Nonce, RateCode, Response};
 use firstflight_wire::{Addresses, Capture, End, Hosts, Interface, Ip, Sighting, encode};
 
 /// A capture file that tshark reads; gone when dropped.
@@ -361,13 +363,47 @@ fn packets_of_ipv6_read_back_with_good_checksums() {
     let segment = Segment { ecn: Ecn::Ce, seq: 8, len: 3, flags: Flags::ACK, ..Segment::default() };
     let mut packet = Vec::new();
     encode(&ip, &segment, b"abc", &mut packet).unwrap();
-    // A classic capture of one packet, link type RAW, written out by hand.
+    let file = File::new("six", &one_packet(&packet));
+    let fields = ["ipv6.src", "ipv6.hlim", "ipv6.tclass.ecn", "ipv6.plen", "tcp.seq", "tcp.payload"];
+    let found = file.fields("tcp.checksum.status == 1", fields);
+    assert_eq!(found, [["2001:db8::1", "61", "3", "23", "8", "616263"]]);
+}
+
+#[test]
+fn quick_start_options_read_back_as_such() {
+    if !tshark_is_there() {
+        return;
+    }
+    let rate = RateCode::up(Rate::from_bps(5_000_000));
+    let nonce = Nonce::new(0x2AAA_AAA9);
+    let option = IpOption::Request { rate, ttl: 10, nonce }.to_ipv4();
+    let response = Response { rate, ttl_diff: 54, nonce }.to_tcp();
+    let mut ip = Ipv4Header::new(28, 64, IpNumber::TCP, [10, 0, 0, 1], [10, 0, 0, 2]).unwrap();
+    ip.options = option.into();
+    ip.set_payload_len(28).unwrap();
+    ip.header_checksum = ip.calc_header_checksum();
+    let mut tcp = TcpHeader::new(40_000, 5_001, 1, 1);
+    tcp.set_options_raw(&response).unwrap();
+    tcp.checksum = tcp.calc_checksum_ipv4(&ip, &[]).unwrap();
+    let packet = [&ip.to_bytes()[..], &tcp.to_bytes()[..]].concat();
+    let file = File::new("quick-start", &one_packet(&packet));
+    let fields = [
+        "ip.opt.qs_func",
+        "ip.opt.qs_rate",
+        "ip.opt.qs_ttl",
+        "ip.opt.qs_nonce",
+        "tcp.options.qs.rate",
+        "tcp.options.qs.ttl_diff",
+    ];
+    let found = file.fields(ALL_GOOD, fields);
+    assert_eq!(found, [["0", "7", "10", "0x2aaaaaa9", "7", "54"]]);
+}
+
+/// A classic capture of one packet, link type RAW, written out by hand.
+fn one_packet(packet: &[u8]) -> Vec<u8> {
     let length = u32::try_from(packet.len()).unwrap();
     let words = [0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 101, 0, 0, length, length];
     let mut bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
     bytes.extend(packet);
-    let file = File::new("six", &bytes);
-    let fields = ["ipv6.src", "ipv6.hlim", "ipv6.tclass.ecn", "ipv6.plen", "tcp.seq", "tcp.payload"];
-    let found = file.fields("tcp.checksum.status == 1", fields);
-    assert_eq!(found, [["2001:db8::1", "61", "3", "23", "8", "616263"]]);
+    bytes
 }
