@@ -81,22 +81,32 @@ impl fmt::Display for Failure {
 }
 
 impl Place {
-    /// The first argument that is `needle`, or ends in `=needle` or contains it, as a place on the command line.
+    /// The first argument that is `needle`, or contains it, as a place on the command line.
     pub(crate) fn argument(arguments: &[String], needle: &str) -> Option<Self> {
-        if needle.is_empty() {
-            return None;
-        }
-        let index = arguments
-            .iter()
-            .position(|argument| argument == needle)
-            .or_else(|| arguments.iter().position(|argument| argument.contains(needle)))?;
-        let inside = arguments[index].find(needle)?;
-        let before = arguments[..index].iter().map(|argument| argument.chars().count() + 1).sum::<usize>();
+        let exact = arguments.iter().position(|argument| argument == needle);
+        let index = exact.or_else(|| arguments.iter().position(|argument| argument.contains(needle)))?;
+        Self::in_argument(arguments, index, needle)
+    }
+
+    /// The value of `option`, or `part` of it; the option itself if there is no such part.
+    pub(crate) fn value(arguments: &[String], option: &str, part: &str) -> Option<Self> {
+        let with_value = format!("{option}=");
+        let index =
+            arguments.iter().position(|argument| argument == option || argument.starts_with(&with_value))?;
+        let value = if arguments[index] == option { index + 1 } else { index };
+        Self::in_argument(arguments, value, part).or_else(|| Self::in_argument(arguments, index, option))
+    }
+
+    fn in_argument(arguments: &[String], index: usize, part: &str) -> Option<Self> {
+        let argument = arguments.get(index)?;
+        // What stands last is the fault: `--queue=queue`.
+        let inside = if part.is_empty() { None } else { argument.rfind(part) }?;
+        let before: usize = arguments[..index].iter().map(|argument| argument.chars().count() + 1).sum();
         Some(Self {
             name: String::new(),
             line: arguments.join(" "),
-            column: before + arguments[index][..inside].chars().count(),
-            width: needle.chars().count(),
+            column: before + argument[..inside].chars().count(),
+            width: part.chars().count(),
         })
     }
 

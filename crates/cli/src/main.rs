@@ -4,8 +4,10 @@ mod args;
 mod documents;
 mod failure;
 mod interrupt;
+mod order;
 mod output;
 mod progress;
+mod schemes;
 mod usage;
 
 use std::process::ExitCode;
@@ -30,7 +32,8 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
         Usage::Command(cli) => cli,
     };
     match cli.command {
-        Command::Race(_) | Command::Run(_) | Command::Schemes(_) => Err(Failure::usage("not built yet")),
+        Command::Schemes(schemes) => output::print(&schemes::list(schemes.json)?),
+        Command::Race(_) | Command::Run(_) => Err(Failure::usage("not built yet")),
         Command::Completions { shell } => output::print(&documents::completions(shell)?),
         Command::Man => output::print(&documents::manual()?),
     }

@@ -1,0 +1,125 @@
+//! What to race: from the command line, or a scenario file, to a scenario and a list of schemes.
+
+use std::path::Path;
+
+use firstflight_lab::{
+    ChoiceError, KEYS, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, parse_choices, parse_file,
+    quantity,
+};
+
+use crate::args::{EndOptions, PathOptions, RunOptions};
+use crate::failure::{Failure, Place};
+
+impl PathOptions {
+    /// What was given, under the lab's keys.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
+        let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, .. } = self;
+        let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
+        let timestamps = self.ends.timestamps.then_some("true");
+        let values = [
+            ("rate", rate),
+            ("rtt", rtt),
+            ("queue", queue),
+            ("cross", cross),
+            ("mss", mss),
+            ("packet", packet),
+            ("size", size),
+            ("duration", duration),
+            ("limit", limit),
+            ("access-rate", access_rate),
+            ("reverse-rate", reverse_rate),
+            ("reverse-rtt-share", reverse_rtt_share),
+            ("loss", loss),
+            ("jitter", jitter),
+            ("avoidance", avoidance),
+            ("recovery", recovery),
+            ("restart", restart),
+            ("ack", ack),
+            ("iw", iw),
+            ("ssthresh", ssthresh),
+            ("rwnd", rwnd),
+            ("min-rto", min_rto),
+        ];
+        values
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value.as_deref()?)))
+            .chain(timestamps.map(|yes| ("timestamps", yes)))
+    }
+}
+
+impl RunOptions {
+    /// What was given of what the lab decides, under its keys.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [("runs", &self.runs), ("seed", &self.seed)]
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value.as_deref()?)))
+    }
+
+    /// Runs at a time; `None` leaves it to the machine.
+    pub(crate) fn jobs(&self, arguments: &[String]) -> Result<Option<usize>, Failure> {
+        const MOST: u64 = 1024;
+        let Some(text) = &self.jobs else { return Ok(None) };
+        match quantity::count(text) {
+            Ok(jobs) if jobs <= MOST => Ok(usize::try_from(jobs).ok()),
+            _ => Err(Failure::usage(format!(
+                "--jobs: `{text}` is not allowed; a whole number from 1 to {MOST} is"
+            ))
+            .at(Place::value(arguments, "--jobs", text))),
+        }
+    }
+}
+
+/// Sets what was given on the command line.
+pub(crate) fn set<'a>(
+    options: &mut Options,
+    given: impl Iterator<Item = (&'static str, &'a str)>,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    for (key, text) in given {
+        options.set(key, text).map_err(|error| {
+            let option = format!("--{key}");
+            let found = match &error {
+                OptionError::Value { error, .. } => error.found.as_str(),
+                OptionError::UnknownKey { .. } => text,
+            };
+            Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, found))
+        })?;
+    }
+    Ok(())
+}
+
+/// Fills in what is unset.
+pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenario, Failure> {
+    Scenario::resolve(options).map_err(|error| {
+        let message = error.to_string();
+        // An error of one option begins with its key.
+        let key = message.split(':').next().filter(|key| KEYS.contains(key));
+        match key.map(|key| format!("--{key}")) {
+            Some(option) if arguments.iter().any(|argument| argument.starts_with(&option)) => {
+                let place = Place::value(arguments, &option, &option);
+                Failure::usage(format!("--{message}")).at(place)
+            }
+            _ => Failure::usage(message),
+        }
+    })
+}
+
+/// Reads a scenario file; gives its text too, for places in it.
+pub(crate) fn read(path: &Path) -> Result<(String, ScenarioFile), Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    match parse_file(&text) {
+        Ok(file) => Ok((text, file)),
+        Err(error) => {
+            let place = Place::text(&name, &text, error.span.start, error.span.end);
+            Err(Failure::usage(format!("{name}: {}", error.message)).at(place))
+        }
+    }
+}
+
+/// Reads the list of schemes; without one, all race.
+pub(crate) fn schemes(list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
+    parse_choices(list.unwrap_or("all"))
+}

@@ -1,0 +1,195 @@
+//! What a race writes: whole or not at all, the same bytes every time.
+
+mod common;
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::process::Stdio;
+
+use common::{firstflight, folder, names, run, status, stderr, stdout, text};
+
+/// A race of two schemes, long enough to fill the pipe and short enough to run in every test.
+const RACE: [&str; 9] =
+    ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "500kB", "--schemes", "slow-start,paced"];
+
+fn with(more: &[&str]) -> Vec<String> {
+    RACE.iter().chain(more).map(|&argument| argument.to_owned()).collect()
+}
+
+fn race(more: &[&str]) -> std::process::Output {
+    let arguments = with(more);
+    run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn json_is_one_object_a_line_and_nothing_else() {
+    let output = race(&["--json"]);
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    let rows: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    let mut schemes: Vec<_> = rows.iter().map(|row| row["scheme"].as_str().expect("a name")).collect();
+    schemes.sort_unstable();
+    assert_eq!(schemes, ["paced", "slow-start"]);
+    for row in &rows {
+        for field in [
+            "avoidance",
+            "throughput_bps",
+            "loss",
+            "su_time_s",
+            "su_throughput_bps",
+            "su_loss",
+            "timeouts",
+            "packets_sent",
+            "packets_lost",
+            "su_timeouts",
+            "exit_cause",
+            "exit_time_s",
+            "exit_rate_bps",
+            "exit_cwnd_packets",
+            "exit_cwnd_over_bdp",
+            "cwnd_before_first_cut_packets",
+            "overshoot_lost_packets",
+            "time_to_90pct_s",
+            "queue_peak_packets",
+            "cross_lost_packets",
+            "seed",
+            "version",
+            "scenario_hash",
+            "fct_s",
+            "ideal_fct_s",
+            "cost",
+        ] {
+            assert!(row.get(field).is_some(), "{field} is missing in {row}");
+        }
+        assert!(row["fct_s"].as_f64() > row["ideal_fct_s"].as_f64(), "no flow beats the ideal: {row}");
+    }
+}
+
+#[test]
+fn the_same_command_gives_the_same_bytes_whatever_the_jobs() {
+    let arguments = ["--json", "--runs", "3", "--each-run", "--cross", "10mbit"];
+    let one = race(&[&arguments[..], &["--jobs", "1"]].concat());
+    assert_eq!(status(&one), 0, "{}", stderr(&one));
+    assert_eq!(stdout(&one).lines().count(), 6);
+    for jobs in ["1", "2", "5"] {
+        let other = race(&[&arguments[..], &["--jobs", jobs]].concat());
+        assert_eq!(stdout(&one), stdout(&other), "jobs {jobs}");
+    }
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let lines = stdout(&race(&["--json", "--runs", "2", "--each-run", "--cross", "10mbit"]));
+    let rows: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_ne!(rows[0]["seed"], rows[1]["seed"]);
+}
+
+#[test]
+fn every_file_is_the_same_on_every_run() {
+    let (one, two) = (folder("same-one"), folder("same-two"));
+    for place in [&one, &two] {
+        let at = |name: &str| text(&place.join(name)).to_owned();
+        let output =
+            race(&["--parquet", &at("rows.parquet"), "--pcap", &at("pcap"), "--events", &at("events")]);
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+    }
+    assert_eq!(names(&one), ["events", "pcap", "rows.parquet"]);
+    for inside in ["", "pcap", "events"] {
+        let (one, two) = (one.join(inside), two.join(inside));
+        assert_eq!(names(&one), names(&two));
+        assert!(names(&one).len() >= 2);
+        for name in names(&one) {
+            let (one, two) = (one.join(&name), two.join(&name));
+            if one.is_file() {
+                let (one, two) = (std::fs::read(one).expect("a file"), std::fs::read(two).expect("a file"));
+                assert!(!one.is_empty() && one == two, "{inside}/{name} differs");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_is_one_whole_file_beside_nothing() {
+    let place = folder("report");
+    let report = place.join("report.html");
+    let output = race(&["--report", text(&report)]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert_eq!(names(&place), ["report.html"]);
+    let html = std::fs::read_to_string(&report).expect("UTF-8");
+    assert!(html.trim_end().ends_with("</html>"));
+    assert!(html.contains("firstflight race"), "the command that makes it again");
+    assert!(stderr(&output).contains("report.html") || stdout(&output).contains("report.html"), "it says so");
+}
+
+#[test]
+fn the_command_in_a_row_s_report_makes_the_same_rows() {
+    let rows = stdout(&race(&["--csv"]));
+    let mut lines = rows.lines();
+    assert!(lines.next().is_some_and(|header| header.starts_with("scheme,")), "{rows}");
+    assert_eq!(lines.count(), 2);
+}
+
+#[test]
+fn piped_output_has_neither_colour_nor_bar() {
+    let output = race(&[]);
+    assert_eq!(status(&output), 0);
+    assert!(!stdout(&output).contains('\u{1b}') && !stderr(&output).contains('\u{1b}'));
+    assert!(stdout(&output).contains("slow-start") && stdout(&output).contains("paced"));
+}
+
+#[test]
+fn a_reader_that_closes_early_is_no_failure() {
+    let mut child = firstflight()
+        .args(with(&["--json", "--runs", "40", "--each-run"]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let mut first = [0];
+    child.stdout.take().expect("a pipe").read_exact(&mut first).expect("a byte");
+    assert_eq!(&first, b"{");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+}
+
+#[test]
+fn a_reader_that_is_gone_before_the_start_is_no_failure() {
+    for arguments in [with(&["--json"]), vec!["schemes".to_owned()], vec!["--help".to_owned()]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output =
+            firstflight().args(&arguments).stdout(writer).stderr(Stdio::piped()).output().expect("runs");
+        assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_exit_3() {
+    for arguments in
+        [with(&["--json"]), with(&[]), with(&["--csv"]), vec!["schemes".to_owned()], vec!["man".to_owned()]]
+    {
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let output =
+            firstflight().args(&arguments).stdout(full).stderr(Stdio::piped()).output().expect("runs");
+        assert_eq!(status(&output), 3, "{arguments:?}");
+        assert_eq!(stderr(&output).lines().count(), 1, "{arguments:?} said {}", stderr(&output));
+        assert!(stderr(&output).contains("standard output"), "{}", stderr(&output));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_the_report_is_exit_3_and_the_rows_are_kept() {
+    use std::os::unix::fs::FileTypeExt;
+
+    for option in ["--report", "--parquet"] {
+        let output = race(&["--json", option, "/dev/full"]);
+        assert_eq!(status(&output), 3, "{option}: {}", stderr(&output));
+        assert_eq!(stdout(&output).lines().count(), 2, "{option}");
+        assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
+        let kind = std::fs::metadata("/dev/full").expect("/dev/full").file_type();
+        assert!(kind.is_char_device(), "/dev/full itself must not be replaced");
+    }
+}

@@ -1,0 +1,203 @@
+//! A command line that is wrong gets one clear line, exit 2, and nothing half-written.
+
+mod common;
+
+use common::{folder, names, refused, run, status, stderr, stdout, text};
+
+/// A race short enough to run in every test.
+const SHORT: [&str; 7] = ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB"];
+
+fn short(more: &[&'static str]) -> Vec<&'static str> {
+    SHORT.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn a_rate_of_zero_is_refused() {
+    let line = refused(&["race", "--rate", "0mbit"]);
+    assert!(line.contains("--rate") && line.contains("`0mbit`"), "{line}");
+}
+
+#[test]
+fn negative_and_non_finite_quantities_are_refused() {
+    for (option, value) in [
+        ("--rate", "-5mbit"),
+        ("--rate", "nan"),
+        ("--rtt", "-80ms"),
+        ("--rtt", "inf"),
+        ("--size", "0B"),
+        ("--duration", "0s"),
+        ("--duration", "-1s"),
+        ("--packet", "0B"),
+        ("--iw", "0p"),
+        ("--runs", "0"),
+        ("--jobs", "0"),
+        ("--loss", "101%"),
+        ("--jitter", "-1ms"),
+    ] {
+        let line = refused(&["race", option, value]);
+        assert!(line.contains(option) && line.contains(&format!("`{value}`")), "{option} {value}: {line}");
+    }
+}
+
+#[test]
+fn a_queue_without_a_known_unit_is_refused_with_what_is_allowed() {
+    let line = refused(&["race", "--queue", "12x"]);
+    assert!(line.contains("--queue") && line.contains("`12x`") && line.contains("bdp"), "{line}");
+}
+
+#[test]
+fn the_caret_points_at_the_value() {
+    let output = run(&["race", "--queue", "12x"]);
+    assert!(
+        stderr(&output).ends_with("\n  | firstflight race --queue 12x\n  |                          ^^^\n"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn an_unknown_scheme_is_refused_with_the_closest_one() {
+    let line = refused(&["race", "--schemes", "slow-start,hystrat"]);
+    assert!(line.contains("`hystrat`") && line.contains("`hystart`"), "{line}");
+}
+
+#[test]
+fn an_unknown_parameter_is_refused_by_name() {
+    let line = refused(&["race", "--schemes", "limited:max-sstresh=50"]);
+    assert!(line.contains("max-sstresh") && line.contains("max-ssthresh"), "{line}");
+}
+
+#[test]
+fn a_scheme_that_is_not_built_yet_is_refused_as_such() {
+    let line = refused(&["race", "--schemes", "bbr"]);
+    assert!(line.contains("`bbr`") && line.contains("not built yet"), "{line}");
+}
+
+#[test]
+fn a_command_that_is_not_built_yet_is_refused_as_such() {
+    for command in ["model", "sweep", "score", "paper", "packetdrill", "inspect", "replay"] {
+        let line = refused(&[command]);
+        assert!(line.contains(&format!("`{command}` is not built yet")), "{line}");
+    }
+    assert!(!stdout(&run(&["--help"])).contains("sweep"), "help must not offer what is not built");
+}
+
+#[test]
+fn an_unknown_option_is_refused_with_the_closest_one() {
+    let line = refused(&["race", "--rtte", "80ms"]);
+    assert!(line.contains("`--rtte`") && line.contains("`--rtt`"), "{line}");
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    for pair in [["--mss", "1460", "--packet", "1500B"], ["--size", "1MB", "--duration", "5s"]] {
+        refused(&[&["race"], &pair[..]].concat());
+    }
+    refused(&["race", "--json", "--csv"]);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_runs() {
+    let place = folder("unwritable-report");
+    let missing = place.join("missing").join("report.html");
+    let line = refused(&[&SHORT[..], &["--report", text(&missing)]].concat());
+    assert!(line.contains("missing/report.html"), "{line}");
+    let line = refused(&[&SHORT[..], &["--report", text(&place)]].concat());
+    assert!(line.contains(text(&place)), "{line}");
+    assert_eq!(names(&place), Vec::<String>::new());
+}
+
+#[test]
+fn a_parquet_file_or_folder_that_cannot_be_written_is_refused_before_anything_runs() {
+    let place = folder("unwritable-others");
+    let file = place.join("file");
+    std::fs::write(&file, "kept").expect("a file");
+    let inside = file.join("inside");
+    for option in ["--parquet", "--pcap", "--events"] {
+        let line = refused(&[&SHORT[..], &[option, text(&inside)]].concat());
+        assert!(line.contains("file/inside"), "{option}: {line}");
+    }
+    assert_eq!(names(&place), ["file"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), "kept");
+}
+
+#[test]
+fn a_refused_race_leaves_an_earlier_report_alone() {
+    let place = folder("refused-keeps-report");
+    let report = place.join("report.html");
+    std::fs::write(&report, "an earlier one").expect("a file");
+    refused(&["race", "--rate", "0mbit", "--report", text(&report)]);
+    assert_eq!(std::fs::read_to_string(&report).expect("still there"), "an earlier one");
+    assert_eq!(names(&place), ["report.html"]);
+}
+
+#[test]
+fn a_typo_in_a_scenario_is_shown_in_its_line() {
+    let place = folder("typo");
+    let scenario = place.join("typo.toml");
+    std::fs::write(&scenario, "rate = \"10mbit\"\nqeue = \"10p\"\n").expect("a file");
+    let line = refused(&["run", text(&scenario)]);
+    assert!(line.contains("`qeue`") && line.contains("`queue`"), "{line}");
+    let err = stderr(&run(&["run", text(&scenario)]));
+    assert!(err.contains("typo.toml:2:1\n  | qeue = \"10p\"\n  | ^^^^\n"), "{err}");
+}
+
+#[test]
+fn a_wrong_value_in_a_scenario_is_shown_in_its_line() {
+    let place = folder("wrong-value");
+    let scenario = place.join("zero.toml");
+    std::fs::write(&scenario, "rtt = \"20ms\"\nrate = \"0mbit\"\n").expect("a file");
+    let line = refused(&["run", text(&scenario)]);
+    assert!(line.contains("`0mbit`"), "{line}");
+    let err = stderr(&run(&["run", text(&scenario)]));
+    assert!(err.contains("zero.toml:2:8\n"), "{err}");
+}
+
+#[test]
+fn a_scenario_that_is_not_there_or_not_toml_is_refused() {
+    let place = folder("no-scenario");
+    let line = refused(&["run", text(&place.join("none.toml"))]);
+    assert!(line.contains("none.toml"), "{line}");
+    let broken = place.join("broken.toml");
+    std::fs::write(&broken, "rate = [\n").expect("a file");
+    refused(&["run", text(&broken)]);
+    std::fs::write(&broken, b"rate = \"\xff\"\n").expect("a file");
+    refused(&["run", text(&broken)]);
+    refused(&["run", text(&place)]);
+}
+
+#[test]
+fn help_version_completions_and_the_manual_are_printed() {
+    for arguments in
+        [&["--help"][..], &["race", "--help"], &["--version"], &["completions", "bash"], &["man"]]
+    {
+        let output = run(arguments);
+        assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{arguments:?}");
+        assert!(stdout(&output).contains("firstflight"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn schemes_lists_every_scheme_with_its_source() {
+    let table = stdout(&run(&["schemes"]));
+    let json = stdout(&run(&["schemes", "--json"]));
+    for scheme in ["slow-start", "slow-start-paced", "limited", "hystart", "paced"] {
+        assert!(table.contains(scheme), "{scheme} in {table}");
+        let object = json
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an object a line"))
+            .find(|object| object["scheme"] == *scheme);
+        let object = object.unwrap_or_else(|| panic!("{scheme} in {json}"));
+        for key in ["source", "avoidance"] {
+            assert!(object[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {object}");
+        }
+        assert!(object["state_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{object}");
+        assert!(object["parameters"].is_array() && object["needs"].is_array(), "{object}");
+    }
+}
+
+#[test]
+fn the_short_race_of_these_tests_is_a_valid_one() {
+    let output = run(&short(&["--schemes", "slow-start", "--json"]));
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+}
