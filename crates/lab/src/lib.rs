@@ -1,5 +1,6 @@
 //! Scenario to run to metrics to verdict.
 
+mod choice;
 mod file;
 mod options;
 pub mod quantity;
@@ -8,6 +9,7 @@ mod row;
 mod scenario;
 pub mod words;
 
+pub use choice::{ChoiceError, OFFERS, SchemeChoice, all_schemes, parse_choices, show_choices};
 pub use file::{FileError, ScenarioFile, parse_file};
 pub use options::{KEYS, OptionError, Options};
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};

@@ -142,7 +142,7 @@ impl Options {
             "recovery" => self.recovery = Some(words::recovery(text)?),
             "restart" => self.restart = Some(words::restart(text)?),
             "ssthresh" => self.ssthresh = Some(words::ssthresh(text)?),
-            "iw" => self.iw = Some(quantity::packets(text)?),
+            "iw" => self.iw = Some(iw(text)?),
             "rwnd" => self.rwnd = Some(quantity::amount(text)?),
             "min-rto" => self.min_rto = Some(quantity::span(text)?),
             "timestamps" => self.timestamps = Some(boolean(text)?),
@@ -192,11 +192,19 @@ fn in_range(text: &str, least: u64, most: u64, allowed: &'static str) -> Result<
     let bare = text.bytes().all(|byte| byte.is_ascii_digit());
     let bytes =
         if bare && !text.is_empty() { quantity::bytes(&format!("{text}B")) } else { quantity::bytes(text) };
-    let bytes = bytes.map_err(|error| QuantityError { found: text.to_owned(), allowed, ..error })?.get();
+    let bytes = bytes
+        .map_err(|error| QuantityError { found: text.to_owned(), allowed: allowed.into(), ..error })?
+        .get();
     match u16::try_from(bytes) {
         Ok(value) if (least..=most).contains(&bytes) => Ok(value),
         _ => Err(refuse(text, Why::OutOfRange, allowed)),
     }
+}
+
+fn iw(text: &str) -> Result<u32, QuantityError> {
+    const ALLOWED: &str = "an initial window is from 1p to 65535p, as in `10p`";
+    let packets = quantity::packets(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    if packets > 65_535 { Err(refuse(text, Why::TooLarge, ALLOWED)) } else { Ok(packets) }
 }
 
 fn boolean(text: &str) -> Result<bool, QuantityError> {
@@ -213,7 +221,8 @@ fn boolean(text: &str) -> Result<bool, QuantityError> {
 /// What [`quantity::fraction`] refuses, and one: then nothing would ever arrive.
 fn loss(text: &str) -> Result<Decimal, QuantityError> {
     const ALLOWED: &str = "loss is a fraction below 1, as in `2%` or `0.02`";
-    let loss = quantity::fraction(text).map_err(|error| QuantityError { allowed: ALLOWED, ..error })?;
+    let loss =
+        quantity::fraction(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
     if loss == Decimal::whole(1) || loss.floor() != Some(0) {
         return Err(refuse(text, Why::OutOfRange, ALLOWED));
     }
@@ -244,7 +253,7 @@ fn seed(text: &str) -> Result<u64, QuantityError> {
 /// Zero or more than a million.
 fn runs(text: &str) -> Result<u32, QuantityError> {
     const ALLOWED: &str = "runs are a whole number from 1 to 1000000";
-    let count = quantity::count(text).map_err(|error| QuantityError { allowed: ALLOWED, ..error })?;
+    let count = quantity::count(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
     match u32::try_from(count) {
         Ok(runs) if runs <= 1_000_000 => Ok(runs),
         _ => Err(refuse(text, Why::TooLarge, ALLOWED)),
@@ -300,6 +309,8 @@ mod tests {
             ("packet", "115B"),
             ("loss", "100%"),
             ("loss", "1.0"),
+            ("iw", "0p"),
+            ("iw", "65536p"),
             ("runs", "0"),
             ("runs", "1000001"),
             ("seed", "-1"),

@@ -5,6 +5,8 @@
 //! `1.1gbit` is 1,100,000,000 bit/s and not one less. Zero, negative, non-finite and too large values are
 //! refused with one line that says what was found and what is allowed.
 
+use std::borrow::Cow;
+
 use firstflight::{Bytes, Rate, Span};
 
 /// A quantity that could not be read.
@@ -16,7 +18,7 @@ pub struct QuantityError {
     /// What is wrong with it.
     pub why: Why,
     /// What is allowed, as a clause: "a rate is …".
-    pub allowed: &'static str,
+    pub allowed: Cow<'static, str>,
 }
 
 /// What is wrong with a quantity.
@@ -60,8 +62,8 @@ pub enum Why {
     NotBuilt,
 }
 
-pub(crate) fn refuse(found: &str, why: Why, allowed: &'static str) -> QuantityError {
-    QuantityError { found: found.to_owned(), why, allowed }
+pub(crate) fn refuse(found: &str, why: Why, allowed: impl Into<Cow<'static, str>>) -> QuantityError {
+    QuantityError { found: found.to_owned(), why, allowed: allowed.into() }
 }
 
 /// A non-negative decimal number, exactly: `mantissa × 10^-scale`.
@@ -292,6 +294,18 @@ pub fn fraction(text: &str) -> Result<Decimal, QuantityError> {
         Some(one) if number.mantissa <= one => Ok(number),
         _ => Err(refuse(text, Why::OutOfRange, FRACTION)),
     }
+}
+
+/// A fraction or percentage in millionths, to the nearest; it may be above one.
+pub(crate) fn ppm(text: &str) -> Result<u32, QuantityError> {
+    let (mut number, unit) = split(text, FRACTION)?;
+    match unit {
+        "" => {}
+        "%" => number.scale += 2,
+        _ => return Err(unknown(text, unit, FRACTION)),
+    }
+    let ppm = number.times(1_000_000).and_then(|ppm| u32::try_from(ppm).ok());
+    ppm.ok_or_else(|| refuse(text, Why::TooLarge, FRACTION))
 }
 
 /// A size in packets or in bytes.

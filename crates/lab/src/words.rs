@@ -2,7 +2,7 @@
 //!
 //! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
 
-use firstflight::Rate;
+use firstflight::{Rate, registry};
 use firstflight_tcp::{AckPolicy, Recovery};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
@@ -52,7 +52,7 @@ pub fn cross(text: &str) -> Result<Cross, QuantityError> {
             Err(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
         };
     }
-    quantity::rate(text).map(Cross::Cbr).map_err(|error| QuantityError { allowed: CROSS, ..error })
+    quantity::rate(text).map(Cross::Cbr).map_err(|error| QuantityError { allowed: CROSS.into(), ..error })
 }
 
 /// The initial slow-start threshold: a number of packets or bytes, or `inf` (arbitrarily high, RFC 5681
@@ -65,7 +65,7 @@ pub fn ssthresh(text: &str) -> Result<Option<Amount>, QuantityError> {
         return Ok(None);
     }
     quantity::amount(text).map(Some).map_err(|error| QuantityError {
-        allowed: "ssthresh is packets (`20000p`), bytes (`64kB`) or `inf`",
+        allowed: "ssthresh is packets (`20000p`), bytes (`64kB`) or `inf`".into(),
         ..error
     })
 }
@@ -130,25 +130,23 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
     RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
 }
 
-const LAWS: [(&str, &str); 2] = [("reno", "reno"), ("cubic", "cubic")];
-
 /// The name of an avoidance law.
 ///
 /// # Errors
 /// An unknown law, or one not built yet.
 pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
-    word(text, &LAWS, &["vegas", "westwood"], "avoidance laws are `reno` and `cubic`")
+    let laws: Vec<_> = registry::laws().iter().map(|law| (law.name, law.name)).collect();
+    word(text, &laws, &["vegas", "westwood"], "avoidance laws are `reno` and `cubic`")
 }
-
-const RESTARTS: [(&str, &str); 1] = [("rfc5681", "rfc5681")];
 
 /// The name of a restart policy.
 ///
 /// # Errors
 /// An unknown policy, or one not built yet.
 pub fn restart(text: &str) -> Result<&'static str, QuantityError> {
+    let policies: Vec<_> = registry::restarts().iter().map(|policy| (policy.name, policy.name)).collect();
     let later = ["ssr", "nssr", "rbp-rate", "rbp-cwnd", "cwv"];
-    word(text, &RESTARTS, &later, "the restart policy is `rfc5681`")
+    word(text, &policies, &later, "the restart policy is `rfc5681`")
 }
 
 /// The known key or word nearest to `word`, if one is near enough to be meant.

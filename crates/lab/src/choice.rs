@@ -1,0 +1,309 @@
+//! Which schemes race, and with which parameters: `NAME[:k=v[,k=v]…][,NAME…]`.
+
+use firstflight::registry::{self, AnyScheme, Kind, Missing, Offers, Parameter, SchemeEntry, Value};
+use firstflight::schemes::Initial;
+use firstflight::{Bytes, Rate, Span};
+
+use crate::quantity::{self, QuantityError, Why};
+use crate::words::closest;
+
+/// A scheme that races, with its parameters.
+#[derive(Clone, Debug)]
+pub struct SchemeChoice {
+    /// The scheme.
+    pub entry: &'static SchemeEntry,
+    /// The label given with `as=`.
+    pub label: Option<String>,
+    /// What was set.
+    settings: Vec<(&'static str, Value)>,
+}
+
+/// Why a list of schemes cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// Nothing between two commas, or nothing at all.
+    #[error("a scheme is missing; as in `slow-start,paced:first=10` or `all`")]
+    Empty,
+    /// No such scheme.
+    #[error("unknown scheme `{found}`{hint}")]
+    Unknown {
+        /// The name found.
+        found: String,
+        /// What may be meant.
+        hint: String,
+    },
+    /// Planned, and not built yet.
+    #[error("the scheme `{found}` is not built yet; there are {}", names())]
+    NotBuilt {
+        /// The name found.
+        found: String,
+    },
+    /// A parameter before any scheme, or after `all`.
+    #[error("the parameter `{found}` belongs to no scheme; write `NAME:{found}`")]
+    Stray {
+        /// The item found.
+        found: String,
+    },
+    /// Something after a colon that is not `name=value`.
+    #[error("`{found}` is no parameter; `name=value` is wanted, as in `paced:first=10`")]
+    NotAParameter {
+        /// The item found.
+        found: String,
+    },
+    /// A parameter's value that cannot be read.
+    #[error("{scheme}: {name}: {error}")]
+    Value {
+        /// The scheme.
+        scheme: &'static str,
+        /// The parameter.
+        name: String,
+        /// What is wrong.
+        error: QuantityError,
+    },
+    /// A parameter that the scheme does not take, or a value out of range.
+    #[error("{0}")]
+    Parameter(String),
+    /// A label that cannot be part of a file's name.
+    #[error("the label `{found}` must be of letters, digits, `-`, `_`, `+` and `.`, and not begin with `.`")]
+    Label {
+        /// The label found.
+        found: String,
+    },
+    /// Two rows would have the same name.
+    #[error("`{name}` is in the list twice; tell them apart with `as=label`")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// A scheme needs what the simulated host cannot do.
+    #[error("{0}")]
+    Host(Missing),
+}
+
+/// What the simulated host can do: everything.
+pub const OFFERS: Offers = Offers::all("the simulator");
+
+/// Schemes that are planned and not built yet.
+const LATER: [&str; 10] = [
+    "vegas",
+    "packet-pair",
+    "adaptive",
+    "hystart-linux",
+    "hystart++",
+    "quick-start",
+    "search",
+    "suss",
+    "bbr",
+    "careful-resume",
+];
+
+fn names() -> String {
+    registry::schemes().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Every scheme that is built, with its defaults.
+pub fn all_schemes() -> Vec<SchemeChoice> {
+    registry::schemes().iter().map(SchemeChoice::plain).collect()
+}
+
+/// Reads a list of schemes. An item with `=` and no `:` belongs to the scheme before it; `all` is every scheme;
+/// the same scheme twice takes `as=label`.
+///
+/// # Errors
+/// Unknown schemes and parameters, values that cannot be read or are out of range, two rows of one name.
+pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
+    let mut choices: Vec<SchemeChoice> = Vec::new();
+    let mut open = false;
+    for item in list.split(',').map(str::trim) {
+        if item == "all" {
+            choices.extend(all_schemes());
+            open = false;
+        } else if item.contains('=') && !item.contains(':') {
+            let stray = || ChoiceError::Stray { found: item.to_owned() };
+            choices.last_mut().filter(|_| open).ok_or_else(stray)?.set(item)?;
+        } else {
+            let (name, first) = item.split_once(':').map_or((item, None), |(name, rest)| (name, Some(rest)));
+            let mut choice = SchemeChoice::plain(find(name)?);
+            if let Some(parameter) = first {
+                choice.set(parameter)?;
+            }
+            choices.push(choice);
+            open = true;
+        }
+    }
+    for (index, choice) in choices.iter().enumerate() {
+        if choices.iter().take(index).any(|before| before.name() == choice.name()) {
+            return Err(ChoiceError::Twice { name: choice.name().to_owned() });
+        }
+        choice.entry.check(OFFERS).map_err(ChoiceError::Host)?;
+    }
+    Ok(choices)
+}
+
+/// The list that [`parse_choices`] reads as `choices`.
+pub fn show_choices(choices: &[SchemeChoice]) -> String {
+    choices.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn find(name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
+    if name.is_empty() {
+        return Err(ChoiceError::Empty);
+    }
+    if let Some(entry) = registry::scheme(name) {
+        return Ok(entry);
+    }
+    if LATER.contains(&name) {
+        return Err(ChoiceError::NotBuilt { found: name.to_owned() });
+    }
+    let hint = match closest(name, registry::schemes().iter().map(|entry| entry.name)) {
+        Some(near) => format!("; is `{near}` meant?"),
+        None => format!("; there are {}", names()),
+    };
+    Err(ChoiceError::Unknown { found: name.to_owned(), hint })
+}
+
+impl SchemeChoice {
+    /// A scheme with its defaults.
+    pub fn plain(entry: &'static SchemeEntry) -> Self {
+        Self { entry, label: None, settings: Vec::new() }
+    }
+
+    /// What its row is called: the label, or the scheme's name.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.entry.name)
+    }
+
+    /// The parameters that differ from their defaults, as on the command line, in the scheme's order.
+    pub fn params(&self) -> String {
+        let differing = self.entry.parameters.iter().filter_map(|parameter| {
+            let (name, value) = self.settings.iter().find(|(name, _)| *name == parameter.name)?;
+            (*value != parameter.default).then(|| format!("{name}={value}"))
+        });
+        differing.collect::<Vec<_>>().join(",")
+    }
+
+    /// The avoidance law that governs after it: its own unless one is forced on all.
+    pub fn law(&self, forced: Option<&'static str>) -> &'static str {
+        forced.unwrap_or(self.entry.law)
+    }
+
+    /// The scheme.
+    ///
+    /// # Errors
+    /// A parameter that it does not take; parsing has refused it before.
+    pub fn build(&self, initial: Initial) -> Result<AnyScheme, ChoiceError> {
+        let built = self.entry.build(initial, &self.settings);
+        built.map_err(|error| ChoiceError::Parameter(error.to_string()))
+    }
+
+    fn set(&mut self, item: &str) -> Result<(), ChoiceError> {
+        let (name, text) =
+            item.split_once('=').ok_or_else(|| ChoiceError::NotAParameter { found: item.to_owned() })?;
+        let (name, text) = (name.trim(), text.trim());
+        if name == "as" {
+            return self.set_label(text);
+        }
+        let scheme = self.entry.name;
+        let Some(parameter) = self.entry.parameter(name) else {
+            // The registry words this error.
+            let given = [(name, Value::Count(0))];
+            let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
+            return Err(ChoiceError::Parameter(error.unwrap_or_default()));
+        };
+        let value = read(parameter, text).map_err(|error| ChoiceError::Value {
+            scheme,
+            name: name.to_owned(),
+            error,
+        })?;
+        self.settings.push((parameter.name, value));
+        self.build(CHECKED).map(drop)
+    }
+
+    fn set_label(&mut self, label: &str) -> Result<(), ChoiceError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if label.is_empty() || label.starts_with('.') || !label.chars().all(plain) {
+            return Err(ChoiceError::Label { found: label.to_owned() });
+        }
+        self.label = Some(label.to_owned());
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for SchemeChoice {
+    /// As on the command line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let label = self.label.as_ref().map(|label| format!("as={label}"));
+        let parameters: Vec<_> =
+            [Some(self.params()).filter(|text| !text.is_empty()), label].into_iter().flatten().collect();
+        let colon = if parameters.is_empty() { "" } else { ":" };
+        write!(f, "{}{colon}{}", self.entry.name, parameters.join(","))
+    }
+}
+
+/// What a scheme is built with only to see whether its parameters are allowed.
+const CHECKED: Initial = Initial { segments: 2, ssthresh: None };
+
+/// A parameter's value from its text. Ranges are the registry's to check, so zero passes here.
+fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityError> {
+    let or_zero = |result: Result<Value, QuantityError>, zero: Value| match result {
+        Err(QuantityError { why: Why::Zero, .. }) => Ok(zero),
+        other => other,
+    };
+    match parameter.kind {
+        Kind::Count { .. } => or_zero(quantity::count(text).map(Value::Count), Value::Count(0)),
+        Kind::Span { .. } => or_zero(quantity::span(text).map(Value::Span), Value::Span(Span::ZERO)),
+        Kind::Rate { .. } => or_zero(quantity::rate(text).map(Value::Rate), Value::Rate(Rate::ZERO)),
+        Kind::Bytes { .. } => or_zero(quantity::bytes(text).map(Value::Bytes), Value::Bytes(Bytes::ZERO)),
+        Kind::Fraction { .. } => quantity::ppm(text).map(|ppm| Value::Fraction { ppm }),
+        Kind::Word(_) => parameter.kind.word(text).ok_or_else(|| {
+            quantity::refuse(text, Why::UnknownWord, format!("allowed is {}", parameter.kind))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(list: &str) -> String {
+        parse_choices(list).expect_err(list).to_string()
+    }
+
+    #[test]
+    fn all_is_every_scheme_that_is_built() {
+        let all = parse_choices("all").expect("all");
+        assert_eq!(all.len(), registry::schemes().len());
+        let listed = names().replace(", ", ",");
+        assert_eq!(show_choices(&all), listed);
+        assert_eq!(show_choices(&parse_choices(&listed).expect("all by name")), listed);
+    }
+
+    #[test]
+    fn the_same_scheme_twice_takes_a_label() {
+        assert!(fault("slow-start,slow-start").contains("twice"));
+        let two = parse_choices("slow-start,slow-start:as=again").expect("two");
+        assert_eq!((two[0].name(), two[1].name()), ("slow-start", "again"));
+        assert_eq!(show_choices(&two), "slow-start,slow-start:as=again");
+        assert!(fault("slow-start:as=x,slow-start:as=x").contains("twice"));
+        assert!(fault("slow-start:as=../x").contains("label"));
+    }
+
+    #[test]
+    fn an_item_with_a_sign_belongs_to_the_scheme_before_it() {
+        let two = parse_choices("slow-start,as=first,slow-start").expect("two");
+        assert_eq!((two[0].name(), two[1].name()), ("first", "slow-start"));
+        assert!(fault("as=first,slow-start").contains("belongs to no scheme"));
+        assert!(fault("all,as=first").contains("belongs to no scheme"));
+    }
+
+    #[test]
+    fn unknown_and_unbuilt_schemes_are_refused_by_name() {
+        assert_eq!(fault("slow-strat"), "unknown scheme `slow-strat`; is `slow-start` meant?");
+        assert!(fault("zzzzzzzzzzzzzzzzz").contains("; there are slow-start"));
+        assert!(fault("bbr").starts_with("the scheme `bbr` is not built yet"));
+        assert!(fault("").contains("missing"));
+        assert!(fault("slow-start,").contains("missing"));
+        assert!(fault("slow-start:").contains("no parameter"));
+        assert!(fault("slow-start:nonsense=1").contains("slow-start has no parameter nonsense"));
+    }
+}
