@@ -37,7 +37,7 @@ pub enum AckPolicy {
     Delayed,
     /// Linux: quick ACKs at first, then delayed.
     Linux,
-    /// FreeBSD: delayed, every second segment, 40 ms.
+    /// FreeBSD 7: delayed, every second segment, 100 ms.
     FreeBsd,
     /// Windows XP: delayed by up to 200 ms, and SACK blocks suppressed past a limit of out-of-order ranges.
     WindowsXp,
@@ -64,6 +64,8 @@ pub struct Config {
     pub reads_at_once: bool,
     /// When to acknowledge.
     pub ack_policy: AckPolicy,
+    /// The delayed-ACK timer, if not the policy's own.
+    pub ack_delay: Option<Span>,
     /// How losses are repaired.
     pub recovery: Recovery,
     /// The least retransmission timeout (RFC 6298 section 2.4 says one second; Linux uses 200 ms).
@@ -83,6 +85,7 @@ impl Default for Config {
             receive_buffer: 1 << 30,
             reads_at_once: true,
             ack_policy: AckPolicy::Delayed,
+            ack_delay: None,
             recovery: Recovery::Rack,
             min_rto: Span::from_secs(1),
             initial_sequence: 0,

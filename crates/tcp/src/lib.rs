@@ -11,10 +11,14 @@
 //!
 //! Time only ever comes in as an argument; there is no clock, no randomness and no floating point.
 
+mod clock;
 mod config;
 mod endpoint;
+mod receiver;
 mod segment;
+mod sender;
+mod seq;
 
 pub use config::{AckPolicy, Config, Recovery};
 pub use endpoint::{Endpoint, Happening, Role, Snapshot, Stats, Transmit};
-pub use segment::{Ecn, Flags, SackBlock, Segment, Timestamps, MAX_SACK_BLOCKS};
+pub use segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};

@@ -106,9 +106,7 @@ impl Segment {
 
     /// The sequence space that the segment takes: payload, and one each for SYN and FIN.
     pub fn sequence_length(&self) -> u32 {
-        u32::from(self.len)
-            + u32::from(self.flags.has(Flags::SYN))
-            + u32::from(self.flags.has(Flags::FIN))
+        u32::from(self.len) + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
 
     /// Bytes of TCP options, padded to a multiple of four, laid out as Linux does: MSS 4, SACK-permitted and

@@ -1,0 +1,140 @@
+//! What arrived out of order: disjoint ranges beyond the first hole, and which of them to report.
+
+use std::collections::BTreeMap;
+
+use crate::segment::MAX_SACK_BLOCKS;
+
+/// The out-of-order queue. Only ranges are kept; the host keeps the bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reassembly {
+    /// Disjoint, non-adjacent ranges: start to end.
+    ranges: BTreeMap<u64, u64>,
+    /// Starts of the ranges most recently changed, newest first (RFC 2018 section 4).
+    recent: [Option<u64>; MAX_SACK_BLOCKS],
+}
+
+impl Reassembly {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Adds `[start, end)`, which lies beyond the first hole. Gives the part that had arrived before, if any.
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let mut duplicate = None;
+        let (mut low, mut high) = (start, end);
+        if let Some((&before, &before_end)) = self.ranges.range(..=start).next_back()
+            && before_end >= start
+        {
+            if before_end > start {
+                duplicate = Some((start, end.min(before_end)));
+            }
+            low = before;
+            high = high.max(before_end);
+        }
+        while let Some((&next, &next_end)) = self.ranges.range(low..=high).find(|(at, _)| **at > low) {
+            if next < end && duplicate.is_none() {
+                duplicate = Some((next.max(start), end.min(next_end)));
+            }
+            high = high.max(next_end);
+            self.ranges.remove(&next);
+            self.forget(next);
+        }
+        self.ranges.insert(low, high);
+        self.touch(low);
+        duplicate
+    }
+
+    /// In-order data reached `next`: takes what joins it, and gives where in-order data ends now.
+    pub(crate) fn join(&mut self, mut next: u64) -> u64 {
+        while let Some((&start, &end)) = self.ranges.first_key_value() {
+            if start > next {
+                break;
+            }
+            next = next.max(end);
+            self.ranges.remove(&start);
+            self.forget(start);
+        }
+        next
+    }
+
+    /// The ranges to report, the most recent first, at most `limit`.
+    pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
+        let known = self.recent.iter().flatten();
+        known.filter_map(|start| self.ranges.get(start).map(|end| (*start, *end))).take(limit)
+    }
+
+    fn touch(&mut self, start: u64) {
+        self.forget(start);
+        self.recent.rotate_right(1);
+        self.recent[0] = Some(start);
+    }
+
+    fn forget(&mut self, start: u64) {
+        if let Some(at) = self.recent.iter().position(|slot| *slot == Some(start)) {
+            self.recent[at..].rotate_left(1);
+            self.recent[MAX_SACK_BLOCKS - 1] = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_block_is_the_one_that_the_newest_segment_joined() {
+        let mut queue = Reassembly::default();
+        queue.insert(10, 20);
+        queue.insert(30, 40);
+        queue.insert(20, 25);
+        assert_eq!(queue.report(4).collect::<Vec<_>>(), [(10, 25), (30, 40)]);
+    }
+
+    #[test]
+    fn a_segment_that_fills_a_gap_merges_both_sides() {
+        let mut queue = Reassembly::default();
+        queue.insert(10, 20);
+        queue.insert(30, 40);
+        queue.insert(50, 60);
+        queue.insert(20, 30);
+        assert_eq!(queue.report(4).collect::<Vec<_>>(), [(10, 40), (50, 60)]);
+        assert_eq!(queue.join(10), 40);
+        assert_eq!(queue.count(), 1);
+    }
+
+    #[test]
+    fn what_arrived_before_is_told() {
+        let mut queue = Reassembly::default();
+        assert_eq!(queue.insert(10, 20), None);
+        assert_eq!(queue.insert(15, 25), Some((15, 20)));
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_equal_the_set_of_bytes_that_arrived(
+            parts in proptest::collection::vec((0u64..60, 1u64..12), 1..40), upto in 0u64..70,
+        ) {
+            let mut queue = Reassembly::default();
+            let mut model = [false; 80];
+            for (start, len) in parts {
+                queue.insert(start, start + len);
+                for at in start..start + len {
+                    model[usize::try_from(at).unwrap()] = true;
+                }
+                for (low, high) in queue.report(MAX_SACK_BLOCKS) {
+                    prop_assert!((low..high).all(|at| model[usize::try_from(at).unwrap()]));
+                    prop_assert!(low == 0 || !model[usize::try_from(low - 1).unwrap()]);
+                    prop_assert!(!model[usize::try_from(high).unwrap()]);
+                }
+            }
+            let joined = queue.join(upto);
+            let expected = (upto..80).find(|at| !model[usize::try_from(*at).unwrap()]).unwrap();
+            prop_assert_eq!(joined, expected);
+        }
+    }
+}

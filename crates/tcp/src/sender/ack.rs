@@ -1,0 +1,399 @@
+//! What an acknowledgement means: deliveries, samples, losses, and what the controller is told of them.
+
+use firstflight::{Ack, Avoidance, Bytes, Event, Loss, RttSample, Span, Startup, Time};
+
+use super::prr::{Prr, PrrAck};
+use super::recovery::{Budget, Episode, Mode, Undo};
+use super::{DUP_THRESH, Sender};
+use crate::config::Recovery;
+use crate::endpoint::Happening;
+
+/// An acknowledgement in stream offsets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckInput<'a> {
+    pub(crate) ack: u64,
+    /// The window it offers, in bytes.
+    pub(crate) window: u64,
+    /// SACK blocks, DSACK taken out.
+    pub(crate) blocks: &'a [(u64, u64)],
+    /// A duplicate reported (RFC 2883).
+    pub(crate) dsack: Option<(u64, u64)>,
+    /// Whether the segment carried data, a SYN or a FIN: then it is no duplicate ACK.
+    pub(crate) carries_data: bool,
+    pub(crate) ece: bool,
+    /// TSecr (RFC 7323).
+    pub(crate) echo: Option<u32>,
+}
+
+/// What one ACK brought, gathered for the controller.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    advanced: u64,
+    segments: u32,
+    /// Bytes newly delivered, and those of them that were SACKed.
+    bytes: u64,
+    sacked: u64,
+    duplicate: bool,
+    rtt: Option<Span>,
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// An acknowledgement arrived. Says whether it was acceptable: one for data never sent is not, and the
+    /// endpoint answers it with an ACK of its own (RFC 9293 section 3.10.7.4).
+    pub(crate) fn on_ack(&mut self, now: Time, input: &AckInput<'_>) -> bool {
+        if input.ack > self.nxt {
+            return false;
+        }
+        self.count_in_recovery(1);
+        if input.ack < self.una {
+            return true;
+        }
+        let progress = self.take_in(now, input);
+        if progress.advanced > 0 {
+            self.consecutive_timeouts = 0;
+            self.rtt.clear_backoff();
+            self.dupacks = 0;
+            self.extra = 0;
+        } else if progress.duplicate {
+            self.dupacks += 1;
+        }
+        self.answer_probe(now, input);
+        self.undo_if_spurious(now, input, &progress);
+        self.tell_acked(now, &progress);
+        self.end_episode_if_repaired();
+        self.note_losses(now, &progress);
+        self.limited_transmit();
+        self.note_marks(now, input.ece);
+        self.restart_timers(now, &progress);
+        true
+    }
+
+    /// Marks what the ACK acknowledges and makes the samples.
+    fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
+        self.arrivals.clear();
+        let window_changed = input.window != self.rwnd;
+        let advanced = input.ack - self.una;
+        let segments = self.board.acknowledge(input.ack, &mut self.arrivals);
+        let cumulative = self.arrivals.len();
+        self.una = input.ack;
+        self.set_window(input.ack, input.window);
+        if self.recovery.uses_sack() {
+            for &(start, end) in input.blocks {
+                if start >= self.una && end <= self.nxt && start < end {
+                    self.board.sack(start, end, &mut self.arrivals);
+                }
+            }
+        }
+        let (mut bytes, mut sacked) = (0, 0);
+        let mut newest: Option<usize> = None;
+        let mut newest_clean: Option<Time> = None;
+        self.delivered.clear();
+        let min_rtt = self.rtt.min();
+        for (i, arrival) in self.arrivals.iter().enumerate() {
+            let delivered = arrival.delivered;
+            bytes += delivered.bytes.get();
+            if i >= cumulative {
+                sacked += delivered.bytes.get();
+            }
+            self.rack.delivered(now, min_rtt, arrival);
+            if newest.is_none_or(|n| self.arrivals[n].delivered.packet < delivered.packet) {
+                newest = Some(i);
+            }
+            if !delivered.retransmitted {
+                newest_clean = newest_clean.max(Some(delivered.sent_at));
+            }
+            self.delivered.push(delivered);
+        }
+        let rtt = newest_clean.map(|sent_at| now.since(sent_at));
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+        let newest = newest.map(|n| self.arrivals[n]);
+        self.delivery_rate = self.rate.on_ack(now, Bytes::new(bytes), newest.as_ref());
+        let duplicate = if self.recovery.uses_sack() {
+            // RFC 6675 section 2: a duplicate ACK brings new SACK information.
+            advanced == 0 && sacked > 0
+        } else {
+            // RFC 5681 section 2.
+            advanced == 0 && !input.carries_data && !window_changed && self.nxt > self.una
+        };
+        Progress { advanced, segments, bytes, sacked, duplicate, rtt }
+    }
+
+    fn tell_acked(&mut self, now: Time, progress: &Progress) {
+        if progress.advanced == 0 && progress.bytes == 0 && !progress.duplicate {
+            return;
+        }
+        let packets = core::mem::take(&mut self.delivered);
+        let ack = Ack {
+            packets: &packets,
+            bytes: Bytes::new(progress.bytes),
+            advanced: Bytes::new(progress.advanced),
+            sacked: Bytes::new(progress.sacked),
+            segments: progress.segments,
+            duplicate: progress.duplicate,
+            rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
+            delivery_rate: self.delivery_rate,
+            round_ended: false,
+            growth: Bytes::ZERO,
+        };
+        self.tell(now, &Event::Acked(ack));
+        self.delivered = packets;
+    }
+
+    /// ns-2 lowers its pipe for every ACK of a recovery, stale ones included.
+    fn count_in_recovery(&mut self, packets: u64) {
+        if let Mode::Recovery(Episode { budget: Budget::Counted { pipe }, .. }) = &mut self.mode {
+            *pipe = pipe.saturating_sub(packets);
+        }
+    }
+
+    fn end_episode_if_repaired(&mut self) {
+        match self.mode {
+            Mode::Recovery(episode) => {
+                let reno_is_satisfied = self.recovery == Recovery::Reno && self.dupacks == 0;
+                if self.una >= episode.recover || reno_is_satisfied {
+                    self.mode = Mode::Open;
+                    self.happenings.push_back(Happening::RecoveryEnded);
+                }
+            }
+            Mode::Loss { recover } if self.una >= recover => self.mode = Mode::Open,
+            Mode::Loss { .. } | Mode::Open => {}
+        }
+    }
+
+    /// Finds losses and answers them.
+    fn note_losses(&mut self, now: Time, progress: &Progress) {
+        self.lost.clear();
+        match self.recovery {
+            Recovery::Rack => {
+                // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
+                if !self.rack.reordering_seen {
+                    self.board.mark_lost_by_sacks(&mut self.lost);
+                }
+                self.mark_overdue(now);
+            }
+            Recovery::Sack => {
+                if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
+                    self.board.mark_head_lost(&mut self.lost);
+                }
+                self.board.mark_lost_by_sacks(&mut self.lost);
+            }
+            Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno | Recovery::Ns2Sack1 => {
+                if self.dupacks == DUP_THRESH && progress.duplicate && matches!(self.mode, Mode::Open) {
+                    self.board.mark_head_lost(&mut self.lost);
+                }
+            }
+        }
+        if matches!(self.mode, Mode::Recovery(_)) {
+            self.go_on_recovering(now, progress);
+        } else if matches!(self.mode, Mode::Open) && self.board.has_lost() {
+            self.begin_recovery(now, progress);
+        }
+    }
+
+    /// RACK's loss detection, on an ACK or when its timer fires.
+    pub(super) fn mark_overdue(&mut self, now: Time) {
+        let eager = matches!(self.mode, Mode::Recovery(_) | Mode::Loss { .. })
+            || self.board.sacked_segments() >= DUP_THRESH;
+        let patience = self.rack.patience(self.rtt.srtt(), self.rtt.min(), eager);
+        let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
+        self.reorder_at = overdue.next.map(|sent_at| sent_at + patience);
+    }
+
+    /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
+    pub(super) fn begin_recovery_by_timer(&mut self, now: Time) {
+        self.begin_recovery(now, &Progress::default());
+    }
+
+    fn begin_recovery(&mut self, now: Time, progress: &Progress) {
+        let outstanding = self.outstanding();
+        self.happenings.push_back(Happening::RecoveryBegan { flight: outstanding });
+        self.undo = Undo { armed: true, ..Undo::default() };
+        self.extra = 0;
+        self.forced = true;
+        self.tell_lost(now);
+        let budget = match self.recovery {
+            Recovery::Rack => {
+                let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);
+                let mut prr = Prr::begin(outstanding, sacked_before, Bytes::new(progress.advanced));
+                prr.on_ack(&self.prr_ack(progress));
+                Budget::Proportional(prr)
+            }
+            Recovery::Sack => Budget::Pipe,
+            Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
+                Budget::Inflated { by: self.signed(DUP_THRESH) }
+            }
+            Recovery::Ns2Sack1 => {
+                self.rto_at = Some(now + self.rtt.rto());
+                Budget::Counted { pipe: outstanding.packets(self.mss).saturating_sub(DUP_THRESH) }
+            }
+        };
+        self.mode = Mode::Recovery(Episode {
+            recover: self.nxt,
+            partial_seen: false,
+            budget,
+            hole: 0,
+            rescued: false,
+        });
+    }
+
+    /// `segments` full segments, for signed arithmetic.
+    fn signed(&self, segments: u64) -> i64 {
+        i64::try_from((self.mss * segments).get()).unwrap_or(i64::MAX)
+    }
+
+    fn prr_ack(&self, progress: &Progress) -> PrrAck {
+        PrrAck {
+            delivered: Bytes::new(progress.bytes),
+            pipe: self.board.pipe(),
+            ssthresh: self.plan.window,
+            safe: progress.advanced > 0 && self.lost.is_empty(),
+            mss: self.mss,
+        }
+    }
+
+    /// An ACK in the middle of a recovery.
+    fn go_on_recovering(&mut self, now: Time, progress: &Progress) {
+        if !self.lost.is_empty() {
+            self.tell_lost(now);
+        }
+        let ack = self.prr_ack(progress);
+        let (one, acked) = (self.signed(1), i64::try_from(progress.advanced).unwrap_or(i64::MAX));
+        let partial = progress.advanced > 0;
+        let full = progress.advanced >= self.mss.get();
+        let Mode::Recovery(episode) = &mut self.mode else { return };
+        match &mut episode.budget {
+            Budget::Proportional(prr) => prr.on_ack(&ack),
+            Budget::Pipe => {}
+            Budget::Inflated { by } => {
+                if partial {
+                    // RFC 6582 section 3.2 step 4: deflate by what was acknowledged, add back a segment, and
+                    // send the next hole.
+                    *by = by.saturating_sub(acked) + if full { one } else { 0 };
+                    self.forced = true;
+                } else if progress.duplicate {
+                    *by = by.saturating_add(one);
+                }
+            }
+            Budget::Counted { pipe } => {
+                if partial {
+                    *pipe = pipe.saturating_sub(1);
+                }
+            }
+        }
+        if partial && matches!(episode.budget, Budget::Inflated { .. }) {
+            self.board.mark_head_lost(&mut self.lost);
+        }
+    }
+
+    pub(super) fn tell_lost(&mut self, now: Time) {
+        let packets = core::mem::take(&mut self.lost);
+        let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        let ranges = 1 + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
+        let loss = Loss {
+            packets: &packets,
+            bytes,
+            ranges: u32::try_from(ranges).unwrap_or(u32::MAX),
+            opens_episode: false,
+            persistent: false,
+        };
+        self.tell(now, &Event::Lost(loss));
+        self.lost = packets;
+    }
+
+    /// RFC 3042: a new segment on each of the first two duplicate ACKs. With a pipe that leaves out SACKed
+    /// segments this comes of itself.
+    fn limited_transmit(&mut self) {
+        let by_hand = !matches!(self.recovery, Recovery::Rack | Recovery::Sack);
+        if by_hand && matches!(self.mode, Mode::Open) {
+            self.extra = self.dupacks.min(DUP_THRESH - 1);
+        }
+    }
+
+    /// RFC 3168 section 6.1.2: one reduction a window of data.
+    fn note_marks(&mut self, now: Time, ece: bool) {
+        if !ece || !self.ecn || self.una < self.cwr_until {
+            return;
+        }
+        self.cwr_until = self.nxt;
+        self.cwr_due = true;
+        if matches!(self.mode, Mode::Open) {
+            self.tell(now, &Event::Marked);
+        }
+    }
+
+    /// Whether the reduction answered a loss that did not happen.
+    fn undo_if_spurious(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
+        if let Some((start, end)) = input.dsack {
+            let segments = Bytes::new(end - start).packets(self.mss).max(1);
+            self.undo.outstanding = self.undo.outstanding.saturating_sub(segments);
+        }
+        if !self.undo.armed || !self.undo.resent || matches!(self.mode, Mode::Open) && input.dsack.is_none() {
+            return;
+        }
+        let all_were_duplicates = input.dsack.is_some() && self.undo.outstanding == 0;
+        // RFC 3522: the ACK echoes a timestamp older than the first retransmission.
+        let answers_the_original = progress.advanced > 0
+            && matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp));
+        // RFC 5682: data sent before the timeout, and not again, arrives.
+        let originals_arrive = self.undo.frto
+            && matches!(self.mode, Mode::Loss { recover } if self.arrivals.iter()
+                .any(|arrival| !arrival.delivered.retransmitted && arrival.end <= recover));
+        if !(all_were_duplicates || answers_the_original || originals_arrive) {
+            return;
+        }
+        self.undo = Undo::default();
+        if self.recovering() {
+            self.happenings.push_back(Happening::RecoveryEnded);
+        }
+        self.mode = Mode::Open;
+        self.board.unmark_lost();
+        self.undone += 1;
+        self.tell(now, &Event::SpuriousLoss);
+    }
+
+    /// RFC 8985 section 7.4: what the answer to a tail loss probe says.
+    fn answer_probe(&mut self, now: Time, input: &AckInput<'_>) {
+        let Some(probe) = self.probe else { return };
+        if input.ack < probe.end {
+            return;
+        }
+        self.probe = None;
+        let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
+        let answered_the_duplicate = input.ack == probe.end && self.arrivals.is_empty();
+        if probe.retransmission && !arrived_twice && !answered_the_duplicate && input.ack > probe.end {
+            // The probe repaired the loss of the segment that it repeated; congestion control must hear of it.
+            if matches!(self.mode, Mode::Open) {
+                self.lost.clear();
+                self.tell_lost(now);
+            }
+        }
+    }
+
+    fn restart_timers(&mut self, now: Time, progress: &Progress) {
+        if self.nxt == self.una {
+            self.rto_at = None;
+            self.probe_at = None;
+            self.reorder_at = None;
+            return;
+        }
+        if progress.advanced == 0 {
+            return;
+        }
+        let impatient = self.recovery == Recovery::NewReno;
+        let keep = match &mut self.mode {
+            Mode::Recovery(episode) => core::mem::replace(&mut episode.partial_seen, true) && impatient,
+            Mode::Open | Mode::Loss { .. } => false,
+        };
+        if !keep {
+            self.rto_at = Some(now + self.rtt.rto());
+        }
+        self.schedule_probe(now);
+    }
+}
+
+/// Whether timestamp `a` is older than `b`, modulo 2^32.
+fn is_before(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) > u32::MAX / 2
+}

@@ -1,0 +1,264 @@
+//! What may leave now: retransmissions first, then new data, within the window, the receiver's window and the
+//! pacer's clock.
+
+use firstflight::{Avoidance, Bytes, Event, SendLimit, Sent, Startup, Time};
+
+use super::recovery::{Budget, Mode};
+use super::scoreboard::{Range, Transmission};
+use super::{Probe, Sender};
+use crate::clock;
+use crate::config::Recovery;
+
+/// A data segment that leaves now, in stream offsets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) start: u64,
+    pub(crate) len: u16,
+    pub(crate) fin: bool,
+    /// Whether it carries the answer to an ECN echo.
+    pub(crate) cwr: bool,
+    pub(crate) sent: Sent,
+}
+
+/// What kind of thing to send next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Again(Range),
+    New { len: u16, fin: bool },
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// The next data segment that may leave at `now`.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        self.pace_at = None;
+        if !self.established {
+            return None;
+        }
+        if core::mem::take(&mut self.probe_due)
+            && let Some(next) = self.tail_probe()
+        {
+            self.probes += 1;
+            let end = match next {
+                Next::Again(range) => range.start + u64::from(range.len) + u64::from(range.fin),
+                Next::New { len, fin } => self.nxt + u64::from(len) + u64::from(fin),
+            };
+            self.probe = Some(Probe { end, retransmission: matches!(next, Next::Again(_)) });
+            return Some(self.send(now, next));
+        }
+        if self.nxt == self.una && self.backlog() > 0 {
+            self.restart_if_idle(now);
+        }
+        if let Some(range) = self.retransmission() {
+            let bytes = Bytes::new(u64::from(range.len));
+            let forced = core::mem::take(&mut self.forced);
+            if !forced && !self.fits(bytes) {
+                self.limit = SendLimit::Window;
+                return None;
+            }
+            if !self.on_the_clock(now, bytes, true) {
+                self.forced = forced;
+                return None;
+            }
+            return Some(self.send(now, Next::Again(range)));
+        }
+        self.new_data(now).map(|next| self.send(now, next))
+    }
+
+    fn restart_if_idle(&mut self, now: Time) {
+        let path = self.path(now);
+        if self.controller.before_new_data(&path) {
+            self.tell_plan(now);
+        }
+    }
+
+    /// What recovery sends again next, before any new data.
+    fn retransmission(&mut self) -> Option<Range> {
+        match (&mut self.mode, self.recovery) {
+            (Mode::Open, _) if !self.board.has_lost() => None,
+            (Mode::Recovery(episode), Recovery::Ns2Sack1) => {
+                let first = self.board.next_lost();
+                first.or_else(|| self.board.next_hole(&mut episode.hole))
+            }
+            _ => self.board.next_lost(),
+        }
+    }
+
+    /// New data, or, when there is none, RFC 6675's last resorts. Notes what limits sending.
+    fn new_data(&mut self, now: Time) -> Option<Next> {
+        let Some((len, fin)) = self.next_new() else {
+            return self.last_resort(now);
+        };
+        let bytes = Bytes::new(u64::from(len));
+        if !self.fits(bytes) && len > 0 {
+            self.limit = SendLimit::Window;
+            return None;
+        }
+        if len > 0 && !self.on_the_clock(now, bytes, false) {
+            return None;
+        }
+        Some(Next::New { len, fin })
+    }
+
+    /// The length of the next new segment and whether the FIN goes with it; `None` when the application or the
+    /// receiver is the limit.
+    fn next_new(&mut self) -> Option<(u16, bool)> {
+        let backlog = self.backlog();
+        if backlog == 0 {
+            self.limit = SendLimit::App;
+            return (self.fin && self.nxt == self.written).then_some((0, true));
+        }
+        let full = self.mss.get().min(backlog);
+        let room = self.window_edge.saturating_sub(self.nxt);
+        let len = if room >= full {
+            full
+        } else if room > 0 && (self.nxt == self.una || room >= self.rwnd_greatest / 2) {
+            // RFC 9293 section 3.8.6.2.1: no silly windows.
+            room
+        } else {
+            self.limit = SendLimit::Receiver;
+            return None;
+        };
+        let len = u16::try_from(len).unwrap_or(u16::MAX);
+        let fin = self.fin && self.nxt + u64::from(len) == self.written;
+        Some((len, fin))
+    }
+
+    /// RFC 6675 `NextSeg` rules 3 and 4, and the end of a train that ran dry.
+    fn last_resort(&mut self, now: Time) -> Option<Next> {
+        self.cut_train_if_dry(now);
+        if self.limit == SendLimit::Receiver && self.nxt == self.una && self.persist_at.is_none() {
+            self.arm_persist(now);
+        }
+        if self.recovery != Recovery::Sack {
+            return None;
+        }
+        let mss = self.mss;
+        let fits = self.fits(mss);
+        let Mode::Recovery(episode) = &mut self.mode else { return None };
+        if !fits {
+            return None;
+        }
+        if let Some(range) = self.board.next_hole(&mut episode.hole) {
+            return Some(Next::Again(range));
+        }
+        if episode.rescued {
+            return None;
+        }
+        episode.rescued = true;
+        self.board.last().map(Next::Again)
+    }
+
+    /// A train that cannot go on for want of data or of receive window is cut, and the scheme is told. A train
+    /// that has not begun for want of data just waits.
+    fn cut_train_if_dry(&mut self, now: Time) {
+        let left = self.pacer.train_left();
+        let begun = self.pacer.train_begun();
+        if left == 0 || !begun && self.limit == SendLimit::App {
+            return;
+        }
+        self.pacer.cut_train();
+        self.tell(now, &Event::TrainCut(self.plan.tag));
+    }
+
+    /// Whether `bytes` more fit the window. An empty pipe always takes a segment.
+    fn fits(&self, bytes: Bytes) -> bool {
+        let used = match (self.mode, self.recovery) {
+            (Mode::Recovery(episode), _) if let Budget::Counted { pipe } = episode.budget => self.mss * pipe,
+            (Mode::Open, Recovery::Ns2Sack1) => self.outstanding(),
+            _ => self.board.pipe(),
+        };
+        used.is_zero() || used + bytes <= self.window()
+    }
+
+    /// Whether the pacer lets `bytes` leave now; if not, notes when it will.
+    fn on_the_clock(&mut self, now: Time, bytes: Bytes, retransmission: bool) -> bool {
+        match self.pacer.ready_at(bytes + self.overhead(), retransmission) {
+            Some(at) if at <= now => true,
+            later => {
+                self.pace_at = later;
+                self.limit = SendLimit::Pacing;
+                false
+            }
+        }
+    }
+
+    fn overhead(&self) -> Bytes {
+        self.wire - self.mss
+    }
+
+    /// RFC 8985 section 7.3: a probe carries new data if there is any that may leave, else it repeats the last
+    /// segment.
+    fn tail_probe(&mut self) -> Option<Next> {
+        let limit = self.limit;
+        let new =
+            self.next_new().filter(|(len, _)| *len > 0 && self.plan.pacing != firstflight::Pacing::Hold);
+        self.limit = limit;
+        match new {
+            Some((len, fin)) if self.pacer.train_left() == 0 => Some(Next::New { len, fin }),
+            _ => self.board.last().map(Next::Again),
+        }
+    }
+
+    /// Puts a segment on the wire and on the scoreboard.
+    fn send(&mut self, now: Time, next: Next) -> Outgoing {
+        let (start, len, fin, retransmission) = match next {
+            Next::Again(range) => (range.start, range.len, range.fin, true),
+            Next::New { len, fin } => (self.nxt, len, fin, false),
+        };
+        let bytes = Bytes::new(u64::from(len));
+        let packet = self.next_packet;
+        self.next_packet += 1;
+        let (since_delivery, since_first_sent) = self.rate.on_send(now, self.board.pipe().is_zero());
+        let path_limit = if self.backlog() <= u64::from(len) { SendLimit::App } else { self.limit };
+        let how = Transmission {
+            at: now,
+            packet,
+            tag: self.plan.tag,
+            limit: path_limit,
+            delivered: self.rate.delivered().get(),
+            since_delivery,
+            since_first_sent,
+        };
+        let sent = Sent { packet, bytes, tag: self.plan.tag, retransmission };
+        self.pacer.sent(now, bytes + self.overhead());
+        let counted_first = retransmission && self.is_first_of_count();
+        if let Mode::Recovery(episode) = &mut self.mode {
+            match &mut episode.budget {
+                Budget::Proportional(prr) => prr.sent(bytes),
+                // ns-2 does not count the fast retransmit itself.
+                Budget::Counted { pipe } if !counted_first => *pipe += 1,
+                Budget::Counted { .. } | Budget::Pipe | Budget::Inflated { .. } => {}
+            }
+        }
+        // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
+        self.tell(now, &Event::Sent(sent));
+        match next {
+            Next::Again(range) => {
+                self.board.resent(&range, &how);
+                self.retransmissions += u64::from(len > 0);
+                self.undo.outstanding += 1;
+                self.undo.resent = true;
+                self.undo.stamp.get_or_insert(clock::stamp(now));
+            }
+            Next::New { .. } => {
+                self.board.sent(start, len, fin, &how);
+                self.nxt = start + u64::from(len) + u64::from(fin);
+            }
+        }
+        self.packets_sent += u64::from(len > 0);
+        self.last_sent = Some(now);
+        if self.rto_at.is_none() {
+            self.rto_at = Some(now + self.rtt.rto());
+        }
+        if !retransmission {
+            self.schedule_probe(now);
+        }
+        let cwr = !retransmission && core::mem::take(&mut self.cwr_due);
+        Outgoing { start, len, fin, cwr, sent }
+    }
+
+    /// Whether this is ns-2's fast retransmit: the first of its episode, from the head.
+    fn is_first_of_count(&self) -> bool {
+        matches!(self.mode, Mode::Recovery(_)) && !self.undo.resent
+    }
+}

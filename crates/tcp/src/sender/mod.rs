@@ -1,0 +1,334 @@
+//! The sender: decides which segment may leave when, and what each acknowledgement means.
+//!
+//! One ACK's way: the scoreboard marks what is newly acknowledged; round-trip and delivery-rate samples are made;
+//! losses are marked; the controller hears, in this order, `SpuriousLoss`, `Acked`, `Lost`, `Marked`; recovery
+//! computes its window; the pacer takes over the plan.
+
+mod ack;
+mod emit;
+mod prr;
+mod rack;
+mod rate;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod timers;
+
+use std::collections::VecDeque;
+
+use firstflight::{
+    Avoidance, Bytes, Controller, Delivered, Event, LostPacket, Pacer, Path, Plan, Rate, SendLimit, Span,
+    Startup, Time,
+};
+
+use crate::config::{Config, Recovery};
+use crate::endpoint::Happening;
+use rack::{Probe, Rack};
+use rate::RateSampler;
+use recovery::{Budget, Mode, Undo};
+use rtt::RttEstimator;
+use scoreboard::{Arrival, DUP_THRESH, Scoreboard};
+
+pub(crate) use ack::AckInput;
+pub(crate) use emit::Outgoing;
+
+/// The sending half of an endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender<S, R, A> {
+    controller: Controller<S, R, A>,
+    plan: Plan,
+    pacer: Pacer,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    rate: RateSampler,
+    rack: Rack,
+    mode: Mode,
+    undo: Undo,
+    recovery: Recovery,
+
+    mss: Bytes,
+    wire: Bytes,
+    una: u64,
+    nxt: u64,
+    /// Bytes that the application wrote.
+    written: u64,
+    /// Whether a FIN follows what was written.
+    fin: bool,
+    /// The highest offset that the peer's window admits, and that window.
+    window_edge: u64,
+    rwnd: u64,
+    /// The greatest window that the peer ever offered (sender-side silly-window avoidance).
+    rwnd_greatest: u64,
+    dupacks: u64,
+    /// Segments allowed beyond the window by limited transmit (RFC 3042).
+    extra: u64,
+    /// The next retransmission leaves whatever the window says: a fast retransmit, or a partial ACK's.
+    forced: bool,
+    next_packet: u64,
+    last_sent: Option<Time>,
+    limit: SendLimit,
+    /// ECN: no second reduction before this is acknowledged (RFC 3168 section 6.1.2).
+    cwr_until: u64,
+    /// ECN: the next new data carries CWR.
+    cwr_due: bool,
+    ecn: bool,
+
+    rto_at: Option<Time>,
+    probe_at: Option<Time>,
+    reorder_at: Option<Time>,
+    persist_at: Option<Time>,
+    pace_at: Option<Time>,
+    persist_backoff: u32,
+    persist_due: bool,
+    consecutive_timeouts: u32,
+    probe: Option<Probe>,
+    probe_due: bool,
+    established: bool,
+
+    happenings: VecDeque<Happening>,
+    arrivals: Vec<Arrival>,
+    delivered: Vec<Delivered>,
+    lost: Vec<LostPacket>,
+    delivery_rate: Option<Rate>,
+    pub(crate) timeouts: u64,
+    pub(crate) probes: u64,
+    pub(crate) undone: u64,
+    pub(crate) packets_sent: u64,
+    pub(crate) retransmissions: u64,
+}
+
+/// RFC 9293 section 3.8.3 (R2): give up after this many timeouts in a row without an answer.
+const GIVE_UP_AFTER: u32 = 15;
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    pub(crate) fn new(config: &Config, controller: Controller<S, R, A>) -> Self {
+        let mss = Bytes::new(u64::from(config.mss));
+        Self {
+            controller,
+            plan: Plan::ack_clocked(mss, None),
+            pacer: Pacer::new(),
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(config.min_rto),
+            rate: RateSampler::default(),
+            rack: Rack::default(),
+            mode: Mode::Open,
+            undo: Undo::default(),
+            recovery: config.recovery,
+            mss,
+            wire: mss + Bytes::new(40),
+            una: 0,
+            nxt: 0,
+            written: 0,
+            fin: false,
+            window_edge: 0,
+            rwnd: 0,
+            rwnd_greatest: 0,
+            dupacks: 0,
+            extra: 0,
+            forced: false,
+            next_packet: 0,
+            last_sent: None,
+            limit: SendLimit::App,
+            cwr_until: 0,
+            cwr_due: false,
+            ecn: false,
+            rto_at: None,
+            probe_at: None,
+            reorder_at: None,
+            persist_at: None,
+            pace_at: None,
+            persist_backoff: 0,
+            persist_due: false,
+            consecutive_timeouts: 0,
+            probe: None,
+            probe_due: false,
+            established: false,
+            happenings: VecDeque::new(),
+            arrivals: Vec::new(),
+            delivered: Vec::new(),
+            lost: Vec::new(),
+            delivery_rate: None,
+            timeouts: 0,
+            probes: 0,
+            undone: 0,
+            packets_sent: 0,
+            retransmissions: 0,
+        }
+    }
+
+    /// Before the SYN: the start-up begins, on hold.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.tell(now, &Event::Begin(firstflight::Origin::Fresh));
+    }
+
+    /// The handshake is over.
+    pub(crate) fn establish(&mut self, now: Time, agreed: &Agreed) {
+        self.established = true;
+        self.mss = Bytes::new(u64::from(agreed.mss));
+        self.wire = self.mss + Bytes::new(if agreed.timestamps { 52 } else { 40 });
+        if !agreed.sack && self.recovery.uses_sack() {
+            // Without SACK the peer leaves only duplicate ACKs to go by.
+            self.recovery = Recovery::NewReno;
+        }
+        self.ecn = agreed.ecn;
+        if let Some(rtt) = agreed.rtt {
+            self.rtt.sample(rtt);
+        } else if agreed.syn_lost {
+            self.rtt.syn_was_lost();
+        }
+        self.set_window(0, agreed.window);
+        self.tell(now, &Event::Established { rtt: agreed.rtt, syn_lost: agreed.syn_lost });
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64) {
+        if !self.fin {
+            self.written = self.written.saturating_add(bytes);
+        }
+    }
+
+    pub(crate) fn shut(&mut self) {
+        self.fin = true;
+    }
+
+    /// Whether the FIN was sent and acknowledged.
+    pub(crate) fn finished(&self) -> bool {
+        self.fin && self.una > self.written
+    }
+
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    pub(crate) fn ecn(&self) -> bool {
+        self.ecn
+    }
+
+    pub(crate) fn controller(&self) -> &Controller<S, R, A> {
+        &self.controller
+    }
+
+    pub(crate) fn ssthresh(&self) -> Option<Bytes> {
+        self.plan.ssthresh
+    }
+
+    pub(crate) fn rtt(&self) -> (Option<Span>, Option<Span>, Option<Span>) {
+        (self.rtt.srtt(), self.rtt.latest(), self.rtt.min())
+    }
+
+    pub(crate) fn pipe(&self) -> Bytes {
+        self.board.pipe()
+    }
+
+    pub(crate) fn recovering(&self) -> bool {
+        matches!(self.mode, Mode::Recovery(_))
+    }
+
+    pub(crate) fn take_happening(&mut self) -> Option<Happening> {
+        self.happenings.pop_front()
+    }
+
+    /// The window that governs sending now.
+    pub(crate) fn window(&self) -> Bytes {
+        let limited_transmit = self.mss * self.extra;
+        match self.mode {
+            Mode::Open => self.plan.window + limited_transmit,
+            Mode::Loss { .. } => self.plan.window,
+            Mode::Recovery(episode) => match episode.budget {
+                Budget::Proportional(prr) => prr.window(),
+                Budget::Pipe | Budget::Counted { .. } => self.plan.window,
+                Budget::Inflated { by } => {
+                    Bytes::new(self.plan.window.get().saturating_add_signed(by)).max(self.mss)
+                }
+            },
+        }
+    }
+
+    fn set_window(&mut self, una: u64, window: u64) {
+        self.rwnd = window;
+        self.rwnd_greatest = self.rwnd_greatest.max(window);
+        self.window_edge = una.saturating_add(window);
+        if self.window_edge > self.nxt {
+            self.persist_at = None;
+            self.persist_backoff = 0;
+        }
+    }
+
+    fn outstanding(&self) -> Bytes {
+        Bytes::new(self.nxt - self.una)
+    }
+
+    /// The flight size that a law halves. By default it leaves out what was SACKed (RFC 5681 counts it, and
+    /// after an overshoot sets ssthresh far too high); the literal RFC 6675 counts it; ns-2 halves cwnd.
+    fn flight(&self) -> Bytes {
+        match self.recovery {
+            Recovery::Rack => self.outstanding() - self.board.sacked_bytes(),
+            Recovery::Sack | Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
+                self.outstanding()
+            }
+            Recovery::Ns2Sack1 => self.plan.window,
+        }
+    }
+
+    fn path(&self, now: Time) -> Path {
+        Path {
+            now,
+            mss: self.mss,
+            wire: self.wire,
+            cwnd: self.plan.window,
+            flight: self.flight(),
+            srtt: self.rtt.srtt(),
+            latest_rtt: self.rtt.latest(),
+            min_rtt: self.rtt.min(),
+            rwnd: Bytes::new(self.rwnd),
+            backlog: Some(Bytes::new(self.backlog())),
+            delivered: self.rate.delivered(),
+            una: self.una,
+            nxt: self.nxt,
+            rto: self.rtt.rto(),
+            limit: self.limit,
+            recovering: self.recovering(),
+            last_sent: self.last_sent,
+            wake: self.plan.wake,
+        }
+    }
+
+    fn backlog(&self) -> u64 {
+        self.written.saturating_sub(self.nxt)
+    }
+
+    /// Tells the controller what happened and takes over its plan.
+    fn tell(&mut self, now: Time, event: &Event<'_>) {
+        let path = self.path(now);
+        self.controller.on(event, &path);
+        self.adopt(&path);
+    }
+
+    fn tell_plan(&mut self, now: Time) {
+        let path = self.path(now);
+        self.adopt(&path);
+    }
+
+    fn adopt(&mut self, path: &Path) {
+        self.plan = self.controller.plan(path);
+        self.pacer.adopt(&self.plan);
+        while let Some(note) = self.controller.take_note() {
+            self.happenings.push_back(Happening::Control(note));
+        }
+    }
+}
+
+/// What the handshake agreed on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreed {
+    pub(crate) mss: u16,
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+    pub(crate) ecn: bool,
+    pub(crate) window: u64,
+    pub(crate) rtt: Option<Span>,
+    pub(crate) syn_lost: bool,
+}

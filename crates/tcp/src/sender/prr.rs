@@ -1,0 +1,124 @@
+//! Proportional Rate Reduction (RFC 9937): how much may leave on each ACK of a recovery.
+
+use firstflight::Bytes;
+
+/// The state of one recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prr {
+    /// `RecoverFS`: bytes in flight when recovery began.
+    recover_flight: u64,
+    /// `prr_delivered`.
+    delivered: u64,
+    /// `prr_out`.
+    out: u64,
+    /// The window that the last ACK gave.
+    window: Bytes,
+}
+
+/// What one ACK tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrrAck {
+    /// Bytes newly acknowledged, cumulatively or selectively.
+    pub(crate) delivered: Bytes,
+    /// The estimate of bytes in the network after the ACK.
+    pub(crate) pipe: Bytes,
+    /// The target window.
+    pub(crate) ssthresh: Bytes,
+    /// Whether SND.UNA advanced and no further loss was found.
+    pub(crate) safe: bool,
+    /// The segment size.
+    pub(crate) mss: Bytes,
+}
+
+impl Prr {
+    /// Recovery begins. `outstanding` is SND.NXT less SND.UNA; `sacked` what was selectively acknowledged
+    /// before the ACK that began it; `newly_acked` what that ACK acknowledged cumulatively.
+    pub(crate) fn begin(outstanding: Bytes, sacked: Bytes, newly_acked: Bytes) -> Self {
+        let recover_flight = (outstanding - sacked + newly_acked).get().max(1);
+        Self { recover_flight, ..Self::default() }
+    }
+
+    /// RFC 9937 section 6.2: the window after this ACK.
+    pub(crate) fn on_ack(&mut self, ack: &PrrAck) {
+        self.delivered += ack.delivered.get();
+        let (pipe, ssthresh, mss) = (ack.pipe.get(), ack.ssthresh.get(), ack.mss.get());
+        let mut count = if pipe > ssthresh {
+            let due =
+                (u128::from(self.delivered) * u128::from(ssthresh)).div_ceil(u128::from(self.recover_flight));
+            u64::try_from(due).unwrap_or(u64::MAX).saturating_sub(self.out)
+        } else {
+            let mut count = self.delivered.saturating_sub(self.out).max(ack.delivered.get());
+            if ack.safe {
+                count += mss;
+            }
+            count.min(ssthresh - pipe)
+        };
+        // A fast retransmit goes out at once, whatever the arithmetic says.
+        if self.out == 0 {
+            count = count.max(mss);
+        }
+        self.window = Bytes::new(pipe + count);
+    }
+
+    /// Data left.
+    pub(crate) fn sent(&mut self, bytes: Bytes) {
+        self.out += bytes.get();
+    }
+
+    /// The window that the last ACK gave.
+    pub(crate) fn window(&self) -> Bytes {
+        self.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    fn ack(pipe: u64, ssthresh: u64, safe: bool) -> PrrAck {
+        PrrAck { delivered: MSS, pipe: MSS * pipe, ssthresh: MSS * ssthresh, safe, mss: MSS }
+    }
+
+    #[test]
+    fn half_the_window_means_a_segment_for_every_second_delivered() {
+        let mut prr = Prr::begin(MSS * 100, Bytes::ZERO, Bytes::ZERO);
+        let mut sent = 0;
+        let mut pipe = 99;
+        for _ in 0..40 {
+            pipe -= 1;
+            prr.on_ack(&ack(pipe, 50, false));
+            while MSS * (pipe + 1) <= prr.window() {
+                prr.sent(MSS);
+                pipe += 1;
+                sent += 1;
+            }
+        }
+        assert_eq!(sent, 20);
+    }
+
+    #[test]
+    fn below_the_threshold_each_delivery_is_replaced_and_a_safe_ack_adds_one() {
+        let mut prr = Prr::begin(MSS * 20, Bytes::ZERO, Bytes::ZERO);
+        prr.on_ack(&ack(4, 10, false));
+        assert_eq!(prr.window(), MSS * 5);
+        prr.sent(MSS);
+        prr.on_ack(&ack(4, 10, true));
+        assert_eq!(prr.window(), MSS * 6);
+    }
+
+    #[test]
+    fn the_first_retransmission_is_never_held_back() {
+        let mut prr = Prr::begin(MSS * 1_000, Bytes::ZERO, Bytes::ZERO);
+        prr.on_ack(&PrrAck { delivered: Bytes::ZERO, ..ack(900, 500, false) });
+        assert_eq!(prr.window(), MSS * 901);
+    }
+
+    #[test]
+    fn the_window_never_passes_the_threshold_from_below() {
+        let mut prr = Prr::begin(MSS * 20, Bytes::ZERO, Bytes::ZERO);
+        prr.on_ack(&PrrAck { delivered: MSS * 15, ..ack(9, 10, true) });
+        assert_eq!(prr.window(), MSS * 10);
+    }
+}

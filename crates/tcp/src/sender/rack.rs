@@ -1,0 +1,74 @@
+//! RACK-TLP (RFC 8985): losses by time, and a probe for a lost tail.
+
+use firstflight::{Span, Time};
+
+use super::scoreboard::{Arrival, SentAfter};
+
+/// RFC 8985 section 6.2 step 4: the reordering window is a multiple of a quarter of the minimum RTT.
+const REORDER_DIVISOR: u64 = 4;
+/// RFC 8985 section 7.2: the worst-case delayed-ACK timer, allowed for when a single segment is in flight.
+const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
+/// RFC 8985 section 7.2: the probe timeout without any RTT sample.
+const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
+
+/// RACK's state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rack {
+    /// The most recently sent segment that was delivered: `RACK.xmit_ts`, `RACK.end_seq`.
+    pub(crate) newest: SentAfter,
+    /// `RACK.rtt`: its round trip.
+    rtt: Span,
+    /// The highest sequence delivered (`RACK.fack`).
+    fack: u64,
+    /// `RACK.reordering_seen`.
+    pub(crate) reordering_seen: bool,
+}
+
+impl Rack {
+    /// RFC 8985 section 6.2 steps 2 and 3: a segment was delivered at `now`.
+    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival) {
+        let rtt = now.since(arrival.delivered.sent_at);
+        if !arrival.delivered.retransmitted && arrival.end < self.fack {
+            self.reordering_seen = true;
+        }
+        self.fack = self.fack.max(arrival.end);
+        // A retransmission answered faster than any round trip was answered by its original.
+        if arrival.delivered.retransmitted && min_rtt.is_some_and(|min| rtt < min) {
+            return;
+        }
+        let sent = SentAfter { at: arrival.delivered.sent_at, end: arrival.end };
+        if sent > self.newest {
+            self.newest = sent;
+            self.rtt = rtt;
+        }
+    }
+
+    /// How long after its transmission a segment is overdue, once a later one was delivered: RACK.rtt and the
+    /// reordering window (RFC 8985 section 6.2 steps 4 and 5).
+    pub(crate) fn patience(&self, srtt: Option<Span>, min_rtt: Option<Span>, eager: bool) -> Span {
+        let window = if !self.reordering_seen && eager {
+            Span::ZERO
+        } else {
+            min_rtt.map_or(Span::ZERO, |min| min / REORDER_DIVISOR).min(srtt.unwrap_or(Span::MAX))
+        };
+        self.rtt + window
+    }
+}
+
+/// A tail loss probe that is not answered yet (RFC 8985 section 7.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// `TLP.end_seq`.
+    pub(crate) end: u64,
+    /// `TLP.is_retrans`.
+    pub(crate) retransmission: bool,
+}
+
+/// RFC 8985 section 7.2: twice the smoothed RTT, and the worst-case delayed ACK if a single segment is in flight.
+pub(crate) fn probe_timeout(srtt: Option<Span>, single: bool) -> Span {
+    match srtt {
+        Some(srtt) if single => srtt * 2 + WORST_CASE_DELAYED_ACK,
+        Some(srtt) => srtt * 2,
+        None => PROBE_WITHOUT_RTT,
+    }
+}

@@ -1,0 +1,56 @@
+//! The delivery rate (draft-cheng-iccrg-delivery-rate-estimation): the slower of the send and the ACK rate over
+//! a packet's flight.
+
+use firstflight::{Bytes, Rate, Span, Time};
+
+use super::scoreboard::Arrival;
+
+/// The sampler's connection state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RateSampler {
+    /// Bytes delivered so far.
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+}
+
+impl RateSampler {
+    pub(crate) fn delivered(&self) -> Bytes {
+        Bytes::new(self.delivered)
+    }
+
+    /// A packet leaves; with nothing in flight a new sampling interval begins. Gives the spans to keep with the
+    /// packet: since the newest delivery, and since the interval's first transmission.
+    pub(crate) fn on_send(&mut self, now: Time, idle: bool) -> (u32, u32) {
+        if idle {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        (short(now.since(self.delivered_at)), short(now.since(self.first_sent_at)))
+    }
+
+    /// Packets of `bytes` in all were delivered by one ACK, `newest` being the one sent last.
+    pub(crate) fn on_ack(&mut self, now: Time, bytes: Bytes, newest: Option<&Arrival>) -> Option<Rate> {
+        if bytes.is_zero() {
+            return None;
+        }
+        self.delivered += bytes.get();
+        self.delivered_at = now;
+        let newest = newest?;
+        let sent_at = newest.delivered.sent_at;
+        self.first_sent_at = sent_at;
+        let send_elapsed = long(newest.since_first_sent)?;
+        let ack_elapsed = now.since(sent_at) + long(newest.since_delivery)?;
+        let carried = Bytes::new(self.delivered) - newest.delivered.delivered_at_send;
+        carried.per(send_elapsed.max(ack_elapsed))
+    }
+}
+
+/// Nanoseconds in 32 bits; longer spans than 4 s give no sample.
+fn short(span: Span) -> u32 {
+    u32::try_from(span.nanos()).unwrap_or(u32::MAX)
+}
+
+fn long(nanos: u32) -> Option<Span> {
+    (nanos != u32::MAX).then(|| Span::from_nanos(u64::from(nanos)))
+}

@@ -1,0 +1,68 @@
+//! Loss recovery: when an episode begins, what window it sends within, and when it ends.
+
+use super::prr::Prr;
+
+/// What the sender is doing about losses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode {
+    /// Nothing is known to be lost.
+    Open,
+    /// Fast recovery, until `recover` is acknowledged.
+    Recovery(Episode),
+    /// After a timeout, until `recover` is acknowledged: no fast recovery before (RFC 6582 section 4,
+    /// RFC 6675 section 5.1).
+    Loss {
+        /// `SND.NXT` when the timer fired.
+        recover: u64,
+    },
+}
+
+/// A fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Episode {
+    /// `SND.NXT` when it began.
+    pub(crate) recover: u64,
+    /// Whether a partial ACK was seen (impatient NewReno restarts the timer on the first only).
+    pub(crate) partial_seen: bool,
+    /// How it decides what may leave.
+    pub(crate) budget: Budget,
+    /// Where the search for holes goes on (RFC 6675 rule 3, ns-2).
+    pub(crate) hole: u64,
+    /// Whether RFC 6675's one rescue retransmission was used.
+    pub(crate) rescued: bool,
+}
+
+/// What bounds sending in a recovery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Budget {
+    /// The pipe within PRR's window (RFC 9937).
+    Proportional(Prr),
+    /// The pipe within the threshold (RFC 6675).
+    Pipe,
+    /// The flight within the threshold, inflated by what duplicate ACKs say has left (RFC 5681, RFC 6582).
+    Inflated {
+        /// Bytes by which the window is inflated; partial ACKs may deflate it below the threshold.
+        by: i64,
+    },
+    /// ns-2's `pipe_`, counted by ACKs.
+    Counted {
+        /// Packets that ns-2 believes in flight.
+        pipe: u64,
+    },
+}
+
+/// What tells that an episode was spurious: all that was sent again arrived twice (RFC 3708, DSACK), or the
+/// original was answered (RFC 3522, timestamps; RFC 5682, F-RTO).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Undo {
+    /// Whether a reduction could be undone.
+    pub(crate) armed: bool,
+    /// Retransmissions of the episode not reported as duplicates; one that was lost keeps it above zero.
+    pub(crate) outstanding: u64,
+    /// Whether anything was sent again.
+    pub(crate) resent: bool,
+    /// The timestamp of the first retransmission.
+    pub(crate) stamp: Option<u32>,
+    /// Whether F-RTO watches for originals (RFC 5682).
+    pub(crate) frto: bool,
+}

@@ -1,0 +1,136 @@
+//! The round-trip estimator and the retransmission timeout (RFC 6298).
+
+use firstflight::Span;
+
+/// RFC 6298 section 2.1: before any sample.
+const INITIAL_RTO: Span = Span::from_secs(1);
+/// RFC 6298 section 5.7: after a lost SYN.
+const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
+/// RFC 6298 section 2.5: a maximum may be placed on the RTO, of at least 60 seconds.
+const MAX_RTO: Span = Span::from_secs(60);
+
+/// Smoothed round-trip time, its variation, and the timeout made of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttEstimator {
+    srtt: Option<Span>,
+    rttvar: Span,
+    latest: Option<Span>,
+    min: Option<Span>,
+    min_rto: Span,
+    base: Span,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    pub(crate) fn new(min_rto: Span) -> Self {
+        Self {
+            srtt: None,
+            rttvar: Span::ZERO,
+            latest: None,
+            min: None,
+            min_rto,
+            base: INITIAL_RTO.max(min_rto),
+            backoff: 0,
+        }
+    }
+
+    /// RFC 6298 sections 2.2 and 2.3: alpha = 1/8, beta = 1/4, K = 4.
+    pub(crate) fn sample(&mut self, rtt: Span) {
+        let rtt = rtt.max(Span::from_nanos(1));
+        self.latest = Some(rtt);
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        let srtt = match self.srtt {
+            None => {
+                self.rttvar = rtt / 2;
+                rtt
+            }
+            Some(srtt) => {
+                let error = if srtt > rtt { srtt - rtt } else { rtt - srtt };
+                self.rttvar = self.rttvar.scale(3, 4) + error / 4;
+                srtt.scale(7, 8) + rtt / 8
+            }
+        };
+        self.srtt = Some(srtt);
+        self.base = (srtt + self.rttvar * 4).max(self.min_rto);
+        self.backoff = 0;
+    }
+
+    /// RFC 6298 section 5.5: the timer is doubled.
+    pub(crate) fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(16);
+    }
+
+    /// New data was acknowledged: the path is alive (Karn's algorithm keeps the back-off only until a new
+    /// sample; Linux and ns-2 clear it on an advance, and so do we).
+    pub(crate) fn clear_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    pub(crate) fn syn_was_lost(&mut self) {
+        self.base = RTO_AFTER_LOST_SYN.max(self.min_rto);
+        self.backoff = 0;
+    }
+
+    pub(crate) fn rto(&self) -> Span {
+        (self.base * (1 << self.backoff)).min(MAX_RTO.max(self.min_rto))
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Span> {
+        self.srtt
+    }
+
+    pub(crate) fn latest(&self) -> Option<Span> {
+        self.latest
+    }
+
+    pub(crate) fn min(&self) -> Option<Span> {
+        self.min
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sample_sets_the_timeout_to_three_times_itself() {
+        let mut rtt = RttEstimator::new(Span::ZERO);
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+        rtt.sample(Span::from_millis(100));
+        assert_eq!(rtt.srtt(), Some(Span::from_millis(100)));
+        assert_eq!(rtt.rto(), Span::from_millis(300));
+    }
+
+    #[test]
+    fn later_samples_are_smoothed_by_an_eighth_and_the_variation_by_a_quarter() {
+        let mut rtt = RttEstimator::new(Span::ZERO);
+        rtt.sample(Span::from_millis(80));
+        rtt.sample(Span::from_millis(160));
+        // rttvar = 3/4 * 40 + 1/4 * |80 - 160| = 50; srtt = 7/8 * 80 + 1/8 * 160 = 90.
+        assert_eq!(rtt.srtt(), Some(Span::from_millis(90)));
+        assert_eq!(rtt.rto(), Span::from_millis(290));
+    }
+
+    #[test]
+    fn the_timeout_is_never_below_its_minimum_and_doubles_up_to_a_minute() {
+        let mut rtt = RttEstimator::new(Span::from_secs(1));
+        rtt.sample(Span::from_millis(10));
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Span::from_secs(4));
+        for _ in 0..40 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(), Span::from_secs(60));
+        rtt.sample(Span::from_millis(10));
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+    }
+
+    #[test]
+    fn a_lost_syn_makes_the_timeout_three_seconds() {
+        let mut rtt = RttEstimator::new(Span::from_millis(200));
+        rtt.syn_was_lost();
+        assert_eq!(rtt.rto(), Span::from_secs(3));
+    }
+}

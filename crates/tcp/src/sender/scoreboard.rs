@@ -1,0 +1,559 @@
+//! The scoreboard: what is outstanding, and what became of each segment.
+//!
+//! A ring of fixed-size records in order of sequence. No operation walks the window: a SACK block skips what is
+//! already marked through links that shorten as they are followed (a disjoint-set forest), losses are marked by a
+//! frontier that only moves forward, retransmissions are found by a cursor that only moves forward, and RACK
+//! walks transmissions in order of time from the oldest. Each segment is passed once per transmission, so the
+//! cost of an ACK does not grow with the window (the HyStart paper, section 2.1, shows what happens otherwise).
+
+use std::collections::VecDeque;
+
+use firstflight::{Bytes, Delivered, LostPacket, SendLimit, Tag, Time};
+
+/// SACKed segments above a hole that make it lost (RFC 6675 `DupThresh`).
+pub(crate) const DUP_THRESH: u64 = 3;
+
+/// What became of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    /// In the network, sent once.
+    Sent,
+    /// Found lost, waiting to be sent again.
+    Lost,
+    /// In the network again.
+    Resent,
+    /// Selectively acknowledged.
+    Sacked,
+}
+
+/// A segment outstanding: 56 bytes, and 8 more for its place in the order of transmission.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    start: u64,
+    sent_at: Time,
+    packet: u64,
+    delivered_at_send: u64,
+    /// Nanoseconds from the newest delivery, and from the first transmission of the sampling interval, to this
+    /// transmission; saturating (draft-cheng-iccrg-delivery-rate-estimation).
+    since_delivery: u32,
+    since_first_sent: u32,
+    /// How far on the next segment that may not be SACKed is; meaningful when this one is.
+    skip: u32,
+    /// Sequence length: payload, and one for the FIN.
+    len: u16,
+    tag: Tag,
+    fate: Fate,
+    limit: SendLimit,
+    resent: bool,
+    fin: bool,
+}
+
+impl Record {
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    fn in_network(&self) -> bool {
+        matches!(self.fate, Fate::Sent | Fate::Resent)
+    }
+}
+
+/// A transmission, as the scoreboard keeps it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    pub(crate) at: Time,
+    pub(crate) packet: u64,
+    pub(crate) tag: Tag,
+    pub(crate) limit: SendLimit,
+    pub(crate) delivered: u64,
+    pub(crate) since_delivery: u32,
+    pub(crate) since_first_sent: u32,
+}
+
+/// A range of the stream to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Range {
+    pub(crate) start: u64,
+    pub(crate) len: u16,
+    pub(crate) fin: bool,
+    /// The segment's place on the scoreboard, for [`Scoreboard::resent`].
+    index: u64,
+}
+
+/// A newly delivered segment, with what the delivery-rate sampler and RACK need besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) delivered: Delivered,
+    pub(crate) end: u64,
+    pub(crate) since_delivery: u32,
+    pub(crate) since_first_sent: u32,
+}
+
+/// The instant and end of a transmission: RACK's order (RFC 8985 section 6.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct SentAfter {
+    pub(crate) at: Time,
+    pub(crate) end: u64,
+}
+
+/// What RACK found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Overdue {
+    /// When the next segment becomes overdue, if any is waiting.
+    pub(crate) next: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    index: u32,
+    packet: u32,
+}
+
+/// The scoreboard of a sender.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    records: VecDeque<Record>,
+    /// Index of the first record; indices never repeat.
+    base: u64,
+    /// Sequence length of records in the network.
+    pipe: u64,
+    sacked_bytes: u64,
+    sacked: u64,
+    /// Records below the frontier have been judged by RFC 6675's rule.
+    frontier: u64,
+    sacked_below_frontier: u64,
+    /// Lost records at or above the cursor are found by scanning, those below it are in `again`.
+    cursor: u64,
+    lost_end: u64,
+    again: VecDeque<u64>,
+    /// Transmissions in order of time; entries of segments since acknowledged or resent are stale.
+    order: VecDeque<Slot>,
+    lost: u64,
+    /// One past the highest SACKed record.
+    sacked_end: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Bytes in the network: neither delivered nor lost (RFC 6675 `pipe`).
+    pub(crate) fn pipe(&self) -> Bytes {
+        Bytes::new(self.pipe)
+    }
+
+    pub(crate) fn sacked_bytes(&self) -> Bytes {
+        Bytes::new(self.sacked_bytes)
+    }
+
+    pub(crate) fn sacked_segments(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Whether any segment is found lost and not yet sent again.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    /// Whether the first outstanding segment was selectively acknowledged: the receiver reneged.
+    pub(crate) fn head_sacked(&self) -> bool {
+        self.records.front().is_some_and(|head| head.fate == Fate::Sacked)
+    }
+
+    fn end_index(&self) -> u64 {
+        self.base + self.records.len() as u64
+    }
+
+    fn at(&self, index: u64) -> &Record {
+        &self.records[position(index, self.base)]
+    }
+
+    fn at_mut(&mut self, index: u64) -> &mut Record {
+        &mut self.records[position(index, self.base)]
+    }
+
+    /// New data left.
+    pub(crate) fn sent(&mut self, start: u64, payload: u16, fin: bool, how: &Transmission) {
+        let len = payload + u16::from(fin);
+        let index = self.end_index();
+        self.records.push_back(Record {
+            start,
+            sent_at: how.at,
+            packet: how.packet,
+            delivered_at_send: how.delivered,
+            since_delivery: how.since_delivery,
+            since_first_sent: how.since_first_sent,
+            skip: 1,
+            len,
+            tag: how.tag,
+            fate: Fate::Sent,
+            limit: how.limit,
+            resent: false,
+            fin,
+        });
+        self.pipe += u64::from(len);
+        self.order.push_back(Slot { index: low(index), packet: low(how.packet) });
+    }
+
+    /// A range given by one of the `next_*` functions left again.
+    pub(crate) fn resent(&mut self, range: &Range, how: &Transmission) {
+        let record = self.at_mut(range.index);
+        let was = record.fate;
+        let len = u64::from(record.len);
+        record.sent_at = how.at;
+        record.packet = how.packet;
+        record.delivered_at_send = how.delivered;
+        record.since_delivery = how.since_delivery;
+        record.since_first_sent = how.since_first_sent;
+        record.tag = how.tag;
+        record.limit = how.limit;
+        record.fate = Fate::Resent;
+        record.resent = true;
+        if was == Fate::Lost {
+            self.lost -= 1;
+            self.pipe += len;
+        }
+        self.order.push_back(Slot { index: low(range.index), packet: low(how.packet) });
+    }
+
+    /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrivals`; says how
+    /// many segments were acknowledged, SACKed ones included.
+    pub(crate) fn acknowledge(&mut self, una: u64, arrivals: &mut Vec<Arrival>) -> u32 {
+        let mut segments = 0;
+        while let Some(head) = self.records.front_mut() {
+            if head.end() <= una {
+                let record = *head;
+                self.records.pop_front();
+                self.forget(&record, u64::from(record.len));
+                if record.fate != Fate::Sacked {
+                    arrivals.push(arrival(&record, false));
+                }
+                self.drop_head(&record);
+                segments += 1;
+            } else {
+                if head.start < una {
+                    let cut = una - head.start;
+                    head.start = una;
+                    head.len -= u16::try_from(cut).unwrap_or(head.len);
+                    let record = *head;
+                    self.forget(&record, cut);
+                }
+                break;
+            }
+        }
+        segments
+    }
+
+    /// Takes `bytes` of a record out of the counters.
+    fn forget(&mut self, record: &Record, bytes: u64) {
+        match record.fate {
+            Fate::Sent | Fate::Resent => self.pipe -= bytes,
+            Fate::Sacked => self.sacked_bytes -= bytes,
+            Fate::Lost => {}
+        }
+    }
+
+    fn drop_head(&mut self, record: &Record) {
+        match record.fate {
+            Fate::Sacked => {
+                self.sacked -= 1;
+                if self.base < self.frontier {
+                    self.sacked_below_frontier -= 1;
+                }
+            }
+            Fate::Lost => self.lost -= 1,
+            Fate::Sent | Fate::Resent => {}
+        }
+        self.base += 1;
+        self.frontier = self.frontier.max(self.base);
+        self.cursor = self.cursor.max(self.base);
+        self.lost_end = self.lost_end.max(self.base);
+        self.sacked_end = self.sacked_end.max(self.base);
+        if self.records.is_empty() {
+            self.order.clear();
+            self.again.clear();
+        }
+    }
+
+    /// A SACK block `[start, end)` of stream offsets: marks every segment that lies whole within it. Each newly
+    /// marked segment goes to `arrivals`.
+    pub(crate) fn sack(&mut self, start: u64, end: u64, arrivals: &mut Vec<Arrival>) {
+        let Some(mut index) = self.first_at_or_after(start) else { return };
+        loop {
+            index = self.next_unsacked(index);
+            if index >= self.end_index() || self.at(index).end() > end {
+                return;
+            }
+            let record = *self.at(index);
+            self.forget(&record, u64::from(record.len));
+            if record.fate == Fate::Lost {
+                self.lost -= 1;
+            }
+            arrivals.push(arrival(&record, true));
+            let marked = self.at_mut(index);
+            marked.fate = Fate::Sacked;
+            marked.skip = 1;
+            self.sacked += 1;
+            self.sacked_bytes += u64::from(record.len);
+            if index < self.frontier {
+                self.sacked_below_frontier += 1;
+            }
+            self.sacked_end = self.sacked_end.max(index + 1);
+            index += 1;
+        }
+    }
+
+    /// The first index at or after `index` that is not SACKed, shortening links on the way (path halving).
+    fn next_unsacked(&mut self, mut index: u64) -> u64 {
+        let end = self.end_index();
+        while index < end && self.at(index).fate == Fate::Sacked {
+            let next = index + u64::from(self.at(index).skip);
+            if next < end && self.at(next).fate == Fate::Sacked {
+                let beyond = next + u64::from(self.at(next).skip);
+                let skip = u32::try_from(beyond - index).unwrap_or(1);
+                self.at_mut(index).skip = skip;
+                index = index + u64::from(skip);
+            } else {
+                index = next;
+            }
+        }
+        index
+    }
+
+    /// The first record that starts at or after `offset`: guessed from the mean segment, then searched for.
+    fn first_at_or_after(&self, offset: u64) -> Option<u64> {
+        let (front, back) = (self.records.front()?, self.records.back()?);
+        if offset <= front.start {
+            return Some(self.base);
+        }
+        if offset > back.start {
+            return None;
+        }
+        let span = back.start - front.start;
+        let last = (self.records.len() - 1) as u64;
+        let guess = u128::from(offset - front.start) * u128::from(last) / u128::from(span.max(1));
+        let guess = usize::try_from(guess).unwrap_or(0);
+        let fits =
+            |i: usize| self.records[i].start >= offset && (i == 0 || self.records[i - 1].start < offset);
+        for near in [guess, guess + 1] {
+            if near < self.records.len() && fits(near) {
+                return Some(self.base + near as u64);
+            }
+        }
+        let found = self.records.partition_point(|record| record.start < offset);
+        Some(self.base + found as u64)
+    }
+
+    /// RFC 6675 `IsLost`, for all segments at once: a segment is lost once [`DUP_THRESH`] segments above it are
+    /// SACKed. Segments are counted, as Linux does, where the RFC counts runs or bytes: for full segments the
+    /// two agree. Segments sent again are not judged: SACKs of older transmissions say nothing about them.
+    pub(crate) fn mark_lost_by_sacks(&mut self, lost: &mut Vec<LostPacket>) {
+        let end = self.end_index();
+        while self.frontier < end {
+            let sacked_here = self.at(self.frontier).fate == Fate::Sacked;
+            let above = self.sacked - self.sacked_below_frontier - u64::from(sacked_here);
+            if above < DUP_THRESH {
+                break;
+            }
+            if sacked_here {
+                self.sacked_below_frontier += 1;
+            } else if self.at(self.frontier).fate == Fate::Sent {
+                self.mark_lost(self.frontier, lost);
+            }
+            self.frontier += 1;
+        }
+    }
+
+    /// Marks the first outstanding segment lost (RFC 5681 section 3.2: the third duplicate ACK; RFC 6582: a
+    /// partial ACK).
+    pub(crate) fn mark_head_lost(&mut self, lost: &mut Vec<LostPacket>) {
+        if self.records.front().is_some_and(Record::in_network) {
+            self.mark_lost(self.base, lost);
+        }
+    }
+
+    fn mark_lost(&mut self, index: u64, lost: &mut Vec<LostPacket>) {
+        let record = self.at_mut(index);
+        record.fate = Fate::Lost;
+        let (packet, tag, len) = (record.packet, record.tag, u64::from(record.len));
+        self.pipe -= len;
+        self.lost += 1;
+        if index < self.cursor {
+            self.again.push_back(index);
+        } else {
+            self.lost_end = self.lost_end.max(index + 1);
+        }
+        lost.push(LostPacket { packet, bytes: Bytes::new(len), tag });
+    }
+
+    /// RACK (RFC 8985 section 6.2 step 5): every segment sent before `newest` is lost once it is older than
+    /// `newest`'s round trip and the reordering window, that is, sent before `deadline`.
+    pub(crate) fn mark_overdue(
+        &mut self,
+        newest: SentAfter,
+        deadline: Time,
+        lost: &mut Vec<LostPacket>,
+    ) -> Overdue {
+        while let Some(&slot) = self.order.front() {
+            let Some(index) = self.live(slot) else {
+                self.order.pop_front();
+                continue;
+            };
+            let record = self.at(index);
+            if (SentAfter { at: record.sent_at, end: record.end() }) >= newest {
+                break;
+            }
+            if record.sent_at > deadline {
+                return Overdue { next: Some(record.sent_at) };
+            }
+            self.order.pop_front();
+            self.mark_lost(index, lost);
+        }
+        Overdue::default()
+    }
+
+    /// The record of a transmission, if it is still the segment's newest and in the network.
+    fn live(&self, slot: Slot) -> Option<u64> {
+        let index = self.base + u64::from(slot.index.wrapping_sub(low(self.base)));
+        if index >= self.end_index() {
+            return None;
+        }
+        let record = self.at(index);
+        (low(record.packet) == slot.packet && record.in_network()).then_some(index)
+    }
+
+    /// The timer fired: everything not SACKed is lost (RFC 6298 section 5.4 and RFC 5681 section 3.1, as Linux
+    /// does it). With `forget_sacks` the SACK marks go too: the receiver reneged (RFC 2018 section 8), or the
+    /// host does not keep them.
+    pub(crate) fn mark_all_lost(&mut self, forget_sacks: bool) {
+        for record in &mut self.records {
+            if forget_sacks || record.fate != Fate::Sacked {
+                record.fate = Fate::Lost;
+            }
+        }
+        if forget_sacks {
+            self.sacked = 0;
+            self.sacked_bytes = 0;
+            self.sacked_below_frontier = 0;
+            self.sacked_end = self.base;
+        }
+        self.pipe = 0;
+        self.lost = self.records.len() as u64 - self.sacked;
+        self.restart_cursor();
+        self.order.clear();
+    }
+
+    fn restart_cursor(&mut self) {
+        self.cursor = self.base;
+        self.lost_end = self.end_index();
+        self.again.clear();
+    }
+
+    /// What was found lost was not: it counts as in the network again, at its first transmission.
+    pub(crate) fn unmark_lost(&mut self) {
+        let mut pipe = 0;
+        for record in &mut self.records {
+            if record.fate == Fate::Lost {
+                record.fate = if record.resent { Fate::Resent } else { Fate::Sent };
+            }
+            if record.in_network() {
+                pipe += u64::from(record.len);
+            }
+        }
+        self.pipe = pipe;
+        self.lost = 0;
+        self.again.clear();
+        self.cursor = self.base;
+        self.lost_end = self.base;
+        let base = self.base;
+        self.order.clear();
+        let mut slots: Vec<(Time, Slot)> = (base..)
+            .zip(&self.records)
+            .filter(|(_, record)| record.in_network())
+            .map(|(index, record)| (record.sent_at, Slot { index: low(index), packet: low(record.packet) }))
+            .collect();
+        slots.sort_by_key(|(at, slot)| (*at, slot.packet));
+        self.order.extend(slots.into_iter().map(|(_, slot)| slot));
+    }
+
+    /// The segment found lost that should be sent again first: those lost a second time, which are the oldest
+    /// holes, then by sequence (RFC 6675 `NextSeg` rule 1).
+    pub(crate) fn next_lost(&mut self) -> Option<Range> {
+        while let Some(&index) = self.again.front() {
+            if index >= self.base && self.at(index).fate == Fate::Lost {
+                return Some(self.range(index));
+            }
+            self.again.pop_front();
+        }
+        let end = self.lost_end.min(self.end_index());
+        while self.cursor < end {
+            if self.at(self.cursor).fate == Fate::Lost {
+                return Some(self.range(self.cursor));
+            }
+            let next = self.next_unsacked(self.cursor);
+            self.cursor = if next > self.cursor { next } else { self.cursor + 1 };
+        }
+        None
+    }
+
+    /// The first segment never sent again that lies below the highest SACKed one, lost or not, at or after
+    /// `from` (RFC 6675 `NextSeg` rule 3; ns-2's `GetNextRetran`). Advances `from`, an index that the caller
+    /// keeps for the episode and starts at zero.
+    pub(crate) fn next_hole(&mut self, from: &mut u64) -> Option<Range> {
+        *from = (*from).max(self.base);
+        while *from < self.sacked_end.min(self.end_index()) {
+            let record = self.at(*from);
+            if record.fate != Fate::Sacked && !record.resent {
+                return Some(self.range(*from));
+            }
+            let next = self.next_unsacked(*from);
+            *from = if next > *from { next } else { *from + 1 };
+        }
+        None
+    }
+
+    /// The outstanding segment with the highest sequence: what a tail loss probe, or RFC 6675's rescue, sends
+    /// again.
+    pub(crate) fn last(&self) -> Option<Range> {
+        let last = self.end_index().checked_sub(1).filter(|_| !self.records.is_empty())?;
+        (self.at(last).fate != Fate::Sacked).then(|| self.range(last))
+    }
+
+    fn range(&self, index: u64) -> Range {
+        let record = self.at(index);
+        Range { start: record.start, len: record.len - u16::from(record.fin), fin: record.fin, index }
+    }
+}
+
+fn arrival(record: &Record, selectively: bool) -> Arrival {
+    let delivered = Delivered {
+        packet: record.packet,
+        bytes: Bytes::new(u64::from(record.len - u16::from(record.fin))),
+        sent_at: record.sent_at,
+        tag: record.tag,
+        delivered_at_send: Bytes::new(record.delivered_at_send),
+        limit: record.limit,
+        retransmitted: record.resent,
+        selectively,
+    };
+    Arrival {
+        delivered,
+        end: record.end(),
+        since_delivery: record.since_delivery,
+        since_first_sent: record.since_first_sent,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "an index lies within 2^32 of the base")]
+fn position(index: u64, base: u64) -> usize {
+    (index - base) as usize
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+fn low(number: u64) -> u32 {
+    number as u32
+}
+
+#[cfg(test)]
+mod tests;

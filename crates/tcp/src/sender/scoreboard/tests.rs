@@ -1,0 +1,213 @@
+//! Laws of the scoreboard.
+
+use super::*;
+use proptest::prelude::*;
+
+const MSS: u16 = 1_000;
+
+fn how(packet: u64, at: u64) -> Transmission {
+    Transmission {
+        at: Time::from_nanos(at),
+        packet,
+        tag: Tag(0),
+        limit: SendLimit::Window,
+        delivered: 0,
+        since_delivery: 0,
+        since_first_sent: 0,
+    }
+}
+
+fn board(segments: u64) -> Scoreboard {
+    let mut board = Scoreboard::default();
+    for i in 0..segments {
+        board.sent(i * u64::from(MSS), MSS, false, &how(i, i));
+    }
+    board
+}
+
+fn sack(board: &mut Scoreboard, from: u64, to: u64) -> usize {
+    let mut arrivals = Vec::new();
+    board.sack(from * u64::from(MSS), to * u64::from(MSS), &mut arrivals);
+    arrivals.len()
+}
+
+fn lost_by_sacks(board: &mut Scoreboard) -> Vec<u64> {
+    let mut lost = Vec::new();
+    board.mark_lost_by_sacks(&mut lost);
+    lost.iter().map(|packet| packet.packet).collect()
+}
+
+#[test]
+fn a_record_takes_at_most_56_bytes_and_a_segment_64_in_all() {
+    assert!(size_of::<Record>() <= 56);
+    assert!(size_of::<Record>() + size_of::<Slot>() <= 64);
+}
+
+#[test]
+fn a_segment_is_lost_once_three_above_it_are_sacked() {
+    let mut board = board(10);
+    sack(&mut board, 1, 3);
+    assert!(lost_by_sacks(&mut board).is_empty());
+    sack(&mut board, 1, 4);
+    assert_eq!(lost_by_sacks(&mut board), [0]);
+    sack(&mut board, 6, 9);
+    assert_eq!(lost_by_sacks(&mut board), [4, 5]);
+    assert_eq!(board.pipe(), Bytes::new(1_000));
+}
+
+#[test]
+fn a_block_that_was_reported_before_marks_nothing_again() {
+    let mut board = board(10);
+    assert_eq!(sack(&mut board, 2, 6), 4);
+    assert_eq!(sack(&mut board, 2, 8), 2);
+    assert_eq!(sack(&mut board, 3, 8), 0);
+}
+
+#[test]
+fn lost_segments_come_back_in_order_and_those_lost_twice_first() {
+    let mut board = board(10);
+    sack(&mut board, 3, 9);
+    assert_eq!(lost_by_sacks(&mut board), [0, 1, 2]);
+    for packet in 10..12 {
+        let range = board.next_lost().expect("two of three are still lost");
+        assert_eq!(range.start, (packet - 10) * 1_000);
+        board.resent(&range, &how(packet, 100 + packet));
+    }
+    let mut lost = Vec::new();
+    let newest = SentAfter { at: Time::from_nanos(500), end: 10_000 };
+    board.mark_overdue(newest, Time::from_nanos(110), &mut lost);
+    let found: Vec<u64> = lost.iter().map(|packet| packet.packet).collect();
+    assert_eq!(found, [9, 10], "the last original and the first retransmission are overdue");
+    assert_eq!(board.next_lost().map(|range| range.start), Some(0));
+}
+
+#[test]
+fn an_ack_in_the_middle_of_a_segment_trims_it() {
+    let mut board = board(3);
+    let mut arrivals = Vec::new();
+    assert_eq!(board.acknowledge(1_400, &mut arrivals), 1);
+    assert_eq!(board.pipe(), Bytes::new(1_600));
+    assert_eq!(board.acknowledge(2_000, &mut arrivals), 1);
+    assert_eq!(board.pipe(), Bytes::new(1_000));
+}
+
+#[test]
+fn after_a_timeout_everything_not_sacked_is_lost_and_nothing_is_in_the_network() {
+    let mut board = board(5);
+    sack(&mut board, 2, 3);
+    board.mark_all_lost(false);
+    assert_eq!(board.pipe(), Bytes::ZERO);
+    let mut starts = Vec::new();
+    while let Some(range) = board.next_lost() {
+        board.resent(&range, &how(10 + range.start, 1_000 + range.start));
+        starts.push(range.start);
+    }
+    assert_eq!(starts, [0, 1_000, 3_000, 4_000]);
+}
+
+#[test]
+fn what_was_not_lost_after_all_counts_as_in_the_network_again() {
+    let mut board = board(5);
+    board.mark_all_lost(false);
+    let first = board.next_lost().expect("all are lost");
+    board.resent(&first, &how(9, 99));
+    board.unmark_lost();
+    assert_eq!(board.pipe(), Bytes::new(5_000));
+    assert!(!board.has_lost());
+}
+
+/// What a plain list says, to hold the scoreboard against.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Model {
+    Sent,
+    Lost,
+    Resent,
+    Sacked,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send(u8),
+    Ack(u8),
+    Sack(u8, u8),
+    Resend,
+    MarkBySacks,
+    Timeout,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (1u8..20).prop_map(Step::Send),
+        2 => (0u8..10).prop_map(Step::Ack),
+        6 => (0u8..60, 1u8..20).prop_map(|(from, len)| Step::Sack(from, len)),
+        3 => Just(Step::Resend),
+        3 => Just(Step::MarkBySacks),
+        1 => Just(Step::Timeout),
+    ];
+    proptest::collection::vec(step, 1..120)
+}
+
+proptest! {
+    #[test]
+    fn the_scoreboard_agrees_with_a_plain_list(steps in steps()) {
+        let mss = u64::from(MSS);
+        let mut board = Scoreboard::default();
+        let mut model: Vec<Model> = Vec::new();
+        let (mut una, mut packet) = (0usize, 0u64);
+        for step in steps {
+            match step {
+                Step::Send(n) => for _ in 0..n {
+                    board.sent(model.len() as u64 * mss, MSS, false, &how(packet, packet));
+                    model.push(Model::Sent);
+                    packet += 1;
+                },
+                Step::Ack(n) => {
+                    una = (una + usize::from(n)).min(model.len());
+                    board.acknowledge(una as u64 * mss, &mut Vec::new());
+                }
+                Step::Sack(from, len) => {
+                    let from = una + usize::from(from);
+                    let to = (from + usize::from(len)).min(model.len());
+                    let mut arrivals = Vec::new();
+                    board.sack(from as u64 * mss, to as u64 * mss, &mut arrivals);
+                    let fresh = model.iter_mut().take(to).skip(from).filter(|fate| **fate != Model::Sacked);
+                    let count = fresh.map(|fate| *fate = Model::Sacked).count();
+                    prop_assert_eq!(arrivals.len(), count);
+                }
+                Step::Resend => {
+                    let expected = model.iter().skip(una).any(|fate| *fate == Model::Lost);
+                    let range = board.next_lost();
+                    prop_assert_eq!(range.is_some(), expected);
+                    if let Some(range) = range {
+                        let at = usize::try_from(range.start / mss).unwrap();
+                        prop_assert_eq!(model[at], Model::Lost);
+                        board.resent(&range, &how(packet, packet));
+                        model[at] = Model::Resent;
+                        packet += 1;
+                    }
+                }
+                Step::MarkBySacks => {
+                    board.mark_lost_by_sacks(&mut Vec::new());
+                    for at in una..model.len() {
+                        let above = model[at + 1..].iter().filter(|fate| **fate == Model::Sacked).count();
+                        if model[at] == Model::Sent && above >= 3 {
+                            model[at] = Model::Lost;
+                        }
+                    }
+                }
+                Step::Timeout => {
+                    board.mark_all_lost(false);
+                    for fate in model.iter_mut().skip(una).filter(|fate| **fate != Model::Sacked) {
+                        *fate = Model::Lost;
+                    }
+                }
+            }
+            let outstanding = &model[una..];
+            let pipe = outstanding.iter().filter(|fate| matches!(fate, Model::Sent | Model::Resent)).count();
+            let sacked = outstanding.iter().filter(|fate| **fate == Model::Sacked).count();
+            prop_assert_eq!(board.pipe(), Bytes::new(pipe as u64 * mss));
+            prop_assert_eq!(board.sacked_bytes(), Bytes::new(sacked as u64 * mss));
+            prop_assert_eq!(board.has_lost(), outstanding.contains(&Model::Lost));
+        }
+    }
+}

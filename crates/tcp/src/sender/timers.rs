@@ -1,0 +1,117 @@
+//! The sender's timers: retransmission, tail loss probe, reordering, persist, pacing, and the scheme's own.
+
+use firstflight::{Avoidance, Event, Startup, Time};
+
+use super::rack::probe_timeout;
+use super::recovery::{Mode, Undo};
+use super::{GIVE_UP_AFTER, Sender};
+use crate::config::Recovery;
+use crate::endpoint::Happening;
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// When the next of the timers is due.
+    pub(crate) fn next_timer(&self) -> Option<Time> {
+        [self.rto_at, self.probe_at, self.reorder_at, self.persist_at, self.pace_at, self.plan.wake]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Serves whatever is due. Says whether the connection is to be given up.
+    pub(crate) fn on_timer(&mut self, now: Time) -> bool {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.reorder_at) {
+            self.reorder_at = None;
+            self.reordering_is_over(now);
+        }
+        if due(self.rto_at) {
+            self.rto_at = None;
+            self.probe_at = None;
+            if !self.board.is_empty() {
+                self.time_out(now);
+            }
+        } else if due(self.probe_at) {
+            self.probe_at = None;
+            self.probe_due = !self.board.is_empty();
+        }
+        if due(self.persist_at) {
+            self.persist_at = None;
+            self.persist_due = true;
+            self.consecutive_timeouts += 1;
+        }
+        if due(self.plan.wake) {
+            self.tell(now, &Event::Woken);
+        }
+        self.consecutive_timeouts > GIVE_UP_AFTER
+    }
+
+    /// RFC 8985 section 6.2 step 5: the reordering timer.
+    fn reordering_is_over(&mut self, now: Time) {
+        if self.recovery != Recovery::Rack {
+            return;
+        }
+        self.lost.clear();
+        self.mark_overdue(now);
+        match self.mode {
+            Mode::Open if self.board.has_lost() => self.begin_recovery_by_timer(now),
+            Mode::Recovery(_) if !self.lost.is_empty() => self.tell_lost(now),
+            Mode::Open | Mode::Recovery(_) | Mode::Loss { .. } => {}
+        }
+    }
+
+    /// RFC 6298 section 5.4 to 5.7 and RFC 5681 section 3.1.
+    fn time_out(&mut self, now: Time) {
+        self.timeouts += 1;
+        self.consecutive_timeouts += 1;
+        let repeated = self.consecutive_timeouts > 1;
+        let first_sign = matches!(self.mode, Mode::Open);
+        if self.recovering() {
+            self.happenings.push_back(Happening::RecoveryEnded);
+        }
+        self.happenings.push_back(Happening::TimedOut);
+        self.tell(now, &Event::TimedOut { repeated });
+        let forget = self.recovery == Recovery::Ns2Sack1 || self.board.head_sacked();
+        self.board.mark_all_lost(forget);
+        self.mode = Mode::Loss { recover: self.nxt };
+        self.rtt.back_off();
+        self.dupacks = 0;
+        self.extra = 0;
+        self.forced = true;
+        self.probe = None;
+        self.reorder_at = None;
+        // RFC 5682 needs SACK to tell originals apart on one ACK, and a timeout that was the first sign of loss.
+        let frto = self.recovery == Recovery::Rack && first_sign;
+        if !repeated {
+            self.undo = Undo { armed: true, frto, ..Undo::default() };
+        }
+    }
+
+    /// RFC 8985 section 7.2: a probe is scheduled when new data is sent or acknowledged, with SACK, outside of
+    /// recovery, with nothing SACKed and no probe unanswered.
+    pub(super) fn schedule_probe(&mut self, now: Time) {
+        let wanted = self.recovery == Recovery::Rack
+            && matches!(self.mode, Mode::Open)
+            && self.board.sacked_segments() == 0
+            && self.probe.is_none()
+            && !self.board.is_empty();
+        self.probe_at = None;
+        if wanted {
+            let single = self.outstanding() <= self.mss;
+            let at = now + probe_timeout(self.rtt.srtt(), single);
+            // A probe that would come no sooner than the timeout is no use.
+            self.probe_at = Some(at).filter(|at| self.rto_at.is_none_or(|rto| *at < rto));
+        }
+    }
+
+    /// Nothing is in flight and the peer's window is closed: probe it (RFC 9293 section 3.8.6.1).
+    pub(super) fn arm_persist(&mut self, now: Time) {
+        let rto = self.rtt.rto() * (1 << self.persist_backoff.min(6));
+        self.persist_backoff += 1;
+        self.persist_at = Some(now + rto.min(firstflight::Span::from_secs(60)));
+    }
+
+    /// Whether a zero-window probe is due; asking clears it.
+    pub(crate) fn take_persist_probe(&mut self) -> bool {
+        core::mem::take(&mut self.persist_due)
+    }
+}
