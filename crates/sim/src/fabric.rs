@@ -110,6 +110,11 @@ impl Fabric {
         None
     }
 
+    /// When the last of all packets on links arrives, quiet ones included.
+    pub(crate) fn last_arrival(&self) -> Time {
+        self.links.iter().map(Link::last_arrival).max().unwrap_or_default()
+    }
+
     /// Brings links and the counters of quiet arrivals up to `now`.
     pub(crate) fn settle<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         for index in 0..u32::try_from(self.links.len()).unwrap_or(u32::MAX) {

@@ -115,10 +115,10 @@ impl Link {
         let arrives = arrives.max(self.last_arrival);
         self.last_arrival = arrives;
         let quiet = quiet && !lost;
+        self.count_to(now);
         self.ring.push_back(Passage { packet, starts, arrives, sequence, lost, quiet });
         self.loud += usize::from(!quiet);
         if starts > now {
-            self.count_to(now);
             self.waiting_bytes += u64::from(packet.wire);
             self.stats.peak_bytes = self.stats.peak_bytes.max(self.waiting_bytes);
             self.stats.peak_packets = self.stats.peak_packets.max(self.waiting());
@@ -136,6 +136,11 @@ impl Link {
             return None;
         }
         self.ring.iter().find(|passage| !passage.quiet).map(|passage| (passage.arrives, passage.sequence))
+    }
+
+    /// When the last packet so far arrives.
+    pub(crate) fn last_arrival(&self) -> Time {
+        self.last_arrival
     }
 
     /// Takes the first packet that has arrived by `now`, quiet or not.
@@ -227,3 +232,6 @@ pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) 
     let work = u64::from(wire).saturating_mul(BIT_NANOS).saturating_add(remainder);
     (work / rate, work % rate)
 }
+
+#[cfg(test)]
+mod tests;

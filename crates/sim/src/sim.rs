@@ -35,7 +35,7 @@ pub enum Stop {
     Time,
     /// The flow that was waited for has delivered its last byte.
     Finished,
-    /// Nothing is left to happen.
+    /// Nothing is left to happen; the present is the instant of what happened last.
     Idle,
 }
 
@@ -110,16 +110,18 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             if !goes_on(&self.fabric) {
                 break Stop::Finished;
             }
-            match self.fabric.next() {
+            let (at, device) = match self.fabric.next() {
+                Some((at, device)) => (at, Some(device)),
+                None => (self.fabric.last_arrival().max(self.now), None),
+            };
+            if at > until {
+                self.now = self.now.max(until);
+                break Stop::Time;
+            }
+            self.now = at;
+            match device {
+                Some(device) => self.happen(device),
                 None => break Stop::Idle,
-                Some((at, _)) if at > until => {
-                    self.now = self.now.max(until);
-                    break Stop::Time;
-                }
-                Some((at, device)) => {
-                    self.now = at;
-                    self.happen(device);
-                }
             }
         };
         self.fabric.settle(self.now, &mut self.recorder);

@@ -1,0 +1,258 @@
+//! A link on its own, against arithmetic by hand and against a model that is searched whole.
+
+use firstflight_tcp::Segment;
+use proptest::prelude::*;
+
+use super::*;
+use crate::network::Probability;
+use crate::packet::{FlowId, Payload, Side};
+
+const ID: LinkId = LinkId(3);
+
+fn at(nanos: u64) -> Time {
+    Time::from_nanos(nanos)
+}
+
+fn packet(number: u64, wire: u32) -> Packet {
+    Packet {
+        flow: FlowId(0),
+        from: Side::Client,
+        retransmission: false,
+        wire,
+        number,
+        sent_at: Time::ZERO,
+        payload: Payload::Segment(Segment::default()),
+        hop: 0,
+    }
+}
+
+/// Keeps what is said of the queue: when, bytes, packets.
+#[derive(Default)]
+struct Occupancy(Vec<(u64, u64, u32)>);
+
+impl Recorder for Occupancy {
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        assert_eq!(link, ID);
+        self.0.push((at.nanos(), bytes.get(), packets));
+    }
+}
+
+/// What came of offering packets to a link: which were dropped on arrival; number, arrival and loss of the rest.
+#[derive(Default, PartialEq, Debug)]
+struct Outcome {
+    dropped: Vec<u64>,
+    arrived: Vec<(u64, u64, bool)>,
+}
+
+/// Offers packets, each at a time in nanoseconds and of some IP bytes, with an event for every arrival.
+fn offer<W: Recorder>(link: &mut Link, offers: &[(u64, u32)], recorder: &mut W) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (number, &(when, wire)) in (0u64..).zip(offers) {
+        arrivals(link, at(when), recorder, &mut outcome);
+        match link.enter(at(when), packet(number, wire), false, number, recorder) {
+            Entry::Dropped => outcome.dropped.push(number),
+            Entry::First(arrives) => assert_eq!(link.next_arrival(), Some((arrives, number))),
+            Entry::Behind => assert!(link.next_arrival().is_some_and(|(_, first)| first < number)),
+        }
+    }
+    arrivals(link, Time::MAX, recorder, &mut outcome);
+    outcome
+}
+
+fn arrivals<W: Recorder>(link: &mut Link, until: Time, recorder: &mut W, outcome: &mut Outcome) {
+    while let Some((when, _)) = link.next_arrival().filter(|(when, _)| *when <= until) {
+        let passage = link.arrival(when, recorder).expect("the link said so");
+        outcome.arrived.push((passage.packet.number, when.nanos(), passage.lost));
+    }
+}
+
+fn link(spec: LinkSpec) -> Link {
+    Link::new(ID, spec, 1, 1)
+}
+
+fn mbps(rate: u64) -> Rate {
+    Rate::from_bps(rate * 1_000_000)
+}
+
+fn times(outcome: &Outcome) -> Vec<u64> {
+    outcome.arrived.iter().map(|(_, when, _)| *when).collect()
+}
+
+#[test]
+fn a_packet_arrives_after_its_transmission_and_the_propagation() {
+    let mut link = link(LinkSpec::new(Some(mbps(100)), Span::from_millis(40)));
+    let outcome = offer(&mut link, &[(7, 1_000), (7, 500), (1_000_000, 1_000)], &mut ());
+    // 80 µs, 80 + 40 µs, and 80 µs on an idle link.
+    assert_eq!(times(&outcome), [40_080_007, 40_120_007, 41_080_000]);
+}
+
+#[test]
+fn a_link_without_a_rate_is_a_delay_and_nothing_waits() {
+    let spec = LinkSpec { queue: QueueLimit::Packets(1), ..LinkSpec::new(None, Span::from_micros(5)) };
+    let mut link = link(spec);
+    let mut seen = Occupancy::default();
+    let outcome = offer(&mut link, &[(1, 1_500), (1, 1_500), (1, 1_500)], &mut seen);
+    assert_eq!(times(&outcome), [5_001, 5_001, 5_001]);
+    assert!(seen.0.is_empty());
+}
+
+#[test]
+fn a_queue_of_n_packets_holds_n_besides_the_one_in_transmission() {
+    let spec = LinkSpec { queue: QueueLimit::Packets(3), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
+    let mut link = link(spec);
+    // One byte a microsecond. The instant a transmission ends, the next packet has left the queue.
+    let offers = [(0, 10), (0, 10), (0, 10), (0, 10), (0, 10), (9_999, 10), (10_000, 10), (10_000, 10)];
+    let outcome = offer(&mut link, &offers, &mut ());
+    assert_eq!(outcome.dropped, [4, 5, 7]);
+    assert_eq!(link.stats(at(50_000)).dropped_by_queue, 3);
+    assert_eq!(link.stats(at(50_000)).peak_packets, 3);
+}
+
+#[test]
+fn a_queue_of_n_bytes_takes_a_packet_only_whole() {
+    let spec =
+        LinkSpec { queue: QueueLimit::Bytes(Bytes::new(25)), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
+    let mut link = link(spec);
+    // The first is larger than the queue but does not wait; 10 + 10 wait; 6 would make 26; 5 fills it.
+    let outcome = offer(&mut link, &[(0, 30), (0, 10), (0, 10), (0, 6), (0, 5), (0, 1)], &mut ());
+    assert_eq!(outcome.dropped, [3, 5]);
+    assert_eq!(link.stats(at(100_000)).peak_bytes, 25);
+}
+
+#[test]
+fn the_integral_of_the_queue_is_exact_at_every_instant() {
+    let mut link = link(LinkSpec::new(Some(mbps(8)), Span::ZERO));
+    for number in 0..3 {
+        link.enter(at(0), packet(number, 10), false, number, &mut ());
+    }
+    // Two wait for 10 µs, then one for 10 µs, then none.
+    for (when, packet_nanos) in [(5_000, 10_000), (10_000, 20_000), (15_000, 25_000), (40_000, 30_000)] {
+        link.catch_up(at(when), &mut ());
+        let stats = link.stats(at(when));
+        assert_eq!((stats.packet_nanos, stats.byte_nanos), (packet_nanos, 10 * packet_nanos), "at {when}");
+    }
+}
+
+#[test]
+fn random_loss_takes_its_share_and_lost_packets_take_their_time() {
+    let spec = LinkSpec { loss: Probability::ratio(1, 50), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
+    let mut lossy = link(spec);
+    let offers: Vec<(u64, u32)> = (0..100_000).map(|n| (n * 10_000, 10)).collect();
+    let outcome = offer(&mut lossy, &offers, &mut ());
+    let lost = outcome.arrived.iter().filter(|(_, _, lost)| *lost).count();
+    // 2000 expected, standard deviation 44.3; five of them.
+    assert!(lost.abs_diff(2_000) < 222, "{lost}");
+    assert_eq!(lossy.stats(Time::MAX).dropped_at_random, lost as u64);
+    assert!(outcome.arrived.iter().all(|(number, when, _)| *when == (number + 1) * 10_000));
+}
+
+#[test]
+fn loss_of_one_loses_all_and_of_none_loses_nothing() {
+    for (loss, lost) in [(Probability::ratio(1, 1), 1_000), (Probability::NEVER, 0)] {
+        let mut link = link(LinkSpec { loss, ..LinkSpec::new(None, Span::from_nanos(1)) });
+        let offers = [(0, 10); 1_000];
+        let outcome = offer(&mut link, &offers, &mut ());
+        assert_eq!(outcome.arrived.iter().filter(|(_, _, lost)| *lost).count(), lost);
+    }
+}
+
+#[test]
+fn jitter_spreads_arrivals_over_its_whole_range_and_keeps_the_order() {
+    let spec = LinkSpec { jitter: Span::from_micros(100), ..LinkSpec::new(None, Span::from_micros(500)) };
+    let mut link = link(spec);
+    // Far enough apart that no packet can catch up with the one before.
+    let apart: Vec<(u64, u32)> = (0..1_000).map(|n| (n * 200_000, 10)).collect();
+    let outcome = offer(&mut link, &apart, &mut ());
+    let extra = outcome.arrived.iter().map(|(number, when, _)| when - number * 200_000 - 500_000);
+    let (least, most) = extra.fold((u64::MAX, 0), |(least, most), x| (least.min(x), most.max(x)));
+    assert!(least < 1_000 && most > 99_000 && most <= 100_000, "{least} {most}");
+    // Close together: none overtakes.
+    let close: Vec<(u64, u32)> = (0..1_000).map(|n| (1_000_000_000 + n * 100, 10)).collect();
+    let outcome = offer(&mut link, &close, &mut ());
+    assert!(outcome.arrived.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1));
+}
+
+#[test]
+fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
+    let mut link = link(LinkSpec::new(Some(mbps(8)), Span::ZERO));
+    assert_eq!(link.enter(at(0), packet(0, 10), true, 0, &mut ()), Entry::Behind);
+    assert_eq!(link.next_arrival(), None);
+    assert_eq!(link.enter(at(0), packet(1, 10), false, 1, &mut ()), Entry::First(at(20_000)));
+    assert_eq!(link.enter(at(0), packet(2, 10), true, 2, &mut ()), Entry::Behind);
+    assert!(link.quiet_arrival(at(9_999), &mut ()).is_none());
+    assert_eq!(link.quiet_arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(0));
+    assert!(link.quiet_arrival(at(30_000), &mut ()).is_none(), "the one ahead is an event");
+    assert_eq!(link.arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(1));
+    assert_eq!(link.quiet_arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(2));
+}
+
+/// A FIFO link as one would write it without thinking of speed: rational time in units of 1 / rate ns, and every
+/// packet of the past looked at anew.
+fn model(rate: u64, limit: QueueLimit, offers: &[(u64, u32)]) -> (Outcome, u128) {
+    let (r, bits) = (u128::from(rate), |wire: u32| u128::from(wire) * u128::from(BIT_NANOS));
+    let mut outcome = Outcome::default();
+    let mut accepted: Vec<(u128, u128, u32)> = Vec::new();
+    let mut waits = 0;
+    for (number, &(when, wire)) in (0u64..).zip(offers) {
+        let now = u128::from(when);
+        // The clock is whole nanoseconds: what starts within this nanosecond has started.
+        let waiting = || accepted.iter().filter(|(start, ..)| start / r > now);
+        let starts_at_once = accepted.last().is_none_or(|(_, end, _)| end / r <= now);
+        let room = match limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(n) => waiting().count() < n as usize,
+            QueueLimit::Bytes(n) => {
+                waiting().map(|(.., w)| u64::from(*w)).sum::<u64>() + u64::from(wire) <= n.get()
+            }
+        };
+        if !room && !starts_at_once {
+            outcome.dropped.push(number);
+            continue;
+        }
+        let start = accepted.last().map_or(0, |(_, end, _)| *end).max(now * r);
+        let end = start + bits(wire);
+        accepted.push((start, end, wire));
+        waits += start / r - now;
+        outcome.arrived.push((number, u64::try_from(end / r).unwrap(), false));
+    }
+    (outcome, waits)
+}
+
+fn limit() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        Just(QueueLimit::Unlimited),
+        (1u32..8).prop_map(QueueLimit::Packets),
+        (1u64..8_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_link_does_what_the_plain_model_does(
+        rate in 1_000u64..2_000_000_000,
+        queue in limit(),
+        gaps in proptest::collection::vec((0u64..2_000_000, 1u32..1_600), 1..120),
+    ) {
+        let mut when = 0;
+        let offers: Vec<(u64, u32)> = gaps.iter().map(|(gap, wire)| { when += gap / 20; (when, *wire) }).collect();
+        let mut link = link(LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO) });
+        let mut seen = Occupancy::default();
+        let outcome = offer(&mut link, &offers, &mut seen);
+        let (expected, waits) = model(rate, queue, &offers);
+        prop_assert_eq!(&outcome, &expected);
+        prop_assert_eq!(link.stats(Time::MAX).packet_nanos, waits);
+        prop_assert!(seen.0.windows(2).all(|w| w[0].0 <= w[1].0), "in order of time");
+        prop_assert!(seen.0.last().is_none_or(|last| (last.1, last.2) == (0, 0)), "in the end all is sent");
+        let peak = seen.0.iter().map(|(_, bytes, _)| *bytes).max().unwrap_or(0);
+        prop_assert_eq!(link.stats(Time::MAX).peak_bytes, peak);
+    }
+
+    #[test]
+    fn the_long_run_rate_is_exact(rate in 1_000u64..100_000_000_000, wire in 1u32..9_000, count in 1u64..2_000) {
+        let mut link = link(LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO));
+        let offers = vec![(0, wire); usize::try_from(count).unwrap()];
+        let last = offer(&mut link, &offers, &mut ()).arrived.last().map(|(_, when, _)| u128::from(*when));
+        let exact = u128::from(count) * u128::from(wire) * u128::from(BIT_NANOS) / u128::from(rate);
+        prop_assert_eq!(last, Some(exact));
+    }
+}
