@@ -13,7 +13,7 @@ pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 use crate::avoidance::{self, Reno};
 use crate::controller::Controller;
 use crate::restart::{self, Rfc5681};
-use crate::schemes::{self, Initial, SlowStart};
+use crate::schemes::{self, HyStart, Initial, Limited, Paced, SlowStart};
 use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
 
 /// A controller whose parts were chosen by name.
@@ -73,7 +73,7 @@ macro_rules! any_law {
 
 any_startup! {
     /// Any start-up scheme.
-    AnyScheme { SlowStart }
+    AnyScheme { SlowStart, Limited, HyStart, Paced }
 }
 
 any_startup! {
@@ -87,7 +87,8 @@ any_law! {
 }
 
 /// The schemes, in the order in which lists show them.
-static SCHEMES: &[SchemeEntry] = &[schemes::SLOW_START, schemes::SLOW_START_PACED];
+static SCHEMES: &[SchemeEntry] =
+    &[schemes::SLOW_START, schemes::SLOW_START_PACED, schemes::LIMITED, schemes::HYSTART, schemes::PACED];
 
 /// The restart policies.
 static RESTARTS: &[RestartEntry] = &[restart::RFC5681];

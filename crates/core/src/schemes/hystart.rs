@@ -1,0 +1,299 @@
+//! HyStart as its paper defines it (Ha and Rhee, "Hybrid slow start", Algorithm 1): slow start that leaves when
+//! the ACKs of a round come as a train as long as the forward path, or when the first delays of a round exceed
+//! those of the round before.
+//!
+//! Repaired where the printed algorithm cannot work: it counts samples in `samplingCnt` and tests `cnt`, so that
+//! the second exit would never fire; here one counter does both. Times are whole jiffies of a clock of `hz`
+//! ticks a second, as in the paper's Linux: round-trip times are rounded up (`usecs_to_jiffies`), and so is the
+//! spacing of 2 ms (`msecs_to_jiffies`).
+
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Path, Plan, Startup, Step};
+use crate::units::{Span, Time};
+
+/// Algorithm 1: nSampling.
+const SAMPLES: u8 = 8;
+/// Section 4.2.1: ACKs at most this far apart belong to one train.
+const SPACING: Span = Span::from_millis(2);
+/// Algorithm 1: the bounds of η, in jiffies.
+const ETA: core::ops::RangeInclusive<u32> = 2..=8;
+
+/// HyStart.
+#[derive(Clone, Debug)]
+pub struct HyStart {
+    slow: SlowStart,
+    clock: Clock,
+    /// The least round-trip time since the last timeout (`dMin`).
+    least_rtt: Option<Jiffies>,
+    /// The round before: its least or mean early round-trip time (`lastRTT`).
+    last_rtt: Option<Jiffies>,
+    /// This round: the least of its early samples, or their sum (`curRTT`).
+    current: u32,
+    round_start: Jiffies,
+    /// When the newest ACK of the train came (`lastJiffies`).
+    train_end: Jiffies,
+    /// Algorithm 1: `low_ssthresh`, in segments.
+    low_window: u16,
+    /// How many early samples this round has (`cnt`).
+    samples: u8,
+    exits: Exits,
+    statistic: Statistic,
+    /// Latched: the exit that was found and waits for the window to reach the low window.
+    found: Option<Cause>,
+}
+
+/// Ticks of the clock; compared modulo 2^32.
+type Jiffies = core::num::Wrapping<u32>;
+
+/// Which exits are in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Exits {
+    Both,
+    Train,
+    Delay,
+}
+
+/// What a round's early samples are reduced to: Algorithm 1 takes the minimum, the prose of section 4.2.2 the
+/// average.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Statistic {
+    Minimum,
+    Average,
+}
+
+const HZ: &str = "hz";
+const STATISTIC: &str = "statistic";
+const EXITS: &str = "exits";
+const LOW_WINDOW: &str = "low-window";
+
+pub(crate) const HYSTART: SchemeEntry = SchemeEntry {
+    name: "hystart",
+    summary: "slow start that leaves at a long ACK train or a rise in delay",
+    source: "Ha and Rhee, Hybrid slow start (Computer Networks, 2011), Algorithm 1",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: HZ,
+            kind: Kind::Count { least: 1, most: 1_000_000 },
+            default: Value::Count(1_000),
+            help: "ticks a second of the clock in which all its times are whole",
+        },
+        Parameter {
+            name: STATISTIC,
+            kind: Kind::Word(&["minimum", "average"]),
+            default: Value::Word("minimum"),
+            help: "what a round's first 8 delays are reduced to: Algorithm 1's minimum or section 4.2.2's average",
+        },
+        Parameter {
+            name: EXITS,
+            kind: Kind::Word(&["both", "train", "delay"]),
+            default: Value::Word("both"),
+            help: "which exits are in use",
+        },
+        Parameter {
+            name: LOW_WINDOW,
+            kind: Kind::Count { least: 1, most: u16::MAX as u64 },
+            default: Value::Count(16),
+            help: "segments below which it does not leave (low_ssthresh)",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock]),
+    make: |initial, settings| HyStart::from_settings(initial, settings).into(),
+};
+
+impl HyStart {
+    /// HyStart with the paper's constants and a clock of 1000 Hz.
+    pub fn new(initial: Initial) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            clock: Clock { hz: 1_000 },
+            least_rtt: None,
+            last_rtt: None,
+            current: 0,
+            round_start: Jiffies::default(),
+            train_end: Jiffies::default(),
+            low_window: 16,
+            samples: 0,
+            exits: Exits::Both,
+            statistic: Statistic::Minimum,
+            found: None,
+        }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        Self {
+            clock: Clock { hz: u32::try_from(settings.count(HZ)).unwrap_or(u32::MAX).max(1) },
+            low_window: u16::try_from(settings.count(LOW_WINDOW)).unwrap_or(u16::MAX),
+            statistic: match settings.word(STATISTIC) {
+                "average" => Statistic::Average,
+                _ => Statistic::Minimum,
+            },
+            exits: match settings.word(EXITS) {
+                "train" => Exits::Train,
+                "delay" => Exits::Delay,
+                _ => Exits::Both,
+            },
+            ..Self::new(initial)
+        }
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        if ack.round_ended && self.found.is_none() {
+            self.start_round(path.now);
+        }
+        let rtt = ack.rtt.map(|sample| self.clock.ticks_of(sample.rtt));
+        if let Some(rtt) = rtt {
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        if self.found.is_none() {
+            // A later test overrides an earlier one, as in Algorithm 1.
+            self.found = self.delay_rose(rtt).then_some(Cause::Delay).or_else(|| {
+                let long = self.train_is_long(path.now);
+                long.then_some(Cause::AckTrain)
+            });
+        }
+        match self.found {
+            Some(cause) if self.slow.window() >= path.mss * u64::from(self.low_window) => {
+                self.slow.found(cause)
+            }
+            _ => self.slow.grow(ack.growth.min(path.mss)),
+        }
+    }
+
+    fn start_round(&mut self, now: Time) {
+        self.round_start = self.clock.at(now);
+        self.train_end = self.round_start;
+        self.last_rtt = self.early_rtt();
+        self.current = 0;
+        self.samples = 0;
+    }
+
+    /// The early round-trip time of this round so far.
+    fn early_rtt(&self) -> Option<Jiffies> {
+        let samples = u32::from(self.samples);
+        match self.statistic {
+            _ if samples == 0 => None,
+            Statistic::Minimum => Some(core::num::Wrapping(self.current)),
+            Statistic::Average => Some(core::num::Wrapping(self.current / samples)),
+        }
+    }
+
+    /// The first exit: closely spaced ACKs since the round began span half the least round-trip time. An ACK
+    /// that comes later than the spacing ends the train for good, which is also what filters a delayed last
+    /// ACK (section 4.2.1).
+    fn train_is_long(&mut self, now: Time) -> bool {
+        let now = self.clock.at(now);
+        if self.exits == Exits::Delay || now - self.train_end > self.clock.ticks_of(SPACING) {
+            return false;
+        }
+        self.train_end = now;
+        let train = u64::from((now - self.round_start).0);
+        self.least_rtt.is_some_and(|least| train * 2 >= u64::from(least.0))
+    }
+
+    /// The second exit: the early delays of this round exceed those of the last by η.
+    fn delay_rose(&mut self, rtt: Option<Jiffies>) -> bool {
+        if let Some(rtt) = rtt.filter(|_| self.samples < SAMPLES) {
+            self.current = match self.statistic {
+                Statistic::Minimum if self.samples > 0 => self.current.min(rtt.0),
+                Statistic::Minimum => rtt.0,
+                Statistic::Average => self.current.saturating_add(rtt.0),
+            };
+            self.samples += 1;
+        }
+        let enough = self.samples >= SAMPLES && self.exits != Exits::Train;
+        match (self.early_rtt(), self.last_rtt) {
+            (Some(current), Some(last)) if enough => current.0 >= last.0.saturating_add(eta(last)),
+            _ => false,
+        }
+    }
+
+    /// Algorithm 1: the timeout forgets `dMin` and found; `lastRTT` and `curRTT` it leaves alone.
+    fn rearm(&mut self) {
+        self.least_rtt = None;
+        self.found = None;
+    }
+}
+
+/// Algorithm 1: η = min(8, max(2, ⌈`lastRTT` / 16⌉)), in jiffies.
+fn eta(last: Jiffies) -> u32 {
+    last.0.div_ceil(16).clamp(*ETA.start(), *ETA.end())
+}
+
+impl Startup for HyStart {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Begin(_) | Event::Established { .. } => {
+                if matches!(event, Event::Begin(_)) {
+                    self.rearm();
+                }
+                self.start_round(path.now);
+                self.slow.on(event, path)
+            }
+            Event::Sent(_)
+            | Event::Lost(_)
+            | Event::Marked
+            | Event::TimedOut { .. }
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.slow.plan(path)
+    }
+}
+
+/// A clock that ticks `hz` times a second.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    hz: u32,
+}
+
+impl Clock {
+    /// The ticks that have passed at `time`, modulo 2^32.
+    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+    fn at(self, time: Time) -> Jiffies {
+        let ticks = u128::from(time.nanos()) * u128::from(self.hz) / 1_000_000_000;
+        core::num::Wrapping(ticks as u32)
+    }
+
+    /// A span in ticks, rounded up.
+    fn ticks_of(self, span: Span) -> Jiffies {
+        let ticks = (u128::from(span.nanos()) * u128::from(self.hz)).div_ceil(1_000_000_000);
+        core::num::Wrapping(u32::try_from(ticks).unwrap_or(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eta_is_a_sixteenth_of_the_last_delay_between_2_and_8_jiffies() {
+        let eta_of = |millis| eta(core::num::Wrapping(millis));
+        assert_eq!([20, 32, 33, 100, 200].map(eta_of), [2, 2, 3, 7, 8]);
+    }
+
+    #[test]
+    fn at_250_hz_two_milliseconds_are_one_jiffy_of_four() {
+        let clock = Clock { hz: 250 };
+        assert_eq!(clock.ticks_of(SPACING).0, 1);
+        assert_eq!(clock.ticks_of(Span::from_millis(100)).0, 25);
+        assert_eq!(clock.at(Time::from_nanos(7_999_999)).0, 1);
+    }
+
+    #[test]
+    fn the_clock_wraps_with_time() {
+        let clock = Clock { hz: 1_000_000 };
+        let early = clock.at(Time::ZERO + Span::from_secs(4_294));
+        let late = clock.at(Time::ZERO + Span::from_secs(4_295));
+        assert_eq!((late - early).0, 1_000_000);
+    }
+}

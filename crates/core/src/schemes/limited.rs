@@ -1,0 +1,105 @@
+//! Limited slow start (RFC 3742): beyond `max_ssthresh` the window grows by at most half of `max_ssthresh` a
+//! round trip, however large it is.
+
+use crate::compact::Bytes32;
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Event, Path, Plan, Startup, Step};
+use crate::units::Bytes;
+
+/// Limited slow start.
+#[derive(Clone, Debug)]
+pub struct Limited {
+    slow: SlowStart,
+    /// `max_ssthresh` in segments.
+    max: u16,
+    /// choice-13: what is left of dividing by K is carried to the next ACK.
+    carries: bool,
+    carry: Bytes32,
+}
+
+const MAX_SSTHRESH: &str = "max-ssthresh";
+const DIVISION: &str = "division";
+
+pub(crate) const LIMITED: SchemeEntry = SchemeEntry {
+    name: "limited",
+    summary: "slow start that adds at most half of max-ssthresh a round trip",
+    source: "RFC 3742",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: MAX_SSTHRESH,
+            kind: Kind::Count { least: 2, most: u16::MAX as u64 },
+            // RFC 3742 section 2: 100 MSS is recommended.
+            default: Value::Count(100),
+            help: "segments from which growth is limited",
+        },
+        Parameter {
+            name: DIVISION,
+            kind: Kind::Word(&["carry", "truncate"]),
+            default: Value::Word("carry"),
+            help: "what becomes of the rest of MSS / K: carried to the next ACK, or lost as RFC 3742 writes it",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock]),
+    make: |initial, settings| Limited::from_settings(initial, settings).into(),
+};
+
+impl Limited {
+    /// Limited slow start with `max_ssthresh` in segments, at least 2.
+    pub fn new(initial: Initial, max_ssthresh: u16) -> Self {
+        Self { slow: SlowStart::new(initial), max: max_ssthresh.max(2), carries: true, carry: Bytes32::ZERO }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let max = u16::try_from(settings.count(MAX_SSTHRESH)).unwrap_or(u16::MAX);
+        Self { carries: settings.word(DIVISION) == "carry", ..Self::new(initial, max) }
+    }
+
+    /// RFC 3742 section 2: `K = int(cwnd / (0.5 max_ssthresh))`, `cwnd += int(MSS / K)`.
+    fn increase(&mut self, acked: Bytes, path: &Path) -> Bytes {
+        let max = path.mss * u64::from(self.max);
+        let window = self.slow.window();
+        if window <= max {
+            return acked;
+        }
+        let k = (window * 2).packets(max);
+        if !self.carries {
+            return acked / k;
+        }
+        let owed = self.carry.wide() + acked;
+        let whole = owed / k;
+        self.carry = (owed - whole * k).into();
+        whole
+    }
+}
+
+impl Startup for Limited {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Acked(ack) => {
+                let by = self.increase(ack.growth.min(path.mss), path);
+                self.slow.grow(by)
+            }
+            Event::Begin(_) => {
+                self.carry = Bytes32::ZERO;
+                self.slow.on(event, path)
+            }
+            Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::Marked
+            | Event::TimedOut { .. }
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.slow.plan(path)
+    }
+}

@@ -1,0 +1,457 @@
+//! Paced Start (Hu and Steenkiste, "Improving TCP startup performance using active measurements", ICNP 2003):
+//! the first packets form trains with chosen gaps; the gaps with which their ACKs return tell whether a train was
+//! faster than what is available; a short search finds the gap, the pipe is filled at it, and avoidance takes
+//! over.
+//!
+//! Two profiles. `paper` is a packet pair, no tolerance and the tree as printed. `practical` (the default) makes
+//! the choices that the paper leaves open; `docs/schemes/paced.md` lists them by number.
+
+mod train;
+mod tree;
+
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::SlowStart;
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
+use crate::units::{Bytes, Rate, Span};
+use train::{AckMode, Sums, Train};
+use tree::{Branch, Gap, Measured, Node};
+
+/// choice-08: a void train is tried once more; after the second, slow start.
+const MAX_VOIDS: u8 = 2;
+
+/// Paced Start.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    mode: Mode,
+    /// choice-05: a train is congested if its gap grew by more than this, in millionths …
+    tolerance_ppm: u32,
+    /// … and by more than this, in nanoseconds.
+    slack: Gap,
+    /// Packets of the first burst.
+    first: u16,
+    /// The tag of the newest train.
+    tag: Tag,
+    practical: bool,
+    /// Before the handshake is over nothing is sent.
+    open: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Mode {
+    /// Trains look for the gap.
+    Search(Search),
+    /// The pipe is filled at the gap found.
+    Fill(Fill),
+    /// Slow start: after a timeout, or where trains cannot be measured.
+    Slow(SlowStart),
+}
+
+#[derive(Clone, Debug)]
+struct Search {
+    train: Train,
+    stage: Stage,
+    /// Trains that could not be measured.
+    voids: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// The first burst looks for the capacity.
+    Capacity,
+    /// The tree looks for what is available.
+    Tree { node: Node, capacity: Gap, mode: AckMode },
+}
+
+#[derive(Clone, Debug)]
+struct Fill {
+    packets: u32,
+    sent: u32,
+    gap: Gap,
+    /// The host could not send the train whole: what comes later leaves at the train's rate.
+    cut: bool,
+}
+
+const PROFILE: &str = "profile";
+const FIRST: &str = "first";
+const TOLERANCE: &str = "tolerance";
+const SLACK: &str = "slack";
+const PAPER: &str = "paper";
+
+pub(crate) const PACED: SchemeEntry = SchemeEntry {
+    name: "paced",
+    summary: "trains with chosen gaps search for the rate available, which then fills the pipe",
+    source: "Hu and Steenkiste, Improving TCP startup performance using active measurements (ICNP 2003)",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: PROFILE,
+            kind: Kind::Word(&["practical", PAPER]),
+            default: Value::Word("practical"),
+            help: "practical, or as the paper has it: a pair, tolerance and slack 0, no early exit",
+        },
+        Parameter {
+            name: FIRST,
+            kind: Kind::Count { least: 2, most: 1_000 },
+            default: Value::Count(10),
+            help: "packets of the first, back-to-back burst (2 in the paper's profile)",
+        },
+        Parameter {
+            name: TOLERANCE,
+            kind: Kind::Fraction { least_ppm: 0, most_ppm: 1_000_000 },
+            default: Value::Fraction { ppm: 50_000 },
+            help: "growth of the gap that is not yet congestion (0 in the paper's profile)",
+        },
+        Parameter {
+            name: SLACK,
+            kind: Kind::Span { least: Span::ZERO, most: Span::from_secs(1) },
+            default: Value::Span(Span::from_micros(5)),
+            help: "the same as a time: the grain of timers and clocks (0 in the paper's profile)",
+        },
+    ],
+    needs: Needs::of(&[
+        Ability::AckClock,
+        Ability::Rate,
+        Ability::Train,
+        Ability::Hold,
+        Ability::PacketAcks,
+        Ability::Sends,
+        Ability::ExactDepartures,
+        Ability::SackSplit,
+    ]),
+    make: |_, settings| Paced::from_settings(settings).into(),
+};
+
+impl Paced {
+    /// The practical profile. The first burst is its own, not the initial window of other schemes.
+    pub fn practical() -> Self {
+        Self::new(true, 10, 50_000, 5_000)
+    }
+
+    /// The paper's profile.
+    pub fn paper() -> Self {
+        Self::new(false, 2, 0, 0)
+    }
+
+    fn new(practical: bool, first: u16, tolerance_ppm: u32, slack: Gap) -> Self {
+        let search = Search::new(first);
+        let tag = Tag(1);
+        Self { mode: Mode::Search(search), tolerance_ppm, slack, first, tag, practical, open: false }
+    }
+
+    fn from_settings(settings: &Settings<'_>) -> Self {
+        let profile = if settings.word(PROFILE) == PAPER { Self::paper() } else { Self::practical() };
+        let mut scheme = profile;
+        if let Some(Value::Count(first)) = settings.given(FIRST) {
+            scheme.first = u16::try_from(first).unwrap_or(u16::MAX);
+        }
+        if let Some(Value::Fraction { ppm }) = settings.given(TOLERANCE) {
+            scheme.tolerance_ppm = ppm;
+        }
+        if let Some(Value::Span(slack)) = settings.given(SLACK) {
+            scheme.slack = train::gap(slack);
+        }
+        Self::new(scheme.practical, scheme.first, scheme.tolerance_ppm, scheme.slack)
+    }
+
+    fn begin(&mut self, origin: Origin, path: &Path) -> Step {
+        match origin {
+            Origin::Fresh | Origin::PathChange => {
+                self.open = origin == Origin::PathChange;
+                self.next_tag();
+                self.mode = Mode::Search(Search::new(self.first));
+                Step::Stay
+            }
+            // Section 2.1 replaces only the initial slow start.
+            Origin::AfterTimeout { .. } | Origin::AfterIdle { .. } => {
+                self.slow(path.mss, false, &Event::Begin(origin), path)
+            }
+        }
+    }
+
+    /// Goes on as slow start, which hears `event` first.
+    fn slow(&mut self, window: Bytes, paced: bool, event: &Event<'_>, path: &Path) -> Step {
+        self.open = true;
+        let mut slow = SlowStart::resumed(self.first, window, paced);
+        let step = slow.on(event, path);
+        self.mode = Mode::Slow(slow);
+        step
+    }
+
+    fn established(&mut self, event: &Event<'_>, syn_lost: bool, path: &Path) -> Step {
+        // RFC 5681 section 3.1 allows one segment after a lost SYN, and one segment is no train.
+        if syn_lost {
+            return self.slow(path.mss, false, event, path);
+        }
+        self.open = true;
+        Step::Stay
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        let tag = self.tag;
+        match &mut self.mode {
+            Mode::Search(search) => {
+                let mode = match search.stage {
+                    Stage::Capacity => None,
+                    Stage::Tree { mode, .. } => Some(mode),
+                };
+                search.train.acked(ack, tag, mode, path.now);
+                self.judge_if_over(path)
+            }
+            // Section 3.2.2: the pipe is full when the first packet of the fill is acknowledged.
+            Mode::Fill(fill) if ack.packets.iter().any(|packet| packet.tag == tag) => fill.done(path),
+            Mode::Fill(_) | Mode::Slow(_) => Step::Stay,
+        }
+    }
+
+    fn judge_if_over(&mut self, path: &Path) -> Step {
+        match &self.mode {
+            Mode::Search(search) if search.train.is_over(path) => {
+                let search = search.clone();
+                self.judge(&search, path)
+            }
+            Mode::Search(_) | Mode::Fill(_) | Mode::Slow(_) => Step::Stay,
+        }
+    }
+
+    /// All ACKs of the train are in: what next?
+    fn judge(&mut self, search: &Search, path: &Path) -> Step {
+        match (search.stage, path.min_rtt) {
+            (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap() {
+                Some((capacity, mode)) => self.capacity_known(search, capacity, mode, rtt, path),
+                None => self.void(search, path),
+            },
+            (Stage::Tree { node, capacity, mode }, Some(rtt)) => match search.train.sums() {
+                Some(sums) if !(self.practical && sums.acks_compressed()) => {
+                    let measured = self.measure(sums);
+                    if self.pipe_is_short(&search.train, measured, rtt) {
+                        return self.leave_early(&search.train, measured.destination, rtt, path);
+                    }
+                    match node.branch(search.train.gap, capacity, measured) {
+                        Branch::Test(node, gap) => {
+                            self.test(search, Stage::Tree { node, capacity, mode }, gap);
+                            Step::Stay
+                        }
+                        Branch::Leave(gap) => self.fill(gap, rtt, path),
+                    }
+                }
+                _ => self.void(search, path),
+            },
+            (_, None) => self.void(search, path),
+        }
+    }
+
+    fn capacity_known(
+        &mut self,
+        search: &Search,
+        capacity: Gap,
+        mode: AckMode,
+        rtt: Span,
+        path: &Path,
+    ) -> Step {
+        let measured = Measured { source: 0, destination: capacity, congested: true };
+        if self.pipe_is_short(&search.train, measured, rtt) {
+            return self.leave_early(&search.train, capacity, rtt, path);
+        }
+        // Section 3.2.1: the search begins at half the capacity.
+        let stage = Stage::Tree { node: Node::A, capacity, mode };
+        self.test(search, stage, capacity.saturating_mul(2));
+        Step::Stay
+    }
+
+    /// choice-05: a longer gap is congestion if it is longer by more than the tolerance and the slack.
+    fn measure(&self, sums: Sums) -> Measured {
+        let (arrivals, departures) = (u128::from(sums.arrivals), u128::from(sums.departures));
+        let tolerated = departures * (1_000_000 + u128::from(self.tolerance_ppm));
+        let slack = u128::from(self.slack) * u128::from(sums.segments);
+        let congested = arrivals * 1_000_000 > tolerated && arrivals > departures + slack;
+        Measured { source: sums.source(), destination: sums.destination(), congested }
+    }
+
+    /// choice-06: the train is as long as the round trip, or the next one would not fit the pipe.
+    fn pipe_is_short(&self, train: &Train, measured: Measured, rtt: Span) -> bool {
+        let packets = u64::from(train.packets);
+        let lasts = packets.saturating_mul(u64::from(measured.source));
+        self.practical && (lasts >= rtt.nanos() || pipe(rtt, measured.destination) <= packets)
+    }
+
+    fn leave_early(&self, train: &Train, gap: Gap, rtt: Span, path: &Path) -> Step {
+        let most = u64::from(train.packets);
+        let least = u64::from(self.first).min(most);
+        found(pipe(rtt, gap).clamp(least, most), gap, path)
+    }
+
+    /// The next train: twice as many packets (section 3.1), at `gap`.
+    fn test(&mut self, search: &Search, stage: Stage, gap: Gap) {
+        let packets = search.train.packets.saturating_mul(2);
+        self.next_tag();
+        self.mode = Mode::Search(Search { train: Train::gapped(packets, gap), stage, voids: search.voids });
+    }
+
+    /// choice-08: once more, then slow start.
+    fn void(&mut self, search: &Search, path: &Path) -> Step {
+        let voids = search.voids.saturating_add(1);
+        self.next_tag();
+        if voids < MAX_VOIDS {
+            self.mode = Mode::Search(Search { train: search.train.again(), voids, ..search.clone() });
+        } else {
+            let proven = path.mss * u64::from(search.train.sent.max(self.first));
+            self.mode = Mode::Slow(SlowStart::resumed(self.first, proven, true));
+        }
+        Step::Stay
+    }
+
+    /// Section 3.2.2: cwnd = RTT / g packets leave at the gap g. choice-07: the least round-trip time, since
+    /// others hold the queue of our own trains; not more than the receiver takes.
+    fn fill(&mut self, gap: Gap, rtt: Span, path: &Path) -> Step {
+        let packets = pipe(rtt, gap).min(path.rwnd.packets(path.mss)).max(1);
+        self.next_tag();
+        let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+        self.mode = Mode::Fill(Fill { packets, sent: 0, gap, cut: false });
+        Step::Stay
+    }
+
+    fn train_cut(&mut self, tag: Tag, path: &Path) -> Step {
+        match &mut self.mode {
+            Mode::Search(search) if tag == self.tag => {
+                search.train.cut();
+                self.judge_if_over(path)
+            }
+            Mode::Fill(fill) if tag == self.tag => {
+                fill.cut = true;
+                Step::Stay
+            }
+            Mode::Search(_) | Mode::Fill(_) | Mode::Slow(_) => Step::Stay,
+        }
+    }
+
+    /// The state is that of the loss, but ACKs were heard by the avoidance law since.
+    fn undone(&mut self, path: &Path) -> Step {
+        match &mut self.mode {
+            Mode::Search(search) => {
+                search.train.cut();
+                self.judge_if_over(path)
+            }
+            Mode::Fill(fill) => fill.done(path),
+            Mode::Slow(_) => Step::Stay,
+        }
+    }
+
+    /// Section 3.2.2: a loss means that the path's capacity was exceeded. Fast recovery and avoidance follow; after
+    /// a timeout, slow start up to half of the last train.
+    fn congested(&self, cause: Cause, path: &Path) -> Step {
+        let window = self.train_window(path);
+        let half = || (window / 2).max(path.mss * 2);
+        let ssthresh = (cause == Cause::Timeout).then(half);
+        Step::Done(Exit { cause, learned: Learned { window, ssthresh, rate: None } })
+    }
+
+    /// The bytes of the newest train.
+    fn train_window(&self, path: &Path) -> Bytes {
+        match &self.mode {
+            Mode::Search(search) => path.mss * u64::from(search.train.packets),
+            Mode::Fill(fill) => path.mss * u64::from(fill.packets),
+            Mode::Slow(slow) => slow.window(),
+        }
+    }
+
+    fn next_tag(&mut self) {
+        self.tag = Tag(self.tag.0.wrapping_add(1).max(1));
+    }
+}
+
+impl Search {
+    fn new(first: u16) -> Self {
+        Self { train: Train::burst(first), stage: Stage::Capacity, voids: 0 }
+    }
+}
+
+impl Fill {
+    /// The window is what was really sent, if that is less: no more than that has been shown to fit.
+    fn done(&self, path: &Path) -> Step {
+        found(u64::from(self.packets.min(self.sent)), self.gap, path)
+    }
+}
+
+/// choice-01: the threshold is the window found, so that a later slow start ends there.
+fn found(packets: u64, gap: Gap, path: &Path) -> Step {
+    let window = path.mss * packets.max(1);
+    let rate = path.wire.per(Span::from_nanos(u64::from(gap)));
+    Step::Done(Exit { cause: Cause::Dispersion, learned: Learned { window, ssthresh: Some(window), rate } })
+}
+
+/// The packets that a round trip holds at a gap.
+fn pipe(rtt: Span, gap: Gap) -> u64 {
+    rtt.nanos() / u64::from(gap.max(1))
+}
+
+impl Startup for Paced {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match (event, &mut self.mode) {
+            (Event::Begin(origin), _) => self.begin(*origin, path),
+            (_, Mode::Slow(slow)) => slow.on(event, path),
+            (Event::Established { syn_lost, .. }, _) => self.established(event, *syn_lost, path),
+            (Event::Sent(sent), Mode::Search(search)) if sent.tag == self.tag || sent.retransmission => {
+                search.train.left(sent);
+                Step::Stay
+            }
+            (Event::Sent(sent), Mode::Fill(fill)) if sent.tag == self.tag && !sent.retransmission => {
+                fill.sent = fill.sent.saturating_add(1);
+                Step::Stay
+            }
+            (Event::Acked(ack), _) => self.acked(ack, path),
+            (Event::Lost(loss), _) if loss.opens_episode => self.congested(Cause::Loss, path),
+            (Event::Marked, _) => self.congested(Cause::Mark, path),
+            (Event::TimedOut { .. }, _) => self.congested(Cause::Timeout, path),
+            (Event::SpuriousLoss, _) => self.undone(path),
+            (Event::TrainCut(tag), _) => self.train_cut(*tag, path),
+            // Gaps belong to a packet size.
+            (Event::MssChanged, Mode::Search(search)) => {
+                search.train.cut();
+                self.judge_if_over(path)
+            }
+            (
+                Event::Sent(_)
+                | Event::Lost(_)
+                | Event::Asked(_)
+                | Event::Advice(_)
+                | Event::Woken
+                | Event::MssChanged,
+                _,
+            ) => Step::Stay,
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let window = self.train_window(path);
+        let (pacing, ssthresh) = match &self.mode {
+            Mode::Slow(slow) => return slow.plan(path),
+            _ if !self.open => (Pacing::Hold, None),
+            Mode::Search(search) => (search.train.pacing(), None),
+            Mode::Fill(fill) => (fill.pacing(path), Some(window)),
+        };
+        Plan { pacing, tag: self.tag, ..Plan::ack_clocked(window, ssthresh) }
+    }
+}
+
+impl Train {
+    fn pacing(&self) -> Pacing {
+        Pacing::Train { packets: u32::from(self.packets), gap: Span::from_nanos(u64::from(self.gap)) }
+    }
+}
+
+impl Fill {
+    fn pacing(&self, path: &Path) -> Pacing {
+        let gap = Span::from_nanos(u64::from(self.gap));
+        match path.wire.per(gap) {
+            Some(rate) if self.cut => Pacing::Rate { rate: rate.max(Rate::from_bps(1)), burst: path.wire },
+            _ => Pacing::Train { packets: self.packets, gap },
+        }
+    }
+}
+
+impl Sums {
+    /// The ACKs came more than a quarter closer together than the packets left: the way back compressed them.
+    fn acks_compressed(self) -> bool {
+        self.arrivals * 4 < self.departures * 3
+    }
+}
