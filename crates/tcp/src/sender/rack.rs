@@ -2,7 +2,7 @@
 
 use firstflight::{Span, Time};
 
-use super::scoreboard::{Arrival, SentAfter};
+use super::scoreboard::Arrival;
 
 /// RFC 8985 section 6.2 step 4: the reordering window is a multiple of a quarter of the minimum RTT.
 const REORDER_DIVISOR: u64 = 4;
@@ -14,8 +14,9 @@ const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 /// RACK's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rack {
-    /// The most recently sent segment that was delivered: `RACK.xmit_ts`, `RACK.end_seq`.
-    pub(crate) newest: SentAfter,
+    /// The most recently sent packet that was delivered. Packet numbers order transmissions exactly, where
+    /// the RFC, having none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
+    pub(crate) newest: u64,
     /// `RACK.rtt`: its round trip.
     rtt: Span,
     /// The highest sequence delivered (`RACK.fack`).
@@ -36,9 +37,8 @@ impl Rack {
         if arrival.delivered.retransmitted && min_rtt.is_some_and(|min| rtt < min) {
             return;
         }
-        let sent = SentAfter { at: arrival.delivered.sent_at, end: arrival.end };
-        if sent > self.newest {
-            self.newest = sent;
+        if arrival.delivered.packet > self.newest {
+            self.newest = arrival.delivered.packet;
             self.rtt = rtt;
         }
     }

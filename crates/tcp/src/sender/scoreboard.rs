@@ -89,13 +89,6 @@ pub(crate) struct Arrival {
     pub(crate) since_first_sent: u32,
 }
 
-/// The instant and end of a transmission: RACK's order (RFC 8985 section 6.2).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct SentAfter {
-    pub(crate) at: Time,
-    pub(crate) end: u64,
-}
-
 /// What RACK found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Overdue {
@@ -387,11 +380,11 @@ impl Scoreboard {
         lost.push(LostPacket { packet, bytes: Bytes::new(len), tag });
     }
 
-    /// RACK (RFC 8985 section 6.2 step 5): every segment sent before `newest` is lost once it is older than
-    /// `newest`'s round trip and the reordering window, that is, sent before `deadline`.
+    /// RACK (RFC 8985 section 6.2 step 5): every segment sent before packet `newest` is lost once it is older
+    /// than that packet's round trip and the reordering window, that is, sent no later than `deadline`.
     pub(crate) fn mark_overdue(
         &mut self,
-        newest: SentAfter,
+        newest: u64,
         deadline: Time,
         lost: &mut Vec<LostPacket>,
     ) -> Overdue {
@@ -401,7 +394,7 @@ impl Scoreboard {
                 continue;
             };
             let record = self.at(index);
-            if (SentAfter { at: record.sent_at, end: record.end() }) >= newest {
+            if record.packet >= newest {
                 break;
             }
             if record.sent_at > deadline {

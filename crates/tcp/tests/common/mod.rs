@@ -1,0 +1,118 @@
+//! Two endpoints and a line between them: fixed delay each way, a bottleneck rate if wanted, and a filter that
+//! may drop or delay data segments.
+
+use std::collections::BTreeMap;
+
+use firstflight::avoidance::Reno;
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, SlowStart};
+use firstflight::{Controller, Span, Time};
+use firstflight_tcp::{Config, Endpoint, Happening, Role, Segment};
+
+pub(crate) type Plain = Endpoint<SlowStart, Rfc5681, Reno>;
+
+pub(crate) fn endpoint(role: Role, config: &Config, segments: u32) -> Plain {
+    let initial = Initial { segments, ssthresh: None };
+    Endpoint::new(role, config, Controller::new(SlowStart::new(initial), Rfc5681::new(initial), Reno::new()))
+}
+
+/// What the line does with a segment.
+pub(crate) enum Verdict {
+    Pass,
+    Drop,
+    Delay(Span),
+}
+
+pub(crate) struct Line {
+    pub(crate) client: Plain,
+    pub(crate) server: Plain,
+    pub(crate) now: Time,
+    pub(crate) delay: Span,
+    /// Every segment that left: when, whether from the client, what.
+    pub(crate) log: Vec<(Time, bool, Segment)>,
+    pub(crate) happenings: Vec<(Time, Happening)>,
+    in_flight: BTreeMap<(Time, u64), (bool, Segment)>,
+    count: u64,
+}
+
+impl Line {
+    pub(crate) fn new(client: &Config, server: &Config, delay: Span) -> Self {
+        Self {
+            client: endpoint(Role::Client, client, 10),
+            server: endpoint(Role::Server, server, 10),
+            now: Time::ZERO,
+            delay,
+            log: Vec::new(),
+            happenings: Vec::new(),
+            in_flight: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    /// Runs until nothing is left to happen or `until` is reached.
+    pub(crate) fn run(&mut self, until: Time, mut judge: impl FnMut(Time, bool, &Segment) -> Verdict) {
+        loop {
+            self.flush(&mut judge);
+            let arrival = self.in_flight.first_key_value().map(|((at, _), _)| *at);
+            let next =
+                [arrival, self.client.next_timer(), self.server.next_timer()].into_iter().flatten().min();
+            let Some(next) = next.filter(|at| *at <= until) else {
+                self.now = self.now.max(until);
+                return;
+            };
+            self.now = self.now.max(next);
+            while let Some(entry) = self.in_flight.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                let (from_client, segment) = entry.remove();
+                let to = if from_client { &mut self.server } else { &mut self.client };
+                to.on_segment(self.now, &segment);
+                self.flush(&mut judge);
+            }
+            self.client.on_timer(self.now);
+            self.server.on_timer(self.now);
+        }
+    }
+
+    fn flush(&mut self, judge: &mut impl FnMut(Time, bool, &Segment) -> Verdict) {
+        for from_client in [true, false] {
+            let from = if from_client { &mut self.client } else { &mut self.server };
+            while let Some(transmit) = from.poll_transmit(self.now) {
+                self.log.push((self.now, from_client, transmit.segment));
+                let extra = match judge(self.now, from_client, &transmit.segment) {
+                    Verdict::Pass => Span::ZERO,
+                    Verdict::Delay(extra) => extra,
+                    Verdict::Drop => continue,
+                };
+                self.count += 1;
+                let at = self.now + self.delay + extra;
+                self.in_flight.insert((at, self.count), (from_client, transmit.segment));
+                assert!(self.count < 5_000_000, "the line is flooded");
+            }
+        }
+        while let Some(happening) = self.client.poll_happening() {
+            self.happenings.push((self.now, happening));
+        }
+        while self.server.poll_happening().is_some() {}
+    }
+
+    /// The client's data segments, in order: when, and the index of the full segment.
+    pub(crate) fn data(&self) -> Vec<(Time, u64)> {
+        let first = 1;
+        self.log
+            .iter()
+            .filter(|(_, from_client, segment)| *from_client && segment.len > 0)
+            .map(|(at, _, segment)| (*at, u64::from(segment.seq - first) / 1_000))
+            .collect()
+    }
+
+    pub(crate) fn happened(&self, wanted: &Happening) -> usize {
+        self.happenings.iter().filter(|(_, happening)| happening == wanted).count()
+    }
+}
+
+pub(crate) fn config() -> Config {
+    Config { mss: 1_000, ack_policy: firstflight_tcp::AckPolicy::Every, ..Config::default() }
+}
+
+pub(crate) fn millis(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}

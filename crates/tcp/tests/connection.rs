@@ -1,0 +1,289 @@
+//! Sentences of the RFCs, on two endpoints and a line.
+
+mod common;
+
+use common::{Line, Verdict, config, millis};
+use firstflight::Span;
+use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment};
+use proptest::prelude::*;
+
+const DELAY: Span = Span::from_millis(50);
+
+fn line(config: &Config) -> Line {
+    Line::new(config, config, DELAY)
+}
+
+/// Drops the first transmission of the given full segments.
+fn dropping(which: Vec<u32>) -> impl FnMut(firstflight::Time, bool, &Segment) -> Verdict {
+    let mut left = which;
+    move |_, from_client, segment| {
+        if from_client && segment.len > 0 {
+            let index = (segment.seq - 1) / 1_000;
+            if let Some(at) = left.iter().position(|dropped| *dropped == index) {
+                left.remove(at);
+                return Verdict::Drop;
+            }
+        }
+        Verdict::Pass
+    }
+}
+
+fn transfer(line: &mut Line, segments: u64) {
+    line.client.open(line.now);
+    line.client.write(segments * 1_000);
+    line.client.shut();
+    line.server.shut();
+}
+
+#[test]
+fn the_handshake_agrees_on_the_smaller_mss_and_data_follows_the_third_segment() {
+    let small = Config { mss: 500, ..config() };
+    let mut line = Line::new(&config(), &small, DELAY);
+    transfer(&mut line, 2);
+    line.run(millis(99), |_, _, _| Verdict::Pass);
+    let flags: Vec<Flags> = line.log.iter().map(|(_, _, segment)| segment.flags).collect();
+    assert_eq!(flags, [Flags::SYN, Flags::SYN.with(Flags::ACK)]);
+    line.run(millis(100), |_, _, _| Verdict::Pass);
+    let lens: Vec<u16> = line.log[2..].iter().map(|(_, _, segment)| segment.len).collect();
+    assert_eq!(lens, [500, 500, 500, 500]);
+}
+
+#[test]
+fn slow_start_doubles_each_round_trip_and_everything_arrives_and_closes() {
+    let mut line = line(&config());
+    transfer(&mut line, 70);
+    line.run(millis(5_000), |_, _, _| Verdict::Pass);
+    assert_eq!(line.server.stats().received, 70_000);
+    let rounds: Vec<usize> = (1..4)
+        .map(|round| {
+            let from = millis(100 * round);
+            line.data().iter().filter(|(at, _)| *at >= from && *at < from + DELAY * 2).count()
+        })
+        .collect();
+    assert_eq!(rounds, [10, 20, 40]);
+    assert_eq!(line.happened(&Happening::Closed), 1);
+    assert_eq!(line.client.stats().retransmissions, 0);
+    assert_eq!(line.client.next_timer(), None);
+}
+
+#[test]
+fn one_loss_is_repaired_in_a_round_trip_by_every_recovery() {
+    use Recovery::{NewReno, NewRenoSteady, Ns2Sack1, Rack, Reno, Sack};
+    for recovery in [Rack, Sack, NewReno, NewRenoSteady, Reno, Ns2Sack1] {
+        let mut line = line(&Config { recovery, sack: recovery.uses_sack(), ..config() });
+        transfer(&mut line, 60);
+        line.run(millis(20_000), dropping(vec![12]));
+        assert_eq!(line.server.stats().received, 60_000, "{recovery:?}");
+        assert_eq!(line.client.stats().retransmissions, 1, "{recovery:?}");
+        assert_eq!(line.client.stats().timeouts, 0, "{recovery:?}");
+        assert_eq!(line.happened(&Happening::RecoveryEnded), 1, "{recovery:?}");
+        let again: Vec<_> = line.data().into_iter().filter(|(_, index)| *index == 12).collect();
+        assert_eq!(again.len(), 2);
+        assert_eq!(again[1].0, again[0].0 + DELAY * 2, "{recovery:?}: at the third duplicate ACK");
+    }
+}
+
+#[test]
+fn newreno_repairs_a_hole_a_round_trip_and_sack_all_at_once() {
+    let lost = vec![12, 14, 16, 18];
+    let span = |recovery: Recovery| {
+        let mut line = line(&Config { recovery, sack: recovery.uses_sack(), ..config() });
+        transfer(&mut line, 80);
+        line.run(millis(20_000), dropping(lost.clone()));
+        assert_eq!(line.server.stats().received, 80_000, "{recovery:?}");
+        assert_eq!(line.client.stats().timeouts, 0, "{recovery:?}");
+        let at = |happening: fn(&Happening) -> bool| {
+            line.happenings.iter().find(|(_, what)| happening(what)).map(|(at, _)| *at).expect("it happens")
+        };
+        let began = at(|what| matches!(what, Happening::RecoveryBegan { .. }));
+        let ended = at(|what| matches!(what, Happening::RecoveryEnded));
+        ended.since(began).nanos() / (DELAY * 2).nanos()
+    };
+    assert_eq!(span(Recovery::NewReno), 4);
+    assert_eq!(span(Recovery::NewRenoSteady), 4);
+    assert_eq!(span(Recovery::Rack), 1);
+    assert_eq!(span(Recovery::Sack), 1);
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_rack_and_waits_for_the_timer_by_rfc_6675() {
+    let run = |recovery| {
+        let mut line = line(&Config { recovery, ..config() });
+        transfer(&mut line, 300);
+        line.run(millis(60_000), dropping(vec![40, 40]));
+        assert_eq!(line.server.stats().received, 300_000);
+        line.client.stats().timeouts
+    };
+    assert_eq!(run(Recovery::Rack), 0);
+    assert_eq!(run(Recovery::Sack), 1);
+    assert_eq!(run(Recovery::Ns2Sack1), 1);
+}
+
+#[test]
+fn a_lost_tail_is_probed_after_two_round_trips() {
+    let mut line = line(&config());
+    transfer(&mut line, 10);
+    line.run(millis(20_000), dropping(vec![9]));
+    assert_eq!(line.client.stats().timeouts, 0);
+    assert_eq!(line.client.stats().probes, 1);
+    let again: Vec<_> = line.data().into_iter().filter(|(_, index)| *index == 9).collect();
+    let waited = again[1].0.since(again[0].0);
+    assert!(waited >= Span::from_millis(200) && waited < Span::from_millis(401), "{waited:?}");
+}
+
+#[test]
+fn the_timer_backs_off_while_nothing_is_answered_and_the_connection_is_given_up() {
+    let mut line = line(&config());
+    transfer(&mut line, 5);
+    line.run(millis(3_600_000), |at, _, _| if at < millis(90) { Verdict::Pass } else { Verdict::Drop });
+    assert_eq!(line.happened(&Happening::Aborted), 1);
+    let again: Vec<_> = line.data().into_iter().filter(|(_, index)| *index == 0).map(|(at, _)| at).collect();
+    let waits: Vec<u64> =
+        again.windows(2).map(|pair| pair[1].since(pair[0]).nanos() / 1_000_000_000).collect();
+    assert_eq!(&waits[..7], [1, 2, 4, 8, 16, 32, 60]);
+}
+
+#[test]
+fn a_timeout_that_was_spurious_is_undone() {
+    let config = Config { min_rto: Span::from_millis(200), ..config() };
+    let mut line = line(&config);
+    transfer(&mut line, 400);
+    // Everything that leaves in one round trip is held back for half a second, then arrives in order.
+    let mut extra_until = |at: firstflight::Time, from_client: bool, _: &Segment| {
+        if from_client && at >= millis(350) && at < millis(900) {
+            Verdict::Delay(millis(900).since(at))
+        } else {
+            Verdict::Pass
+        }
+    };
+    line.run(millis(20_000), &mut extra_until);
+    assert_eq!(line.server.stats().received, 400_000);
+    assert!(line.client.stats().timeouts >= 1);
+    assert!(line.client.stats().undone >= 1);
+}
+
+#[test]
+fn a_delayed_ack_comes_for_every_second_segment_and_after_the_timer_for_the_last() {
+    let mut line = line(&Config { ack_policy: AckPolicy::Delayed, ..config() });
+    line.client.open(line.now);
+    line.client.write(5_000);
+    line.run(millis(3_000), |_, _, _| Verdict::Pass);
+    let acks: Vec<_> = line
+        .log
+        .iter()
+        .filter(|(_, from_client, segment)| !from_client && !segment.flags.has(Flags::SYN))
+        .map(|(at, _, segment)| (*at, segment.ack - 1))
+        .collect();
+    assert_eq!(acks, [(millis(150), 2_000), (millis(150), 4_000), (millis(350), 5_000)]);
+}
+
+#[test]
+fn a_closed_window_is_probed_and_opens_again() {
+    let slow = Config { receive_buffer: 8_000, reads_at_once: false, ..config() };
+    let mut line = Line::new(&config(), &slow, DELAY);
+    line.client.open(line.now);
+    line.client.write(20_000);
+    line.run(millis(10_000), |_, _, _| Verdict::Pass);
+    assert_eq!(line.server.stats().received, 8_000);
+    let probes = line
+        .log
+        .iter()
+        .filter(|(at, from_client, segment)| *from_client && segment.len == 0 && *at > millis(300))
+        .count();
+    assert!(probes >= 3, "{probes} probes");
+    for _ in 0..20 {
+        line.server.read(8_000);
+        let until = line.now + Span::from_millis(500);
+        line.run(until, |_, _, _| Verdict::Pass);
+    }
+    assert_eq!(line.server.stats().received, 20_000);
+}
+
+#[test]
+fn data_never_exceeds_the_window_offered() {
+    let small = Config { receive_buffer: 10_000, ..config() };
+    let mut line = Line::new(&config(), &small, DELAY);
+    transfer(&mut line, 100);
+    line.run(millis(60_000), |_, _, _| Verdict::Pass);
+    assert_eq!(line.server.stats().received, 100_000);
+    let mut edge = 0u32;
+    for (_, from_client, segment) in &line.log {
+        if *from_client && segment.len > 0 {
+            assert!(segment.seq + u32::from(segment.len) <= edge, "beyond the edge {edge}");
+        } else if !from_client {
+            edge = edge.max(segment.ack + u32::from(segment.window));
+        }
+    }
+}
+
+#[test]
+fn an_ack_of_data_never_sent_is_answered_and_changes_nothing() {
+    let mut line = line(&config());
+    line.client.open(line.now);
+    line.client.write(5_000);
+    line.run(millis(120), |_, _, _| Verdict::Pass);
+    let before = line.client.snapshot();
+    let forged = Segment { seq: 1, ack: 500_000, window: 60_000, flags: Flags::ACK, ..Segment::default() };
+    line.client.on_segment(line.now, &forged);
+    assert_eq!(line.client.snapshot(), before);
+    let answer = line.client.poll_transmit(line.now).expect("an unacceptable ACK is answered");
+    assert_eq!(answer.segment.len, 0);
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_after_a_second_and_leaves_a_window_of_one() {
+    let mut line = line(&config());
+    transfer(&mut line, 4);
+    let mut first = true;
+    line.run(
+        millis(1_101),
+        move |_, _, _| {
+            if core::mem::take(&mut first) { Verdict::Drop } else { Verdict::Pass }
+        },
+    );
+    assert_eq!(line.data().len(), 1, "RFC 5681 section 3.1");
+    assert_eq!(line.data()[0].0, millis(1_100));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever is lost, everything arrives, and the connection closes.
+    #[test]
+    fn everything_arrives_whatever_is_lost(
+        seed: u64,
+        loss in 0u64..25,
+        segments in 1u64..200,
+        recovery in prop::sample::select(vec![
+            Recovery::Rack, Recovery::Sack, Recovery::NewReno,
+            Recovery::NewRenoSteady, Recovery::Reno, Recovery::Ns2Sack1,
+        ]),
+        policy in prop::sample::select(vec![
+            AckPolicy::Every, AckPolicy::Delayed, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp,
+        ]),
+        timestamps: bool,
+        jitter in 0u64..40,
+    ) {
+        let config = Config {
+            recovery, timestamps, ack_policy: policy, sack: recovery.uses_sack(),
+            min_rto: Span::from_millis(200), ..config()
+        };
+        let mut line = line(&config);
+        transfer(&mut line, segments);
+        let mut state = seed | 1;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        line.run(millis(3_600_000), move |_, _, segment| {
+            if random() % 100 < loss && !segment.flags.has(Flags::SYN) {
+                Verdict::Drop
+            } else {
+                Verdict::Delay(Span::from_millis(random() % (jitter + 1)))
+            }
+        });
+        prop_assert_eq!(line.server.stats().received, segments * 1_000);
+        prop_assert_eq!(line.happened(&Happening::Closed), 1);
+        prop_assert!(line.client.snapshot().in_flight.is_zero());
+    }
+}
