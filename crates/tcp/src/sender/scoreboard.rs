@@ -306,7 +306,7 @@ impl Scoreboard {
                 let beyond = next + u64::from(self.at(next).skip);
                 let skip = u32::try_from(beyond - index).unwrap_or(1);
                 self.at_mut(index).skip = skip;
-                index = index + u64::from(skip);
+                index += u64::from(skip);
             } else {
                 index = next;
             }
