@@ -13,6 +13,7 @@ array set par {
     rtt_ms       80
     queue        1000
     cbr_mbps     40
+    cbr_jitter   0
     seed         1
     duration_s   50
     access_mbps  1000
@@ -28,7 +29,7 @@ array set par {
     keep         ""
 }
 # Settings first, then results; the same order as in reference.csv.
-set settings {bw_mbps rtt_ms queue cbr_mbps seed duration_s access_mbps access_ms
+set settings {bw_mbps rtt_ms queue cbr_mbps cbr_jitter seed duration_s access_mbps access_ms
               packet iw ssthresh window minrto_s tick_s}
 set results {throughput_mbps goodput_mbps packets_sent packets_lost loss timeouts
              cwnd_before_first_cut first_cut_s su_time_s su_sent su_lost su_loss su_timeouts
@@ -103,7 +104,8 @@ if {$par(cbr_mbps) > 0} {
     set cbr [new Application/Traffic/CBR]
     $cbr set packetSize_ $par(packet)
     $cbr set rate_ $par(cbr_mbps)Mb
-    $cbr set random_ 0
+    # 1: every interval is drawn anew from .5 to 1.5 times the mean; 0: strictly periodic.
+    $cbr set random_ $par(cbr_jitter)
     $cbr attach-agent $udp
     $ns at [$phase uniform 0 $interval] "$cbr start"
 }
