@@ -10,7 +10,7 @@ mod parameter;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
-use crate::avoidance::{self, Reno};
+use crate::avoidance::{self, Cubic, Reno};
 use crate::controller::Controller;
 use crate::restart::{self, Rfc5681};
 use crate::schemes::{self, HyStart, Initial, Limited, Paced, SlowStart};
@@ -83,7 +83,7 @@ any_startup! {
 
 any_law! {
     /// Any avoidance law.
-    AnyLaw { Reno }
+    AnyLaw { Reno, Cubic }
 }
 
 /// The schemes, in the order in which lists show them.
@@ -94,7 +94,7 @@ static SCHEMES: &[SchemeEntry] =
 static RESTARTS: &[RestartEntry] = &[restart::RFC5681];
 
 /// The avoidance laws.
-static LAWS: &[LawEntry] = &[avoidance::RENO];
+static LAWS: &[LawEntry] = &[avoidance::RENO, avoidance::CUBIC];
 
 /// A start-up scheme by name.
 #[derive(Clone, Copy, Debug)]

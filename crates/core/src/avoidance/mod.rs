@@ -1,6 +1,10 @@
 //! The avoidance laws, one file each.
 
+mod cubic;
 mod reno;
 
-pub(crate) use reno::RENO;
+pub use cubic::Cubic;
 pub use reno::Reno;
+
+pub(crate) use cubic::CUBIC;
+pub(crate) use reno::RENO;

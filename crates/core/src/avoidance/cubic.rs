@@ -1,0 +1,277 @@
+//! CUBIC (RFC 9438): the window grows along a cubic function of the time since the last congestion, or as Reno
+//! would grow where that is faster.
+//!
+//! All in integers: windows in bytes with 16 bits of fraction, times in microseconds. The constants are those of
+//! section 4.6 and 5.1: C = 0.4 segments a second cubed, β = 0.7.
+
+use crate::compact::Bytes32;
+use crate::registry::LawEntry;
+use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
+use crate::units::{Bytes, Time};
+
+/// β = 7/10 (section 4.6).
+const BETA: (u64, u64) = (7, 10);
+/// Fast convergence: `W_max = cwnd (1 + β) / 2` (section 4.7).
+const CONVERGED: (u64, u64) = (17, 20);
+/// C = 4/10 (section 5.1).
+const C: (u128, u128) = (4, 10);
+/// α = 3 (1 - β) / (1 + β) = 9/17 (section 4.3).
+const ALPHA: (u64, u64) = (9, 17);
+
+const MICROS_CUBED: u128 = 1_000_000_000_000_000_000;
+const FRACTION_BITS: u32 = 16;
+
+/// The law of RFC 9438.
+#[derive(Clone, Debug, Default)]
+pub struct Cubic {
+    window: Bytes32,
+    ssthresh: Option<Bytes32>,
+    /// `W_max`; none before the first congestion and after a timeout.
+    w_max: Option<Bytes32>,
+    /// `W_est`: what Reno would have.
+    estimate: Bytes32,
+    /// `cwnd_prior`: the window before the last reduction; nothing before the first.
+    prior: Bytes32,
+    /// K in microseconds.
+    k: u32,
+    /// How long this congestion-avoidance stage lasts, in microseconds, saturating after 71 minutes. Time in
+    /// which the window was not the limit does not count (section 4.2).
+    elapsed: u32,
+    /// When an ACK was last heard, in microseconds modulo 2^32.
+    heard: u32,
+    window_fraction: u16,
+    estimate_fraction: u16,
+}
+
+pub(crate) const CUBIC: LawEntry = LawEntry {
+    name: "cubic",
+    summary: "a cubic function of the time since the last loss, never slower than Reno; 0.7 of the flight at a loss",
+    source: "RFC 9438",
+    make: || Cubic::new().into(),
+};
+
+impl Cubic {
+    /// A law that has not taken over yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Section 4.2: begins a stage at the present window. Without a `W_max` above it, K is 0 and `W_max` the
+    /// window itself (sections 4.8 and 4.10).
+    fn begin_stage(&mut self, path: &Path) {
+        let window = self.window.wide();
+        let above = self.w_max.map_or(window, |w_max| w_max.wide().max(window));
+        self.w_max = Some(above.into());
+        self.k = time_to_rise(above - window, path.mss);
+        self.estimate = self.window;
+        if self.prior == Bytes32::ZERO {
+            self.prior = self.window;
+        }
+        self.elapsed = 0;
+        self.heard = micros(path.now);
+        (self.window_fraction, self.estimate_fraction) = (0, 0);
+    }
+
+    /// Sections 4.6 and 4.7, from `window`.
+    fn reduce(&mut self, window: Bytes, path: &Path) {
+        let lower = self.w_max.is_some_and(|w_max| window < w_max.wide());
+        let w_max = if lower { window.scale(CONVERGED.0, CONVERGED.1) } else { window };
+        self.w_max = Some(w_max.into());
+        self.cut(window, path);
+        self.begin_stage(path);
+    }
+
+    /// Section 4.8: as for a loss, but the next stage has no `W_max` to return to.
+    fn timed_out(&mut self, window: Bytes, path: &Path) {
+        self.w_max = None;
+        self.cut(window, path);
+    }
+
+    /// ssthresh = β `FlightSize`, at least 2 SMSS. What limited transmit sent beyond the window does not count.
+    fn cut(&mut self, window: Bytes, path: &Path) {
+        let target = path.flight.min(window).scale(BETA.0, BETA.1).max(path.mss * 2);
+        self.prior = window.into();
+        self.window = target.into();
+        self.ssthresh = Some(self.window);
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) {
+        let now = micros(path.now);
+        if ack.growth.is_zero() {
+            // The clock stands still in recovery and while the window is not the limit.
+            if path.recovering || !ack.advanced.is_zero() {
+                self.heard = now;
+            }
+            return;
+        }
+        self.elapsed = self.elapsed.saturating_add(now.wrapping_sub(self.heard));
+        self.heard = now;
+        self.grow_estimate(ack.growth, path.mss);
+        let estimate = self.estimate.wide();
+        if self.at(u64::from(self.elapsed), path.mss) < estimate {
+            // Section 4.3: the Reno-friendly region.
+            self.window = estimate.max(self.window.wide()).into();
+        } else {
+            self.approach_target(ack.growth, path);
+        }
+    }
+
+    /// Section 4.3: `W_est` grows by α segments a window, and by one once it has caught up.
+    fn grow_estimate(&mut self, acked: Bytes, mss: Bytes) {
+        let (num, den) = if self.estimate.wide() >= self.prior.wide() { (1, 1) } else { ALPHA };
+        let by = u128::from(mss.get()) * u128::from(num);
+        let per = u128::from(self.window.wide().get().max(1)) * u128::from(den);
+        (self.estimate, self.estimate_fraction) =
+            add(self.estimate, self.estimate_fraction, (by, per), acked);
+    }
+
+    /// Sections 4.4 and 4.5: towards what the function gives a round trip from now, at most half as much again.
+    fn approach_target(&mut self, acked: Bytes, path: &Path) {
+        let window = self.window.wide();
+        let rtt = path.srtt.map_or(0, |srtt| srtt.nanos() / 1_000);
+        let target = self.at(u64::from(self.elapsed) + rtt, path.mss).clamp(window, window.scale(3, 2));
+        let by = u128::from((target - window).get());
+        let per = u128::from(window.get().max(1));
+        (self.window, self.window_fraction) = add(self.window, self.window_fraction, (by, per), acked);
+    }
+
+    /// `W_cubic`(t) = C (t - K)³ + `W_max`, in bytes, `t` in microseconds (section 4.2, figure 1).
+    fn at(&self, t: u64, mss: Bytes) -> Bytes {
+        let k = u64::from(self.k);
+        let away = u128::from(t.abs_diff(k).min(u64::from(u32::MAX) * 2));
+        let cubed = (away * away * away).saturating_mul(C.0 * u128::from(mss.get()));
+        let change = Bytes::new(u64::try_from(cubed / (C.1 * MICROS_CUBED)).unwrap_or(u64::MAX));
+        let w_max = self.w_max.unwrap_or_default().wide();
+        if t < k { w_max - change } else { w_max + change }
+    }
+}
+
+/// `value + acked × ratio`, carried with its fraction.
+fn add(value: Bytes32, fraction: u16, ratio: (u128, u128), acked: Bytes) -> (Bytes32, u16) {
+    let grown = (u128::from(acked.get()) * ratio.0) << FRACTION_BITS;
+    let whole =
+        (u128::from(value.wide().get()) << FRACTION_BITS) + u128::from(fraction) + grown / ratio.1.max(1);
+    let bytes = Bytes::new(u64::try_from(whole >> FRACTION_BITS).unwrap_or(u64::MAX));
+    (bytes.into(), u16::try_from(whole & u128::from(u16::MAX)).unwrap_or(0))
+}
+
+/// K = ∛(rise / C), in microseconds (section 4.2, figure 2).
+fn time_to_rise(rise: Bytes, mss: Bytes) -> u32 {
+    let segments_over_c = u128::from(rise.get()) * C.1 * MICROS_CUBED / (C.0 * u128::from(mss.get().max(1)));
+    cube_root(segments_over_c)
+}
+
+/// The greatest integer whose cube is not above `x`, or the greatest `u32`.
+fn cube_root(x: u128) -> u32 {
+    (0..u32::BITS).rev().fold(0, |root, bit| {
+        let trial = root | 1 << bit;
+        let wide = u128::from(trial);
+        if wide * wide * wide <= x { trial } else { root }
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "differences are taken modulo 2^32")]
+fn micros(time: Time) -> u32 {
+    (time.nanos() / 1_000) as u32
+}
+
+impl Avoidance for Cubic {
+    fn enter(&mut self, exit: &Exit, path: &Path) {
+        let window = exit.learned.window;
+        match (exit.cause, exit.learned.ssthresh) {
+            (Cause::Timeout, None) => self.timed_out(window, path),
+            (Cause::Loss | Cause::Mark, None) => self.reduce(window, path),
+            (cause, ssthresh) => {
+                if cause == Cause::Timeout {
+                    self.w_max = None;
+                }
+                self.window = window.into();
+                self.ssthresh = ssthresh.map(Bytes32::from).or(self.ssthresh);
+                self.begin_stage(path);
+            }
+        }
+    }
+
+    fn on(&mut self, event: &Event<'_>, path: &Path) {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Lost(loss) if loss.opens_episode => self.reduce(self.window.wide(), path),
+            Event::Marked => self.reduce(self.window.wide(), path),
+            Event::TimedOut { .. } => self.timed_out(self.window.wide(), path),
+            Event::Begin(_)
+            | Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => {}
+        }
+    }
+
+    fn plan(&self, _path: &Path) -> Plan {
+        Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+    use proptest::prelude::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    fn cubic(window: u64, w_max: u64) -> Cubic {
+        let rise = MSS * (w_max - window);
+        let k = time_to_rise(rise, MSS);
+        Cubic { window: (MSS * window).into(), w_max: Some((MSS * w_max).into()), k, ..Cubic::new() }
+    }
+
+    proptest! {
+        #[test]
+        fn the_cube_root_is_the_greatest_integer_whose_cube_is_not_above(x in 0..u128::from(u32::MAX).pow(3)) {
+            let root = u128::from(cube_root(x));
+            prop_assert!(root.pow(3) <= x && x < (root + 1).pow(3));
+        }
+    }
+
+    #[test]
+    fn k_is_the_cube_root_of_the_rise_over_c() {
+        // W_max 100, cwnd_epoch 70: K = (30 / 0.4)^(1/3) = 4.217163 s.
+        assert_eq!(time_to_rise(MSS * 30, MSS), 4_217_163);
+        assert_eq!(time_to_rise(Bytes::ZERO, MSS), 0);
+    }
+
+    #[test]
+    fn the_function_starts_at_the_reduced_window_and_is_flat_at_w_max() {
+        let law = cubic(70, 100);
+        let start = law.at(0, MSS).get();
+        assert!((70_000..70_002).contains(&start), "{start}");
+        assert_eq!(law.at(u64::from(law.k), MSS), MSS * 100);
+        // A second beyond K: C segments more.
+        assert_eq!(law.at(u64::from(law.k) + 1_000_000, MSS), MSS * 100 + Bytes::new(400));
+        // A second before: as much less.
+        assert_eq!(law.at(u64::from(law.k) - 1_000_000, MSS), MSS * 100 - Bytes::new(400));
+    }
+
+    #[test]
+    fn fractions_of_bytes_are_carried() {
+        // 1460 bytes of a window of a million, towards a target one byte away: 0.00146 bytes an ACK.
+        let (mut value, mut fraction) = (Bytes32::from(Bytes::new(1_000_000)), 0);
+        for _ in 0..1_000 {
+            (value, fraction) = add(value, fraction, (1, 1_000_000), Bytes::new(1_460));
+        }
+        // 1.46 bytes, less what lies below 2^-16 of a byte each time.
+        assert_eq!(value.wide(), Bytes::new(1_000_001));
+    }
+
+    #[test]
+    fn time_is_kept_modulo_71_minutes() {
+        let late = micros(Time::ZERO + Span::from_secs(4_295));
+        let early = micros(Time::ZERO + Span::from_secs(4_294));
+        assert_eq!(late.wrapping_sub(early), 1_000_000);
+    }
+}
