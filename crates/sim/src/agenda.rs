@@ -8,12 +8,22 @@ const ARITY: usize = 4;
 /// A device without an event has no place in the heap.
 const ABSENT: u32 = u32::MAX;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
-    at: Time,
-    /// Breaks ties: of two events at one instant the one scheduled first comes first.
-    sequence: u64,
+    /// Nanoseconds above, sequence below: of two events at one instant the one scheduled first comes first. One
+    /// number, so that a comparison takes no branch.
+    key: u128,
     device: u32,
+}
+
+impl Entry {
+    fn new(at: Time, sequence: u64, device: u32) -> Self {
+        Self { key: (u128::from(at.nanos()) << 64) | u128::from(sequence), device }
+    }
+
+    fn at(self) -> Time {
+        Time::from_nanos(u64::try_from(self.key >> 64).unwrap_or(u64::MAX))
+    }
 }
 
 /// An indexed heap over devices. It allocates when it is made and never again.
@@ -32,20 +42,20 @@ impl Agenda {
 
     /// The next event: when, and whose.
     pub(crate) fn next(&self) -> Option<(Time, usize)> {
-        self.heap.first().map(|entry| (entry.at, entry.device as usize))
+        self.heap.first().map(|entry| (entry.at(), entry.device as usize))
     }
 
     /// Sets the event of a device, in place of the one it had.
     pub(crate) fn set(&mut self, device: usize, at: Time, sequence: u64) {
         let Ok(name) = u32::try_from(device) else { return };
-        let entry = Entry { at, sequence, device: name };
+        let entry = Entry::new(at, sequence, name);
         let place = self.place[device];
         if place == ABSENT {
             self.heap.push(entry);
             self.rise(self.heap.len() - 1, entry);
         } else {
             let place = place as usize;
-            let sooner = entry < self.heap[place];
+            let sooner = entry.key < self.heap[place].key;
             if sooner { self.rise(place, entry) } else { self.sink(place, entry) }
         }
     }
@@ -61,7 +71,7 @@ impl Agenda {
         if place == self.heap.len() {
             return;
         }
-        let sooner = last < self.heap[place];
+        let sooner = last.key < self.heap[place].key;
         if sooner { self.rise(place, last) } else { self.sink(place, last) }
     }
 
@@ -70,7 +80,7 @@ impl Agenda {
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
             let above = self.heap[parent];
-            if above <= entry {
+            if above.key <= entry.key {
                 break;
             }
             self.put(hole, above);
@@ -83,9 +93,17 @@ impl Agenda {
     fn sink(&mut self, mut hole: usize, entry: Entry) {
         loop {
             let first = hole * ARITY + 1;
-            let children = self.heap.iter().enumerate().skip(first).take(ARITY);
-            let Some((child, &least)) = children.min_by_key(|(_, entry)| **entry) else { break };
-            if entry <= least {
+            let last = (first + ARITY).min(self.heap.len());
+            let Some((&head, rest)) = self.heap.get(first..last).and_then(<[Entry]>::split_first) else {
+                break;
+            };
+            let (mut child, mut least) = (first, head);
+            for (place, &entry) in (first + 1..).zip(rest) {
+                let sooner = entry.key < least.key;
+                child = if sooner { place } else { child };
+                least = if sooner { entry } else { least };
+            }
+            if entry.key <= least.key {
                 break;
             }
             self.put(hole, least);

@@ -15,8 +15,11 @@ const ENDLESS: u64 = 1 << 62;
 #[derive(Clone, Debug)]
 struct Host<S, R, A> {
     endpoint: Endpoint<S, R, A>,
-    /// When it will be woken.
+    /// When its endpoint wants to be woken.
     timer: Option<Time>,
+    /// When its event is due: no later than that. A timer that is put off leaves its event where it is, which
+    /// when it comes is put off too; most timers are put off many times.
+    armed: Option<Time>,
     /// Packets sent.
     packets: u64,
 }
@@ -37,6 +40,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let host = |role, config| Host {
             endpoint: Endpoint::new(role, config, spec.controller.clone()),
             timer: None,
+            armed: None,
             packets: 0,
         };
         Self {
@@ -67,7 +71,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         if side == Side::Client && !self.opened {
             self.open(now, fabric);
         } else {
-            self.host(side).endpoint.on_timer(now);
+            let id = self.id;
+            let host = self.host(side);
+            if host.timer.is_none_or(|timer| timer > now) {
+                host.armed = host.timer;
+                fabric.wake(id, side, host.timer);
+                return;
+            }
+            host.endpoint.on_timer(now);
         }
         self.serve(now, side, true, fabric, recorder);
     }
@@ -176,10 +187,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     fn set_timer(&mut self, now: Time, flow: FlowId, side: Side, woken: bool, fabric: &mut Fabric) {
         // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
         let earliest = if woken { now + firstflight::Span::from_nanos(1) } else { now };
-        let timer = self.endpoint.next_timer().map(|at| at.max(earliest));
-        if timer != self.timer || woken {
-            self.timer = timer;
-            fabric.wake(flow, side, timer);
+        self.timer = self.endpoint.next_timer().map(|at| at.max(earliest));
+        let stands = match (self.armed, self.timer) {
+            (Some(armed), Some(timer)) => armed <= timer,
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if woken || !stands {
+            self.armed = self.timer;
+            fabric.wake(flow, side, self.timer);
         }
     }
 }
