@@ -7,6 +7,8 @@
 //! ticks a second, as in the paper's Linux: round-trip times are rounded up (`usecs_to_jiffies`), and so is the
 //! spacing of 2 ms (`msecs_to_jiffies`).
 
+use core::num::{NonZeroU32, Wrapping};
+
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Path, Plan, Startup, Step};
@@ -25,9 +27,9 @@ pub struct HyStart {
     slow: SlowStart,
     clock: Clock,
     /// The least round-trip time since the last timeout (`dMin`).
-    least_rtt: Option<Jiffies>,
+    least_rtt: Option<Ticks>,
     /// The round before: its least or mean early round-trip time (`lastRTT`).
-    last_rtt: Option<Jiffies>,
+    last_rtt: Option<Ticks>,
     /// This round: the least of its early samples, or their sum (`curRTT`).
     current: u32,
     round_start: Jiffies,
@@ -43,8 +45,10 @@ pub struct HyStart {
     found: Option<Cause>,
 }
 
-/// Ticks of the clock; compared modulo 2^32.
-type Jiffies = core::num::Wrapping<u32>;
+/// An instant in ticks of the clock, modulo 2^32.
+type Jiffies = Wrapping<u32>;
+/// A length of time in ticks, rounded up, at least one.
+type Ticks = NonZeroU32;
 
 /// Which exits are in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +79,7 @@ pub(crate) const HYSTART: SchemeEntry = SchemeEntry {
     parameters: &[
         Parameter {
             name: HZ,
-            kind: Kind::Count { least: 1, most: 1_000_000 },
+            kind: Kind::Count { least: 1, most: u16::MAX as u64 },
             default: Value::Count(1_000),
             help: "ticks a second of the clock in which all its times are whole",
         },
@@ -123,7 +127,7 @@ impl HyStart {
 
     fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
         Self {
-            clock: Clock { hz: u32::try_from(settings.count(HZ)).unwrap_or(u32::MAX).max(1) },
+            clock: Clock { hz: u16::try_from(settings.count(HZ)).unwrap_or(u16::MAX).max(1) },
             low_window: u16::try_from(settings.count(LOW_WINDOW)).unwrap_or(u16::MAX),
             statistic: match settings.word(STATISTIC) {
                 "average" => Statistic::Average,
@@ -170,12 +174,11 @@ impl HyStart {
     }
 
     /// The early round-trip time of this round so far.
-    fn early_rtt(&self) -> Option<Jiffies> {
+    fn early_rtt(&self) -> Option<Ticks> {
         let samples = u32::from(self.samples);
         match self.statistic {
-            _ if samples == 0 => None,
-            Statistic::Minimum => Some(core::num::Wrapping(self.current)),
-            Statistic::Average => Some(core::num::Wrapping(self.current / samples)),
+            Statistic::Minimum => Ticks::new(self.current),
+            Statistic::Average => Ticks::new(self.current.checked_div(samples)?),
         }
     }
 
@@ -184,27 +187,27 @@ impl HyStart {
     /// ACK (section 4.2.1).
     fn train_is_long(&mut self, now: Time) -> bool {
         let now = self.clock.at(now);
-        if self.exits == Exits::Delay || now - self.train_end > self.clock.ticks_of(SPACING) {
+        if self.exits == Exits::Delay || (now - self.train_end).0 > self.clock.ticks_of(SPACING).get() {
             return false;
         }
         self.train_end = now;
         let train = u64::from((now - self.round_start).0);
-        self.least_rtt.is_some_and(|least| train * 2 >= u64::from(least.0))
+        self.least_rtt.is_some_and(|least| train * 2 >= u64::from(least.get()))
     }
 
     /// The second exit: the early delays of this round exceed those of the last by η.
-    fn delay_rose(&mut self, rtt: Option<Jiffies>) -> bool {
+    fn delay_rose(&mut self, rtt: Option<Ticks>) -> bool {
         if let Some(rtt) = rtt.filter(|_| self.samples < SAMPLES) {
             self.current = match self.statistic {
-                Statistic::Minimum if self.samples > 0 => self.current.min(rtt.0),
-                Statistic::Minimum => rtt.0,
-                Statistic::Average => self.current.saturating_add(rtt.0),
+                Statistic::Minimum if self.samples > 0 => self.current.min(rtt.get()),
+                Statistic::Minimum => rtt.get(),
+                Statistic::Average => self.current.saturating_add(rtt.get()),
             };
             self.samples += 1;
         }
         let enough = self.samples >= SAMPLES && self.exits != Exits::Train;
         match (self.early_rtt(), self.last_rtt) {
-            (Some(current), Some(last)) if enough => current.0 >= last.0.saturating_add(eta(last)),
+            (Some(current), Some(last)) if enough => current.get() >= last.get().saturating_add(eta(last)),
             _ => false,
         }
     }
@@ -217,8 +220,8 @@ impl HyStart {
 }
 
 /// Algorithm 1: η = min(8, max(2, ⌈`lastRTT` / 16⌉)), in jiffies.
-fn eta(last: Jiffies) -> u32 {
-    last.0.div_ceil(16).clamp(*ETA.start(), *ETA.end())
+fn eta(last: Ticks) -> u32 {
+    last.get().div_ceil(16).clamp(*ETA.start(), *ETA.end())
 }
 
 impl Startup for HyStart {
@@ -253,7 +256,7 @@ impl Startup for HyStart {
 /// A clock that ticks `hz` times a second.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
-    hz: u32,
+    hz: u16,
 }
 
 impl Clock {
@@ -261,13 +264,12 @@ impl Clock {
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
     fn at(self, time: Time) -> Jiffies {
         let ticks = u128::from(time.nanos()) * u128::from(self.hz) / 1_000_000_000;
-        core::num::Wrapping(ticks as u32)
+        Wrapping(ticks as u32)
     }
 
-    /// A span in ticks, rounded up.
-    fn ticks_of(self, span: Span) -> Jiffies {
+    fn ticks_of(self, span: Span) -> Ticks {
         let ticks = (u128::from(span.nanos()) * u128::from(self.hz)).div_ceil(1_000_000_000);
-        core::num::Wrapping(u32::try_from(ticks).unwrap_or(u32::MAX))
+        Ticks::new(u32::try_from(ticks).unwrap_or(u32::MAX)).unwrap_or(Ticks::MIN)
     }
 }
 
@@ -277,23 +279,25 @@ mod tests {
 
     #[test]
     fn eta_is_a_sixteenth_of_the_last_delay_between_2_and_8_jiffies() {
-        let eta_of = |millis| eta(core::num::Wrapping(millis));
-        assert_eq!([20, 32, 33, 100, 200].map(eta_of), [2, 2, 3, 7, 8]);
+        let eta_of = |millis| Ticks::new(millis).map(eta);
+        assert_eq!([20, 32, 33, 100, 200].map(eta_of), [2, 2, 3, 7, 8].map(Some));
     }
 
     #[test]
     fn at_250_hz_two_milliseconds_are_one_jiffy_of_four() {
         let clock = Clock { hz: 250 };
-        assert_eq!(clock.ticks_of(SPACING).0, 1);
-        assert_eq!(clock.ticks_of(Span::from_millis(100)).0, 25);
+        assert_eq!(clock.ticks_of(SPACING).get(), 1);
+        assert_eq!(clock.ticks_of(Span::from_millis(100)).get(), 25);
         assert_eq!(clock.at(Time::from_nanos(7_999_999)).0, 1);
     }
 
     #[test]
     fn the_clock_wraps_with_time() {
-        let clock = Clock { hz: 1_000_000 };
-        let early = clock.at(Time::ZERO + Span::from_secs(4_294));
-        let late = clock.at(Time::ZERO + Span::from_secs(4_295));
-        assert_eq!((late - early).0, 1_000_000);
+        // 2^32 ticks are 4 294 967 s and 296 ms.
+        let clock = Clock { hz: 1_000 };
+        let early = clock.at(Time::ZERO + Span::from_secs(4_294_967));
+        let late = clock.at(Time::ZERO + Span::from_secs(4_294_968));
+        assert!(late.0 < early.0);
+        assert_eq!((late - early).0, 1_000);
     }
 }

@@ -50,6 +50,8 @@ enum Mode {
 struct Search {
     train: Train,
     stage: Stage,
+    /// `g_B`, once the first burst has shown it.
+    capacity: Gap,
     /// Trains that could not be measured.
     voids: u8,
 }
@@ -59,7 +61,7 @@ enum Stage {
     /// The first burst looks for the capacity.
     Capacity,
     /// The tree looks for what is available.
-    Tree { node: Node, capacity: Gap, mode: AckMode },
+    Tree { node: Node, mode: AckMode },
 }
 
 #[derive(Clone, Debug)]
@@ -220,15 +222,15 @@ impl Paced {
                 Some((capacity, mode)) => self.capacity_known(search, capacity, mode, rtt, path),
                 None => self.void(search, path),
             },
-            (Stage::Tree { node, capacity, mode }, Some(rtt)) => match search.train.sums() {
+            (Stage::Tree { node, mode }, Some(rtt)) => match search.train.sums() {
                 Some(sums) if !(self.practical && sums.acks_compressed()) => {
                     let measured = self.measure(sums);
                     if self.pipe_is_short(&search.train, measured, rtt) {
                         return self.leave_early(&search.train, measured.destination, rtt, path);
                     }
-                    match node.branch(search.train.gap, capacity, measured) {
+                    match node.branch(search.train.gap, search.capacity, measured) {
                         Branch::Test(node, gap) => {
-                            self.test(search, Stage::Tree { node, capacity, mode }, gap);
+                            self.test(search, Stage::Tree { node, mode }, gap);
                             Step::Stay
                         }
                         Branch::Leave(gap) => self.fill(gap, rtt, path),
@@ -253,8 +255,8 @@ impl Paced {
             return self.leave_early(&search.train, capacity, rtt, path);
         }
         // Section 3.2.1: the search begins at half the capacity.
-        let stage = Stage::Tree { node: Node::A, capacity, mode };
-        self.test(search, stage, capacity.saturating_mul(2));
+        let stage = Stage::Tree { node: Node::A, mode };
+        self.test(&Search { capacity, ..search.clone() }, stage, capacity.saturating_mul(2));
         Step::Stay
     }
 
@@ -284,7 +286,8 @@ impl Paced {
     fn test(&mut self, search: &Search, stage: Stage, gap: Gap) {
         let packets = search.train.packets.saturating_mul(2);
         self.next_tag();
-        self.mode = Mode::Search(Search { train: Train::gapped(packets, gap), stage, voids: search.voids });
+        let Search { capacity, voids, .. } = *search;
+        self.mode = Mode::Search(Search { train: Train::gapped(packets, gap), stage, capacity, voids });
     }
 
     /// choice-08: once more, then slow start.
@@ -361,7 +364,7 @@ impl Paced {
 
 impl Search {
     fn new(first: u16) -> Self {
-        Self { train: Train::burst(first), stage: Stage::Capacity, voids: 0 }
+        Self { train: Train::burst(first), stage: Stage::Capacity, capacity: 0, voids: 0 }
     }
 }
 

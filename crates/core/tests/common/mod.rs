@@ -1,0 +1,240 @@
+//! A host for tests: it keeps what a sender knows and tells a controller what happened, packet by packet.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use std::collections::VecDeque;
+
+use firstflight::{
+    Ack, Avoidance, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Plan,
+    RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
+};
+
+pub(crate) const MSS: Bytes = Bytes::new(1_000);
+
+pub(crate) fn micros(count: u64) -> Span {
+    Span::from_micros(count)
+}
+
+pub(crate) fn millis(count: u64) -> Span {
+    Span::from_millis(count)
+}
+
+pub(crate) fn packets(count: u64) -> Bytes {
+    MSS * count
+}
+
+/// One connection under a controller.
+#[derive(Clone)]
+pub(crate) struct Flow<S, R, A> {
+    pub(crate) control: Controller<S, R, A>,
+    pub(crate) path: Path,
+    pub(crate) notes: Vec<Note>,
+    in_flight: VecDeque<Delivered>,
+    next_packet: u64,
+    recovery_end: u64,
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
+    /// A connection that has begun; the wire size of a packet equals its payload, so that gaps are round.
+    pub(crate) fn new(control: Controller<S, R, A>) -> Self {
+        let path = Path {
+            now: Time::from_nanos(1_000_000_000),
+            mss: MSS,
+            wire: MSS,
+            cwnd: Bytes::ZERO,
+            flight: Bytes::ZERO,
+            srtt: None,
+            latest_rtt: None,
+            min_rtt: None,
+            rwnd: Bytes::new(1 << 30),
+            backlog: None,
+            delivered: Bytes::ZERO,
+            una: 0,
+            nxt: 0,
+            rto: Span::from_secs(1),
+            limit: SendLimit::Window,
+            recovering: false,
+            last_sent: None,
+            wake: None,
+        };
+        let mut flow = Self {
+            control,
+            path,
+            notes: Vec::new(),
+            in_flight: VecDeque::new(),
+            next_packet: 0,
+            recovery_end: 0,
+        };
+        flow.say(&Event::Begin(Origin::Fresh));
+        flow
+    }
+
+    pub(crate) fn established(control: Controller<S, R, A>, rtt: Span) -> Self {
+        let mut flow = Self::new(control);
+        flow.establish(rtt, false);
+        flow
+    }
+
+    pub(crate) fn establish(&mut self, rtt: Span, syn_lost: bool) {
+        self.sample(rtt);
+        self.say(&Event::Established { rtt: Some(rtt), syn_lost });
+    }
+
+    /// Tells the controller, and checks what always holds of a plan.
+    pub(crate) fn say(&mut self, event: &Event<'_>) {
+        self.control.on(event, &self.path);
+        while let Some(note) = self.control.take_note() {
+            self.notes.push(note);
+        }
+        let plan = self.control.plan(&self.path);
+        assert_eq!(plan, self.control.plan(&self.path), "a plan does not depend on how often it is asked");
+        assert!(plan.window >= self.path.mss, "the window is at least one segment");
+        if let Pacing::Train { packets, .. } = plan.pacing {
+            assert!(plan.window >= self.path.mss * u64::from(packets), "the window holds the whole train");
+        }
+        self.path.cwnd = plan.window;
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        self.control.plan(&self.path)
+    }
+
+    /// The window in packets, rounded down.
+    pub(crate) fn window(&self) -> u64 {
+        self.plan().window.packets(self.path.mss)
+    }
+
+    pub(crate) fn wait(&mut self, span: Span) {
+        self.path.now = self.path.now + span;
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Sends `count` full packets now, whatever the plan allows.
+    pub(crate) fn send(&mut self, count: usize) {
+        for _ in 0..count {
+            let tag = self.plan().tag;
+            let packet = self.next_packet;
+            self.next_packet += 1;
+            self.in_flight.push_back(Delivered {
+                packet,
+                bytes: self.path.mss,
+                sent_at: self.path.now,
+                tag,
+                delivered_at_send: self.path.delivered,
+                limit: self.path.limit,
+                retransmitted: false,
+                selectively: false,
+            });
+            let sent = Sent { packet, bytes: self.path.mss, tag, retransmission: false };
+            self.say(&Event::Sent(sent));
+            self.path.flight += self.path.mss;
+            self.path.nxt += self.path.mss.get();
+            self.path.last_sent = Some(self.path.now);
+        }
+    }
+
+    /// Sends all that the window holds.
+    pub(crate) fn fill(&mut self) {
+        while self.path.flight + self.path.mss <= self.plan().window {
+            self.send(1);
+        }
+    }
+
+    /// The oldest `count` packets in flight are acknowledged by one ACK, with the round-trip time of the newest
+    /// of them.
+    pub(crate) fn ack(&mut self, count: usize) {
+        let newest = self.in_flight.get(count.saturating_sub(1)).map(|packet| packet.sent_at);
+        let rtt = newest.map(|sent_at| self.path.now.since(sent_at)).filter(|rtt| !rtt.is_zero());
+        self.ack_with(count, rtt);
+    }
+
+    pub(crate) fn ack_with(&mut self, count: usize, rtt: Option<Span>) {
+        let acked: Vec<Delivered> = self.in_flight.drain(..count.min(self.in_flight.len())).collect();
+        let bytes = acked.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        self.path.flight -= bytes;
+        self.path.delivered += bytes;
+        self.path.una += bytes.get();
+        self.path.recovering &= self.path.una < self.recovery_end;
+        if let Some(rtt) = rtt {
+            self.sample(rtt);
+        }
+        self.say(&Event::Acked(Ack {
+            packets: &acked,
+            bytes,
+            advanced: bytes,
+            sacked: Bytes::ZERO,
+            segments: u32::try_from(acked.len()).expect("few"),
+            duplicate: acked.is_empty(),
+            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
+            delivery_rate: None,
+            round_ended: false,
+            growth: Bytes::ZERO,
+        }));
+    }
+
+    /// The oldest packet in flight is found lost; the loss is repaired when all that is now in flight is
+    /// acknowledged.
+    pub(crate) fn lose(&mut self) {
+        let Some(lost) = self.in_flight.front_mut() else { return };
+        lost.retransmitted = true;
+        let lost = LostPacket { packet: lost.packet, bytes: lost.bytes, tag: lost.tag };
+        if !self.path.recovering {
+            self.path.recovering = true;
+            self.recovery_end = self.path.nxt;
+        }
+        self.say(&Event::Lost(Loss {
+            packets: &[lost],
+            bytes: lost.bytes,
+            ranges: 1,
+            opens_episode: false,
+            persistent: false,
+        }));
+    }
+
+    pub(crate) fn time_out(&mut self, repeated: bool) {
+        self.path.recovering = false;
+        self.say(&Event::TimedOut { repeated });
+    }
+
+    pub(crate) fn before_new_data(&mut self) -> bool {
+        let began = self.control.before_new_data(&self.path);
+        while let Some(note) = self.control.take_note() {
+            self.notes.push(note);
+        }
+        self.path.cwnd = self.plan().window;
+        began
+    }
+
+    /// A round trip: what the window holds is sent, and acknowledged `each` packets at a time, `spacing` apart.
+    pub(crate) fn round(&mut self, rtt: Span, each: usize, spacing: Span) {
+        self.fill();
+        let start = self.path.now;
+        let count = self.in_flight();
+        let mut at = start + rtt;
+        for _ in 0..count.div_ceil(each) {
+            self.path.now = at;
+            self.ack_with(each, Some(rtt));
+            at = at + spacing;
+        }
+    }
+
+    fn sample(&mut self, rtt: Span) {
+        self.path.latest_rtt = Some(rtt);
+        self.path.srtt = Some(rtt);
+        self.path.min_rtt = Some(self.path.min_rtt.map_or(rtt, |least| least.min(rtt)));
+    }
+
+    pub(crate) fn exits(&self) -> Vec<firstflight::Exit> {
+        let exit = |note: &Note| match note {
+            Note::Exited { exit, .. } => Some(*exit),
+            _ => None,
+        };
+        self.notes.iter().filter_map(exit).collect()
+    }
+
+    pub(crate) fn train_cut(&mut self, tag: Tag) {
+        self.say(&Event::TrainCut(tag));
+    }
+}

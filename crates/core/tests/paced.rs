@@ -1,0 +1,390 @@
+//! Paced Start over a bottleneck with fluid cross traffic, where the paper's model of gaps holds exactly.
+
+mod common;
+
+use std::collections::VecDeque;
+
+use common::{Flow, MSS, micros, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, Paced};
+use firstflight::{Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Startup, Time};
+
+type PacedFlow = Flow<Paced, Rfc5681, Reno>;
+
+/// A packet of 1000 bytes at 100 Mbit/s.
+const G_B: u64 = 80_000;
+const RTT: Span = Span::from_millis(80);
+
+/// The path: one bottleneck of which cross traffic leaves the share `alpha`, in thousandths.
+struct Net {
+    alpha: u64,
+    /// Segments an ACK acknowledges, and how long a receiver waits for the last of them.
+    each: usize,
+    delay: Span,
+    /// Work waiting at the bottleneck when the last packet had come, as time to serve it.
+    backlog: u64,
+    last: Time,
+    /// When ACKs come back, and how many packets each acknowledges.
+    acks: VecDeque<(Time, usize)>,
+    unacked: usize,
+    unacked_since: Time,
+}
+
+impl Net {
+    fn new(alpha: u64, each: usize) -> Self {
+        Self {
+            alpha,
+            each,
+            delay: millis(40),
+            backlog: 0,
+            last: Time::ZERO,
+            acks: VecDeque::new(),
+            unacked: 0,
+            unacked_since: Time::ZERO,
+        }
+    }
+
+    /// A packet comes to the bottleneck; cross traffic lets the backlog shrink at the share `alpha`.
+    fn carry(&mut self, now: Time) {
+        let drained = now.since(self.last).nanos() * self.alpha / 1_000;
+        self.backlog = self.backlog.saturating_sub(drained) + G_B;
+        self.last = now;
+        let arrives = now + Span::from_nanos(self.backlog);
+        self.expire(arrives);
+        self.unacked += 1;
+        self.unacked_since = arrives;
+        if self.unacked == self.each {
+            self.acks.push_back((arrives + RTT, self.unacked));
+            self.unacked = 0;
+        }
+    }
+
+    /// The delayed-ACK timer.
+    fn expire(&mut self, now: Time) {
+        let fires = self.unacked_since + self.delay;
+        if self.unacked > 0 && fires < now {
+            self.acks.push_back((fires + RTT, self.unacked));
+            self.unacked = 0;
+        }
+    }
+
+    fn next_ack(&mut self) -> Option<(Time, usize)> {
+        let timer = (self.unacked > 0).then(|| (self.unacked_since + self.delay + RTT, self.unacked));
+        self.acks.front().copied().or(timer)
+    }
+
+    fn take_ack(&mut self) {
+        if self.acks.pop_front().is_none() {
+            self.unacked = 0;
+        }
+    }
+}
+
+/// Runs until start-up ends or nothing happens any more, with `app` packets to send.
+fn run(flow: &mut PacedFlow, net: &mut Net, mut app: u64) {
+    let mut pacer = Pacer::new();
+    let mut cut = None;
+    while flow.control.phase() == Phase::Startup {
+        let plan = flow.plan();
+        pacer.adopt(&plan);
+        let may_send = flow.path.flight + MSS <= plan.window;
+        let ready = pacer.ready_at(MSS, false).map(|at| at.max(flow.path.now)).filter(|_| may_send);
+        if app == 0 && pacer.train_left() > 0 && cut != Some(plan.tag) {
+            cut = Some(plan.tag);
+            pacer.cut_train();
+            flow.train_cut(plan.tag);
+            continue;
+        }
+        match (ready.filter(|_| app > 0), net.next_ack()) {
+            (Some(at), ack) if ack.is_none_or(|(ack_at, _)| at < ack_at) => {
+                flow.path.now = at;
+                flow.send(1);
+                pacer.sent(at, MSS);
+                net.carry(at);
+                app -= 1;
+            }
+            (_, Some((at, count))) => {
+                net.take_ack();
+                flow.path.now = at;
+                flow.ack(count);
+            }
+            (_, None) => return,
+        }
+    }
+}
+
+fn start(scheme: Paced) -> PacedFlow {
+    let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
+    Flow::established(Controller::new(scheme, restart, Reno::new()), RTT)
+}
+
+fn exit_of(scheme: Paced, alpha: u64, each: usize) -> Exit {
+    let mut flow = start(scheme);
+    run(&mut flow, &mut Net::new(alpha, each), u64::MAX);
+    let exits = flow.exits();
+    assert_eq!(exits.len(), 1, "α = {alpha}/1000");
+    exits[0]
+}
+
+/// The gap found, over `g_B`.
+fn gap_found(exit: &Exit) -> f64 {
+    assert_eq!(exit.cause, Cause::Dispersion);
+    let bps = exit.learned.rate.expect("the rate was found").bps();
+    1e8 / f64::from(u32::try_from(bps).expect("under 4 Gbit/s"))
+}
+
+#[test]
+fn the_paper_profile_leaves_with_the_gaps_of_table_2() {
+    let f = |a: f64| 7.0 / 3.0 - 4.0 * a / 3.0;
+    let g = |a: f64| 3.0 - 2.0 * a;
+    let g2 = |a: f64| 1.0 + 2.0 * (1.0 - a) * g(a);
+    let g3 = |a: f64| 1.0 + 2.0 * (1.0 - a) * g2(a);
+    let cases = [
+        (900, 8.0 / 7.0),
+        (600, f(0.6)),
+        (510, f(0.51)),
+        (490, g(0.49)),
+        (300, g(0.3)),
+        (180, g2(0.18)),
+        (100, g2(0.1)),
+        (40, 2.0 * g3(0.04)),
+    ];
+    for (alpha, expected) in cases {
+        let found = gap_found(&exit_of(Paced::paper(), alpha, 1));
+        assert!((found - expected).abs() < 2e-3, "α = {alpha}/1000: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn the_practical_profile_leaves_there_too_where_nothing_is_noisy() {
+    for (alpha, expected) in [(900, 8.0 / 7.0), (600, 1.5333), (300, 2.4), (100, 6.04)] {
+        let found = gap_found(&exit_of(Paced::practical(), alpha, 1));
+        assert!((found - expected).abs() < 2e-3, "α = {alpha}/1000: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn a_receiver_that_delays_acks_does_not_change_what_the_practical_profile_finds() {
+    for (alpha, expected) in [(900, 8.0 / 7.0), (600, 1.5333), (300, 2.4)] {
+        let found = gap_found(&exit_of(Paced::practical(), alpha, 2));
+        assert!((found - expected).abs() < 2e-3, "α = {alpha}/1000: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn the_fill_is_as_many_packets_as_the_round_trip_holds_at_the_gap_found() {
+    // 100 Mbit/s of which 60 are available, 80 ms: 652 packets of 1000 bytes, the ideal being 600. The least
+    // round-trip time of the model is that of the handshake, 80 ms.
+    let exit = exit_of(Paced::practical(), 600, 1);
+    assert_eq!(exit.learned.window, packets(652));
+    assert_eq!(exit.learned.ssthresh, Some(packets(652)));
+    assert!(exit.learned.rate.expect("found") > Rate::from_bps(65_000_000));
+}
+
+#[test]
+fn trains_double_and_each_waits_for_all_acks_of_the_one_before() {
+    let mut flow = start(Paced::practical());
+    let mut sizes = Vec::new();
+    let mut net = Net::new(100, 1);
+    let mut pacer = Pacer::new();
+    let mut tag = None;
+    for _ in 0..2_000 {
+        let plan = flow.plan();
+        if tag != Some(plan.tag) {
+            assert_eq!(flow.in_flight(), 0, "a new train starts on an empty pipe");
+            tag = Some(plan.tag);
+            let Pacing::Train { packets, .. } = plan.pacing else { break };
+            sizes.push(packets);
+        }
+        pacer.adopt(&plan);
+        if let Some(at) = pacer.ready_at(MSS, false) {
+            flow.path.now = flow.path.now.max(at);
+            flow.send(1);
+            pacer.sent(flow.path.now, MSS);
+            net.carry(flow.path.now);
+        } else if let Some((at, count)) = net.next_ack() {
+            net.take_ack();
+            flow.path.now = at;
+            flow.ack(count);
+        }
+        if flow.control.phase() != Phase::Startup {
+            break;
+        }
+    }
+    // The gap found at α = 0.1 is 6.04 g_B: RTT / g = 165 packets.
+    assert_eq!(sizes, [10, 20, 40, 80, 165]);
+}
+
+#[test]
+fn nothing_leaves_before_the_handshake_is_over() {
+    let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
+    let mut flow: PacedFlow = Flow::new(Controller::new(Paced::practical(), restart, Reno::new()));
+    assert_eq!(flow.plan().pacing, Pacing::Hold);
+    flow.establish(RTT, false);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
+}
+
+#[test]
+fn after_a_lost_syn_it_is_slow_start_from_one_segment() {
+    let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
+    let mut flow: PacedFlow = Flow::new(Controller::new(Paced::practical(), restart, Reno::new()));
+    flow.establish(RTT, true);
+    assert_eq!((flow.window(), flow.plan().pacing), (1, Pacing::AckClock));
+}
+
+#[test]
+fn a_pair_under_one_delayed_ack_gives_no_gap_and_the_second_void_means_slow_start() {
+    let mut flow = start(Paced::paper());
+    let first = flow.plan().tag;
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(2);
+    assert_ne!(flow.plan().tag, first, "the pair is tried once more");
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 2, gap: Span::ZERO });
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(2);
+    assert!(matches!(flow.plan().pacing, Pacing::Rate { .. }), "paced slow start");
+    assert_eq!(flow.plan().ssthresh, None);
+    assert_eq!(flow.control.phase(), Phase::Startup);
+}
+
+#[test]
+fn an_application_with_too_little_to_send_ends_in_slow_start_not_in_a_hold() {
+    let mut flow = start(Paced::practical());
+    run(&mut flow, &mut Net::new(600, 1), 13);
+    assert!(matches!(flow.plan().pacing, Pacing::Rate { .. } | Pacing::AckClock));
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn a_pipe_that_holds_less_than_the_train_is_left_at_once() {
+    // 0.8 ms of 80 µs packets: the pipe holds 10, as many as the first burst.
+    let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
+    let mut flow: PacedFlow =
+        Flow::established(Controller::new(Paced::practical(), restart, Reno::new()), micros(800));
+    flow.send(10);
+    flow.wait(micros(800));
+    for _ in 0..10 {
+        flow.ack(1);
+        flow.wait(micros(80));
+    }
+    let exit = flow.exits()[0];
+    assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(10)));
+    assert_eq!(exit.learned.rate, Some(Rate::from_bps(100_000_000)));
+}
+
+#[test]
+fn a_loss_in_a_train_leaves_by_loss_and_halves_what_is_in_flight() {
+    let mut flow = start(Paced::practical());
+    flow.send(10);
+    flow.wait(RTT);
+    flow.ack(2);
+    flow.lose();
+    let exit = flow.exits()[0];
+    assert_eq!((exit.cause, exit.learned.window), (Cause::Loss, packets(10)));
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 4));
+}
+
+#[test]
+fn a_timeout_means_slow_start_up_to_half_of_the_last_train() {
+    let mut flow = start(Paced::practical());
+    flow.send(10);
+    flow.wait(Span::from_secs(1));
+    flow.time_out(false);
+    assert_eq!(flow.exits()[0].cause, Cause::Timeout);
+    let plan = flow.plan();
+    assert_eq!((plan.window, plan.ssthresh, plan.pacing), (MSS, Some(packets(5)), Pacing::AckClock));
+}
+
+#[test]
+fn a_spurious_loss_does_not_leave_it_waiting_for_acks_that_have_come() {
+    let mut flow = start(Paced::practical());
+    flow.send(10);
+    flow.wait(RTT);
+    flow.ack(2);
+    flow.lose();
+    flow.ack(8);
+    flow.say(&Event::SpuriousLoss);
+    assert_eq!(flow.control.phase(), Phase::Startup);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
+    run(&mut flow, &mut Net::new(600, 1), u64::MAX);
+    assert_eq!(flow.exits().last().map(|exit| exit.cause), Some(Cause::Dispersion));
+}
+
+#[test]
+fn what_the_fill_could_not_send_is_not_in_the_window() {
+    let mut flow = start(Paced::practical());
+    // First burst and two trains, then 100 packets of the fill's 652.
+    run(&mut flow, &mut Net::new(600, 1), 10 + 20 + 40 + 100);
+    let exit = flow.exits()[0];
+    assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(100)));
+}
+
+#[test]
+fn gaps_that_grow_within_the_tolerance_are_not_congestion() {
+    let congested_at = |gap: u64| {
+        let mut scheme = flow_after_burst();
+        let plan = scheme.plan();
+        let Pacing::Train { packets, gap: source } = plan.pacing else { panic!("a train") };
+        assert_eq!((packets, source), (20, micros(160)));
+        let mut departures = VecDeque::new();
+        for _ in 0..packets {
+            scheme.send(1);
+            departures.push_back(scheme.path.now);
+            scheme.wait(source);
+        }
+        scheme.path.now = departures[0] + RTT;
+        for _ in 0..packets {
+            scheme.ack(1);
+            scheme.wait(Span::from_nanos(gap));
+        }
+        match scheme.plan().pacing {
+            Pacing::Train { gap, .. } => gap,
+            other => panic!("{other:?}"),
+        }
+    };
+    // 5 % of 160 µs is 8 µs, more than the slack of 5 µs.
+    let uncongested = Span::from_nanos(106_667);
+    assert_eq!(congested_at(160_000), uncongested);
+    assert_eq!(congested_at(168_000), uncongested);
+    assert_eq!(congested_at(168_001), Span::from_nanos(336_002));
+}
+
+#[test]
+fn a_train_whose_acks_were_compressed_is_void() {
+    let mut flow = flow_after_burst();
+    let tag = flow.plan().tag;
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    flow.wait(RTT);
+    for _ in 0..20 {
+        flow.ack(1);
+        flow.wait(micros(119));
+    }
+    assert_ne!(flow.plan().tag, tag);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 20, gap: micros(160) }, "the same train again");
+}
+
+/// The first burst has shown a gap of 80 µs.
+fn flow_after_burst() -> PacedFlow {
+    let mut flow = start(Paced::practical());
+    flow.send(10);
+    flow.wait(RTT);
+    for _ in 0..10 {
+        flow.ack(1);
+        flow.wait(micros(80));
+    }
+    flow
+}
+
+#[test]
+fn a_plan_is_of_the_scheme_alone() {
+    let flow = flow_after_burst();
+    let mut scheme = Paced::practical();
+    scheme.on(&Event::Begin(firstflight::Origin::Fresh), &flow.path);
+    assert_eq!(scheme.plan(&flow.path).pacing, Pacing::Hold);
+}
