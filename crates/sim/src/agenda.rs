@@ -93,8 +93,8 @@ impl Agenda {
     fn sink(&mut self, mut hole: usize, entry: Entry) {
         loop {
             let first = hole * ARITY + 1;
-            let last = (first + ARITY).min(self.heap.len());
-            let Some((&head, rest)) = self.heap.get(first..last).and_then(<[Entry]>::split_first) else {
+            let end = (first + ARITY).min(self.heap.len());
+            let Some((&head, rest)) = self.heap.get(first..end).and_then(<[Entry]>::split_first) else {
                 break;
             };
             let (mut child, mut least) = (first, head);
