@@ -43,7 +43,8 @@ impl Reno {
     /// A segment once a window's worth of bytes was acknowledged (RFC 5681 section 3.1).
     fn grow(&mut self, by: Bytes, path: &Path) {
         let window = self.window.wide();
-        let acked = self.acked.wide() + by;
+        // One ACK can cover more than the window just after a reduction; it counts as one window.
+        let acked = self.acked.wide() + by.min(window);
         if acked >= window {
             self.window = (window + path.mss).into();
             self.acked = (acked - window).into();

@@ -1,0 +1,246 @@
+//! Laws that every scheme, policy and law keeps under any sequence of events.
+
+mod common;
+
+use common::{Flow, micros};
+use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::schemes::Initial;
+use firstflight::{
+    Advice, Avoidance, Bytes, Controller, Event, Exit, Note, Pacing, Path, Phase, Plan, Rate, Span, Startup,
+    Step, Tag,
+};
+use proptest::prelude::*;
+
+/// Forwards to what it wraps, and checks that a window does not grow with an ACK that allows no growth.
+#[derive(Clone)]
+struct Watched<T>(T);
+
+impl Startup for Watched<AnyScheme> {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        let before = self.0.plan(path);
+        let step = self.0.on(event, path);
+        // A scheme that measures with trains moves from one to the next; everything else grows by ACKs.
+        let trains = matches!(before.pacing, Pacing::Train { .. });
+        if !trains && allows_no_growth(event) {
+            assert!(self.0.plan(path).window <= before.window, "growth without leave");
+        }
+        step
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.0.plan(path)
+    }
+}
+
+impl Startup for Watched<AnyRestart> {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        let before = self.0.plan(path);
+        let step = self.0.on(event, path);
+        if allows_no_growth(event) {
+            assert!(self.0.plan(path).window <= before.window, "growth without leave");
+        }
+        step
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.0.plan(path)
+    }
+}
+
+impl Avoidance for Watched<AnyLaw> {
+    fn enter(&mut self, exit: &Exit, path: &Path) {
+        self.0.enter(exit, path);
+        if exit.is_congestion() && exit.learned.ssthresh.is_none() {
+            let most = exit.learned.window.max(path.mss * 2);
+            assert!(self.0.plan(path).window <= most, "congestion does not widen the window");
+        }
+    }
+
+    fn on(&mut self, event: &Event<'_>, path: &Path) {
+        let before = self.0.plan(path);
+        self.0.on(event, path);
+        let after = self.0.plan(path);
+        if allows_no_growth(event) {
+            assert!(after.window <= before.window, "growth without leave");
+        }
+        if matches!(event, Event::Marked | Event::TimedOut { .. }) {
+            assert!(after.window <= before.window.max(path.mss * 2), "congestion does not widen the window");
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.0.plan(path)
+    }
+}
+
+fn allows_no_growth(event: &Event<'_>) -> bool {
+    matches!(event, Event::Acked(ack) if ack.growth.is_zero())
+}
+
+type Watching = Flow<Watched<AnyScheme>, Watched<AnyRestart>, Watched<AnyLaw>>;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Wait(u64),
+    Send(usize),
+    Fill,
+    Ack(usize),
+    Duplicate,
+    Lose,
+    Mark,
+    TimeOut { repeated: bool },
+    Spurious,
+    CutTrain,
+    StaleCut(u16),
+    Wake,
+    NewMss(u64),
+    NewRwnd(u64),
+    Approve(u64),
+    Idle(u64),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => (1u64..30_000).prop_map(Op::Wait),
+        3 => (1usize..12).prop_map(Op::Send),
+        6 => Just(Op::Fill),
+        12 => (1usize..12).prop_map(Op::Ack),
+        2 => Just(Op::Duplicate),
+        1 => Just(Op::Lose),
+        1 => Just(Op::Mark),
+        1 => any::<bool>().prop_map(|repeated| Op::TimeOut { repeated }),
+        1 => Just(Op::Spurious),
+        1 => Just(Op::CutTrain),
+        1 => any::<u16>().prop_map(Op::StaleCut),
+        1 => Just(Op::Wake),
+        1 => (1u64..9_000).prop_map(Op::NewMss),
+        1 => (0u64..1_000_000).prop_map(Op::NewRwnd),
+        1 => (0u64..10_000_000_000).prop_map(Op::Approve),
+        1 => (1u64..20).prop_map(Op::Idle),
+    ]
+}
+
+fn apply(flow: &mut Watching, op: Op) {
+    match op {
+        Op::Wait(span) => flow.wait(micros(span)),
+        Op::Send(count) => flow.send(count),
+        Op::Fill => {
+            // Bounded, for a scheme may find a large window.
+            let room = flow.plan().window - flow.path.flight;
+            flow.send(usize::try_from(room.packets(flow.path.mss).min(200)).expect("small"));
+        }
+        Op::Ack(count) => flow.ack(count.min(flow.in_flight().max(1))),
+        Op::Duplicate => flow.ack_with(0, None),
+        Op::Lose => flow.lose(),
+        Op::Mark => flow.say(&Event::Marked),
+        Op::TimeOut { repeated } => flow.time_out(repeated),
+        Op::Spurious => flow.say(&Event::SpuriousLoss),
+        Op::CutTrain => flow.train_cut(flow.plan().tag),
+        Op::StaleCut(tag) => flow.train_cut(Tag(tag)),
+        Op::Wake => flow.say(&Event::Woken),
+        Op::NewMss(mss) => {
+            flow.path.mss = Bytes::new(mss);
+            flow.path.wire = Bytes::new(mss + 40);
+            flow.say(&Event::MssChanged);
+        }
+        Op::NewRwnd(rwnd) => flow.path.rwnd = Bytes::new(rwnd),
+        Op::Approve(bps) => {
+            let approved = Some(Rate::from_bps(bps));
+            flow.say(&Event::Advice(Advice::QuickStart { approved }));
+        }
+        Op::Idle(seconds) => {
+            flow.wait(Span::from_secs(seconds));
+            flow.before_new_data();
+        }
+    }
+}
+
+/// Follows the notes: whether a begin waits for its exit.
+#[derive(Default)]
+struct Ledger {
+    open: bool,
+    exited_since: bool,
+    before: Option<bool>,
+}
+
+impl Ledger {
+    fn follow(&mut self, note: &Note) {
+        match note {
+            Note::Began(origin) => {
+                assert!(!self.open, "{origin:?} began before the exit of the one before");
+                self.open = true;
+            }
+            Note::Exited { .. } => {
+                assert!(self.open, "an exit without a begin");
+                self.open = false;
+                self.exited_since = true;
+            }
+            Note::Reduced { .. } => {
+                self.before = Some(self.open);
+                self.exited_since = false;
+            }
+            Note::Undone { exit } => {
+                assert_eq!(*exit, self.exited_since);
+                self.open = self.before.take().expect("a reduction is undone once");
+            }
+        }
+    }
+}
+
+fn watching(scheme: usize, law: usize, segments: u32) -> Watching {
+    let entry = &registry::schemes()[scheme % registry::schemes().len()];
+    let initial = Initial { segments, ssthresh: None };
+    let startup = entry.build(initial, &[]).expect("defaults are allowed");
+    let restart = registry::restarts()[0].build(initial);
+    let law = registry::laws()[law % registry::laws().len()].build();
+    Flow::established(Controller::new(Watched(startup), Watched(restart), Watched(law)), micros(20_000))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn every_begin_has_one_standing_exit_and_windows_grow_only_with_leave(
+        scheme in 0usize..16,
+        law in 0usize..4,
+        segments in 1u32..20,
+        ops in proptest::collection::vec(op(), 1..120),
+    ) {
+        let mut flow = watching(scheme, law, segments);
+        let mut ledger = Ledger::default();
+        for op in ops {
+            apply(&mut flow, op);
+            for note in flow.notes.drain(..) {
+                ledger.follow(&note);
+            }
+            prop_assert_eq!(ledger.open, flow.control.phase() != Phase::Avoidance);
+        }
+    }
+
+    #[test]
+    fn the_same_events_make_the_same_plans(
+        scheme in 0usize..16,
+        law in 0usize..4,
+        ops in proptest::collection::vec(op(), 1..80),
+    ) {
+        let (mut one, mut other) = (watching(scheme, law, 10), watching(scheme, law, 10));
+        for op in ops {
+            apply(&mut one, op);
+            apply(&mut other, op);
+            prop_assert_eq!(one.plan(), other.plan());
+            prop_assert_eq!(&one.notes, &other.notes);
+        }
+    }
+}
+
+#[test]
+fn every_entry_builds_a_controller() {
+    let initial = Initial { segments: 10, ssthresh: None };
+    for scheme in registry::schemes() {
+        let law = registry::law(scheme.law).expect("the default law exists");
+        let startup = scheme.build(initial, &[]).expect("defaults are allowed");
+        let control: AnyController =
+            Controller::new(startup, registry::restarts()[0].build(initial), law.build());
+        assert_eq!(control.phase(), Phase::Startup);
+    }
+}
