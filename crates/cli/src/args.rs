@@ -193,6 +193,9 @@ pub(crate) struct OutputOptions {
     /// Write pcapng captures of both ends, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
+    /// Keep only this much of each captured packet, such as 128B [all].
+    #[arg(long, value_name = "BYTES", requires = "pcap", allow_hyphen_values = true)]
+    pub(crate) snap: Option<String>,
     /// Write what each sender did as JSON lines, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) events: Option<PathBuf>,

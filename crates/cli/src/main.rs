@@ -1,13 +1,19 @@
 //! The `firstflight` command: arguments, progress and exit codes. Everything else is a library below it.
 
 mod args;
+mod captures;
 mod documents;
+mod events;
 mod failure;
 mod interrupt;
 mod order;
 mod output;
 mod progress;
+mod race;
+mod results;
 mod schemes;
+mod taps;
+mod targets;
 mod usage;
 
 use std::process::ExitCode;
@@ -33,7 +39,8 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
     };
     match cli.command {
         Command::Schemes(schemes) => output::print(&schemes::list(schemes.json)?),
-        Command::Race(_) | Command::Run(_) => Err(Failure::usage("not built yet")),
+        Command::Race(options) => race::from_options(&options, &line.shown),
+        Command::Run(file) => race::from_file(&file, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell)?),
         Command::Man => output::print(&documents::manual()?),
     }

@@ -8,8 +8,13 @@ use crate::failure::Failure;
 ///
 /// A reader that has seen enough and closed the pipe is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes `bytes` to standard output whole, as [`print`] does.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::write(format!("cannot write to standard output: {error}")))
         }

@@ -1,63 +1,70 @@
 //! The progress bar: on standard error, on a terminal only, and only for what takes over a second.
 
 use std::io::{self, IsTerminal};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Nothing is shown before this.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two drawings.
+const TICK: Duration = Duration::from_millis(200);
 
-/// Progress of a race.
+/// Progress of a race; the bar goes when this does.
 pub(crate) struct Progress {
-    started: Instant,
     /// `None` where nobody looks.
-    bar: Option<Mutex<Shown>>,
+    bar: Option<Shown>,
 }
 
 struct Shown {
     bar: ProgressBar,
-    visible: bool,
+    /// Dropped to say that the race is over.
+    over: Option<mpsc::Sender<()>>,
+    curtain: Option<JoinHandle<()>>,
 }
 
 impl Progress {
     /// Begins to watch `total` runs.
     pub(crate) fn new(total: u64) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-            if let Ok(style) =
-                ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {msg}  {elapsed}, {eta} left")
-            {
-                bar.set_style(style);
-            }
-            Mutex::new(Shown { bar, visible: false })
-        });
-        Self { started: now(), bar }
+        Self { bar: io::stderr().is_terminal().then(|| Shown::new(total)) }
     }
 
-    /// `done` runs are over; `label` is the scheme of the last.
-    pub(crate) fn show(&self, done: u64, label: &str) {
-        let Some(shown) = &self.bar else { return };
-        let Ok(mut shown) = shown.lock() else { return };
-        if !shown.visible && self.started.elapsed() >= PATIENCE {
-            shown.bar.set_draw_target(ProgressDrawTarget::stderr());
-            shown.visible = true;
-        }
-        shown.bar.set_position(done);
-        shown.bar.set_message(label.to_owned());
-    }
-
-    /// Takes the bar away.
-    pub(crate) fn finish(&self) {
-        let Some(shown) = &self.bar else { return };
-        if let Ok(shown) = shown.lock() {
-            shown.bar.finish_and_clear();
+    /// `done` runs are over; `name` is the row of the last.
+    pub(crate) fn show(&self, done: u64, name: &str) {
+        if let Some(Shown { bar, .. }) = &self.bar {
+            bar.set_message(name.to_owned());
+            bar.set_position(done);
         }
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one clock of the program: how long the user has waited")]
-fn now() -> Instant {
-    Instant::now()
+impl Shown {
+    fn new(total: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {elapsed}  {msg}") {
+            bar.set_style(style);
+        }
+        let (over, is_over) = mpsc::channel::<()>();
+        let late = bar.clone();
+        let curtain = thread::Builder::new().spawn(move || {
+            if is_over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                late.set_draw_target(ProgressDrawTarget::stderr());
+                late.enable_steady_tick(TICK);
+            }
+        });
+        Self { bar, over: Some(over), curtain: curtain.ok() }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.over = None;
+        if let Some(curtain) = self.curtain.take() {
+            // It cannot fail: it only waits and draws.
+            drop(curtain.join());
+        }
+        self.bar.finish_and_clear();
+    }
 }

@@ -1,10 +1,10 @@
 //! `firstflight schemes`: what there is to race.
 
-use firstflight::avoidance::Reno;
+use firstflight::avoidance::{Cubic, Reno};
 use firstflight::registry::{self, AnyScheme, SchemeEntry};
 use firstflight::restart::Rfc5681;
-use firstflight::schemes::Initial;
-use firstflight::{Avoidance, Controller, Startup};
+use firstflight::schemes::{HyStart, Initial, Limited, Paced, SlowStart};
+use firstflight::{Avoidance, Controller};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -88,23 +88,17 @@ fn table(listed: &[Listed]) -> String {
 fn state_bytes(entry: &SchemeEntry) -> Option<usize> {
     let scheme = entry.build(Initial { segments: 10, ssthresh: None }, &[]).ok()?;
     match entry.law {
-        "reno" => of_scheme::<Reno>(&scheme),
+        "reno" => Some(state_bytes_with::<Reno>(&scheme)),
+        "cubic" => Some(state_bytes_with::<Cubic>(&scheme)),
         _ => None,
     }
 }
 
-#[expect(
-    unreachable_patterns,
-    clippy::allow_attributes,
-    reason = "a scheme that is new here has no size yet"
-)]
-fn of_scheme<A: Avoidance>(scheme: &AnyScheme) -> Option<usize> {
+fn state_bytes_with<A: Avoidance>(scheme: &AnyScheme) -> usize {
     match scheme {
-        AnyScheme::SlowStart(scheme) => Some(of::<_, A>(scheme)),
-        _ => None,
+        AnyScheme::SlowStart(_) => Controller::<SlowStart, Rfc5681, A>::STATE_SIZE,
+        AnyScheme::Limited(_) => Controller::<Limited, Rfc5681, A>::STATE_SIZE,
+        AnyScheme::HyStart(_) => Controller::<HyStart, Rfc5681, A>::STATE_SIZE,
+        AnyScheme::Paced(_) => Controller::<Paced, Rfc5681, A>::STATE_SIZE,
     }
-}
-
-fn of<S: Startup, A: Avoidance>(_: &S) -> usize {
-    Controller::<S, Rfc5681, A>::STATE_SIZE
 }

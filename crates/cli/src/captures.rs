@@ -1,0 +1,124 @@
+//! `--pcap`: what each end of a flow sees, as pcapng.
+
+use std::collections::VecDeque;
+use std::io;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use firstflight::Time;
+use firstflight_lab::Tap;
+use firstflight_report::WholeFile;
+use firstflight_sim::Side;
+use firstflight_tcp::{Happening, Segment, Transmit};
+use firstflight_wire::{Capture, CaptureError, End, Interface, Sighting};
+
+/// The captures of one flow, at both ends.
+pub(crate) struct Captures {
+    ends: [OneEnd; 2],
+    /// What each side sent and has not been seen to arrive.
+    under_way: [VecDeque<(u64, Segment)>; 2],
+    /// How many packets each side sent.
+    numbers: [u64; 2],
+    failed: Option<io::Error>,
+}
+
+struct OneEnd {
+    path: PathBuf,
+    /// `None` once finished.
+    capture: Option<Capture<WholeFile>>,
+}
+
+impl Captures {
+    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`; `snap` bytes are kept of a packet, or
+    /// all.
+    pub(crate) fn begin(folder: &Path, name: &str, snap: Option<NonZeroU32>) -> io::Result<Self> {
+        let end = |at, side: &str| {
+            let path = folder.join(format!("{name}-{side}.pcapng"));
+            let description = format!("{name}: the {side}'s end");
+            let interface = Interface { at, name: side, description: &description, snap_length: snap };
+            let file = WholeFile::create(&path).map_err(|error| naming(&path, error.source))?;
+            let capture = Capture::new(file, &interface).map_err(|error| naming(&path, error))?;
+            Ok::<_, io::Error>(OneEnd { path, capture: Some(capture) })
+        };
+        Ok(Self {
+            ends: [end(End::Client, "client")?, end(End::Server, "server")?],
+            under_way: Default::default(),
+            numbers: [0; 2],
+            failed: None,
+        })
+    }
+
+    fn add(&mut self, at_side: Side, seen: &Sighting<'_>) {
+        let end = &mut self.ends[index(at_side)];
+        if self.failed.is_some() {
+            return;
+        }
+        if let Some(capture) = &mut end.capture
+            && let Err(error) = capture.packet(seen)
+        {
+            let error = match error {
+                CaptureError::Write(error) => error,
+                other => io::Error::other(other),
+            };
+            self.failed = Some(naming(&end.path, error));
+        }
+    }
+
+    /// Which of `from`'s packets arrives.
+    ///
+    /// The path keeps order, so it is the first like it that has not been overtaken. Two alike, with everything
+    /// between them lost, cannot be told apart: then the first is named.
+    fn arrived_number(&mut self, from: Side, segment: &Segment) -> u64 {
+        let under_way = &mut self.under_way[index(from)];
+        // The network may mark a packet on its way.
+        let alike = |sent: &Segment| Segment { ecn: segment.ecn, ..*sent } == *segment;
+        let Some(place) = under_way.iter().position(|(_, sent)| alike(sent)) else { return 0 };
+        under_way.drain(..=place).next_back().map_or(0, |(number, _)| number)
+    }
+}
+
+impl Tap for Captures {
+    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+        let number = self.numbers[index(side)];
+        self.numbers[index(side)] += 1;
+        self.under_way[index(side)].push_back((number, transmit.segment));
+        let segment = &transmit.segment;
+        self.add(side, &Sighting { at, flow: 0, from: end_of(side), number, segment, offset });
+    }
+
+    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
+        let number = self.arrived_number(side.other(), segment);
+        self.add(side, &Sighting { at, flow: 0, from: end_of(side.other()), number, segment, offset });
+    }
+
+    fn happening(&mut self, _: Time, _: Side, _: &Happening) {}
+
+    fn finish(&mut self) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        for end in &mut self.ends {
+            if let Some(capture) = end.capture.take() {
+                let file = capture.finish().map_err(|error| naming(&end.path, error))?;
+                file.commit().map_err(|error| naming(&end.path, error.source))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same error, saying which file.
+pub(crate) fn naming(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+}
+
+fn index(side: Side) -> usize {
+    usize::from(side == Side::Server)
+}
+
+fn end_of(side: Side) -> End {
+    match side {
+        Side::Client => End::Client,
+        Side::Server => End::Server,
+    }
+}

@@ -1,0 +1,213 @@
+//! `--events`: what happened at both ends of a flow, one JSON object a line.
+//!
+//! Sequence numbers are those of the capture; offsets count payload bytes from the first.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use firstflight::{Bytes, Exit, Note, Origin, Phase, Time};
+use firstflight_lab::Tap;
+use firstflight_report::{WholeFile, json};
+use firstflight_sim::Side;
+use firstflight_tcp::{Flags, Happening, Segment, Transmit};
+use serde::Serialize;
+
+use crate::captures::naming;
+
+/// The event log of one flow.
+pub(crate) struct Events {
+    path: PathBuf,
+    /// `None` once finished.
+    file: Option<WholeFile>,
+    failed: Option<io::Error>,
+}
+
+/// A line.
+#[derive(Serialize)]
+struct Line {
+    at_ns: u64,
+    /// Where: `client` sends the data.
+    end: &'static str,
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum What {
+    Sent {
+        #[serde(flatten)]
+        segment: Shown,
+        /// The packet's number among the data packets, and the tag of the plan it was sent under.
+        packet: Option<u64>,
+        tag: Option<u16>,
+        retransmission: Option<bool>,
+    },
+    Arrived(Shown),
+    Established,
+    Begin {
+        origin: &'static str,
+    },
+    Exit {
+        phase: &'static str,
+        cause: &'static str,
+        cwnd_bytes: u64,
+        flight_bytes: u64,
+        window_bytes: u64,
+        ssthresh_bytes: Option<u64>,
+        rate_bps: Option<u64>,
+    },
+    Reduced {
+        from_bytes: u64,
+    },
+    Undone {
+        exit_undone: bool,
+    },
+    RecoveryBegan {
+        flight_bytes: u64,
+    },
+    RecoveryEnded,
+    TimedOut,
+    AllAcknowledged,
+    Closed,
+    Aborted,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    seq: u32,
+    offset: u64,
+    bytes: u16,
+    ack: Option<u32>,
+    window: u16,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sack: Vec<[u32; 2]>,
+    #[serde(skip_serializing_if = "is_false")]
+    syn: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    fin: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    rst: bool,
+}
+
+impl Events {
+    /// Begins `NAME.jsonl` in `folder`.
+    pub(crate) fn begin(folder: &Path, name: &str) -> io::Result<Self> {
+        let path = folder.join(format!("{name}.jsonl"));
+        let file = WholeFile::create(&path).map_err(|error| naming(&path, error.source))?;
+        Ok(Self { path, file: Some(file), failed: None })
+    }
+
+    fn add(&mut self, at: Time, side: Side, what: What) {
+        if self.failed.is_some() {
+            return;
+        }
+        let end = if side == Side::Client { "client" } else { "server" };
+        let line = json::line(&Line { at_ns: at.nanos(), end, what });
+        let Some(file) = &mut self.file else { return };
+        if let Err(error) = line.and_then(|line| file.write_all(line.as_bytes())) {
+            self.failed = Some(naming(&self.path, error));
+        }
+    }
+}
+
+impl Tap for Events {
+    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+        let segment = Shown::new(&transmit.segment, offset);
+        let sent = transmit.sent;
+        let (packet, tag) = (sent.map(|sent| sent.packet), sent.map(|sent| sent.tag.0));
+        let retransmission = sent.map(|sent| sent.retransmission);
+        self.add(at, side, What::Sent { segment, packet, tag, retransmission });
+    }
+
+    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
+        self.add(at, side, What::Arrived(Shown::new(segment, offset)));
+    }
+
+    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
+        self.add(at, side, What::from(happening));
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        match self.file.take() {
+            Some(file) => file.commit().map_err(|error| naming(&self.path, error.source)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Shown {
+    fn new(segment: &Segment, offset: u64) -> Self {
+        let blocks = segment.sack.iter().take(usize::from(segment.sack_count));
+        Self {
+            seq: segment.seq,
+            offset,
+            bytes: segment.len,
+            ack: segment.flags.has(Flags::ACK).then_some(segment.ack),
+            window: segment.window,
+            sack: blocks.map(|block| [block.start, block.end]).collect(),
+            syn: segment.flags.has(Flags::SYN),
+            fin: segment.flags.has(Flags::FIN),
+            rst: segment.flags.has(Flags::RST),
+        }
+    }
+}
+
+impl From<&Happening> for What {
+    fn from(happening: &Happening) -> Self {
+        match *happening {
+            Happening::Established => Self::Established,
+            Happening::Control(note) => Self::from(note),
+            Happening::RecoveryBegan { flight } => Self::RecoveryBegan { flight_bytes: flight.get() },
+            Happening::RecoveryEnded => Self::RecoveryEnded,
+            Happening::TimedOut => Self::TimedOut,
+            Happening::AllAcknowledged => Self::AllAcknowledged,
+            Happening::Closed => Self::Closed,
+            Happening::Aborted => Self::Aborted,
+        }
+    }
+}
+
+impl From<Note> for What {
+    fn from(note: Note) -> Self {
+        match note {
+            Note::Began(origin) => Self::Begin { origin: origin_name(origin) },
+            Note::Exited { exit: Exit { cause, learned }, phase, cwnd, flight } => Self::Exit {
+                phase: phase_name(phase),
+                cause: cause.name(),
+                cwnd_bytes: cwnd.get(),
+                flight_bytes: flight.get(),
+                window_bytes: learned.window.get(),
+                ssthresh_bytes: learned.ssthresh.map(Bytes::get),
+                rate_bps: learned.rate.map(firstflight::Rate::bps),
+            },
+            Note::Reduced { from } => Self::Reduced { from_bytes: from.get() },
+            Note::Undone { exit } => Self::Undone { exit_undone: exit },
+        }
+    }
+}
+
+fn origin_name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Fresh => "fresh",
+        Origin::AfterIdle { .. } => "after-idle",
+        Origin::AfterTimeout { .. } => "after-timeout",
+        Origin::PathChange => "path-change",
+    }
+}
+
+fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Startup => "start-up",
+        Phase::Restart => "restart",
+        Phase::Avoidance => "avoidance",
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}

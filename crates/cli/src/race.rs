@@ -1,0 +1,123 @@
+//! `firstflight race` and `firstflight run`: order, race, and everything that is written.
+
+use std::num::NonZeroU32;
+
+use firstflight_lab::{
+    ChoiceError, How, Options, RunError, Scenario, SchemeChoice, SchemeResult, quantity, race,
+};
+
+use crate::args::{OutputOptions, Race, Run, RunOptions};
+use crate::failure::{Failure, Place};
+use crate::interrupt::Interrupt;
+use crate::order;
+use crate::progress::Progress;
+use crate::results::Results;
+use crate::taps::Taps;
+
+/// `firstflight race`.
+pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Failure> {
+    let mut options = Options::default();
+    order::set(&mut options, race.path.given().chain(race.runs.given()), arguments)?;
+    let list = race.path.ends.schemes.as_deref();
+    let choices = order::schemes(list).map_err(|error| {
+        let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
+        Failure::usage(format!("--schemes: {error}")).at(place)
+    })?;
+    let scenario = order::resolve(&options, arguments)?;
+    run(&scenario, &choices, &race.runs, &race.output, arguments)
+}
+
+/// `firstflight run SCENARIO.toml`.
+pub(crate) fn from_file(file: &Run, arguments: &[String]) -> Result<(), Failure> {
+    let name = file.scenario.display().to_string();
+    let (text, said) = order::read(&file.scenario)?;
+    let mut options = said.options;
+    order::set(&mut options, file.runs.given(), arguments)?;
+    let list = said.schemes.as_ref().map(|(list, _)| list.as_str());
+    let choices = order::schemes(list).map_err(|error| {
+        let place = said.schemes.as_ref().and_then(|(list, span)| {
+            let found = fault(&error, list);
+            let inside =
+                text.get(span.clone()).and_then(|value| value.rfind(found)).map(|at| span.start + at);
+            let (from, to) = inside.map_or((span.start, span.end), |from| (from, from + found.len()));
+            Place::text(&name, &text, from, to)
+        });
+        Failure::usage(format!("{name}: schemes: {error}")).at(place)
+    })?;
+    let scenario = Scenario::resolve(&options).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    run(&scenario, &choices, &file.runs, &file.output, arguments)
+}
+
+fn run(
+    scenario: &Scenario,
+    choices: &[SchemeChoice],
+    runs: &RunOptions,
+    output: &OutputOptions,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let jobs = runs.jobs(arguments)?;
+    let taps =
+        Taps { pcap: output.pcap.clone(), events: output.events.clone(), snap: snap(output, arguments)? };
+    output.check(arguments)?;
+    taps.make_folders().map_err(Failure::usage)?;
+
+    let interrupt = Interrupt::listen();
+    let total = u64::from(scenario.runs) * choices.len() as u64;
+    let progress = Progress::new(total);
+    let how = How {
+        jobs,
+        record: output.report.is_some(),
+        progress: &|done, _, name| progress.show(done, name),
+        interrupted: &|| interrupt.happened(),
+        tap: &|choice, seed| if seed == scenario.seed { taps.begin(choice.name()) } else { Ok(None) },
+    };
+    let raced = race(scenario, choices, &how);
+    drop(progress);
+    let raced = match raced {
+        Err(RunError::Interrupted) => Vec::new(),
+        Err(RunError::Tap(error)) => return Err(Failure::write(error)),
+        other => other.map_err(Failure::usage)?,
+    };
+
+    let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
+    let results = Results::new(scenario, choices, raced, runs.each_run, missing);
+    results.write(output)
+}
+
+/// The part of a list of schemes that is at fault.
+fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
+    match error {
+        ChoiceError::Unknown { found, .. }
+        | ChoiceError::NotBuilt { found }
+        | ChoiceError::Stray { found }
+        | ChoiceError::NotAParameter { found }
+        | ChoiceError::Label { found } => found,
+        ChoiceError::Value { error, .. } => &error.found,
+        ChoiceError::Twice { name } => name,
+        ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => list,
+    }
+}
+
+/// The rows that an interrupt left without all their runs: name, and how many are there.
+fn missing(scenario: &Scenario, choices: &[SchemeChoice], raced: &[SchemeResult]) -> Vec<String> {
+    let wanted = scenario.runs as usize;
+    let of = |choice: &SchemeChoice| {
+        let rows =
+            raced.iter().find(|result| result.choice.name() == choice.name()).map_or(0, |one| one.rows.len());
+        (rows < wanted).then(|| format!("{} {rows} of {wanted}", choice.name()))
+    };
+    choices.iter().filter_map(of).collect()
+}
+
+/// The bytes kept of a captured packet.
+fn snap(output: &OutputOptions, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
+    let Some(text) = &output.snap else { return Ok(None) };
+    let bytes = quantity::count(text.trim_end_matches('B')).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    match bytes.and_then(NonZeroU32::new).filter(|bytes| bytes.get() <= 65_535) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => Err(Failure::usage(format!(
+            "--snap: `{text}` is not allowed; bytes from 1 to 65535 are, as in `128B`"
+        ))
+        .at(Place::value(arguments, "--snap", text))),
+    }
+}

@@ -1,0 +1,138 @@
+//! What a race says, written where it was asked for.
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use firstflight_lab::{Recording, Scenario, SchemeChoice, SchemeResult, VERSION, ideal, show_choices};
+use firstflight_report::{Record, Report, TableStyle, csv, html, json, parquet, records, table, write_whole};
+
+use crate::args::OutputOptions;
+use crate::failure::Failure;
+use crate::output;
+
+/// The results of a race, best first.
+pub(crate) struct Results<'a> {
+    scenario: &'a Scenario,
+    /// As they were asked for.
+    choices: &'a [SchemeChoice],
+    results: Vec<SchemeResult>,
+    each_run: bool,
+    /// After an interrupt: the rows that lack runs, and how many they have.
+    missing: Vec<String>,
+}
+
+impl<'a> Results<'a> {
+    /// Puts the results in order.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        choices: &'a [SchemeChoice],
+        mut results: Vec<SchemeResult>,
+        each_run: bool,
+        missing: Vec<String>,
+    ) -> Self {
+        firstflight_lab::rank(scenario, &mut results);
+        Self { scenario, choices, results, each_run, missing }
+    }
+
+    /// Writes everything that was asked for. A failure of one output does not keep the others from being
+    /// written; the first one is reported.
+    pub(crate) fn write(&self, to: &OutputOptions) -> Result<(), Failure> {
+        let records = self.records()?;
+        let mut first = Ok(());
+        if !records.is_empty() {
+            let outputs =
+                [self.to_stdout(to, &records), self.to_parquet(to, &records), self.to_report(to, &records)];
+            first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
+        }
+        if first.is_ok() && !self.missing.is_empty() {
+            return Err(Failure::interrupted(self.interruption()));
+        }
+        first
+    }
+
+    fn records(&self) -> Result<Vec<Record>, Failure> {
+        if self.each_run {
+            let rows: Vec<_> = self.results.iter().flat_map(|result| result.rows.iter().cloned()).collect();
+            return records(&rows).map_err(Failure::write);
+        }
+        Ok(self.results.iter().map(SchemeResult::object).collect())
+    }
+
+    fn to_stdout(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+        if to.json {
+            let mut lines = Vec::new();
+            json::write_lines(&mut lines, records).map_err(Failure::write)?;
+            return output::print_bytes(&lines);
+        }
+        if to.csv {
+            return output::print_bytes(&csv::to_bytes(records).map_err(Failure::write)?);
+        }
+        let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
+        let title = format!("{}\n\n", self.scenario.describe());
+        output::print(&(title + &table::render(records, &self.verdict(), style)))?;
+        if to.report.is_none() && to.parquet.is_none() && to.pcap.is_none() && to.events.is_none() {
+            output::say("nothing was written to a file; --report FILE.html draws this race\n");
+        }
+        Ok(())
+    }
+
+    fn to_parquet(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+        let Some(path) = &to.parquet else { return Ok(()) };
+        write(path, &parquet::to_bytes(records).map_err(Failure::write)?)
+    }
+
+    fn to_report(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+        let Some(path) = &to.report else { return Ok(()) };
+        let report = Report {
+            title: self.scenario.describe(),
+            command: self.scenario.command(&show_choices(self.choices)),
+            version: VERSION.to_owned(),
+            seed: self.scenario.seed,
+            scenario_hash: self.scenario.hash(),
+            scenario_text: self.scenario.canonical(),
+            verdict: self.verdict(),
+            rows: records.to_vec(),
+            recordings: self.recordings(),
+            ideal: self.ideal(),
+        };
+        write(path, html::render(&report).map_err(Failure::write)?.as_bytes())
+    }
+
+    fn recordings(&self) -> Vec<Recording> {
+        self.results.iter().filter_map(|result| result.recording.clone()).collect()
+    }
+
+    /// What the clairvoyant sender would have delivered by the end of the longest run drawn.
+    fn ideal(&self) -> Vec<(u64, u64)> {
+        let drawn = || self.results.iter().filter_map(|result| result.recording.as_ref());
+        let Some(first) = drawn().next() else { return Vec::new() };
+        let until = drawn().map(|recording| recording.ended_at).max().unwrap_or(0);
+        let payload_share = (u64::from(self.scenario.mss), u64::from(self.scenario.packet()));
+        ideal::ideal_line(&first.available, first.syn_at, self.scenario.rtt.nanos(), until, payload_share)
+    }
+
+    /// The verdict; after an interrupt it says so first.
+    fn verdict(&self) -> String {
+        let verdict = firstflight_lab::verdict(self.scenario, &self.results);
+        if self.missing.is_empty() { verdict } else { format!("{}. So far: {verdict}", self.interruption()) }
+    }
+
+    fn interruption(&self) -> String {
+        format!("interrupted; runs finished: {}", self.missing.join(", "))
+    }
+}
+
+/// Writes a file whole or not at all, and says so.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_whole(path, bytes).map_err(Failure::write)?;
+    output::say(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+/// The columns of the terminal, if standard output is one.
+fn width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
