@@ -47,6 +47,8 @@ pub(crate) struct Link {
     remainder: u64,
     last_arrival: Time,
     waiting_bytes: u64,
+    /// The instant at which a packet last left the queue for the transmitter, and its size.
+    freed: Option<(Time, u64)>,
     /// Since when the integrals of `stats` have to be continued.
     counted_to: Time,
     stats: LinkStats,
@@ -83,6 +85,7 @@ impl Link {
             remainder: 0,
             last_arrival: Time::ZERO,
             waiting_bytes: 0,
+            freed: None,
             counted_to: Time::ZERO,
             stats: LinkStats::default(),
             loss: streams(!spec.loss.is_never(), Purpose::Loss),
@@ -170,6 +173,7 @@ impl Link {
             self.count_to(starts);
             self.started += 1;
             self.waiting_bytes -= u64::from(wire);
+            self.freed = Some((starts, u64::from(wire)));
             recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.waiting());
         }
     }
@@ -189,14 +193,20 @@ impl Link {
     }
 
     /// Whether a packet may enter. One that finds the transmitter free does not wait and always may.
+    ///
+    /// A place freed at an instant is free after that instant: of an arrival and the end of a transmission at one
+    /// time, the arrival comes first. (An event simulator whose source decided on its packet before the
+    /// transmission began, as one with a constant rate does, orders them so. Cross traffic in step with the
+    /// transmitter makes such ties the rule, and the other order would give it every place.)
     fn has_room(&self, now: Time, wire: u32) -> bool {
-        if self.free_at <= now {
+        if self.spec.rate.is_none() || self.free_at < now || self.stats.packets == 0 {
             return true;
         }
+        let (freed, bytes) = self.freed.filter(|(at, _)| *at == now).map_or((0, 0), |(_, bytes)| (1, bytes));
         match self.spec.queue {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting() < limit,
-            QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(wire) <= limit.get(),
+            QueueLimit::Packets(limit) => self.waiting() + freed + 1 < limit,
+            QueueLimit::Bytes(limit) => self.waiting_bytes + bytes + u64::from(wire) <= limit.get(),
         }
     }
 

@@ -117,14 +117,13 @@ impl LinkSpec {
     }
 }
 
-/// How much may wait in a drop-tail queue. The packet being transmitted has left the queue: a link with room
-/// for N holds N + 1 packets. (A `DropTail` queue of ns-2 with `qlim_` N holds N − 1 and one in transmission;
-/// a queue discipline of Linux with limit N counts as here.)
+/// How much a drop-tail queue holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// Whole packets.
+    /// Whole packets, the one in transmission counted in, as ns-2 does (its `limit_` of N lets N − 1 wait): the
+    /// papers' queues are ns-2's. (A queue discipline of Linux with limit N lets N wait.)
     Packets(u32),
-    /// IP bytes; a packet that would not fit whole is dropped.
+    /// IP bytes that wait, without the packet in transmission; a packet that would not fit whole is dropped.
     Bytes(Bytes),
     /// Everything.
     Unlimited,

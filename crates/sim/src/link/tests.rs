@@ -97,15 +97,24 @@ fn a_link_without_a_rate_is_a_delay_and_nothing_waits() {
 }
 
 #[test]
-fn a_queue_of_n_packets_holds_n_besides_the_one_in_transmission() {
+fn a_queue_of_n_packets_holds_n_with_the_one_in_transmission() {
     let spec = LinkSpec { queue: QueueLimit::Packets(3), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
     let mut link = link(spec);
-    // One byte a microsecond. The instant a transmission ends, the next packet has left the queue.
-    let offers = [(0, 10), (0, 10), (0, 10), (0, 10), (0, 10), (9_999, 10), (10_000, 10), (10_000, 10)];
+    // One byte a microsecond: the first transmission ends at 10,000.
+    let offers = [(0, 10), (0, 10), (0, 10), (0, 10), (9_999, 10), (10_001, 10), (10_001, 10)];
     let outcome = offer(&mut link, &offers, &mut ());
-    assert_eq!(outcome.dropped, [4, 5, 7]);
+    assert_eq!(outcome.dropped, [3, 4, 6]);
     assert_eq!(link.stats(at(50_000)).dropped_by_queue, 3);
-    assert_eq!(link.stats(at(50_000)).peak_packets, 3);
+    assert_eq!(link.stats(at(50_000)).peak_packets, 2);
+}
+
+#[test]
+fn of_an_arrival_and_the_end_of_a_transmission_at_one_instant_the_arrival_comes_first() {
+    let spec = LinkSpec { queue: QueueLimit::Packets(2), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
+    for (when, dropped) in [(9_999, true), (10_000, true), (10_001, false)] {
+        let outcome = offer(&mut link(spec), &[(0, 10), (0, 10), (when, 10)], &mut ());
+        assert_eq!(outcome.dropped == [2], dropped, "at {when}");
+    }
 }
 
 #[test]
@@ -191,27 +200,29 @@ fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
 fn model(rate: u64, limit: QueueLimit, offers: &[(u64, u32)]) -> (Outcome, u128) {
     let (r, bits) = (u128::from(rate), |wire: u32| u128::from(wire) * u128::from(BIT_NANOS));
     let mut outcome = Outcome::default();
-    let mut accepted: Vec<(u128, u128, u32)> = Vec::new();
+    // Start, end, size, and whether it started on arrival.
+    let mut accepted: Vec<(u128, u128, u32, bool)> = Vec::new();
     let mut waits = 0;
     for (number, &(when, wire)) in (0u64..).zip(offers) {
         let now = u128::from(when);
-        // The clock is whole nanoseconds: what starts within this nanosecond has started.
-        let waiting = || accepted.iter().filter(|(start, ..)| start / r > now);
-        let starts_at_once = accepted.last().is_none_or(|(_, end, _)| end / r <= now);
+        // The clock is whole nanoseconds. An arrival comes before what ends or starts at its instant.
+        let here = accepted.iter().filter(|(_, end, ..)| end / r >= now);
+        let waiting = accepted.iter().filter(|(start, _, _, at_once)| start / r >= now && !at_once);
+        let at_once = accepted.last().is_none_or(|(_, end, ..)| end / r < now);
         let room = match limit {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(n) => waiting().count() < n as usize,
+            QueueLimit::Packets(n) => here.count() < n as usize,
             QueueLimit::Bytes(n) => {
-                waiting().map(|(.., w)| u64::from(*w)).sum::<u64>() + u64::from(wire) <= n.get()
+                waiting.map(|(_, _, w, _)| u64::from(*w)).sum::<u64>() + u64::from(wire) <= n.get()
             }
         };
-        if !room && !starts_at_once {
+        if !room && !at_once {
             outcome.dropped.push(number);
             continue;
         }
-        let start = accepted.last().map_or(0, |(_, end, _)| *end).max(now * r);
+        let start = accepted.last().map_or(0, |(_, end, ..)| *end).max(now * r);
         let end = start + bits(wire);
-        accepted.push((start, end, wire));
+        accepted.push((start, end, wire, at_once));
         waits += start / r - now;
         outcome.arrived.push((number, u64::try_from(end / r).unwrap(), false));
     }
