@@ -92,6 +92,21 @@ fn reno_grows_by_a_segment_once_a_window_was_acknowledged() {
 }
 
 #[test]
+fn one_ack_of_several_windows_counts_as_one_window() {
+    let mut flow = in_avoidance();
+    flow.send(70);
+    flow.wait(RTT);
+    flow.lose();
+    assert_eq!(flow.window(), 10);
+    flow.ack(70);
+    assert_eq!(flow.window(), 11);
+    for _ in 0..5 {
+        flow.ack_with(0, None);
+    }
+    assert_eq!(flow.window(), 11);
+}
+
+#[test]
 fn a_window_that_was_not_the_limit_does_not_grow() {
     let mut flow = in_avoidance();
     for _ in 0..200 {

@@ -220,6 +220,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
         }
     }
 
+    /// Sends whenever the window allows and hears an ACK for each packet a round trip after it left, no two less
+    /// than `spacing` apart, for `span`.
+    pub(crate) fn clocked(&mut self, rtt: Span, spacing: Span, span: Span) {
+        let end = self.path.now + span;
+        self.fill();
+        while let Some(sent_at) = self.in_flight.front().map(|packet| packet.sent_at) {
+            let at = (sent_at + rtt).max(self.path.now + spacing);
+            if at > end {
+                break;
+            }
+            self.path.now = at;
+            self.ack_with(1, Some(rtt));
+            self.fill();
+        }
+        self.path.now = end;
+    }
+
     fn sample(&mut self, rtt: Span) {
         self.path.latest_rtt = Some(rtt);
         self.path.srtt = Some(rtt);

@@ -1,0 +1,161 @@
+//! HyStart, Algorithm 1 of its paper.
+
+mod common;
+
+use common::{Flow, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::registry::{self, AnyScheme, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::Initial;
+use firstflight::{Cause, Controller, Phase, Span};
+
+type HyFlow = Flow<AnyScheme, Rfc5681, Reno>;
+
+fn start(segments: u32, settings: &[(&str, Value)], rtt: Span) -> HyFlow {
+    let initial = Initial { segments, ssthresh: None };
+    let entry = registry::scheme("hystart").expect("registered");
+    let scheme = entry.build(initial, settings).expect("allowed");
+    Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), rtt)
+}
+
+/// ACKs this far apart are no train.
+const SPARSE: Span = Span::from_millis(3);
+const DENSE: Span = Span::from_millis(1);
+
+/// The delay of the second round at which a flow leaves whose first round had 100 ms.
+fn leaves_at(second: u64, settings: &[(&str, Value)]) -> bool {
+    let mut flow = start(10, settings, millis(100));
+    flow.round(millis(100), 1, SPARSE);
+    flow.round(millis(second), 1, SPARSE);
+    match flow.exits().as_slice() {
+        [] => false,
+        [exit] => exit.cause == Cause::Delay,
+        more => panic!("{more:?}"),
+    }
+}
+
+#[test]
+fn a_rise_of_a_sixteenth_of_the_delay_leaves_by_delay() {
+    assert!(!leaves_at(106, &[]));
+    assert!(leaves_at(107, &[]));
+}
+
+#[test]
+fn the_delay_exit_comes_with_the_eighth_sample_and_takes_the_window_of_that_instant() {
+    let mut flow = start(10, &[], millis(100));
+    flow.round(millis(100), 1, SPARSE);
+    flow.round(millis(150), 1, SPARSE);
+    let exit = flow.exits()[0];
+    // Twenty after the first round, and seven ACKs more.
+    assert_eq!(exit.learned.window, packets(27));
+    assert_eq!(exit.learned.ssthresh, Some(packets(27)));
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
+}
+
+#[test]
+fn delays_after_the_eighth_sample_do_not_count() {
+    let mut flow = start(10, &[], millis(100));
+    flow.round(millis(100), 1, SPARSE);
+    flow.fill();
+    flow.wait(millis(100));
+    for sample in 0..20 {
+        flow.ack_with(1, Some(millis(if sample < 8 { 100 } else { 200 })));
+        flow.wait(SPARSE);
+    }
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn the_minimum_of_eight_is_compared_or_their_average_if_so_set() {
+    let early_exit = |settings: &[(&str, Value)]| {
+        let mut flow = start(10, settings, millis(100));
+        flow.round(millis(100), 1, SPARSE);
+        flow.fill();
+        flow.wait(millis(100));
+        for sample in 0..8 {
+            flow.ack_with(1, Some(millis(if sample == 0 { 100 } else { 110 })));
+            flow.wait(SPARSE);
+        }
+        !flow.exits().is_empty()
+    };
+    assert!(!early_exit(&[]));
+    assert!(early_exit(&[("statistic", Value::Word("average"))]));
+}
+
+#[test]
+fn at_100_hz_the_delay_must_rise_by_two_ticks_of_ten_milliseconds() {
+    let hz = [("hz", Value::Count(100))];
+    assert!(!leaves_at(110, &hz));
+    assert!(leaves_at(111, &hz), "111 ms are 12 ticks, rounded up");
+}
+
+#[test]
+fn an_ack_train_as_long_as_half_the_least_round_trip_leaves() {
+    let mut flow = start(10, &[], millis(100));
+    for _ in 0..3 {
+        flow.round(millis(100), 1, DENSE);
+    }
+    assert!(flow.exits().is_empty(), "40 ACKs span 39 ms");
+    flow.round(millis(100), 1, DENSE);
+    let exit = flow.exits()[0];
+    assert_eq!(exit.cause, Cause::AckTrain);
+    // The 51st ACK of the round comes 50 ms after the first; fifty before it grew the window from 80.
+    assert_eq!(exit.learned.window, packets(130));
+}
+
+#[test]
+fn acks_more_than_two_milliseconds_apart_are_no_train() {
+    let mut flow = start(10, &[], millis(100));
+    for _ in 0..6 {
+        flow.round(millis(100), 1, SPARSE);
+    }
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn a_late_ack_ends_the_train_of_its_round() {
+    let mut flow = start(80, &[], millis(100));
+    flow.fill();
+    flow.wait(millis(100));
+    for ack in 0..80 {
+        flow.ack_with(1, Some(millis(100)));
+        flow.wait(if ack == 20 { SPARSE } else { DENSE });
+    }
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn what_is_found_below_sixteen_segments_waits_for_sixteen() {
+    let mut flow = start(6, &[], millis(10));
+    flow.round(millis(10), 1, DENSE);
+    assert!(flow.exits().is_empty(), "found at eleven segments");
+    flow.round(millis(10), 1, SPARSE);
+    assert_eq!((flow.exits()[0].cause, flow.exits()[0].learned.window), (Cause::AckTrain, packets(16)));
+}
+
+#[test]
+fn each_exit_can_be_switched_off() {
+    assert!(!leaves_at(150, &[("exits", Value::Word("train"))]));
+    let mut flow = start(80, &[("exits", Value::Word("delay"))], millis(100));
+    flow.round(millis(100), 1, DENSE);
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn a_timeout_forgets_the_least_delay_and_what_was_found() {
+    let mut flow = start(6, &[], millis(10));
+    flow.round(millis(10), 1, DENSE);
+    flow.fill();
+    flow.wait(Span::from_secs(1));
+    flow.time_out(false);
+    assert_eq!(flow.control.phase(), Phase::Startup);
+    // The delay is now 100 ms: ACKs that span 5 ms are no long train any more.
+    flow.fill();
+    flow.wait(millis(100));
+    for _ in 0..4 {
+        flow.ack_with(1, Some(millis(100)));
+        flow.wait(DENSE);
+    }
+    let causes: Vec<Cause> = flow.exits().iter().map(|exit| exit.cause).collect();
+    assert_eq!(causes, [Cause::Timeout]);
+}

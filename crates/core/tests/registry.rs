@@ -1,0 +1,111 @@
+//! Names, parameters and needs.
+
+use firstflight::registry::{
+    self, Ability, Kind, Missing, Needs, Offers, ParameterError, Problem, Value, check,
+};
+use firstflight::schemes::Initial;
+use firstflight::{Bytes, Rate, Span};
+
+const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
+
+#[test]
+fn names_are_unique_and_found() {
+    for (index, entry) in registry::schemes().iter().enumerate() {
+        assert_eq!(registry::scheme(entry.name).map(|found| found.name), Some(entry.name));
+        assert!(registry::schemes()[..index].iter().all(|before| before.name != entry.name));
+        assert!(registry::law(entry.law).is_some(), "{}", entry.law);
+    }
+    for name in ["slow-start", "slow-start-paced", "limited", "hystart", "paced"] {
+        assert!(registry::scheme(name).is_some(), "{name}");
+    }
+    assert!(registry::law("reno").is_some() && registry::law("cubic").is_some());
+    assert!(registry::restart("rfc5681").is_some());
+    assert!(registry::scheme("slow").is_none());
+}
+
+#[test]
+fn every_default_is_a_value_that_is_allowed() {
+    for entry in registry::schemes() {
+        for parameter in entry.parameters {
+            assert!(parameter.kind.allows(parameter.default), "{}:{}", entry.name, parameter.name);
+            let set = [(parameter.name, parameter.default)];
+            assert!(entry.build(INITIAL, &set).is_ok());
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_is_not_allowed_is_refused_by_name_with_what_is_allowed() {
+    let limited = registry::scheme("limited").expect("registered");
+    let error = |settings: &[(&str, Value)]| limited.build(INITIAL, settings).err().map(|e| e.to_string());
+    let text = |text: &str| Some(text.to_owned());
+
+    assert_eq!(
+        error(&[("max-ssthresh", Value::Count(1))]),
+        text("limited: max-ssthresh is 1, allowed is a whole number from 2 to 65535")
+    );
+    assert_eq!(
+        error(&[("max-ssthresh", Value::Span(Span::from_millis(5)))]),
+        text("limited: max-ssthresh is 5ms, allowed is a whole number from 2 to 65535")
+    );
+    assert_eq!(
+        error(&[("max", Value::Count(5))]),
+        text("limited has no parameter max: it has max-ssthresh, division")
+    );
+    assert_eq!(
+        error(&[("max-ssthresh", Value::Count(5)), ("max-ssthresh", Value::Count(6))]),
+        text("limited: max-ssthresh is set twice")
+    );
+    let none = registry::scheme("slow-start").expect("registered");
+    assert_eq!(
+        none.build(INITIAL, &[("x", Value::Count(1))]).err(),
+        Some(ParameterError { owner: "slow-start", name: "x", problem: Problem::Unknown(&[]) })
+    );
+}
+
+#[test]
+fn values_are_written_as_the_command_line_takes_them() {
+    let cases = [
+        (Value::Count(100), "100"),
+        (Value::Span(Span::from_micros(5)), "5us"),
+        (Value::Span(Span::from_micros(1_500)), "1.5ms"),
+        (Value::Span(Span::ZERO), "0ns"),
+        (Value::Rate(Rate::from_bps(5_120_000)), "5.12mbit"),
+        (Value::Bytes(Bytes::new(64_000)), "64kB"),
+        (Value::Bytes(Bytes::new(1_001)), "1.001kB"),
+        (Value::Fraction { ppm: 50_000 }, "5%"),
+        (Value::Fraction { ppm: 1_250 }, "0.125%"),
+        (Value::Word("paper"), "paper"),
+    ];
+    for (value, text) in cases {
+        assert_eq!(value.to_string(), text);
+    }
+    assert_eq!(Kind::Word(&["practical", "paper"]).to_string(), "practical, paper");
+    assert_eq!(Kind::Word(&["paper"]).word("paper"), Some(Value::Word("paper")));
+    assert_eq!(Kind::Word(&["paper"]).word("pap"), None);
+}
+
+#[test]
+fn a_host_that_lacks_what_a_scheme_needs_is_refused_by_name() {
+    let everything = Offers::all("the simulator");
+    let window_only = Offers::of("a window-only host", &[Ability::AckClock]);
+    for entry in registry::schemes() {
+        assert_eq!(entry.check(everything), Ok(()));
+    }
+    let refused = |name| registry::scheme(name).expect("registered").check(window_only);
+    assert_eq!(refused("slow-start"), Ok(()));
+    assert_eq!(
+        refused("slow-start-paced"),
+        Err(Missing { scheme: "slow-start-paced", host: "a window-only host", ability: Ability::Rate })
+    );
+    let without = |missing| {
+        let offered: Vec<Ability> = Ability::ALL.into_iter().filter(|ability| *ability != missing).collect();
+        registry::scheme("paced").expect("registered").check(Offers::of("a host", &offered))
+    };
+    assert_eq!(
+        without(Ability::ExactDepartures).map_err(|missing| missing.to_string()),
+        Err("paced needs exact departure times, which a host cannot give".to_owned())
+    );
+    assert_eq!(without(Ability::DeliveryRate), Ok(()));
+    assert_eq!(check("nothing", Needs::default(), Offers::of("a host", &[])), Ok(()));
+}
