@@ -203,7 +203,8 @@ fn in_range(text: &str, least: u64, most: u64, allowed: &'static str) -> Result<
 
 fn iw(text: &str) -> Result<u32, QuantityError> {
     const ALLOWED: &str = "an initial window is from 1p to 65535p, as in `10p`";
-    let packets = quantity::packets(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    let packets =
+        quantity::packets(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
     if packets > 65_535 { Err(refuse(text, Why::TooLarge, ALLOWED)) } else { Ok(packets) }
 }
 

@@ -1,0 +1,116 @@
+//! From evidence to a row.
+
+use crate::choice::SchemeChoice;
+use crate::ideal::{IdealKind, ideal_fct, ip_bytes};
+use crate::metrics::{self, seconds};
+use crate::observe::Evidence;
+use crate::row::Row;
+use crate::run::CrossTotals;
+use crate::scenario::{Goal, Scenario};
+use crate::scorecard::{self, PathFacts};
+use crate::words::{self, Cross};
+
+/// The version that rows carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The row of one run, but for what it did to others ([`add_harm`]).
+pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evidence) -> Row {
+    let recording = &evidence.recording;
+    let path = facts(scenario, evidence);
+    let fct = metrics::fct(evidence);
+    let ideal = match scenario.goal {
+        Goal::Size(size) => {
+            let headers = path.packet - path.mss;
+            let bytes = ip_bytes(size.get(), path.mss, headers);
+            ideal_fct(&recording.available, recording.syn_at, path.base_rtt, bytes)
+        }
+        Goal::Duration(_) => None,
+    };
+    let sized = |value: Option<f64>| matches!(scenario.goal, Goal::Size(_)).then_some(value);
+    let cost = fct.zip(ideal).map(|(fct, ideal)| seconds(fct) / seconds(ideal));
+    Row {
+        scheme: choice.entry.name.to_owned(),
+        label: choice.label.clone(),
+        params: choice.params(),
+        avoidance: choice.law(scenario.avoidance).to_owned(),
+        recovery: words::recovery_name(scenario.recovery).to_owned(),
+        restart: scenario.restart.to_owned(),
+        throughput_bps: metrics::throughput_bps(evidence),
+        loss: metrics::loss(evidence),
+        su_time_s: metrics::su_time(evidence).map(seconds),
+        su_throughput_bps: metrics::su_throughput_bps(evidence),
+        su_loss: metrics::su_loss(evidence),
+        timeouts: evidence.timeouts.len() as u64,
+        su_timeouts: metrics::su_timeouts(evidence),
+        packets_sent: metrics::packets_sent(evidence),
+        packets_lost: metrics::packets_lost(evidence),
+        retransmissions: metrics::retransmissions(evidence),
+        exit_cause: scorecard::first_exit(evidence).map_or("none", |exit| exit.cause.name()).to_owned(),
+        exit_time_s: scorecard::exit_time(evidence).map(seconds),
+        #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+        exit_rate_bps: scorecard::first_exit(evidence).and_then(|exit| exit.rate).map(|rate| rate as f64),
+        exit_cwnd_packets: scorecard::exit_cwnd_packets(evidence, &path),
+        exit_cwnd_over_bdp: scorecard::exit_cwnd_over_bdp(evidence, &path),
+        cwnd_before_first_cut_packets: scorecard::cwnd_before_first_cut_packets(evidence, &path),
+        overshoot_lost_packets: scorecard::overshoot_lost_packets(evidence, &path),
+        time_to_90pct_s: scorecard::time_to_90pct(evidence, &path).map(seconds),
+        queue_peak_packets: u64::from(evidence.queue_peak),
+        queue_mean_packets: metrics::queue_mean_packets(evidence),
+        cross_lost_packets: 0,
+        harm_bps: 0.0,
+        fct_s: sized(fct.map(seconds)),
+        ideal_fct_s: sized(ideal.map(seconds)),
+        cost: sized(cost),
+        ideal_kind: ideal_kind(scenario).name().to_owned(),
+        seed,
+        version: VERSION.to_owned(),
+        scenario_hash: scenario.hash(),
+    }
+}
+
+/// Adds what the flow did to others: the difference from the same seed's run without it, over the flow's life.
+/// The loss is data packets of other flows dropped, with less without; the harm is what others delivered
+/// without it less what they delivered with it, in bit/s. DESIGN.md section 6.
+pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u64) {
+    row.cross_lost_packets = with.lost.cast_signed().wrapping_sub(without.lost.cast_signed());
+    let bytes = without.delivered.cast_signed().wrapping_sub(with.delivered.cast_signed());
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let bits = bytes as f64 * 8.0;
+    row.harm_bps = if life == 0 || bytes == 0 { 0.0 } else { bits / seconds(life) };
+}
+
+/// Whether the ideal of a scenario is exact or a fair share.
+pub fn ideal_kind(scenario: &Scenario) -> IdealKind {
+    match scenario.cross {
+        Cross::None | Cross::Cbr(_) => IdealKind::Exact,
+        Cross::Tcp(_) => IdealKind::FairShare,
+    }
+}
+
+fn facts<'a>(scenario: &Scenario, evidence: &'a Evidence) -> PathFacts<'a> {
+    PathFacts {
+        available: &evidence.recording.available,
+        base_rtt: scenario.rtt.nanos(),
+        packet: u64::from(scenario.packet()),
+        mss: u64::from(scenario.mss),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harm_is_what_others_lose_to_the_flow() {
+        let mut row = Row::default();
+        let with = CrossTotals { lost: 30, delivered: 1_000_000 };
+        let without = CrossTotals { lost: 10, delivered: 3_000_000 };
+        add_harm(&mut row, with, without, 2_000_000_000);
+        assert_eq!(row.cross_lost_packets, 20);
+        assert!((row.harm_bps - 8_000_000.0).abs() < 1e-6);
+        // A flow may also help: others lose less and deliver more.
+        add_harm(&mut row, without, with, 2_000_000_000);
+        assert_eq!(row.cross_lost_packets, -20);
+        assert!((row.harm_bps + 8_000_000.0).abs() < 1e-6);
+    }
+}

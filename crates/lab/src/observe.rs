@@ -1,0 +1,376 @@
+//! Watching the measured flow: what the recording and the metrics are made of.
+
+use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Time};
+use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
+use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
+
+use crate::recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
+use crate::tap::Tap;
+
+/// What one run left behind: the recording, and what happened inside the sender.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The time series. Those that only figures need are empty unless they were asked for.
+    pub recording: Recording,
+    /// Exits from start-up that stand, in order.
+    pub exits: Vec<ExitSeen>,
+    /// Reductions that stand: when, and the window before in payload bytes.
+    pub cuts: Vec<(u64, u64)>,
+    /// Retransmission timeouts.
+    pub timeouts: Vec<u64>,
+    /// Loss episodes: from, and until when if they ended.
+    pub recoveries: Vec<(u64, Option<u64>)>,
+    /// When avoidance first governed new data.
+    pub su_end: Option<u64>,
+    /// When the last byte of a sized transfer was delivered.
+    pub finished_at: Option<u64>,
+    /// The most packets waiting at the bottleneck during the flow's life.
+    pub queue_peak: u32,
+    /// The time integral of the packets waiting there during the flow's life, in packet-nanoseconds.
+    pub queue_packet_nanos: u128,
+}
+
+/// A start-up ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitSeen {
+    /// When.
+    pub at: u64,
+    /// Why.
+    pub cause: Cause,
+    /// The window before any reduction, in payload bytes.
+    pub cwnd: u64,
+    /// The rate found, in IP bits per second.
+    pub rate: Option<u64>,
+}
+
+/// The recorder of the measured flow.
+pub(crate) struct Observer {
+    flow: FlowId,
+    bottleneck: LinkId,
+    start: u64,
+    /// Whether figures will be drawn.
+    full: bool,
+    evidence: Evidence,
+    sequences: [Sequence; 2],
+    /// Whether new data left during the event at hand.
+    new_data: bool,
+    established: bool,
+    after_timeout: bool,
+    /// How many exits stood at the newest reduction: the ones after it fall with it.
+    exits_at_cut: usize,
+    queue: (u64, Bytes, u32),
+    tap: Option<Box<dyn Tap>>,
+}
+
+impl Observer {
+    pub(crate) fn new(
+        flow: FlowId,
+        bottleneck: LinkId,
+        start: u64,
+        mss: u32,
+        full: bool,
+        tap: Option<Box<dyn Tap>>,
+    ) -> Self {
+        let recording = Recording { mss, syn_at: start, ..Recording::default() };
+        Self {
+            flow,
+            bottleneck,
+            start,
+            full,
+            evidence: Evidence { recording, ..Evidence::default() },
+            sequences: [Sequence::default(); 2],
+            new_data: false,
+            established: false,
+            after_timeout: false,
+            exits_at_cut: 0,
+            queue: (0, Bytes::ZERO, 0),
+            tap,
+        }
+    }
+
+    /// The evidence of a run that ended at `end`.
+    ///
+    /// # Errors
+    /// The tap's.
+    pub(crate) fn finish(mut self, end: u64) -> std::io::Result<Evidence> {
+        self.queue_until(end);
+        let mut evidence = self.evidence;
+        evidence.recording.ended_at = end;
+        if let Some(last) = evidence.recording.phases.last_mut() {
+            last.to = end;
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.finish()?;
+        }
+        Ok(evidence)
+    }
+
+    fn is_mine(&self, flow: FlowId, side: Side) -> bool {
+        flow == self.flow && side == Side::Client
+    }
+
+    fn mark(&mut self, at: Time, kind: &str, text: String) {
+        if self.full {
+            self.evidence.recording.marks.push(Mark { at: at.nanos(), kind: kind.to_owned(), text });
+        }
+    }
+
+    fn packets(&self, bytes: Bytes) -> String {
+        let mss = u64::from(self.evidence.recording.mss.max(1));
+        let tenths = bytes.scale(10, mss).get();
+        format!("{}.{} packets", tenths / 10, tenths % 10)
+    }
+
+    fn note(&mut self, at: Time, note: &Note) {
+        match *note {
+            Note::Began(origin) => self.after_timeout = matches!(origin, Origin::AfterTimeout { .. }),
+            Note::Exited { exit, phase, cwnd, flight } => {
+                self.after_timeout = false;
+                let rate = exit.learned.rate;
+                if phase == Phase::Startup {
+                    let rate = rate.map(Rate::bps);
+                    let seen = ExitSeen { at: at.nanos(), cause: exit.cause, cwnd: cwnd.get(), rate };
+                    self.evidence.exits.push(seen);
+                }
+                let found = rate.map_or_else(String::new, |rate| {
+                    format!(", found {}", crate::quantity::humane_rate(rate))
+                });
+                let (cwnd, flight) = (self.packets(cwnd), self.packets(flight));
+                let what = if phase == Phase::Restart { "restart" } else { "start-up" };
+                let cause = exit.cause.name();
+                self.mark(
+                    at,
+                    "exit",
+                    format!("{what} left by {cause}: cwnd {cwnd}, {flight} in flight{found}"),
+                );
+            }
+            Note::Reduced { from } => {
+                self.exits_at_cut = self.evidence.exits.len();
+                self.evidence.cuts.push((at.nanos(), from.get()));
+                let before = self.packets(from);
+                self.mark(at, "reduction", format!("reduced from cwnd {before}"));
+            }
+            Note::Undone { exit } => {
+                self.evidence.cuts.pop();
+                if exit {
+                    self.evidence.exits.truncate(self.exits_at_cut);
+                    self.evidence.su_end = None;
+                    self.evidence.recording.marks.retain(|mark| mark.kind != "su-end");
+                }
+                let what = if exit { "reduction and exit undone" } else { "reduction undone" };
+                self.mark(at, "undo", what.to_owned());
+            }
+        }
+    }
+
+    /// Su-time ends when avoidance governs new data that leaves: start-up exited, recovery over, the window at
+    /// the threshold or above.
+    fn watch_su_end(&mut self, at: Time, snapshot: &Snapshot) {
+        let governs = snapshot.phase == Phase::Avoidance
+            && !snapshot.recovering
+            && snapshot.ssthresh.is_none_or(|ssthresh| snapshot.cwnd >= ssthresh);
+        if governs {
+            self.evidence.su_end = Some(at.nanos());
+            let text = format!("avoidance governs: cwnd {}", self.packets(snapshot.cwnd));
+            self.mark(at, "su-end", text);
+        }
+    }
+
+    fn draw(&mut self, at: Time, snapshot: &Snapshot) {
+        let at = at.nanos();
+        let kind = match snapshot.phase {
+            _ if !self.established => PhaseKind::Handshake,
+            Phase::Startup | Phase::Avoidance if self.after_timeout => PhaseKind::AfterTimeout,
+            _ if snapshot.recovering => PhaseKind::Recovery,
+            Phase::Startup => PhaseKind::Startup,
+            Phase::Restart => PhaseKind::Restart,
+            Phase::Avoidance => PhaseKind::Avoidance,
+        };
+        let recording = &mut self.evidence.recording;
+        if recording.phases.last().is_none_or(|span| span.kind != kind) {
+            if let Some(last) = recording.phases.last_mut() {
+                last.to = at;
+            }
+            recording.phases.push(PhaseSpan { from: at, to: at, kind });
+        }
+        let state = State {
+            at,
+            cwnd: snapshot.cwnd.get(),
+            ssthresh: snapshot.ssthresh.map(Bytes::get),
+            in_flight: snapshot.in_flight.get(),
+        };
+        if recording.states.last().is_none_or(|last| State { at, ..*last } != state) {
+            recording.states.push(state);
+        }
+        if let Some(rtt) = snapshot.latest_rtt.map(firstflight::Span::nanos)
+            && recording.rtts.last().is_none_or(|(_, last)| *last != rtt)
+        {
+            recording.rtts.push((at, rtt));
+        }
+    }
+
+    /// Integrates the queue up to `at`, over the flow's life only.
+    fn queue_until(&mut self, at: u64) {
+        let (since, _, packets) = self.queue;
+        let from = since.max(self.start);
+        if at > from {
+            self.evidence.queue_packet_nanos += u128::from(at - from) * u128::from(packets);
+            self.evidence.queue_peak = self.evidence.queue_peak.max(packets);
+        }
+    }
+}
+
+impl Recorder for Observer {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
+        if flow != self.flow {
+            return;
+        }
+        let segment = &transmit.segment;
+        let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
+        if let Some(tap) = &mut self.tap {
+            tap.sent(at, side, transmit, offset);
+        }
+        if side == Side::Server || segment.len == 0 {
+            return;
+        }
+        let retransmission = transmit.sent.is_some_and(|sent| sent.retransmission);
+        self.new_data |= !retransmission;
+        let recording = &mut self.evidence.recording;
+        let (at, len) = (at.nanos(), u32::from(segment.len));
+        recording.first_data_at = recording.first_data_at.or(Some(at));
+        recording.sends.push(Send { at, offset, len, retransmission });
+    }
+
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        if flow != self.flow {
+            return;
+        }
+        let [client, server] = &self.sequences;
+        let (from, to) = if side == Side::Client { (server, client) } else { (client, server) };
+        let offset = from.offset(segment.seq);
+        if side == Side::Client && self.full && segment.flags.has(Flags::ACK) {
+            let acked = to.offset(segment.ack);
+            let acks = &mut self.evidence.recording.acks;
+            if acked > 0 && acks.last().is_none_or(|(_, last)| acked > *last) {
+                acks.push((at.nanos(), acked));
+            }
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.arrived(at, side, segment, offset);
+        }
+    }
+
+    fn dropped(&mut self, at: Time, _: LinkId, packet: &Packet, cause: DropCause) {
+        let (Some(segment), true) = (packet.segment(), packet.flow == self.flow) else { return };
+        let client = packet.from == Side::Client;
+        let (offset, len) = match segment.len {
+            len if client && len > 0 => (self.sequences[0].offset(segment.seq), u32::from(len)),
+            _ => (0, 0),
+        };
+        let (at, sent_at) = (at.nanos(), packet.sent_at.nanos());
+        let by_queue = cause == DropCause::Queue;
+        self.evidence.recording.drops.push(Drop { at, sent_at, offset, len, by_queue });
+    }
+
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        if link != self.bottleneck {
+            return;
+        }
+        let at = at.nanos();
+        self.queue_until(at);
+        if self.full && at >= self.start {
+            let queue = &mut self.evidence.recording.queue;
+            if queue.is_empty() {
+                let (_, bytes, packets) = self.queue;
+                queue.push((self.start, bytes.get(), packets));
+            }
+            queue.push((at, bytes.get(), packets));
+        }
+        self.queue = (at, bytes, packets);
+    }
+
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+        if !self.is_mine(flow, side) {
+            return;
+        }
+        let new_data = std::mem::take(&mut self.new_data);
+        if new_data && self.evidence.su_end.is_none() && !self.evidence.exits.is_empty() {
+            self.watch_su_end(at, &snapshot());
+        }
+        if self.full {
+            self.draw(at, &snapshot());
+        }
+    }
+
+    fn happening(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        happening: &Happening,
+        _: impl Fn() -> Snapshot,
+    ) {
+        if flow != self.flow {
+            return;
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.happening(at, side, happening);
+        }
+        if side == Side::Server {
+            return;
+        }
+        match happening {
+            Happening::Established => self.established = true,
+            Happening::Control(note) => self.note(at, note),
+            Happening::RecoveryBegan { .. } => self.evidence.recoveries.push((at.nanos(), None)),
+            Happening::RecoveryEnded => {
+                if let Some((_, end @ None)) = self.evidence.recoveries.last_mut() {
+                    *end = Some(at.nanos());
+                }
+            }
+            Happening::TimedOut => {
+                self.evidence.timeouts.push(at.nanos());
+                self.mark(at, "timeout", "retransmission timeout".to_owned());
+            }
+            Happening::AllAcknowledged | Happening::Closed | Happening::Aborted => {}
+        }
+    }
+
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        if flow == self.flow {
+            self.evidence.recording.delivered.push((at.nanos(), bytes));
+        }
+    }
+}
+
+/// From sequence numbers of 32 bits to offsets in the stream.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sequence {
+    /// The sequence number of the first payload byte.
+    first: u32,
+    /// The largest offset sent so far.
+    last: u64,
+}
+
+impl Sequence {
+    /// The offset of a segment that leaves.
+    fn sent(&mut self, segment: &Segment) -> u64 {
+        if segment.flags.has(Flags::SYN) {
+            self.first = segment.seq.wrapping_add(1);
+            return 0;
+        }
+        let offset = self.offset(segment.seq);
+        self.last = self.last.max(offset + u64::from(segment.len));
+        offset
+    }
+
+    /// The offset that `number` names: the one nearest to what was sent last.
+    #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are offsets modulo 2^32")]
+    fn offset(&self, number: u32) -> u64 {
+        let from_last = number.wrapping_sub(self.first).wrapping_sub(self.last as u32).cast_signed();
+        self.last.saturating_add_signed(i64::from(from_last))
+    }
+}
+
+#[cfg(test)]
+mod tests;

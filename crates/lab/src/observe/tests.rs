@@ -1,0 +1,127 @@
+use super::*;
+
+/// With an initial sequence number two before the wrap.
+fn sequence_number(offset: u64) -> u32 {
+    u32::MAX.wrapping_add(u32::try_from(offset % (1 << 32)).expect("32 bits"))
+}
+
+#[test]
+fn sequence_numbers_unwrap_past_four_gigabytes() {
+    let mut sequence = Sequence::default();
+    let syn = Segment { seq: u32::MAX - 1, flags: Flags::SYN, ..Segment::default() };
+    assert_eq!(sequence.sent(&syn), 0);
+    let mut offset = 0u64;
+    for _ in 0..200_000 {
+        let seq = sequence_number(offset);
+        let data = Segment { seq, len: 60_000, flags: Flags::ACK, ..Segment::default() };
+        assert_eq!(sequence.sent(&data), offset);
+        offset += 60_000;
+    }
+    assert!(offset > 2 << 32, "the test must wrap");
+    // A retransmission of old data, and an ACK of it, stay behind.
+    let old = offset - 1_000_000_000;
+    let seq = sequence_number(old);
+    assert_eq!(sequence.offset(seq), old);
+}
+
+fn observer() -> Observer {
+    Observer::new(FlowId(0), LinkId(0), 100, 1000, true, None)
+}
+
+fn snapshot(phase: Phase, cwnd: u64, ssthresh: Option<u64>, recovering: bool) -> Snapshot {
+    Snapshot {
+        phase,
+        cwnd: Bytes::new(cwnd),
+        ssthresh: ssthresh.map(Bytes::new),
+        in_flight: Bytes::ZERO,
+        srtt: None,
+        latest_rtt: None,
+        min_rtt: None,
+        recovering,
+        una: 0,
+        nxt: 0,
+    }
+}
+
+fn at(nanos: u64) -> Time {
+    Time::from_nanos(nanos)
+}
+
+fn data(observer: &mut Observer, when: u64, seq: u32, retransmission: bool) {
+    let segment = Segment { seq, len: 1000, flags: Flags::ACK, ..Segment::default() };
+    let bytes = Bytes::new(1000);
+    let sent = firstflight::Sent { packet: 0, bytes, tag: firstflight::Tag(0), retransmission };
+    let transmit = Transmit { segment, sent: Some(sent) };
+    observer.sent(at(when), FlowId(0), Side::Client, 0, Bytes::new(1040), &transmit);
+}
+
+fn happen(observer: &mut Observer, when: u64, note: Note) {
+    let snapshot = || snapshot(Phase::Startup, 0, None, false);
+    observer.happening(at(when), FlowId(0), Side::Client, &Happening::Control(note), snapshot);
+}
+
+fn exit(cause: Cause) -> Note {
+    let learned = firstflight::Learned::default();
+    Note::Exited {
+        exit: firstflight::Exit { cause, learned },
+        phase: Phase::Startup,
+        cwnd: Bytes::new(9000),
+        flight: Bytes::new(8000),
+    }
+}
+
+fn state(observer: &mut Observer, when: u64, snapshot: Snapshot) {
+    observer.state(at(when), FlowId(0), Side::Client, || snapshot);
+}
+
+#[test]
+fn su_time_ends_when_avoidance_first_governs_new_data() {
+    let mut observer = observer();
+    let avoidance = |cwnd, recovering| snapshot(Phase::Avoidance, cwnd, Some(4000), recovering);
+    data(&mut observer, 200, 0, false);
+    state(&mut observer, 200, snapshot(Phase::Startup, 2000, None, false));
+    happen(&mut observer, 300, exit(Cause::Loss));
+    // New data in recovery, below the threshold, and a mere retransmission: none of them counts.
+    data(&mut observer, 300, 1000, false);
+    state(&mut observer, 300, avoidance(4000, true));
+    data(&mut observer, 400, 2000, false);
+    state(&mut observer, 400, avoidance(3000, false));
+    data(&mut observer, 500, 0, true);
+    state(&mut observer, 500, avoidance(4000, false));
+    assert_eq!(observer.evidence.su_end, None);
+    data(&mut observer, 600, 3000, false);
+    state(&mut observer, 600, avoidance(4000, false));
+    data(&mut observer, 700, 4000, false);
+    state(&mut observer, 700, avoidance(5000, false));
+    assert_eq!(observer.evidence.su_end, Some(600));
+}
+
+#[test]
+fn an_undone_exit_does_not_stand_and_start_up_goes_on() {
+    let mut observer = observer();
+    happen(&mut observer, 300, Note::Reduced { from: Bytes::new(9000) });
+    happen(&mut observer, 300, exit(Cause::Timeout));
+    happen(&mut observer, 350, exit(Cause::Threshold));
+    data(&mut observer, 400, 0, false);
+    state(&mut observer, 400, snapshot(Phase::Avoidance, 5000, Some(4000), false));
+    assert_eq!((observer.evidence.su_end, observer.evidence.exits.len()), (Some(400), 2));
+    happen(&mut observer, 500, Note::Undone { exit: true });
+    assert_eq!(observer.evidence.su_end, None);
+    assert_eq!((observer.evidence.exits.len(), observer.evidence.cuts.len()), (0, 0));
+    happen(&mut observer, 600, exit(Cause::Delay));
+    assert_eq!(observer.evidence.exits[0].cause, Cause::Delay);
+}
+
+#[test]
+fn the_queue_is_measured_over_the_flows_life_only() {
+    let mut observer = observer();
+    observer.queue(at(10), LinkId(0), Bytes::new(50_000), 50);
+    observer.queue(at(60), LinkId(0), Bytes::new(4_000), 4);
+    observer.queue(at(150), LinkId(0), Bytes::new(10_000), 10);
+    observer.queue(at(150), LinkId(1), Bytes::new(90_000), 90);
+    observer.queue(at(160), LinkId(0), Bytes::ZERO, 0);
+    let evidence = observer.finish(200).expect("no tap fails");
+    assert_eq!(evidence.queue_peak, 10);
+    assert_eq!(evidence.queue_packet_nanos, 50 * 4 + 10 * 10);
+    assert_eq!(evidence.recording.queue[0], (100, 4_000, 4));
+}

@@ -1,0 +1,311 @@
+//! One run: from scenario, scheme and seed to the evidence, and the same seed's run without the flow.
+
+use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::schemes::Initial;
+use firstflight::{Span, Time};
+use firstflight_sim::{
+    Application, CbrSpec, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Probability, QueueLimit,
+    Recorder, Sim, Stop, TcpSpec, Traffic, dumbbell,
+};
+use firstflight_tcp::Config;
+
+use crate::choice::{ChoiceError, SchemeChoice};
+use crate::observe::{Evidence, Observer};
+use crate::quantity::{Decimal, QueueSize};
+use crate::scenario::{Goal, Scenario};
+use crate::tap::Tap;
+use crate::words::Cross;
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A scheme that cannot be built.
+    #[error(transparent)]
+    Scheme(#[from] ChoiceError),
+    /// A network that cannot be run.
+    #[error("the path cannot be simulated: {0}")]
+    Network(#[from] NetworkError),
+    /// A scheme, law or policy that the library does not know.
+    #[error("`{0}` is no scheme, avoidance law or restart policy")]
+    UnknownName(&'static str),
+    /// A capture or event log that could not be written.
+    #[error(transparent)]
+    Tap(#[from] std::io::Error),
+    /// No threads.
+    #[error("the runs cannot be spread over threads: {0}")]
+    Threads(String),
+    /// The user had enough.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What one run says: of the flow itself, and of the others.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Of the flow.
+    pub evidence: Evidence,
+    /// Of the cross traffic, over the whole run.
+    pub cross: CrossTotals,
+}
+
+/// What became of the cross traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrossTotals {
+    /// Data packets dropped.
+    pub lost: u64,
+    /// Payload bytes delivered in order, or IP bytes of datagrams that arrived.
+    pub delivered: u64,
+}
+
+/// The measured flow comes first, so that cross traffic has the same random numbers whoever is measured.
+const MEASURED: FlowId = FlowId(0);
+
+/// How long responsive cross traffic runs before the measured flow begins, at least, and in base RTTs: long
+/// enough to be in congestion avoidance.
+const WARM_UP: Span = Span::from_secs(10);
+const WARM_UP_RTTS: u64 = 100;
+/// Responsive flows start within this from the beginning, as the seed says.
+const START_SPREAD: Span = Span::from_secs(1);
+
+/// Between two looks at whether the user interrupted: simulated time.
+const SLICE: Span = Span::from_secs(1);
+
+/// Runs one scheme with one seed. `full` also records what only figures need; `tap` listens to the flow;
+/// `interrupted` is asked now and then.
+///
+/// # Errors
+/// A scheme or path that cannot be simulated, a tap that failed, an interrupt.
+pub fn run(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    seed: u64,
+    full: bool,
+    tap: Option<Box<dyn Tap>>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Outcome, RunError> {
+    let (network, bottleneck) = network(scenario, Some(choice))?;
+    let start = flow_start(scenario);
+    let mss = u32::from(scenario.mss);
+    let observer = Observer::new(MEASURED, bottleneck, start.nanos(), mss, full, tap);
+    let mut sim = Sim::new(&network, seed, observer)?;
+    let latest = start + scenario.longest();
+    let sized = matches!(scenario.goal, Goal::Size(_));
+    let mut end = latest;
+    let mut reached = Time::ZERO;
+    while reached < latest {
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        reached = (reached + SLICE).min(latest);
+        if !sized {
+            sim.run(reached);
+        } else if sim.run_until_finished(MEASURED, reached) == Stop::Finished {
+            end = sim.now();
+            // The other events of that instant, as the run without the flow will have them.
+            sim.run(end);
+            break;
+        }
+    }
+    let available = available(scenario, &starts(&sim, &network));
+    let cross = cross_totals(&sim, &network);
+    let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
+    let mut evidence = sim.into_recorder().finish(end.nanos())?;
+    choice.name().clone_into(&mut evidence.recording.label);
+    evidence.recording.available = available;
+    evidence.finished_at = finished_at;
+    Ok(Outcome { evidence, cross })
+}
+
+/// Runs the seed without the measured flow and reads the cross traffic at each of `ends`, which are in order.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_without(
+    scenario: &Scenario,
+    seed: u64,
+    ends: &[u64],
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<CrossTotals>, RunError> {
+    let (mut network, _) = network(scenario, None)?;
+    network.mute(MEASURED);
+    let mut sim = Sim::new(&network, seed, ())?;
+    let mut reached = Time::ZERO;
+    let mut totals = Vec::with_capacity(ends.len());
+    for end in ends.iter().copied().map(Time::from_nanos) {
+        while reached < end {
+            if interrupted() {
+                return Err(RunError::Interrupted);
+            }
+            reached = (reached + SLICE).min(end);
+            sim.run(reached);
+        }
+        totals.push(cross_totals(&sim, &network));
+    }
+    Ok(totals)
+}
+
+/// When the measured flow's SYN leaves: at once, unless responsive flows warm up first.
+fn flow_start(scenario: &Scenario) -> Time {
+    match scenario.cross {
+        Cross::None | Cross::Cbr(_) => Time::ZERO,
+        Cross::Tcp(_) => Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS),
+    }
+}
+
+type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
+
+/// The network, and its bottleneck. Without a choice the measured flow is there, to be muted.
+fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNetwork, LinkId), RunError> {
+    let responsive = match scenario.cross {
+        Cross::Tcp(flows) => flows as usize,
+        Cross::None | Cross::Cbr(_) => 0,
+    };
+    let topology = dumbbell(&path(scenario), 1 + responsive);
+    let mut network = Network::new(topology.links);
+    let slow_start = registry::scheme("slow-start").ok_or(RunError::UnknownName("slow-start"))?;
+    let slow_start = SchemeChoice::plain(slow_start);
+    for (index, route) in topology.routes.into_iter().enumerate() {
+        let measured = index == 0;
+        let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
+        let application = match scenario.goal {
+            Goal::Size(bytes) if measured => Application::Sized(bytes.get()),
+            Goal::Size(_) | Goal::Duration(_) => Application::Bulk,
+        };
+        network.add(Flow {
+            forward: route.forward,
+            reverse: route.reverse,
+            start: if measured { flow_start(scenario) } else { Time::ZERO },
+            start_spread: if measured { Span::ZERO } else { START_SPREAD },
+            traffic: Traffic::Tcp(Box::new(TcpSpec {
+                client: config(scenario),
+                server: config(scenario),
+                controller: controller(scenario, choice)?,
+                application,
+            })),
+            muted: false,
+        });
+    }
+    if let Cross::Cbr(rate) = scenario.cross {
+        network.add(Flow {
+            forward: vec![topology.bottleneck],
+            reverse: vec![],
+            start: Time::ZERO,
+            start_spread: Span::ZERO,
+            traffic: Traffic::Cbr(CbrSpec { rate, packet: scenario.packet(), stop: None }),
+            muted: false,
+        });
+    }
+    Ok((network, topology.bottleneck))
+}
+
+fn path(scenario: &Scenario) -> PathSpec {
+    let reverse_delay = scenario.reverse_delay();
+    PathSpec {
+        rate: scenario.rate,
+        queue: match (scenario.queue, scenario.queue_bytes()) {
+            (QueueSize::Packets(packets), _) => QueueLimit::Packets(packets),
+            (_, Some(bytes)) => QueueLimit::Bytes(bytes),
+            // `Scenario::resolve` has refused what does not fit.
+            (_, None) => QueueLimit::Unlimited,
+        },
+        forward_delay: scenario.rtt - reverse_delay,
+        reverse_delay,
+        loss: probability(scenario.loss),
+        jitter: scenario.jitter.unwrap_or(Span::ZERO),
+        access_rate: Some(scenario.access_rate),
+        reverse_rate: Some(scenario.reverse_rate),
+        reverse_queue: QueueLimit::Unlimited,
+    }
+}
+
+/// To one part in 10^15.
+fn probability(loss: Decimal) -> Probability {
+    const PARTS: u64 = 1_000_000_000_000_000;
+    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
+}
+
+fn config(scenario: &Scenario) -> Config {
+    Config {
+        mss: scenario.mss,
+        sack: scenario.recovery.uses_sack(),
+        timestamps: scenario.timestamps,
+        receive_buffer: scenario.rwnd.get(),
+        ack_policy: scenario.ack,
+        recovery: scenario.recovery,
+        min_rto: scenario.min_rto,
+        ..Config::default()
+    }
+}
+
+fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, RunError> {
+    let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
+    let law = choice.law(scenario.avoidance);
+    let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
+    let restart = registry::restart(scenario.restart).ok_or(RunError::UnknownName(scenario.restart))?;
+    Ok(AnyController::new(choice.build(initial)?, restart.build(initial), law.build()))
+}
+
+/// The flows that are not measured.
+fn others(network: &AnyNetwork) -> impl Iterator<Item = (FlowId, &Flow<AnyScheme, AnyRestart, AnyLaw>)> {
+    (0u32..).map(FlowId).zip(&network.flows).skip(1)
+}
+
+fn cross_totals<W: Recorder>(
+    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
+    network: &AnyNetwork,
+) -> CrossTotals {
+    others(network).filter_map(|(id, _)| sim.flow(id)).fold(CrossTotals::default(), |totals, flow| {
+        CrossTotals {
+            lost: totals.lost + flow.data_dropped_by_queue + flow.data_dropped_at_random,
+            delivered: totals.delivered + flow.delivered_bytes,
+        }
+    })
+}
+
+/// When the responsive cross flows started, in order.
+fn starts<W: Recorder>(sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>, network: &AnyNetwork) -> Vec<u64> {
+    let responsive = others(network).filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp(_)));
+    let mut starts: Vec<u64> =
+        responsive.filter_map(|(id, _)| sim.flow(id)?.started).map(Time::nanos).collect();
+    starts.sort_unstable();
+    starts
+}
+
+/// The rate available to the measured flow, as steps: the least of its access link and of the bottleneck's rate
+/// less the CBR offered, shared equally with the responsive flows active. DESIGN.md section 6.
+fn available(scenario: &Scenario, starts: &[u64]) -> Vec<(u64, u64)> {
+    let unresponsive = match scenario.cross {
+        Cross::Cbr(rate) => rate.bps(),
+        Cross::None | Cross::Tcp(_) => 0,
+    };
+    let left = scenario.rate.bps().saturating_sub(unresponsive);
+    let at = |flows: u64| (left / (1 + flows)).min(scenario.access_rate.bps());
+    let mut steps = vec![(0, at(0))];
+    steps.extend((1..).zip(starts).map(|(flows, start)| (*start, at(flows))));
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight::Rate;
+
+    #[test]
+    fn available_is_the_least_over_the_links_of_what_others_leave() {
+        let mbit = |mbit: u64| Rate::from_bps(mbit * 1_000_000);
+        let with = |cross, access_rate| Scenario { cross, access_rate, ..Scenario::default() };
+        assert_eq!(available(&with(Cross::Cbr(mbit(40)), mbit(1000)), &[]), [(0, 60_000_000)]);
+        assert_eq!(available(&with(Cross::Cbr(mbit(40)), mbit(10)), &[]), [(0, 10_000_000)]);
+        assert_eq!(available(&with(Cross::Cbr(mbit(140)), mbit(10)), &[]), [(0, 0)]);
+        let shared = available(&with(Cross::Tcp(2), mbit(45)), &[5, 9]);
+        assert_eq!(shared, [(0, 45_000_000), (5, 45_000_000), (9, 33_333_333)]);
+    }
+
+    #[test]
+    fn a_loss_probability_keeps_its_decimals() {
+        let of = |text| probability(crate::quantity::fraction(text).expect("a fraction"));
+        assert_eq!(of("2%"), Probability::ratio(1, 50));
+        assert_eq!(of("0"), Probability::NEVER);
+        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
+    }
+}

@@ -1,0 +1,116 @@
+//! A scenario as text: canonical, hashed, as a command, in words.
+
+use firstflight::Bytes;
+
+use super::{Goal, Scenario};
+use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
+use crate::words::{self, Cross};
+
+impl Scenario {
+    /// Every option that determines a run but for scheme and seed, as (key, text), in a fixed order. Setting
+    /// them gives this scenario again.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let or_inf = |bytes: Option<Bytes>| bytes.map_or_else(|| "inf".to_owned(), show_bytes);
+        let mut settings = vec![
+            ("rate", show_rate(self.rate)),
+            ("rtt", show_span(self.rtt)),
+            ("queue", self.queue.to_string()),
+            ("cross", self.cross.to_string()),
+            ("mss", self.mss.to_string()),
+            match self.goal {
+                Goal::Size(bytes) => ("size", show_bytes(bytes)),
+                Goal::Duration(duration) => ("duration", show_span(duration)),
+            },
+            ("limit", show_span(self.limit)),
+            ("ack", words::ack_name(self.ack).to_owned()),
+        ];
+        settings.extend(self.avoidance.map(|law| ("avoidance", law.to_owned())));
+        settings.extend([
+            ("recovery", words::recovery_name(self.recovery).to_owned()),
+            ("restart", self.restart.to_owned()),
+            ("ssthresh", or_inf(self.ssthresh)),
+            ("iw", format!("{}p", self.iw)),
+            ("rwnd", show_bytes(self.rwnd)),
+            ("min-rto", show_span(self.min_rto)),
+            ("timestamps", self.timestamps.to_string()),
+            ("loss", self.loss.to_string()),
+            ("jitter", self.jitter.map_or_else(|| "none".to_owned(), show_span)),
+            ("access-rate", show_rate(self.access_rate)),
+            ("reverse-rate", show_rate(self.reverse_rate)),
+            ("reverse-rtt-share", self.reverse_rtt_share.to_string()),
+        ]);
+        settings
+    }
+
+    /// The canonical text: a scenario file that gives this scenario again, seed and schemes aside.
+    pub fn canonical(&self) -> String {
+        self.settings().into_iter().fold(String::new(), |text, (key, value)| {
+            let quoted = if key == "timestamps" { value } else { format!("\"{value}\"") };
+            text + key + " = " + &quoted + "\n"
+        })
+    }
+
+    /// The hash of the canonical text: FNV-1a of 64 bits, 16 hexadecimal digits. Seed, runs and schemes are not
+    /// in it: a row names them beside it.
+    pub fn hash(&self) -> String {
+        format!("{:016x}", fnv_1a(self.canonical().as_bytes()))
+    }
+
+    /// The command that makes the race again, with nothing left to defaults. `schemes` is the list as
+    /// [`crate::show_choices`] writes it.
+    pub fn command(&self, schemes: &str) -> String {
+        let options: String = self
+            .settings()
+            .into_iter()
+            .map(|(key, value)| match (key, value.as_str()) {
+                ("timestamps", "true") => " --timestamps".to_owned(),
+                ("timestamps", _) => String::new(),
+                _ => format!(" --{key} {}", quote(&value)),
+            })
+            .collect();
+        let (schemes, runs, seed) = (quote(schemes), self.runs, self.seed);
+        format!("firstflight race{options} --schemes {schemes} --runs {runs} --seed {seed}")
+    }
+
+    /// The path in words, for titles.
+    pub fn describe(&self) -> String {
+        let queue = match self.queue {
+            QueueSize::Packets(packets) => format!("{packets} packets"),
+            QueueSize::Bytes(bytes) => show_bytes(bytes),
+            QueueSize::Bdp(share) => format!("{share} BDP"),
+        };
+        let cross = match self.cross {
+            Cross::None => "no cross traffic".to_owned(),
+            Cross::Cbr(rate) => format!("{} CBR across", quantity::humane_rate(rate)),
+            Cross::Tcp(1) => "one bulk TCP flow across".to_owned(),
+            Cross::Tcp(flows) => format!("{flows} bulk TCP flows across"),
+        };
+        let goal = match self.goal {
+            Goal::Size(bytes) => format!("{} to transfer", show_bytes(bytes)),
+            Goal::Duration(span) => show_span(span),
+        };
+        format!(
+            "{}, {} base RTT, drop-tail queue of {queue}, {cross}, {}-byte packets, {goal}",
+            quantity::humane_rate(self.rate),
+            show_span(self.rtt),
+            self.packet(),
+        )
+    }
+}
+
+/// FNV-1a of 64 bits (RFC 9923).
+pub(super) fn fnv_1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Quotes a word for a POSIX shell where that is needed.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,26 @@
+//! Listening to one flow while it runs, for captures and event logs.
+
+use firstflight::Time;
+use firstflight_sim::Side;
+use firstflight_tcp::{Happening, Segment, Transmit};
+
+/// Hears every segment of the measured flow at both of its ends, and what happens inside its endpoints. Calls
+/// come in order of time.
+///
+/// Writing may fail at any call; [`Tap::finish`] says so in the end.
+pub trait Tap: Send {
+    /// The host at `side` sent a segment. `offset` is the place of its first payload byte in the stream.
+    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64);
+
+    /// A segment arrived at the host at `side`.
+    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64);
+
+    /// Something happened inside the endpoint at `side`.
+    fn happening(&mut self, at: Time, side: Side, happening: &Happening);
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// The first write that failed.
+    fn finish(&mut self) -> std::io::Result<()>;
+}

@@ -1,0 +1,323 @@
+//! Races as a user runs them: what must hold of whole results.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use firstflight::Time;
+use firstflight_lab::{
+    How, Options, PhaseKind, RunError, Scenario, SchemeChoice, SchemeResult, Tap, parse_choices, race, rank,
+    verdict,
+};
+use firstflight_sim::Side;
+use firstflight_tcp::{Happening, Segment, Transmit};
+
+fn scenario(options: &[(&str, &str)]) -> Scenario {
+    let mut set = Options::default();
+    for (key, text) in options {
+        set.set(key, text).expect(text);
+    }
+    Scenario::resolve(&set).expect("a scenario")
+}
+
+fn run(options: &[(&str, &str)], schemes: &str) -> Vec<SchemeResult> {
+    let choices = parse_choices(schemes).expect(schemes);
+    race(&scenario(options), &choices, &How::default()).expect("a race")
+}
+
+fn lines(results: &[SchemeResult]) -> String {
+    results.iter().map(|result| serde_json::to_string(&result.object()).expect("JSON") + "\n").collect()
+}
+
+/// The fields that a table shows, rounded: small changes of a law move it, and are then reviewed.
+fn table(results: &[SchemeResult]) -> String {
+    let opt = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
+    let line = |result: &SchemeResult| {
+        let row = &result.rows[0];
+        format!(
+            "{:<17} {:<6} {:6.2} Mbit/s  su {:>6} s  su-loss {:>6}  timeouts {}  {:<10} @ {:>6}  cwnd {:>7} = {:>5} \
+             BDP  before cut {:>7}  overshoot {:>4}  90 % {:>5}  queue {:>4}  cross lost {:>3}\n",
+            row.scheme,
+            row.avoidance,
+            row.throughput_bps / 1e6,
+            opt(row.su_time_s, 3),
+            opt(row.su_loss, 4),
+            row.timeouts,
+            row.exit_cause,
+            opt(row.exit_time_s, 3),
+            opt(row.exit_cwnd_packets, 1),
+            opt(row.exit_cwnd_over_bdp, 2),
+            opt(row.cwnd_before_first_cut_packets, 1),
+            row.overshoot_lost_packets,
+            opt(row.time_to_90pct_s, 2),
+            row.queue_peak_packets,
+            row.cross_lost_packets,
+        )
+    };
+    results.iter().map(line).collect()
+}
+
+#[test]
+fn the_default_race() {
+    let path = Scenario::default();
+    let choices = parse_choices("slow-start,slow-start-paced,limited,hystart,paced").expect("schemes");
+    let mut results = race(&path, &choices, &How::default()).expect("a race");
+    rank(&path, &mut results);
+    insta::assert_snapshot!(table(&results) + "\n" + &verdict(&path, &results));
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_jobs_nor_on_the_day() {
+    let path = scenario(&[("duration", "4s"), ("runs", "3"), ("loss", "0.1%"), ("jitter", "1ms")]);
+    let choices = parse_choices("slow-start,paced").expect("schemes");
+    let with = |jobs| {
+        let how = How { jobs: Some(jobs), ..How::default() };
+        lines(&race(&path, &choices, &how).expect("a race"))
+    };
+    let one = with(1);
+    assert_eq!(one, with(2));
+    assert_eq!(one, with(5));
+    assert_eq!(one, with(1));
+}
+
+#[test]
+fn the_seed_moves_the_cross_traffic_even_if_it_is_cbr() {
+    let results = run(&[("duration", "4s"), ("runs", "3")], "slow-start");
+    let rows = &results[0].rows;
+    assert_eq!(rows.iter().map(|row| row.seed).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(rows.iter().any(|row| row.packets_lost != rows[0].packets_lost), "runs must differ");
+}
+
+#[test]
+fn a_scheme_keeps_its_numbers_whoever_else_races() {
+    let alone = run(&[("duration", "4s")], "paced");
+    let together = run(&[("duration", "4s")], "slow-start,paced,hystart");
+    assert_eq!(alone[0].rows, together[1].rows);
+}
+
+/// ns-2 2.35, Sack1: the independent numbers for plain slow start on this path (bench/ns2/reference.csv).
+#[test]
+fn slow_start_with_ns2_sack1_comes_near_ns_2() {
+    for (cross, mbps, su_time, su_loss, cwnd) in [
+        ("none", 96.9, 2.16, 0.167, 4001.0),
+        ("40mbit", 59.3, 1.42, 0.142, 2969.0),
+        ("80mbit", 20.1, 1.48, 0.173, 1795.0),
+    ] {
+        let results = run(&[("cross", cross), ("recovery", "ns2-sack1")], "slow-start");
+        let row = &results[0].rows[0];
+        let within = |what: &str, ours: Option<f64>, theirs: f64, share: f64| {
+            let ours = ours.expect(what);
+            let off = (ours - theirs).abs() / theirs;
+            assert!(off <= share, "{cross}: {what} {ours} is not within {share} of {theirs}");
+        };
+        within("cwnd", row.cwnd_before_first_cut_packets, cwnd, 0.1);
+        within("throughput", Some(row.throughput_bps / 1e6), mbps, 0.1);
+        within("su-time", row.su_time_s, su_time, 0.3);
+        within("su-loss", row.su_loss, su_loss, 0.3);
+    }
+}
+
+#[test]
+fn paced_start_finds_the_rate_and_loses_almost_nothing() {
+    let results = run(&[], "paced");
+    let row = &results[0].rows[0];
+    assert_eq!(row.exit_cause, "dispersion");
+    let rate = row.exit_rate_bps.expect("a rate");
+    assert!((30e6..=120e6).contains(&rate), "within a factor of two of 60 Mbit/s: {rate}");
+    assert!(row.su_time_s.expect("an end of start-up") < 1.0);
+    assert!(row.su_loss.expect("data") < 0.001);
+}
+
+#[test]
+fn hystart_leaves_before_any_loss_without_cross_traffic() {
+    let results = run(&[("cross", "none")], "hystart");
+    let row = &results[0].rows[0];
+    assert!(["delay", "ack-train"].contains(&row.exit_cause.as_str()), "{}", row.exit_cause);
+    assert_eq!(row.su_loss, Some(0.0));
+}
+
+#[test]
+fn a_sized_transfer_ends_with_its_last_byte_and_never_beats_an_exact_ideal() {
+    let options =
+        [("rate", "20mbit"), ("rtt", "40ms"), ("size", "2MB"), ("cross", "5mbit"), ("ack", "every")];
+    for result in run(&options, "all") {
+        let row = &result.rows[0];
+        let (fct, ideal) =
+            (row.fct_s.flatten().expect("a time"), row.ideal_fct_s.flatten().expect("an ideal"));
+        // 1370 segments of 1460 with 40 B of headers at 15 Mbit/s, and one and a half base RTT.
+        let exact: f64 = (2_000_000.0 + 1370.0 * 40.0) * 8.0 / 15e6 + 0.06;
+        assert!((ideal - exact).abs() < 1e-6, "{ideal} is not {exact}");
+        assert!(fct > ideal, "{}: {fct} beats {ideal}", row.scheme);
+        assert!((row.cost.flatten().expect("a cost") - fct / ideal).abs() < 1e-12);
+        assert!((row.throughput_bps - 16e6 / fct).abs() < 1.0, "2 MB in {fct} s are {}", row.throughput_bps);
+        assert_eq!(row.ideal_kind, "exact");
+    }
+}
+
+#[test]
+fn a_transfer_that_the_limit_cuts_off_has_no_completion_time() {
+    let results = run(&[("rate", "1mbit"), ("size", "10MB"), ("limit", "2s")], "slow-start");
+    let row = &results[0].rows[0];
+    assert_eq!((row.fct_s, row.cost), (Some(None), Some(None)));
+    assert!(row.ideal_fct_s.flatten().is_some_and(|ideal| ideal > 80.0));
+}
+
+#[test]
+fn a_small_transfer_ends_before_its_start_up_does() {
+    let results = run(&[("rate", "100mbit"), ("size", "20kB"), ("queue", "10bdp")], "slow-start");
+    let row = &results[0].rows[0];
+    assert_eq!((row.exit_cause.as_str(), row.su_time_s), ("none", None));
+    assert_eq!((row.su_loss, row.cwnd_before_first_cut_packets), (Some(0.0), None));
+}
+
+#[test]
+fn without_cross_traffic_there_is_no_harm() {
+    let results = run(&[("cross", "none"), ("duration", "4s")], "slow-start");
+    let row = &results[0].rows[0];
+    assert!(row.packets_lost > 0, "the flow does overshoot");
+    assert_eq!((row.cross_lost_packets, row.harm_bps.to_bits()), (0, 0));
+}
+
+#[test]
+fn overshoot_harms_the_cross_traffic() {
+    let results = run(&[("duration", "6s")], "slow-start,paced");
+    let [slow_start, paced] = [&results[0].rows[0], &results[1].rows[0]];
+    assert!(slow_start.cross_lost_packets > 100, "{}", slow_start.cross_lost_packets);
+    assert!(paced.cross_lost_packets < 10, "{}", paced.cross_lost_packets);
+    assert!(slow_start.harm_bps > 0.0);
+}
+
+#[test]
+fn responsive_cross_traffic_warms_up_first_and_makes_the_ideal_a_fair_share() {
+    let path = scenario(&[("rate", "20mbit"), ("rtt", "20ms"), ("cross", "tcp:3"), ("size", "2MB")]);
+    let choices = parse_choices("slow-start").expect("a scheme");
+    let how = How { record: true, ..How::default() };
+    let results = race(&path, &choices, &how).expect("a race");
+    let (row, recording) = (&results[0].rows[0], results[0].recording.as_ref().expect("a recording"));
+    assert_eq!(row.ideal_kind, "fair-share");
+    assert_eq!(recording.syn_at, 10_000_000_000);
+    // Within the first second, one after the other: 20, 10, 6.7, 5 Mbit/s.
+    let rates: Vec<u64> = recording.available.iter().map(|(_, bps)| *bps).collect();
+    assert_eq!(rates, [20_000_000, 10_000_000, 6_666_666, 5_000_000]);
+    assert!(recording.available.iter().all(|(at, _)| *at < 1_100_000_000), "{:?}", recording.available);
+    let ideal = row.ideal_fct_s.flatten().expect("an ideal");
+    assert!((ideal - (2_000_000.0 + 1370.0 * 40.0) * 8.0 / 5e6 - 0.03).abs() < 1e-6, "{ideal}");
+    assert!(row.harm_bps > 0.0, "bulk flows give way");
+}
+
+#[test]
+fn a_recording_tells_the_life_of_the_flow_in_order() {
+    let path = scenario(&[("duration", "4s")]);
+    let choices = parse_choices("slow-start").expect("a scheme");
+    let results = race(&path, &choices, &How { record: true, ..How::default() }).expect("a race");
+    let (row, recording) = (&results[0].rows[0], results[0].recording.as_ref().expect("a recording"));
+    let kinds: Vec<PhaseKind> = recording.phases.iter().map(|span| span.kind).collect();
+    assert_eq!(kinds[..3], [PhaseKind::Handshake, PhaseKind::Startup, PhaseKind::Recovery]);
+    assert!(recording.phases.windows(2).all(|pair| pair[0].to == pair[1].from), "no gap in the ribbon");
+    assert_eq!(recording.phases.last().map(|span| span.to), Some(recording.ended_at));
+    assert_eq!(recording.sends.len() as u64, row.packets_sent);
+    assert!(recording.sends.windows(2).all(|pair| pair[0].at <= pair[1].at));
+    assert!(recording.acks.windows(2).all(|pair| pair[0].1 < pair[1].1));
+    assert!(recording.delivered.windows(2).all(|pair| pair[0].1 < pair[1].1));
+    assert!(recording.queue.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    assert!(!recording.states.is_empty() && !recording.rtts.is_empty());
+    let least = recording.rtts.iter().map(|(_, rtt)| *rtt).min();
+    assert!(least.is_some_and(|rtt| (80_000_000..82_000_000).contains(&rtt)), "{least:?}");
+    let marks: Vec<&str> = recording.marks.iter().map(|mark| mark.kind.as_str()).collect();
+    assert!(["exit", "reduction", "su-end"].iter().all(|kind| marks.contains(kind)), "{marks:?}");
+    let end = recording.marks.iter().find(|mark| mark.kind == "su-end").expect("an end").at;
+    let first = recording.first_data_at.expect("data");
+    let time = std::time::Duration::from_nanos(end - first).as_secs_f64();
+    assert!(row.su_time_s.is_some_and(|su_time| (su_time - time).abs() < 1e-9));
+}
+
+#[test]
+fn an_interrupt_keeps_what_is_finished() {
+    let path = scenario(&[("duration", "2s"), ("cross", "none")]);
+    let choices = parse_choices("slow-start,limited,paced").expect("schemes");
+    let over = AtomicU64::new(0);
+    let how = How {
+        jobs: Some(1),
+        progress: &|done, total, _| {
+            assert_eq!(total, 3);
+            over.store(done, Ordering::SeqCst);
+        },
+        interrupted: &|| over.load(Ordering::SeqCst) >= 2,
+        ..How::default()
+    };
+    let results = race(&path, &choices, &how).expect("what is finished");
+    assert_eq!(results.len(), 2);
+    let whole = race(&path, &choices, &How::default()).expect("a race");
+    for result in &results {
+        assert!(whole.iter().any(|other| other.rows == result.rows), "a kept row is a whole row");
+    }
+}
+
+/// Counts what it hears.
+#[derive(Default)]
+struct Ear {
+    sent: [u64; 2],
+    arrived: [u64; 2],
+    happenings: u64,
+    last: u64,
+    next: u64,
+}
+
+struct Listener(Arc<Mutex<Ear>>, bool);
+
+impl Listener {
+    fn hear(&self, at: Time, what: impl FnOnce(&mut Ear)) {
+        let mut ear = self.0.lock().expect("one thread");
+        assert!(at.nanos() >= ear.last, "in order of time");
+        ear.last = at.nanos();
+        what(&mut ear);
+    }
+}
+
+impl Tap for Listener {
+    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+        self.hear(at, |ear| {
+            ear.sent[usize::from(side == Side::Server)] += 1;
+            let len = u64::from(transmit.segment.len);
+            let new = transmit.sent.is_some_and(|sent| !sent.retransmission);
+            if len > 0 && new {
+                assert_eq!(offset, ear.next, "new data is contiguous");
+                ear.next += len;
+            }
+        });
+    }
+
+    fn arrived(&mut self, at: Time, side: Side, _: &Segment, _: u64) {
+        self.hear(at, |ear| ear.arrived[usize::from(side == Side::Server)] += 1);
+    }
+
+    fn happening(&mut self, at: Time, _: Side, _: &Happening) {
+        self.hear(at, |ear| ear.happenings += 1);
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        if self.1 { Err(std::io::Error::other("no space left")) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_tap_hears_both_ends_and_its_failure_is_an_error() {
+    let path = scenario(&[("rate", "10mbit"), ("size", "1MB")]);
+    let choices = parse_choices("slow-start").expect("a scheme");
+    let ear = Arc::new(Mutex::new(Ear::default()));
+    let listen = |fails: bool| {
+        let tap =
+            |_: &SchemeChoice, _: u64| Ok(Some(Box::new(Listener(Arc::clone(&ear), fails)) as Box<dyn Tap>));
+        race(&path, &choices, &How { tap: &tap, ..How::default() })
+    };
+    let results = listen(false).expect("a race");
+    let row = &results[0].rows[0];
+    {
+        let mut ear = ear.lock().expect("one thread");
+        assert_eq!(ear.next, 1_000_000);
+        assert!(ear.sent[0] > row.packets_sent, "SYN and data");
+        assert!(ear.arrived[1] + row.packets_lost <= ear.sent[0] && ear.arrived[0] <= ear.sent[1]);
+        assert!(ear.arrived[0] > 300 && ear.happenings > 2);
+        *ear = Ear::default();
+    }
+    assert!(matches!(listen(true), Err(RunError::Tap(_))));
+}
