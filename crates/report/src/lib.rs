@@ -7,6 +7,7 @@
 
 pub mod columns;
 pub mod csv;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod parquet;
@@ -17,6 +18,7 @@ pub mod table;
 mod view;
 pub mod write;
 
+pub use html::HtmlError;
 pub use record::{Record, RecordError, records};
 pub use report::Report;
 pub use table::TableStyle;

@@ -1,0 +1,63 @@
+//! The report: one HTML file that opens anywhere, offline, and asks no one for anything.
+//!
+//! Tables and words are in the page itself; plots are drawn by one script of ours with the plotting library
+//! inlined beside it. The page's own content policy forbids every request.
+
+mod drawing;
+mod page;
+mod thin;
+mod vlq;
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value, context};
+
+use crate::report::Report;
+
+const TEMPLATE: &str = include_str!("html/report.html");
+const STYLE: &str = include_str!("html/report.css");
+const SCRIPT: &str = include_str!("html/report.js");
+
+/// The report could not be built: a defect of this crate, not of its input.
+#[derive(Debug, thiserror::Error)]
+pub enum HtmlError {
+    /// The template failed.
+    #[error("cannot build the report: {0}")]
+    Template(#[from] minijinja::Error),
+    /// The drawn data did not serialise.
+    #[error("cannot build the report's data: {0}")]
+    Data(#[from] serde_json::Error),
+}
+
+/// The report as one self-contained HTML page.
+///
+/// # Errors
+/// Only a defect of the template or of the drawn data.
+pub fn render(report: &Report) -> Result<String, HtmlError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_template("report", TEMPLATE)?;
+    let html = environment.get_template("report")?.render(context! {
+        report => Value::from(Serde(page::Words::new(report))),
+        verdict_table => Value::from(Serde(page::verdict_table(report))),
+        every_number => Value::from(Serde(page::every_number(report))),
+        definitions => Value::from(Serde(page::definitions(report))),
+        panels => Value::from(Serde(page::panels(report))),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        library => Value::from_safe_string(library()),
+        script => Value::from_safe_string(SCRIPT.to_owned()),
+        data => Value::from_safe_string(inert(&drawing::Drawing::json(report)?)),
+    })?;
+    Ok(html)
+}
+
+/// JSON that cannot end the element it stands in.
+fn inert(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// The plotting library's script, without the mathematics renderer that comes beside it.
+fn library() -> String {
+    let sources = plotly::Plot::offline_js_sources();
+    let script = sources.split_once('>').map_or("", |(_, rest)| rest);
+    script.split_once("</script>").map_or("", |(script, _)| script).to_owned()
+}

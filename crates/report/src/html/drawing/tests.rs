@@ -1,0 +1,108 @@
+use super::*;
+use crate::html::vlq::decode;
+use firstflight_lab::{Mark, PhaseSpan, Send, State};
+
+fn run() -> Recording {
+    let ms = 1_000_000;
+    Recording {
+        label: "x".into(),
+        mss: 1000,
+        syn_at: 5 * ms,
+        first_data_at: Some(105 * ms),
+        ended_at: 10_005 * ms,
+        sends: vec![
+            Send { at: 105 * ms, offset: 0, len: 1000, retransmission: false },
+            Send { at: 305 * ms, offset: 0, len: 1000, retransmission: true },
+        ],
+        states: vec![
+            State { at: 105 * ms, cwnd: 10_000, ssthresh: None, in_flight: 1000 },
+            State { at: 205 * ms, cwnd: 10_000, ssthresh: Some(5000), in_flight: 0 },
+        ],
+        rtts: vec![(205 * ms, 100 * ms)],
+        queue: vec![(0, 1, 1), (2 * ms, 3, 3), (50 * ms, 2, 2)],
+        phases: vec![
+            PhaseSpan { from: 5 * ms, to: 105 * ms, kind: PhaseKind::Handshake },
+            PhaseSpan { from: 105 * ms, to: 2005 * ms, kind: PhaseKind::Startup },
+            PhaseSpan { from: 2005 * ms, to: 10_005 * ms, kind: PhaseKind::Avoidance },
+        ],
+        ..Recording::default()
+    }
+}
+
+fn flow(run: Recording) -> Flow {
+    let report = Report { recordings: vec![run], ..Report::default() };
+    Drawing::new(&report, 100).flows.remove(0)
+}
+
+fn points(trace: &Trace) -> Vec<(i64, i64)> {
+    decode(&trace.x).into_iter().zip(decode(&trace.y)).collect()
+}
+
+#[test]
+fn times_count_from_the_syn_in_a_tick_that_is_fine_enough() {
+    let drawing = Drawing::new(&Report { recordings: vec![run()], ..Report::default() }, 100);
+    assert!((drawing.tick - 1e-6).abs() < 1e-18);
+    let flow = &drawing.flows[0];
+    assert_eq!(flow.first_data, Some(100_000));
+    assert_eq!(points(&flow.sends), [(100_000, 1000)]);
+    assert_eq!(points(&flow.retransmissions), [(300_000, 1000)]);
+}
+
+#[test]
+fn a_threshold_that_is_not_set_is_a_gap() {
+    assert_eq!(points(&flow(run()).ssthresh), [(100_000, -1), (200_000, 5000)]);
+}
+
+#[test]
+fn a_round_trip_is_in_microseconds_and_a_window_in_bytes() {
+    let flow = flow(run());
+    assert_eq!(points(&flow.rtt), [(200_000, 100_000)]);
+    assert_eq!(points(&flow.cwnd), [(100_000, 10_000), (200_000, 10_000)]);
+}
+
+#[test]
+fn what_stood_in_the_queue_when_the_syn_left_is_kept() {
+    assert_eq!(points(&flow(run()).queue), [(0, 3), (45_000, 2)]);
+}
+
+#[test]
+fn the_windows_end_at_six_round_trips_past_start_up_and_at_the_end() {
+    // First data at 100 ms, round trip 100 ms; start-up over at 2 s and a fifth more.
+    assert_eq!(flow(run()).windows, [700_000, 2_400_000, 10_000_000]);
+    let mut marked = run();
+    marked.marks.push(Mark { at: 1_005_000_000, kind: "su-end".into(), text: String::new() });
+    assert_eq!(flow(marked).windows[1], 1_200_000);
+    let empty = Recording { label: "x".into(), ..Recording::default() };
+    let windows = flow(empty).windows;
+    assert!(windows[0] >= 1 && windows.is_sorted());
+}
+
+#[test]
+fn among_too_many_marks_every_exit_stays_and_the_rest_is_counted() {
+    let mut run = run();
+    for at in 0..1000 {
+        run.marks.push(Mark {
+            at: at * 1_000_000 + 5_000_000,
+            kind: "reduction".into(),
+            text: String::new(),
+        });
+    }
+    run.marks.push(Mark { at: 9_000_000_000, kind: "exit".into(), text: "loss".into() });
+    let flow = flow(run);
+    assert_eq!(flow.marks.len(), MOST_MARKS);
+    assert_eq!(flow.marks_left_out, 601);
+    assert_eq!(flow.marks.last().unwrap().1, "exit");
+}
+
+#[test]
+fn a_crowded_run_is_thinned_until_it_fits() {
+    let mut run = run();
+    run.queue = (0..3_000_000_u64)
+        .map(|at| (5_000_000 + at * 3333, 0, u32::try_from(at * 7919 % 1000).unwrap()))
+        .collect();
+    let report = Report { recordings: vec![run; 6], ..Report::default() };
+    let json = Drawing::json(&report).unwrap();
+    assert!(json.len() <= LARGEST, "{}", json.len());
+    let finest = serde_json::to_string(&Drawing::new(&report, FINEST)).unwrap();
+    assert!(json.len() <= finest.len());
+}

@@ -1,0 +1,237 @@
+//! The words and tables of the page.
+
+use serde::Serialize;
+
+use crate::columns::{COLUMNS, Kind, column};
+use crate::human;
+use crate::record::{self, Record, number, text};
+use crate::report::Report;
+use crate::view;
+
+/// The words around the results.
+#[derive(Serialize)]
+pub(crate) struct Words<'a> {
+    title: &'a str,
+    command: &'a str,
+    version: &'a str,
+    seed: u64,
+    scenario_hash: &'a str,
+    scenario_text: &'a str,
+    verdict: &'a str,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(report: &'a Report) -> Self {
+        Self {
+            title: &report.title,
+            command: &report.command,
+            version: &report.version,
+            seed: report.seed,
+            scenario_hash: &report.scenario_hash,
+            scenario_text: &report.scenario_text,
+            verdict: &report.verdict,
+        }
+    }
+}
+
+/// The verdict table.
+#[derive(Serialize)]
+pub(crate) struct Table {
+    heads: Vec<Head>,
+    rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Serialize)]
+struct Head {
+    name: String,
+    unit: String,
+    is_words: bool,
+    /// What the column means.
+    meaning: String,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    text: String,
+    /// What the script sorts by; empty where undefined.
+    key: String,
+    is_words: bool,
+    /// The panel that this row leads to, and its colour.
+    panel: Option<usize>,
+}
+
+pub(crate) fn verdict_table(report: &Report) -> Table {
+    let columns = view::columns_for(&report.rows);
+    let heads = columns.iter().map(|view| {
+        let [first, second] = view.head;
+        // A hyphen at the end of the first line joins the two; the terminal has less room than a page.
+        let (name, unit) = match (first.strip_suffix('-'), second.split_once(' ')) {
+            (Some(start), None) => (format!("{start}{second}"), ""),
+            (Some(start), Some((rest, unit))) => (format!("{start} {rest}"), unit),
+            (None, Some((rest, unit))) if rest != "@" => (format!("{first} {rest}"), unit),
+            _ => (first.to_owned(), second),
+        };
+        Head {
+            name,
+            unit: spelt(unit),
+            is_words: view.is_words(),
+            meaning: column(view.field).map_or_else(String::new, |column| column.meaning.to_owned()),
+        }
+    });
+    let rows = report.rows.iter().map(|row| {
+        let panel = panel_of(report, row);
+        let cells = columns.iter().enumerate().map(|(at, view)| Cell {
+            text: dash(&view.cell(row)),
+            key: match view.sort_key(row) {
+                Some(key) => key.to_string(),
+                None if view.is_words() && view.field != "exit_cause" => view.cell(row),
+                None => String::new(),
+            },
+            is_words: view.is_words(),
+            panel: panel.filter(|_| at == 0),
+        });
+        cells.collect()
+    });
+    Table { heads: heads.collect(), rows: rows.collect() }
+}
+
+fn spelt(unit: &str) -> String {
+    match unit {
+        "p" => "packets".to_owned(),
+        unit => unit.to_owned(),
+    }
+}
+
+/// Undefined, as print has it.
+fn dash(cell: &str) -> String {
+    if cell == "-" { "–".to_owned() } else { cell.to_owned() }
+}
+
+/// The recording of the row, if it is drawn.
+fn panel_of(report: &Report, row: &Record) -> Option<usize> {
+    let label = text(row, "label");
+    let name = if label.is_empty() { text(row, "scheme") } else { label };
+    report.recordings.iter().position(|run| run.label == name || run.label == record::name(row))
+}
+
+/// Every field of every result, transposed.
+#[derive(Serialize)]
+pub(crate) struct EveryNumber {
+    names: Vec<String>,
+    fields: Vec<Field>,
+}
+
+#[derive(Serialize)]
+struct Field {
+    name: String,
+    unit: String,
+    values: Vec<String>,
+    is_words: bool,
+}
+
+pub(crate) fn every_number(report: &Report) -> EveryNumber {
+    let shown =
+        |name: &String| !matches!(name.as_str(), "scheme" | "label" | "seed" | "version" | "scenario_hash");
+    let fields = record::fields(&report.rows).into_iter().filter(shown).map(|name| {
+        let column = column(&name);
+        Field {
+            unit: column.map_or("", |column| column.unit).replace('1', ""),
+            is_words: column.is_some_and(|column| column.kind == Kind::Text),
+            values: report.rows.iter().map(|row| exact(row, &name)).collect(),
+            name,
+        }
+    });
+    EveryNumber { fields: fields.collect(), names: report.rows.iter().map(record::name).collect() }
+}
+
+/// The value as the exports have it.
+fn exact(row: &Record, field: &str) -> String {
+    match row.get(field) {
+        None | Some(serde_json::Value::Null) => "–".to_owned(),
+        Some(serde_json::Value::String(words)) => words.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
+/// A field's definition.
+#[derive(Serialize)]
+pub(crate) struct Definition {
+    name: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+}
+
+/// The definitions of the fields that the results have.
+pub(crate) fn definitions(report: &Report) -> Vec<Definition> {
+    let fields = record::fields(&report.rows);
+    COLUMNS
+        .iter()
+        .filter(|column| fields.iter().any(|field| field == column.name))
+        .map(|column| Definition {
+            name: column.name,
+            unit: if column.unit == "1" { "" } else { column.unit },
+            meaning: column.meaning,
+        })
+        .collect()
+}
+
+/// The head of a scheme's panel.
+#[derive(Serialize)]
+pub(crate) struct Panel {
+    index: usize,
+    name: String,
+    /// What the row says, in a few words each.
+    facts: Vec<(&'static str, String)>,
+    /// For those who do not see the plots.
+    summary: String,
+}
+
+pub(crate) fn panels(report: &Report) -> Vec<Panel> {
+    let row_of = |index: usize| report.rows.iter().find(|row| panel_of(report, row) == Some(index));
+    let panel = |(index, run): (usize, &firstflight_lab::Recording)| {
+        let facts = row_of(index).map(facts).unwrap_or_default();
+        let told: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        Panel {
+            index,
+            name: row_of(index).map_or_else(|| run.label.clone(), record::name),
+            summary: format!(
+                "{}: {}. Four plots over one time axis: sequence, window, round-trip time, queue.",
+                run.label,
+                told.join(", ")
+            ),
+            facts,
+        }
+    };
+    report.recordings.iter().enumerate().map(panel).collect()
+}
+
+fn facts(row: &Record) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let avoidance = text(row, "avoidance");
+    if !avoidance.is_empty() {
+        facts.push(("avoidance", avoidance.to_owned()));
+    }
+    let mut say = |name, field, show: &dyn Fn(f64) -> String| {
+        if let Some(value) = number(row, field) {
+            facts.push((name, show(value)));
+        }
+    };
+    say("completed in", "fct_s", &human::seconds);
+    say("cost", "cost", &|cost| format!("{} × ideal", human::significant(cost)));
+    say("throughput", "throughput_bps", &human::rate);
+    say("su-time", "su_time_s", &human::seconds);
+    say("su-loss", "su_loss", &|loss| format!("{} %", human::significant(loss * 100.0)));
+    say("found", "exit_rate_bps", &human::rate);
+    say("exit window", "exit_cwnd_over_bdp", &|ratio| format!("{} BDP", human::significant(ratio)));
+    let cause = text(row, "exit_cause");
+    if !cause.is_empty() {
+        let when =
+            number(row, "exit_time_s").map_or_else(String::new, |at| format!(" at {}", human::seconds(at)));
+        facts.push(("exit", format!("{cause}{when}")));
+    }
+    if let Some(timeouts) = number(row, "timeouts").filter(|&timeouts| timeouts > 0.0) {
+        let shown = if view::is_mean(row) { human::significant(timeouts) } else { format!("{timeouts:.0}") };
+        facts.push(("timeouts", shown));
+    }
+    facts
+}

@@ -1,0 +1,529 @@
+// Draws the report's plots from the data in the page. Asks no one for anything.
+"use strict";
+(() => {
+  const PHASES = ["handshake", "start-up", "restart", "recovery", "after timeout", "avoidance"];
+  const PHASE_FILLS = ["#b9c0c7", "#56b4e9", "#f0e442", "#e69f00", "#d55e00", "#009e73"];
+  const FLOW_COLOURS = ["blue", "vermillion", "green", "purple", "orange", "sky", "black", "yellow"];
+  const DASHES = ["solid", "dash", "dot", "dashdot"];
+  const MARK_STYLES = {
+    "exit": { colour: "black", dash: "solid" }, "su-end": { colour: "green", dash: "dash" },
+    "timeout": { colour: "vermillion", dash: "dashdot" }, "reduction": { colour: "orange", dash: "dot" },
+    "undo": { colour: "purple", dash: "dot" },
+  };
+  const WINDOWS = ["first", "startup", "whole"];
+  const MARGIN = { l: 62, r: 14, t: 44, b: 44 };
+  const PAPER_WIDTH = 680;
+
+  // ---- data -------------------------------------------------------------------------------------------
+  const digitValue = new Uint8Array(128);
+  [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"]
+    .forEach((digit, value) => { digitValue[digit.charCodeAt(0)] = value; });
+
+  /** Numbers from differences in base-64 variable-length digits. */
+  function decode(text, count) {
+    const numbers = new Float64Array(count);
+    let at = 0, total = 0;
+    for (let i = 0; i < count; i++) {
+      let value = 0, scale = 1, digit;
+      do {
+        digit = digitValue[text.charCodeAt(at++)];
+        value += (digit & 31) * scale;
+        scale *= 32;
+      } while (digit & 32);
+      total += value % 2 ? -(value - 1) / 2 : value / 2;
+      numbers[i] = total;
+    }
+    return numbers;
+  }
+
+  const data = JSON.parse(document.getElementById("drawing").textContent);
+
+  /** A series in seconds and the unit that is drawn. */
+  function series(trace, scale) {
+    const x = decode(trace.x, trace.n), y = decode(trace.y, trace.n);
+    for (let i = 0; i < trace.n; i++) {
+      x[i] *= data.tick;
+      y[i] *= scale;
+    }
+    return { x, y, of: trace.of };
+  }
+
+  const flows = data.flows.map((flow, index) => {
+    const packets = 1 / flow.mss;
+    const phases = { from: decode(flow.phases.from, flow.phases.n), to: decode(flow.phases.to, flow.phases.n),
+      kind: decode(flow.phases.kind, flow.phases.n) };
+    return {
+      label: flow.label, mss: flow.mss, index,
+      colour: FLOW_COLOURS[index % FLOW_COLOURS.length],
+      dash: DASHES[Math.floor(index / FLOW_COLOURS.length) % DASHES.length],
+      firstData: flow.first_data === null ? null : flow.first_data * data.tick,
+      windows: flow.windows.map((end) => end * data.tick),
+      sends: series(flow.sends, 1), retransmissions: series(flow.retransmissions, 1), drops: series(flow.drops, 1),
+      acks: series(flow.acks, 1), delivered: series(flow.delivered, 1), cwnd: series(flow.cwnd, packets),
+      ssthresh: series(flow.ssthresh, packets), inFlight: series(flow.in_flight, packets),
+      rtt: series(flow.rtt, 1e-3), queue: series(flow.queue, 1),
+      phases: Array.from(phases.from, (from, i) => ({ from: from * data.tick, to: phases.to[i] * data.tick, kind: phases.kind[i] })),
+      marks: flow.marks.map(([at, kind, text]) => ({ at: at * data.tick, kind, text })),
+      marksLeftOut: flow.marks_left_out,
+    };
+  });
+  const ideal = series(data.ideal, 1);
+
+  /** The first index whose x is after t. */
+  function after(x, t) {
+    let low = 0, high = x.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (x[middle] <= t) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  /** The latest value at t, or null before the first. */
+  function valueAt(line, t) {
+    const at = after(line.x, t);
+    return at ? line.y[at - 1] : null;
+  }
+
+  function idealAt(t) {
+    const at = after(ideal.x, t);
+    if (!at) return ideal.x.length ? 0 : null;
+    if (at === ideal.x.length) return ideal.y[at - 1];
+    const share = (t - ideal.x[at - 1]) / (ideal.x[at] - ideal.x[at - 1]);
+    return ideal.y[at - 1] + share * (ideal.y[at] - ideal.y[at - 1]);
+  }
+
+  // ---- what the screen shows --------------------------------------------------------------------------
+  /** Steps within [a, b]: each bucket keeps its first, least, greatest and last point. */
+  function stepsIn(line, a, b, buckets) {
+    const from = after(line.x, a), to = after(line.x, b), x = [], y = [];
+    const push = (i) => { x.push(line.x[i]); y.push(line.y[i]); };
+    if (from > 0) { x.push(a); y.push(line.y[from - 1]); }
+    if (to - from <= 4 * buckets) {
+      for (let i = from; i < to; i++) push(i);
+    } else {
+      const bucket = (i) => Math.floor((line.x[i] - a) / (b - a) * buckets);
+      for (let i = from; i < to;) {
+        const first = i, here = bucket(i);
+        let least = i, greatest = i;
+        while (i < to && bucket(i) === here) {
+          if (line.y[i] < line.y[least]) least = i;
+          if (line.y[i] > line.y[greatest]) greatest = i;
+          i++;
+        }
+        [...new Set([first, least, greatest, i - 1].sort((p, q) => p - q))].forEach(push);
+      }
+    }
+    // The last value holds until the window or the run ends.
+    const end = line.x.length ? Math.min(b, line.x[line.x.length - 1]) : b;
+    if (x.length && x[x.length - 1] < end) { x.push(end); y.push(y[y.length - 1]); }
+    return { x, y };
+  }
+
+  /** Dots within [a, b], one of each cell of the screen where there are many. */
+  function dotsIn(cloud, a, b, buckets) {
+    let from = after(cloud.x, a);
+    const to = after(cloud.x, b), x = [], y = [];
+    while (from > 0 && cloud.x[from - 1] === a) from--;
+    const isCrowded = to - from > 2500;
+    let least = Infinity, greatest = -Infinity;
+    for (let i = from; isCrowded && i < to; i++) {
+      least = Math.min(least, cloud.y[i]);
+      greatest = Math.max(greatest, cloud.y[i]);
+    }
+    const rows = 120, seen = new Set();
+    for (let i = from; i < to; i++) {
+      if (isCrowded) {
+        const column = Math.floor((cloud.x[i] - a) / (b - a) * buckets);
+        const row = Math.floor((cloud.y[i] - least) / (greatest - least || 1) * rows);
+        const cell = column * (rows + 1) + row;
+        if (seen.has(cell)) continue;
+        seen.add(cell);
+      }
+      x.push(cloud.x[i]);
+      y.push(cloud.y[i]);
+    }
+    return { x, y };
+  }
+
+  // ---- looks ------------------------------------------------------------------------------------------
+  let isOnPaper = false;
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  /** Text for the plotting library, which reads tags. */
+  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+  function axis(more) {
+    return { gridcolor: colour("grid"), linecolor: colour("line"), zeroline: false, ticks: "outside", ticklen: 4,
+      tickcolor: colour("line"), automargin: false, showline: true, ...more };
+  }
+
+  function layout(view, more) {
+    return {
+      width: view.width(), height: Number(view.element.dataset.height), margin: MARGIN, hovermode: false, dragmode: "zoom",
+      showlegend: false, paper_bgcolor: colour("paper"), plot_bgcolor: colour("paper"),
+      font: { family: "system-ui, sans-serif", size: 12, color: colour("ink") }, ...more,
+    };
+  }
+
+  const CONFIG = { displayModeBar: "hover", displaylogo: false, doubleClick: "autosize", scrollZoom: false,
+    modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: "firstflight" } };
+
+  const bytes = (value) => {
+    if (value === null) return "–";
+    const [unit, name] = value >= 1e6 ? [1e6, "MB"] : value >= 1e3 ? [1e3, "kB"] : [1, "B"];
+    return (value / unit).toFixed(unit === 1 ? 0 : 3) + " " + name;
+  };
+  const decimals = (value, places, unit) => value === null ? "–" : value.toFixed(places) + " " + unit;
+
+  // ---- a plot with a cursor, a readout and a window -----------------------------------------------------
+  const views = [];
+
+  class View {
+    constructor(element, ends) {
+      this.element = element;
+      this.ends = ends;
+      this.range = [0, ends[1]];
+      this.readout = element.appendChild(document.createElement("div"));
+      this.readout.className = "readout";
+      this.surface = element.appendChild(document.createElement("div"));
+      this.surface.className = "surface";
+      this.graph = this.surface.appendChild(document.createElement("div"));
+      this.cursor = this.surface.appendChild(document.createElement("div"));
+      this.cursor.className = "cursor";
+      this.cursor.style.top = MARGIN.t + "px";
+      this.cursor.style.bottom = MARGIN.b + "px";
+      this.at = null;
+      this.isDrawn = false;
+      this.surface.style.minHeight = element.dataset.height + "px";
+      this.surface.addEventListener("mousemove", (event) => this.point(event));
+      this.surface.addEventListener("mouseleave", () => this.read(null));
+      element.addEventListener("keydown", (event) => this.key(event));
+      this.read(null);
+      views.push(this);
+    }
+
+    width() { return isOnPaper ? PAPER_WIDTH : Math.max(320, this.element.clientWidth); }
+    pixels() { return this.width() - MARGIN.l - MARGIN.r; }
+    buckets() { return Math.max(200, Math.round(this.pixels() / 1.5)); }
+
+    draw() {
+      const { traces, layout } = this.picture(this.range[0], this.range[1]);
+      if (this.isDrawn) {
+        Plotly.react(this.graph, traces, layout, CONFIG);
+      } else {
+        this.isDrawn = true;
+        Plotly.newPlot(this.graph, traces, layout, CONFIG);
+        this.graph.on("plotly_relayout", (change) => this.moved(change));
+      }
+      this.press();
+      this.place();
+    }
+
+    /** The reader zoomed with the mouse. */
+    moved(change) {
+      if ("xaxis.range[0]" in change) this.ask([change["xaxis.range[0]"], change["xaxis.range[1]"]]);
+      else if (change["xaxis.autorange"]) this.ask([0, this.ends[2]]);
+    }
+
+    /** Shows a range here, or everywhere where plots zoom together. */
+    ask(range) {
+      const isTogether = document.getElementById("together").checked;
+      (isTogether ? views : [this]).forEach((view) => view.show(range));
+    }
+
+    show([from, to]) {
+      const start = Math.max(0, Math.min(from, to)), end = Math.min(this.ends[2], Math.max(from, to));
+      if (end - start >= 10 * data.tick) this.range = [start, end];
+      if (this.isDrawn) this.draw(); else this.press();
+    }
+
+    window(name) { this.show([0, this.ends[WINDOWS.indexOf(name)]]); }
+
+    press() {
+      const panel = this.element.closest("section");
+      panel.querySelectorAll("[data-window]").forEach((button) => {
+        const end = this.ends[WINDOWS.indexOf(button.dataset.window)];
+        button.setAttribute("aria-pressed", String(this.range[0] === 0 && this.range[1] === end));
+      });
+    }
+
+    point(event) {
+      const left = event.clientX - this.surface.getBoundingClientRect().left - MARGIN.l;
+      const share = left / this.pixels();
+      this.read(share < 0 || share > 1 ? null : this.range[0] + share * (this.range[1] - this.range[0]));
+    }
+
+    read(t) {
+      this.at = t;
+      this.readout.replaceChildren(...this.words(t));
+      this.place();
+    }
+
+    place() {
+      const share = this.at === null ? -1 : (this.at - this.range[0]) / (this.range[1] - this.range[0]);
+      this.cursor.style.display = share >= 0 && share <= 1 ? "block" : "none";
+      this.cursor.style.left = MARGIN.l + share * this.pixels() + "px";
+    }
+
+    key(event) {
+      if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
+      const [from, to] = this.range, length = to - from;
+      const middle = this.at ?? from + length / 2;
+      const step = length / (event.shiftKey ? 10 : 100);
+      const zoom = (factor) => {
+        const start = Math.max(0, middle - (middle - from) * factor);
+        this.ask([start, Math.min(this.ends[2], start + length * factor)]);
+      };
+      const move = (t) => { this.readout.setAttribute("aria-live", "polite"); this.read(Math.min(to, Math.max(from, t))); };
+      const actions = {
+        ArrowLeft: () => move(middle - step), ArrowRight: () => move(middle + step),
+        "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => this.ask([0, this.ends[2]]),
+        Escape: () => this.read(null),
+      };
+      if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
+    }
+  }
+
+  function word(name, value, className) {
+    const span = document.createElement("span");
+    if (className) span.className = className;
+    span.append(name + " ");
+    span.appendChild(document.createElement("b")).textContent = value;
+    return span;
+  }
+
+  function note(text) {
+    const span = document.createElement("span");
+    span.textContent = text;
+    return span;
+  }
+
+  // ---- bytes delivered, all schemes ----------------------------------------------------------------------
+  class Overview extends View {
+    picture(a, b) {
+      const traces = flows.map((flow) => ({
+        type: "scatter", mode: "lines", ...stepsIn(flow.delivered, a, b, this.buckets()), name: plain(flow.label),
+        line: { color: colour(flow.colour), width: 1.8, dash: flow.dash, shape: "hv" },
+      }));
+      if (ideal.x.length) {
+        const from = after(ideal.x, a), to = after(ideal.x, b);
+        const x = [a, ...ideal.x.slice(from, to)], y = [idealAt(a), ...ideal.y.slice(from, to)];
+        if (to < ideal.x.length) { x.push(b); y.push(idealAt(b)); }
+        traces.unshift({ type: "scatter", mode: "lines", x, y, name: "ideal",
+          line: { color: colour("muted"), width: 1.4, dash: "6px,4px" } });
+      }
+      return { traces, layout: layout(this, {
+        showlegend: true, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", itemsizing: "constant" },
+        xaxis: axis({ range: [a, b], title: { text: "s since the SYN", standoff: 6 } }),
+        yaxis: axis({ fixedrange: true, rangemode: "tozero", tickformat: "~s", ticksuffix: "B" }),
+      }) };
+    }
+
+    words(t) {
+      if (t === null) return [note("Point at the plot to read it.")];
+      const all = flows.map((flow) => word(flow.label, bytes(valueAt(flow.delivered, t) ?? 0)));
+      return [word("t", decimals(t, 4, "s")), ...(ideal.x.length ? [word("ideal", bytes(idealAt(t)))] : []), ...all];
+    }
+  }
+
+  // ---- one scheme ----------------------------------------------------------------------------------------
+  const DOMAINS = [[0.625, 0.925], [0.405, 0.565], [0.205, 0.345], [0, 0.145]];
+  const RIBBON = [0.972, 1];
+
+  class Panel extends View {
+    constructor(element, flow) {
+      super(element, flow.windows);
+      this.flow = flow;
+      const drawn = ["sends", "retransmissions", "drops", "acks", "cwnd", "ssthresh", "inFlight", "rtt", "queue"];
+      const sum = (of) => drawn.reduce((total, name) => total + of(flow[name]), 0);
+      const kept = sum((one) => one.x.length), all = sum((one) => one.of);
+      this.idle = `${kept.toLocaleString("en")} of ${all.toLocaleString("en")} recorded points are drawn from this file. Point at a plot to read it.`;
+      this.read(null);
+    }
+
+    picture(a, b) {
+      const flow = this.flow, buckets = this.buckets();
+      const steps = (line, axis, name, width, dash) => ({ type: "scatter", mode: "lines", ...stepsIn(line, a, b, buckets), yaxis: axis,
+        line: { color: colour(name), width, dash: dash ?? "solid", shape: "hv" } });
+      const dots = (cloud, axis, marker) => ({ type: "scatter", mode: "markers", ...dotsIn(cloud, a, b, buckets), yaxis: axis, marker });
+      const ssthresh = steps(flow.ssthresh, "y2", "orange", 1.3, "dash");
+      ssthresh.y = ssthresh.y.map((value) => value < 0 ? null : value);
+      const cwnd = steps(flow.cwnd, "y2", "blue", 1.7), inFlight = steps(flow.inFlight, "y2", "sky", 1);
+      // The threshold may stand far above: the windows set the scale.
+      const top = Math.max(1, ...cwnd.y, ...inFlight.y) * 1.08;
+      const sent = dots(flow.sends, "y", { color: colour("blue"), size: 3 });
+      const traces = [
+        steps(flow.acks, "y", "green", 1.1), sent,
+        dots(flow.retransmissions, "y", { color: colour("orange"), size: 5, symbol: "circle-open", line: { width: 1.2 } }),
+        dots(flow.drops, "y", { color: colour("vermillion"), size: 6, symbol: "x-thin", line: { width: 1.4, color: colour("vermillion") } }),
+        inFlight, cwnd, ssthresh,
+        dots(flow.rtt, "y3", { color: colour("green"), size: 2.6 }),
+        { ...steps(flow.queue, "y4", "purple", 1.2), fill: "tozeroy", fillcolor: colour("purple") + "2e" },
+      ];
+      const y = (at, more) => axis({ domain: DOMAINS[at], anchor: "x", fixedrange: true, nticks: at ? 5 : 7, ...more });
+      return { traces, layout: layout(this, {
+        xaxis: axis({ range: [a, b], anchor: "y4", title: { text: "s since the SYN", standoff: 6 } }),
+        yaxis: y(0, { tickformat: "~s", ticksuffix: "B" }), yaxis2: y(1, { range: [0, top] }),
+        yaxis3: y(2, {}), yaxis4: y(3, { rangemode: "tozero" }),
+        shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(), ...this.flags(a, b)],
+      }) };
+    }
+
+    /** The phases, each at least a pixel wide, named where there is room. */
+    ribbon(a, b) {
+      const scale = this.pixels() / (b - a), shapes = [];
+      let lastPixel = -1;
+      for (const span of this.flow.phases) {
+        if (span.to < a || span.from > b) continue;
+        const from = Math.max(a, span.from), to = Math.min(b, Math.max(span.to, span.from + 1 / scale));
+        const pixel = Math.floor((to - a) * scale);
+        if (pixel === lastPixel) continue;
+        lastPixel = pixel;
+        const name = PHASES[span.kind], hasRoom = (to - from) * scale > 7 * name.length + 8;
+        shapes.push({ type: "rect", xref: "x", yref: "paper", x0: from, x1: to, y0: RIBBON[0], y1: RIBBON[1],
+          fillcolor: PHASE_FILLS[span.kind], line: { width: 0 }, layer: "above",
+          ...(hasRoom ? { label: { text: name, font: { size: 11, color: "#000" } } } : {}) });
+      }
+      return shapes;
+    }
+
+    /** Marks as lines through all four plots; of many too close to tell apart, one. */
+    lines(a, b) {
+      const scale = this.pixels() / (b - a), last = {};
+      return this.flow.marks.filter((mark) => {
+        if (mark.at < a || mark.at > b || !MARK_STYLES[mark.kind]) return false;
+        const pixel = Math.round((mark.at - a) * scale / 3);
+        const isNew = last[mark.kind] !== pixel;
+        last[mark.kind] = pixel;
+        return isNew;
+      }).map((mark) => ({ type: "line", xref: "x", yref: "paper", x0: mark.at, x1: mark.at, y0: 0, y1: RIBBON[0], layer: "above",
+        opacity: 0.85, line: { color: colour(MARK_STYLES[mark.kind].colour), dash: MARK_STYLES[mark.kind].dash, width: 1 } }));
+    }
+
+    /** The exits in words, above the ribbon. */
+    flags(a, b) {
+      let lastAt = -Infinity, row = 0;
+      const width = b - a;
+      return this.flow.marks.filter((mark) => (mark.kind === "exit" || mark.kind === "timeout" || mark.kind === "su-end")
+        && mark.at >= a && mark.at <= b).slice(0, 6).map((mark) => {
+        const isRight = (mark.at - a) / width > 0.6;
+        row = mark.at - lastAt < width * 0.45 ? (row + 1) % 2 : 0;
+        lastAt = mark.at;
+        const says = mark.kind === "exit" ? `exit: ${mark.text}` : mark.kind === "timeout" ? "timeout" : "start-up over";
+        return { xref: "x", yref: "paper", x: mark.at, y: 1, yshift: 2 + row * 15, yanchor: "bottom", showarrow: false,
+          xanchor: isRight ? "right" : "left", text: plain((isRight ? "" : "▾ ") + clip(says, 90) + (isRight ? " ▾" : "")),
+          font: { size: 11, color: colour(MARK_STYLES[mark.kind].colour) } };
+      });
+    }
+
+    words(t) {
+      const flow = this.flow;
+      if (!flow || t === null) return this.idle ? [note(this.idle)] : [];
+      const ssthresh = valueAt(flow.ssthresh, t), rtt = valueAt(flow.rtt, t);
+      const phase = flow.phases.find((span) => span.from <= t && t < span.to);
+      const near = (this.range[1] - this.range[0]) / this.pixels() * 4;
+      const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= near).slice(0, 3);
+      return [
+        ...marks.map((mark) => word(mark.kind, `${decimals(mark.at, 4, "s")}: ${mark.text}`, "mark")),
+        word("t", decimals(t, 4, "s")),
+        ...(flow.firstData === null ? [] : [word("since first data", decimals(t - flow.firstData, 4, "s"))]),
+        word("sent to", bytes(valueAt(flow.sends, t))), word("acknowledged to", bytes(valueAt(flow.acks, t))),
+        word("cwnd", decimals(valueAt(flow.cwnd, t), 1, "p")),
+        word("ssthresh", ssthresh === null || ssthresh < 0 ? "none" : decimals(ssthresh, 1, "p")),
+        word("in flight", decimals(valueAt(flow.inFlight, t), 1, "p")),
+        word("RTT", decimals(rtt, 2, "ms")), word("queue", decimals(valueAt(flow.queue, t), 0, "p")),
+        ...(phase ? [word("phase", PHASES[phase.kind])] : []),
+      ];
+    }
+  }
+
+  const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
+
+  /** What each plot shows, with its own legend, above it. */
+  function titles() {
+    const key = (symbol, name, what) => `<span style="color:${colour(name)}">${symbol}</span> ${what}`;
+    const texts = [
+      `<b>Sequence</b>   ${key("●", "blue", "sent")}   ${key("○", "orange", "sent again")}   ${key("━", "green", "acknowledged")}   ${key("✕", "vermillion", "dropped")}`,
+      `<b>Window</b>, packets   ${key("━", "blue", "cwnd")}   ${key("╍", "orange", "ssthresh")}   ${key("━", "sky", "in flight")}`,
+      `<b>Round-trip time</b>, ms`,
+      `<b>Bottleneck queue</b>, packets`,
+    ];
+    return texts.map((text, at) => ({ text, xref: "paper", yref: "paper", x: 0, y: DOMAINS[at][1], xanchor: "left", yanchor: "bottom",
+      yshift: 3, showarrow: false, font: { size: 12, color: colour("ink") } }));
+  }
+
+  // ---- tables --------------------------------------------------------------------------------------------
+  function sortable(table) {
+    const body = table.tBodies[0];
+    table.querySelectorAll("th button").forEach((button) => button.addEventListener("click", () => {
+      const column = Number(button.dataset.column), head = button.closest("th");
+      const isDescending = head.getAttribute("aria-sort") === "ascending";
+      table.querySelectorAll("th[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+      const key = (row) => row.cells[column].dataset.key;
+      const compare = (p, q) => {
+        // What is undefined comes last, whichever way.
+        if (key(p) === "" || key(q) === "") return Number(key(p) === "") - Number(key(q) === "");
+        const isNumber = !Number.isNaN(Number(key(p))) && !Number.isNaN(Number(key(q)));
+        const order = isNumber ? Number(key(p)) - Number(key(q)) : key(p).localeCompare(key(q));
+        return isDescending ? -order : order;
+      };
+      body.append(...[...body.rows].sort(compare));
+    }));
+  }
+
+  function listEvents(section, flow) {
+    const body = section.querySelector(".events tbody");
+    const row = (cells) => {
+      const line = body.insertRow();
+      cells.forEach((cell, at) => { const td = line.insertCell(); td.textContent = cell; if (at) td.className = "words"; });
+    };
+    flow.marks.forEach((mark) => row([mark.at.toFixed(4), mark.kind, mark.text]));
+    if (flow.marksLeftOut) row(["", "", `and ${flow.marksLeftOut} more`]);
+    if (!flow.marks.length) section.querySelector(".events").remove();
+  }
+
+  // ---- the page ------------------------------------------------------------------------------------------
+  const swatches = () => document.querySelectorAll(".swatch").forEach((swatch) => {
+    swatch.style.background = `var(--${flows[Number(swatch.dataset.flow)].colour})`;
+  });
+  const drawAll = () => views.forEach((view) => { if (view.isDrawn) view.draw(); });
+
+  document.querySelectorAll("table.results").forEach(sortable);
+  const overview = document.getElementById("overview");
+  if (overview) {
+    swatches();
+    new Overview(overview, [0, 1, 2].map((at) => Math.max(...flows.map((flow) => flow.windows[at]))));
+    document.querySelectorAll(".panel").forEach((section) => {
+      const element = section.querySelector(".plot"), flow = flows[Number(element.dataset.flow)];
+      const view = new Panel(element, flow);
+      listEvents(section, flow);
+      view.press();
+      section.querySelectorAll("[data-window]").forEach((button) =>
+        button.addEventListener("click", () => view.window(button.dataset.window)));
+    });
+    document.querySelectorAll("[data-all]").forEach((button) => button.addEventListener("click", () =>
+      views.forEach((view) => view.window(button.dataset.all))));
+
+    // A plot is drawn when it comes near the screen.
+    const nearby = new IntersectionObserver((entries) => entries.forEach((entry) => {
+      const view = views.find((one) => one.element === entry.target);
+      if (entry.isIntersecting && !view.isDrawn) view.draw();
+    }), { rootMargin: "800px" });
+    views.forEach((view) => nearby.observe(view.element));
+
+    let waiting = 0;
+    window.addEventListener("resize", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => { if (!isOnPaper) drawAll(); }, 120);
+    });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+    const paper = (is) => {
+      isOnPaper = is;
+      document.documentElement.classList.toggle("on-paper", is);
+      if (is) views.forEach((view) => view.draw()); else drawAll();
+    };
+    window.addEventListener("beforeprint", () => paper(true));
+    window.addEventListener("afterprint", () => paper(false));
+  }
+})();

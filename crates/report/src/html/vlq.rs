@@ -1,0 +1,64 @@
+//! Numbers as text, small: differences in base-64 variable-length digits, as in source maps.
+//!
+//! A difference is doubled, with its sign in the lowest bit, and written in groups of five bits, lowest
+//! first; a digit of 32 and more says that another follows.
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The numbers as text; the first is its difference from zero.
+pub(crate) fn encode(numbers: impl Iterator<Item = i64>) -> String {
+    let mut text = String::new();
+    let mut last = 0_i128;
+    for number in numbers {
+        let difference = i128::from(number) - last;
+        last = i128::from(number);
+        let mut rest = difference.unsigned_abs() << 1 | u128::from(difference < 0);
+        loop {
+            let group = usize::try_from(rest & 31).unwrap_or(0);
+            rest >>= 5;
+            let follows = if rest > 0 { 32 } else { 0 };
+            text.push(char::from(DIGITS[group + follows]));
+            if rest == 0 {
+                break;
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+pub(crate) fn decode(text: &str) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    let (mut last, mut value, mut shift) = (0_i128, 0_u128, 0);
+    for byte in text.bytes() {
+        let digit = DIGITS.iter().position(|&d| d == byte).unwrap() as u128;
+        value |= (digit & 31) << shift;
+        shift += 5;
+        if digit < 32 {
+            let size = i128::try_from(value >> 1).unwrap();
+            last += if value & 1 == 1 { -size } else { size };
+            numbers.push(i64::try_from(last).unwrap());
+            (value, shift) = (0, 0);
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_digits_are_those_of_source_maps() {
+        // 0, 1, then back by 2, then forward by 16: A, C, F, gB.
+        assert_eq!(encode([0, 1, -1, 15].into_iter()), "ACFgB");
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back(numbers in prop::collection::vec(any::<i64>(), 0..50)) {
+            prop_assert_eq!(decode(&encode(numbers.iter().copied())), numbers);
+        }
+    }
+}

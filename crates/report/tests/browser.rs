@@ -1,0 +1,63 @@
+//! The page in a real browser: its script runs, draws every plot it should and asks no one for anything.
+//! Skipped, with a line that says so, where there is no Chromium.
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "made-up numbers of known size"
+)]
+mod synthetic;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use firstflight_report::{html, write_whole};
+
+fn chromium() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).flat_map(|at| names.map(|name| at.join(name))).find(|file| file.is_file())
+}
+
+/// The document after its script has run, and what the browser logged.
+fn load(browser: &Path, page: &Path) -> (String, String) {
+    let profile = page.with_extension("profile");
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
+        .args([
+            "--enable-logging=stderr",
+            "--virtual-time-budget=8000",
+            "--window-size=1400,9000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser starts");
+    let _ = std::fs::remove_dir_all(profile);
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+#[test]
+fn the_script_draws_every_plot_and_the_console_stays_silent() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no Chromium on the PATH, so the page's script was not run");
+        return;
+    };
+    let report = synthetic::report(3, 3);
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
+    write_whole(&page, html::render(&report).expect("renders").as_bytes()).expect("written");
+    let (document, log) = load(&browser, &page);
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 4, "the overview and three panels");
+    let traces = document.matches("class=\"trace scatter").count();
+    // The overview has three lines and the ideal; a panel has nine series, and only the first run has losses.
+    assert_eq!(traces, 4 + 9 + 2 * 7, "every series is drawn");
+    for words in ["Sequence", "Bottleneck queue", "recorded points", "start-up"] {
+        assert!(document.contains(words), "{words}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The page as a browser gets it: whole, inert, silent.
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "made-up numbers of known size"
+)]
+mod synthetic;
+
+use firstflight_report::html;
+
+/// The page without the inlined library, which is not ours.
+fn ours(page: &str) -> String {
+    let start = page.find("<script>/**\n* plotly.js").expect("the library is inlined");
+    let end = start + page[start..].find("</script>").expect("and ends") + "</script>".len();
+    format!("{}{}", &page[..start], &page[end..])
+}
+
+#[test]
+fn the_page_asks_no_one_for_anything() {
+    let page = html::render(&synthetic::report(3, 3)).expect("renders");
+    assert_eq!(page.matches("plotly.js v").count(), 1, "the library is there once");
+    assert_eq!(page.matches("<script").count(), 3, "and no mathematics renderer beside it");
+    let ours = ours(&page);
+    for way in
+        ["http://", "https://", " src=", "fetch(", "XMLHttpRequest", "import(", "@import", "url(", "<link"]
+    {
+        assert!(!ours.contains(way), "the page has {way}");
+    }
+    for reference in ours.split("href=\"").skip(1) {
+        assert!(reference.starts_with('#'), "a link leads out: {}", &reference[..reference.len().min(40)]);
+    }
+    assert!(ours.contains("default-src 'none'"), "and the browser is told so");
+}
+
+#[test]
+fn every_element_is_closed_in_order() {
+    let page = html::render(&synthetic::report(3, 3)).expect("renders");
+    let ours = ours(&page);
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = ours.as_str();
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '/').collect();
+        if let Some(closed) = name.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(closed));
+        } else if !name.is_empty() && !["meta", "input"].contains(&name.as_str()) {
+            if ["script", "style"].contains(&name.as_str()) {
+                let end = format!("</{name}>");
+                rest = &rest[rest.find(&end).expect("a raw element ends") + end.len()..];
+            } else {
+                open.push(name);
+            }
+        }
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+}
+
+#[test]
+fn a_hostile_label_stays_text() {
+    let mut report = synthetic::report(1, 1);
+    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
+    report.recordings[0].label = hostile.into();
+    report.rows[0].insert("label".into(), hostile.into());
+    report.title = hostile.into();
+    report.command = hostile.into();
+    report.recordings[0].marks[0].text = hostile.into();
+    let page = html::render(&report).expect("renders");
+    assert!(!page.contains("<script>alert") && !page.contains("<img"));
+    assert_eq!(page.matches("</script>").count(), 3, "data, library, ours");
+    let data = page.split_once("id=\"drawing\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: serde_json::Value = serde_json::from_str(data).expect("the data is JSON");
+    assert_eq!(data["flows"][0]["label"], hostile);
+}
+
+#[test]
+fn words_and_numbers_stand_in_the_page_without_its_script() {
+    let report = synthetic::report(3, 3);
+    let page = html::render(&report).expect("renders").replace("&#x2f;", "/").replace("&quot;", "\"");
+    for words in [&report.title, &report.command, &report.verdict, &report.scenario_hash] {
+        assert!(page.contains(words.as_str()), "{words}");
+    }
+    assert!(page.contains("seed 7"));
+    let throughput = report.rows[1]["throughput_bps"].as_f64().unwrap();
+    assert!(page.contains(&format!("{:.1}", throughput / 1e6)), "in the table");
+    assert!(page.contains(&throughput.to_string()), "in full");
+    assert!(page.contains("Payload delivered in order over the time since the SYN."), "with its definition");
+}
+
+#[test]
+fn ten_schemes_over_fifty_seconds_fit_in_eight_megabytes() {
+    let page = html::render(&synthetic::report(10, 50)).expect("renders");
+    assert!(page.len() < 8_000_000, "{} bytes", page.len());
+    let data = page.split_once("id=\"drawing\">").unwrap().1.split_once("</script>").unwrap().0;
+    assert!(data.len() < 3_000_000, "{} bytes of drawn data", data.len());
+    assert!(data.len() > 1_000_000, "{} bytes: the room is there to be used", data.len());
+}
+
+#[test]
+fn a_race_without_recordings_is_a_page_of_tables() {
+    let mut report = synthetic::report(2, 1);
+    report.recordings.clear();
+    report.ideal.clear();
+    let page = html::render(&report).expect("renders");
+    assert!(page.contains("id=\"verdicts\"") && !page.contains("id=\"overview\""));
+}
