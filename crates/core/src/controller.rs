@@ -131,7 +131,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             Event::TimedOut { repeated } => self.timed_out(repeated, path),
             Event::SpuriousLoss => self.spurious(path),
             Event::Sent(sent) => {
-                let flight = u32::try_from((path.flight + sent.bytes).get()).unwrap_or(u32::MAX);
+                let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
+                let flight = u32::try_from((path.flight + added).get()).unwrap_or(u32::MAX);
                 self.state.peak = self.state.peak.max(flight);
                 self.forward(event, path);
             }
@@ -200,7 +201,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn lost(&mut self, mut loss: Loss<'_>, path: &Path) {
-        loss.opens_episode = !self.state.episode;
+        // One ACK can end an episode and open the next.
+        loss.opens_episode = !(self.state.episode && path.recovering);
         if loss.opens_episode {
             self.reduce(path, |state| state.episode = true);
         }
