@@ -23,9 +23,9 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Race schemes over one path.
-    Race(Race),
+    Race(Box<Race>),
     /// Race as a scenario file says.
-    Run(Run),
+    Run(Box<Run>),
     /// List the schemes: source, parameters, what they need of a host.
     Schemes(Schemes),
     /// Print completions for a shell.

@@ -36,8 +36,8 @@ impl Captures {
             let path = folder.join(format!("{name}-{side}.pcapng"));
             let description = format!("{name}: the {side}'s end");
             let interface = Interface { at, name: side, description: &description, snap_length: snap };
-            let file = WholeFile::create(&path).map_err(|error| naming(&path, error.source))?;
-            let capture = Capture::new(file, &interface).map_err(|error| naming(&path, error))?;
+            let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
+            let capture = Capture::new(file, &interface).map_err(|error| naming(&path, &error))?;
             Ok::<_, io::Error>(OneEnd { path, capture: Some(capture) })
         };
         Ok(Self {
@@ -60,7 +60,7 @@ impl Captures {
                 CaptureError::Write(error) => error,
                 other => io::Error::other(other),
             };
-            self.failed = Some(naming(&end.path, error));
+            self.failed = Some(naming(&end.path, &error));
         }
     }
 
@@ -99,8 +99,8 @@ impl Tap for Captures {
         }
         for end in &mut self.ends {
             if let Some(capture) = end.capture.take() {
-                let file = capture.finish().map_err(|error| naming(&end.path, error))?;
-                file.commit().map_err(|error| naming(&end.path, error.source))?;
+                let file = capture.finish().map_err(|error| naming(&end.path, &error))?;
+                file.commit().map_err(|error| naming(&end.path, &error.source))?;
             }
         }
         Ok(())
@@ -108,7 +108,7 @@ impl Tap for Captures {
 }
 
 /// The same error, saying which file.
-pub(crate) fn naming(path: &Path, error: io::Error) -> io::Error {
+pub(crate) fn naming(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 

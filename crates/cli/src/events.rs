@@ -94,7 +94,7 @@ impl Events {
     /// Begins `NAME.jsonl` in `folder`.
     pub(crate) fn begin(folder: &Path, name: &str) -> io::Result<Self> {
         let path = folder.join(format!("{name}.jsonl"));
-        let file = WholeFile::create(&path).map_err(|error| naming(&path, error.source))?;
+        let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
         Ok(Self { path, file: Some(file), failed: None })
     }
 
@@ -106,7 +106,7 @@ impl Events {
         let line = json::line(&Line { at_ns: at.nanos(), end, what });
         let Some(file) = &mut self.file else { return };
         if let Err(error) = line.and_then(|line| file.write_all(line.as_bytes())) {
-            self.failed = Some(naming(&self.path, error));
+            self.failed = Some(naming(&self.path, &error));
         }
     }
 }
@@ -133,7 +133,7 @@ impl Tap for Events {
             return Err(error);
         }
         match self.file.take() {
-            Some(file) => file.commit().map_err(|error| naming(&self.path, error.source)),
+            Some(file) => file.commit().map_err(|error| naming(&self.path, &error.source)),
             None => Ok(()),
         }
     }

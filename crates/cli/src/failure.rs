@@ -121,6 +121,20 @@ impl Place {
         let number = before.matches('\n').count() + 1;
         Some(Self { name: format!("{name}:{number}:{}", column + 1), line: line.to_owned(), column, width })
     }
+
+    /// The line of the TOML `text`, the contents of the file `name`, that sets `key`.
+    pub(crate) fn key(name: &str, text: &str, key: &str) -> Option<Self> {
+        let mut from = 0;
+        for line in text.split_inclusive('\n') {
+            let bare = line.trim_start();
+            if bare.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('=')) {
+                let start = from + line.len() - bare.len();
+                return Self::text(name, text, start, start + bare.trim_end().len());
+            }
+            from += line.len();
+        }
+        None
+    }
 }
 
 /// Lines joined to one, so that an error is one line whatever it quotes.
@@ -153,6 +167,17 @@ mod tests {
         assert!(Place::text("a.toml", "é", 1, 2).is_none());
         assert!(Place::text("a.toml", "", 5, 6).is_none());
         assert!(Place::text("a.toml", "", 0, 6).is_some());
+    }
+
+    #[test]
+    fn a_key_is_found_in_the_line_that_sets_it() {
+        let text = "# queue = 1\nqueue-not = 1\n  queue = \"1B\"\n";
+        let failure = Failure::usage("small").at(Place::key("a.toml", text, "queue"));
+        assert_eq!(
+            failure.to_string(),
+            "error: small\n --> a.toml:3:3\n  |   queue = \"1B\"\n  |   ^^^^^^^^^^^^\n"
+        );
+        assert!(Place::key("a.toml", text, "rate").is_none());
     }
 
     #[test]

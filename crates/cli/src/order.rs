@@ -93,9 +93,7 @@ pub(crate) fn set<'a>(
 pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenario, Failure> {
     Scenario::resolve(options).map_err(|error| {
         let message = error.to_string();
-        // An error of one option begins with its key.
-        let key = message.split(':').next().filter(|key| KEYS.contains(key));
-        match key.map(|key| format!("--{key}")) {
+        match key_of(&message).map(|key| format!("--{key}")) {
             Some(option) if arguments.iter().any(|argument| argument.starts_with(&option)) => {
                 let place = Place::value(arguments, &option, &option);
                 Failure::usage(format!("--{message}")).at(place)
@@ -103,6 +101,11 @@ pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenari
             _ => Failure::usage(message),
         }
     })
+}
+
+/// The option that an error of a scenario is about: its message begins with the key.
+pub(crate) fn key_of(message: &str) -> Option<&str> {
+    message.split(':').next().filter(|key| KEYS.contains(key))
 }
 
 /// Reads a scenario file; gives its text too, for places in it.

@@ -44,7 +44,11 @@ pub(crate) fn from_file(file: &Run, arguments: &[String]) -> Result<(), Failure>
         });
         Failure::usage(format!("{name}: schemes: {error}")).at(place)
     })?;
-    let scenario = Scenario::resolve(&options).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let scenario = Scenario::resolve(&options).map_err(|error| {
+        let message = error.to_string();
+        let place = order::key_of(&message).and_then(|key| Place::key(&name, &text, key));
+        Failure::usage(format!("{name}: {message}")).at(place)
+    })?;
     run(&scenario, &choices, &file.runs, &file.output, arguments)
 }
 

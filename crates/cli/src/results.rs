@@ -15,7 +15,7 @@ pub(crate) struct Results<'a> {
     scenario: &'a Scenario,
     /// As they were asked for.
     choices: &'a [SchemeChoice],
-    results: Vec<SchemeResult>,
+    ranked: Vec<SchemeResult>,
     each_run: bool,
     /// After an interrupt: the rows that lack runs, and how many they have.
     missing: Vec<String>,
@@ -26,12 +26,12 @@ impl<'a> Results<'a> {
     pub(crate) fn new(
         scenario: &'a Scenario,
         choices: &'a [SchemeChoice],
-        mut results: Vec<SchemeResult>,
+        mut ranked: Vec<SchemeResult>,
         each_run: bool,
         missing: Vec<String>,
     ) -> Self {
-        firstflight_lab::rank(scenario, &mut results);
-        Self { scenario, choices, results, each_run, missing }
+        firstflight_lab::rank(scenario, &mut ranked);
+        Self { scenario, choices, ranked, each_run, missing }
     }
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
@@ -41,7 +41,7 @@ impl<'a> Results<'a> {
         let mut first = Ok(());
         if !records.is_empty() {
             let outputs =
-                [self.to_stdout(to, &records), self.to_parquet(to, &records), self.to_report(to, &records)];
+                [self.to_stdout(to, &records), to_parquet(to, &records), self.to_report(to, &records)];
             first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
         }
         if first.is_ok() && !self.missing.is_empty() {
@@ -52,10 +52,10 @@ impl<'a> Results<'a> {
 
     fn records(&self) -> Result<Vec<Record>, Failure> {
         if self.each_run {
-            let rows: Vec<_> = self.results.iter().flat_map(|result| result.rows.iter().cloned()).collect();
+            let rows: Vec<_> = self.ranked.iter().flat_map(|result| result.rows.iter().cloned()).collect();
             return records(&rows).map_err(Failure::write);
         }
-        Ok(self.results.iter().map(SchemeResult::object).collect())
+        Ok(self.ranked.iter().map(SchemeResult::object).collect())
     }
 
     fn to_stdout(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
@@ -76,11 +76,6 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    fn to_parquet(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
-        let Some(path) = &to.parquet else { return Ok(()) };
-        write(path, &parquet::to_bytes(records).map_err(Failure::write)?)
-    }
-
     fn to_report(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
         let Some(path) = &to.report else { return Ok(()) };
         let report = Report {
@@ -99,12 +94,12 @@ impl<'a> Results<'a> {
     }
 
     fn recordings(&self) -> Vec<Recording> {
-        self.results.iter().filter_map(|result| result.recording.clone()).collect()
+        self.ranked.iter().filter_map(|result| result.recording.clone()).collect()
     }
 
     /// What the clairvoyant sender would have delivered by the end of the longest run drawn.
     fn ideal(&self) -> Vec<(u64, u64)> {
-        let drawn = || self.results.iter().filter_map(|result| result.recording.as_ref());
+        let drawn = || self.ranked.iter().filter_map(|result| result.recording.as_ref());
         let Some(first) = drawn().next() else { return Vec::new() };
         let until = drawn().map(|recording| recording.ended_at).max().unwrap_or(0);
         let payload_share = (u64::from(self.scenario.mss), u64::from(self.scenario.packet()));
@@ -113,13 +108,18 @@ impl<'a> Results<'a> {
 
     /// The verdict; after an interrupt it says so first.
     fn verdict(&self) -> String {
-        let verdict = firstflight_lab::verdict(self.scenario, &self.results);
+        let verdict = firstflight_lab::verdict(self.scenario, &self.ranked);
         if self.missing.is_empty() { verdict } else { format!("{}. So far: {verdict}", self.interruption()) }
     }
 
     fn interruption(&self) -> String {
         format!("interrupted; runs finished: {}", self.missing.join(", "))
     }
+}
+
+fn to_parquet(to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+    let Some(path) = &to.parquet else { return Ok(()) };
+    write(path, &parquet::to_bytes(records).map_err(Failure::write)?)
 }
 
 /// Writes a file whole or not at all, and says so.

@@ -24,7 +24,7 @@ impl Taps {
     /// Makes the folders.
     pub(crate) fn make_folders(&self) -> io::Result<()> {
         for folder in [&self.pcap, &self.events].into_iter().flatten() {
-            std::fs::create_dir_all(folder).map_err(|error| naming(folder, error))?;
+            std::fs::create_dir_all(folder).map_err(|error| naming(folder, &error))?;
         }
         Ok(())
     }

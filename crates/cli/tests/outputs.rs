@@ -123,11 +123,70 @@ fn a_report_is_one_whole_file_beside_nothing() {
 }
 
 #[test]
-fn the_command_in_a_row_s_report_makes_the_same_rows() {
+fn csv_is_a_header_and_a_line_a_row() {
     let rows = stdout(&race(&["--csv"]));
     let mut lines = rows.lines();
     assert!(lines.next().is_some_and(|header| header.starts_with("scheme,")), "{rows}");
     assert_eq!(lines.count(), 2);
+}
+
+#[test]
+fn the_command_in_the_report_makes_the_same_rows() {
+    let place = folder("command-again");
+    let report = place.join("report.html");
+    let first =
+        race(&["--json", "--report", text(&report), "--queue", "0.5bdp", "--ssthresh", "40p", "--seed", "9"]);
+    let html = std::fs::read_to_string(&report).expect("UTF-8");
+    let command =
+        html[html.find("firstflight race").expect("the command")..].split('<').next().expect("text");
+    let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--json"]).collect();
+    let again = run(&words);
+    assert_eq!((status(&again), stderr(&again)), (0, String::new()), "{command}");
+    assert_eq!(stdout(&first), stdout(&again), "{command}");
+}
+
+#[test]
+fn a_scenario_file_races_as_the_same_options_do() {
+    let scenario = folder("as-options").join("path.toml");
+    let text_of = "rate = \"20mbit\"\nrtt = \"40ms\"\nsize = \"500kB\"\nseed = 4\n\
+                   schemes = [\"slow-start\", \"paced\"]\n";
+    std::fs::write(&scenario, text_of).expect("a file");
+    assert_eq!(stdout(&run(&["run", text(&scenario), "--json"])), stdout(&race(&["--json", "--seed", "4"])));
+    assert_eq!(
+        stdout(&run(&["run", text(&scenario), "--json", "--seed", "5"])),
+        stdout(&race(&["--json", "--seed", "5"])),
+        "the command line prevails"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_finished_rows_whole_and_says_what_is_missing() {
+    let place = folder("interrupted");
+    let report = place.join("report.html");
+    let child = firstflight()
+        .args(with(&["--json", "--each-run", "--runs", "1000000", "--jobs", "1", "--report", text(&report)]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    // Long enough to finish some runs, far too short for a million.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(status(&output), 130, "{}", stderr(&output));
+    let rows = stdout(&output);
+    assert!(rows.lines().count() > 1, "half a second is enough for some runs");
+    assert!(rows.ends_with('\n'));
+    for line in rows.lines() {
+        serde_json::from_str::<serde_json::Value>(line).expect("a whole object");
+    }
+    let said = stderr(&output);
+    let last = said.lines().last().expect("a line");
+    assert!(last.starts_with("error: interrupted") && last.contains("of 1000000"), "{said}");
+    assert_eq!(names(&place), ["report.html"]);
+    assert!(std::fs::read_to_string(&report).expect("UTF-8").contains("interrupted"));
 }
 
 #[test]
@@ -141,7 +200,7 @@ fn piped_output_has_neither_colour_nor_bar() {
 #[test]
 fn a_reader_that_closes_early_is_no_failure() {
     let mut child = firstflight()
-        .args(with(&["--json", "--runs", "40", "--each-run"]))
+        .args(with(&["--json", "--runs", "200", "--each-run"]))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -1,6 +1,6 @@
 //! Runs the built command.
 
-#![allow(dead_code, reason = "each test file uses some of these")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses some of these")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
