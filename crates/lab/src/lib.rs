@@ -1,4 +1,14 @@
 //! Scenario to run to metrics to verdict.
+//!
+//! 1. [`Options`] are set one by one, from the command line or a scenario file ([`parse_file`]), and
+//!    [`Scenario::resolve`] fills in the defaults; [`parse_choices`] reads the list of schemes.
+//! 2. [`race`] runs every scheme with every seed, in parallel. One run is the simulator with an observer, which
+//!    leaves [`Evidence`]; a run of the same seed without the flow shows what it did to others.
+//! 3. [`metrics`], [`scorecard`] and [`ideal`] turn evidence into a [`Row`], each number by one definition.
+//! 4. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict`] sums them up.
+//!
+//! Results are a pure function of scenario, schemes and seeds: the same bytes on every machine, for any number of
+//! threads.
 
 pub mod available;
 mod choice;

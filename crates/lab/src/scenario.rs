@@ -34,7 +34,8 @@ pub struct Scenario {
     pub rate: Rate,
     /// The base round-trip time: propagation only.
     pub rtt: Span,
-    /// The bottleneck's drop-tail queue; the packet in transmission is not counted.
+    /// The bottleneck's drop-tail queue. A limit in packets counts the one in transmission, as ns-2 does; a limit
+    /// in bytes counts what waits.
     pub queue: QueueSize,
     /// Cross traffic.
     pub cross: Cross,
