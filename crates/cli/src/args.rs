@@ -175,7 +175,7 @@ pub(crate) struct RunOptions {
 }
 
 /// What is written, and where.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputOptions {
     /// One JSON object a row on standard output, one a line, and nothing else.

@@ -60,10 +60,9 @@ fn run(
     arguments: &[String],
 ) -> Result<(), Failure> {
     let jobs = runs.jobs(arguments)?;
-    let taps =
-        Taps { pcap: output.pcap.clone(), events: output.events.clone(), snap: snap(output, arguments)? };
+    let snap = snap(output, arguments)?;
     output.check(arguments)?;
-    taps.make_folders().map_err(Failure::usage)?;
+    let taps = Taps::new(output, snap).map_err(Failure::usage)?;
 
     let interrupt = Interrupt::listen();
     let total = u64::from(scenario.runs) * choices.len() as u64;
@@ -73,19 +72,19 @@ fn run(
         record: output.report.is_some(),
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
-        tap: &|choice, seed| if seed == scenario.seed { taps.begin(choice.name()) } else { Ok(None) },
+        tap: &|choice, seed| Ok(if seed == scenario.seed { taps.begin(choice.name()) } else { None }),
     };
     let raced = race(scenario, choices, &how);
     drop(progress);
     let raced = match raced {
         Err(RunError::Interrupted) => Vec::new(),
-        Err(RunError::Tap(error)) => return Err(Failure::write(error)),
         other => other.map_err(Failure::usage)?,
     };
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let results = Results::new(scenario, choices, raced, runs.each_run, missing);
-    results.write(output)
+    results.write(output)?;
+    taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
 
 /// The part of a list of schemes that is at fault.

@@ -3,66 +3,94 @@
 use std::io;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use firstflight::Time;
 use firstflight_lab::Tap;
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
 
+use crate::args::OutputOptions;
 use crate::captures::{Captures, naming};
 use crate::events::Events;
 
-/// Where taps write.
+/// Where taps write, and the first of their failures.
+///
+/// A disk that fills up must not cost the rows: a tap that fails says so here, and the race goes on.
 pub(crate) struct Taps {
-    pub(crate) pcap: Option<PathBuf>,
-    pub(crate) events: Option<PathBuf>,
+    pcap: Option<PathBuf>,
+    events: Option<PathBuf>,
     /// The most bytes kept of a captured packet.
-    pub(crate) snap: Option<NonZeroU32>,
+    snap: Option<NonZeroU32>,
+    failure: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl Taps {
-    /// Makes the folders.
-    pub(crate) fn make_folders(&self) -> io::Result<()> {
-        for folder in [&self.pcap, &self.events].into_iter().flatten() {
+    /// Taps that write where `output` says, once its folders are made.
+    pub(crate) fn new(output: &OutputOptions, snap: Option<NonZeroU32>) -> io::Result<Self> {
+        let OutputOptions { pcap, events, .. } = output.clone();
+        for folder in [&pcap, &events].into_iter().flatten() {
             std::fs::create_dir_all(folder).map_err(|error| naming(folder, &error))?;
         }
-        Ok(())
+        Ok(Self { pcap, events, snap, failure: Arc::default() })
     }
 
     /// The tap for the row `name`.
-    pub(crate) fn begin(&self, name: &str) -> io::Result<Option<Box<dyn Tap>>> {
-        let mut taps: Vec<Box<dyn Tap>> = Vec::new();
-        if let Some(folder) = &self.pcap {
-            taps.push(Box::new(Captures::begin(folder, name, self.snap)?));
-        }
-        if let Some(folder) = &self.events {
-            taps.push(Box::new(Events::begin(folder, name)?));
-        }
-        Ok(match taps.len() {
-            0 => None,
-            1 => taps.pop(),
-            _ => Some(Box::new(All(taps))),
-        })
+    pub(crate) fn begin(&self, name: &str) -> Option<Box<dyn Tap>> {
+        let pcap = self
+            .pcap
+            .iter()
+            .map(|folder| Captures::begin(folder, name, self.snap).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let events = self
+            .events
+            .iter()
+            .map(|folder| Events::begin(folder, name).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let taps: Vec<_> = pcap.chain(events).filter_map(|tap| keep(&self.failure, tap)).collect();
+        (!taps.is_empty()).then(|| Box::new(All { taps, failure: Arc::clone(&self.failure) }) as Box<dyn Tap>)
+    }
+
+    /// The first failure, if any.
+    pub(crate) fn failure(self) -> Option<io::Error> {
+        self.failure.lock().ok()?.take()
     }
 }
 
-/// Several at once.
-struct All(Vec<Box<dyn Tap>>);
+/// What succeeded; the first failure is noted.
+fn keep<T>(failure: &Mutex<Option<io::Error>>, result: io::Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            if let Ok(mut first) = failure.lock() {
+                first.get_or_insert(error);
+            }
+            None
+        }
+    }
+}
+
+/// All that listens to one run.
+struct All {
+    taps: Vec<Box<dyn Tap>>,
+    failure: Arc<Mutex<Option<io::Error>>>,
+}
 
 impl Tap for All {
     fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
-        self.0.iter_mut().for_each(|tap| tap.sent(at, side, transmit, offset));
+        self.taps.iter_mut().for_each(|tap| tap.sent(at, side, transmit, offset));
     }
 
     fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
-        self.0.iter_mut().for_each(|tap| tap.arrived(at, side, segment, offset));
+        self.taps.iter_mut().for_each(|tap| tap.arrived(at, side, segment, offset));
     }
 
     fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
-        self.0.iter_mut().for_each(|tap| tap.happening(at, side, happening));
+        self.taps.iter_mut().for_each(|tap| tap.happening(at, side, happening));
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.0.iter_mut().try_for_each(|tap| tap.finish())
+        for tap in &mut self.taps {
+            keep(&self.failure, tap.finish());
+        }
+        Ok(())
     }
 }

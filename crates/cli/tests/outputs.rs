@@ -252,3 +252,33 @@ fn a_full_disk_behind_the_report_is_exit_3_and_the_rows_are_kept() {
         assert!(kind.is_char_device(), "/dev/full itself must not be replaced");
     }
 }
+
+/// The command where no file may grow past so many blocks: as on a disk that fills up midway.
+#[cfg(target_os = "linux")]
+fn on_a_small_disk(arguments: &[String], blocks: u32) -> std::process::Output {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    std::process::Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_firstflight")])
+        .args(arguments)
+        .output()
+        .expect("sh runs")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_up_midway_is_exit_3_and_leaves_no_broken_file() {
+    let place = folder("small-disk");
+    let at = |name: &str| text(&place.join(name)).to_owned();
+    std::fs::write(at("report.html"), "an earlier one").expect("a file");
+    for (option, name) in [("--report", "report.html"), ("--pcap", "pcap"), ("--events", "events")] {
+        let output = on_a_small_disk(&with(&["--json", option, &at(name)]), 64);
+        assert_eq!(status(&output), 3, "{option}: {}", stderr(&output));
+        assert_eq!(stdout(&output).lines().count(), 2, "{option}: the rows are kept");
+        assert_eq!(stderr(&output).lines().count(), 1, "{option} said {}", stderr(&output));
+        assert!(stderr(&output).contains(&at(name)), "{option} said {}", stderr(&output));
+    }
+    assert_eq!(names(&place), ["events", "pcap", "report.html"]);
+    assert_eq!(std::fs::read_to_string(at("report.html")).expect("UTF-8"), "an earlier one");
+    assert_eq!(names(&place.join("pcap")), Vec::<String>::new());
+    assert_eq!(names(&place.join("events")), Vec::<String>::new());
+}
