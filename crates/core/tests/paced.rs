@@ -114,6 +114,21 @@ fn run(flow: &mut PacedFlow, net: &mut Net, mut app: u64) {
     }
 }
 
+/// Sends the train of the plan and hears all its ACKs.
+fn step(flow: &mut PacedFlow, net: &mut Net) {
+    let Pacing::Train { packets, gap } = flow.plan().pacing else { panic!("a train") };
+    for _ in 0..packets {
+        flow.send(1);
+        net.carry(flow.path.now);
+        flow.wait(gap);
+    }
+    while let Some((at, count)) = net.next_ack() {
+        net.take_ack();
+        flow.path.now = at;
+        flow.ack(count);
+    }
+}
+
 fn start(scheme: Paced) -> PacedFlow {
     let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
     Flow::established(Controller::new(scheme, restart, Reno::new()), RTT)
@@ -311,6 +326,43 @@ fn a_spurious_loss_does_not_leave_it_waiting_for_acks_that_have_come() {
     assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
     run(&mut flow, &mut Net::new(600, 1), u64::MAX);
     assert_eq!(flow.exits().last().map(|exit| exit.cause), Some(Cause::Dispersion));
+}
+
+#[test]
+fn a_new_segment_size_begins_the_search_again() {
+    let mut flow = flow_after_burst();
+    flow.send(20);
+    flow.path.mss = packets(1) / 2;
+    flow.path.wire = flow.path.mss;
+    flow.say(&Event::MssChanged);
+    flow.wait(RTT);
+    flow.ack(20);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
+}
+
+#[test]
+fn the_receive_window_caps_the_fill() {
+    let mut flow = start(Paced::practical());
+    flow.path.rwnd = packets(300);
+    run(&mut flow, &mut Net::new(600, 1), u64::MAX);
+    assert_eq!(flow.exits()[0].learned.window, packets(300));
+}
+
+#[test]
+fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
+    let mut flow = start(Paced::practical());
+    let mut net = Net::new(600, 1);
+    while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
+        step(&mut flow, &mut net);
+    }
+    flow.send(100);
+    flow.lose();
+    flow.wait(RTT);
+    flow.ack(100);
+    flow.say(&Event::SpuriousLoss);
+    let causes: Vec<Cause> = flow.exits().iter().map(|exit| exit.cause).collect();
+    assert_eq!(causes, [Cause::Loss, Cause::Dispersion]);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 100));
 }
 
 #[test]

@@ -295,7 +295,11 @@ impl Paced {
         let voids = search.voids.saturating_add(1);
         self.next_tag();
         if voids < MAX_VOIDS {
-            self.mode = Mode::Search(Search { train: search.train.again(), voids, ..search.clone() });
+            let train = match search.stage {
+                Stage::Capacity => Train::burst(self.first),
+                Stage::Tree { .. } => search.train.again(),
+            };
+            self.mode = Mode::Search(Search { train, voids, ..search.clone() });
         } else {
             let proven = path.mss * u64::from(search.train.sent.max(self.first));
             self.mode = Mode::Slow(SlowStart::resumed(self.first, proven, true));
@@ -324,6 +328,25 @@ impl Paced {
                 Step::Stay
             }
             Mode::Search(_) | Mode::Fill(_) | Mode::Slow(_) => Step::Stay,
+        }
+    }
+
+    /// Gaps belong to a packet size: the search begins again, as after a void train.
+    fn resized(&mut self, path: &Path) -> Step {
+        match &mut self.mode {
+            Mode::Search(search) => {
+                search.stage = Stage::Capacity;
+                search.train.cut();
+                self.judge_if_over(path)
+            }
+            // What the fill carried stands; the rate would be that of neither size.
+            Mode::Fill(fill) => match fill.done(path) {
+                Step::Done(exit) => {
+                    Step::Done(Exit { learned: Learned { rate: None, ..exit.learned }, ..exit })
+                }
+                Step::Stay => Step::Stay,
+            },
+            Mode::Slow(_) => Step::Stay,
         }
     }
 
@@ -407,20 +430,10 @@ impl Startup for Paced {
             (Event::TimedOut { .. }, _) => self.congested(Cause::Timeout, path),
             (Event::SpuriousLoss, _) => self.undone(path),
             (Event::TrainCut(tag), _) => self.train_cut(*tag, path),
-            // Gaps belong to a packet size.
-            (Event::MssChanged, Mode::Search(search)) => {
-                search.train.cut();
-                self.judge_if_over(path)
+            (Event::MssChanged, _) => self.resized(path),
+            (Event::Sent(_) | Event::Lost(_) | Event::Asked(_) | Event::Advice(_) | Event::Woken, _) => {
+                Step::Stay
             }
-            (
-                Event::Sent(_)
-                | Event::Lost(_)
-                | Event::Asked(_)
-                | Event::Advice(_)
-                | Event::Woken
-                | Event::MssChanged,
-                _,
-            ) => Step::Stay,
         }
     }
 

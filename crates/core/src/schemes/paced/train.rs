@@ -101,12 +101,9 @@ impl Train {
         }
     }
 
-    /// The same train anew.
+    /// The same train with gaps anew.
     pub(super) fn again(&self) -> Self {
-        match self.readings {
-            Readings::Burst { .. } => Self::burst(self.packets),
-            Readings::Gaps { .. } => Self::gapped(self.packets, self.gap),
-        }
+        Self::gapped(self.packets, self.gap)
     }
 
     /// A packet of this train left, or a retransmission did.
