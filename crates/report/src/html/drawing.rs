@@ -11,7 +11,7 @@ use crate::report::Report;
 pub(crate) const LARGEST: usize = 2_800_000;
 
 /// Buckets a region to begin with, and at least.
-const FINEST: u64 = 1000;
+const FINEST: u64 = 3000;
 const COARSEST: u64 = 40;
 
 /// Round trips in the first window.
@@ -26,6 +26,8 @@ const MOST_PHASES: usize = 1500;
 pub(crate) struct Drawing {
     /// Seconds a tick.
     tick: f64,
+    /// Buckets a region, where it is thinned.
+    buckets: u64,
     ideal: Trace,
     flows: Vec<Flow>,
 }
@@ -60,6 +62,8 @@ struct Flow {
 struct Trace {
     of: usize,
     n: usize,
+    /// In which windows it is thinned.
+    thinned: Vec<bool>,
     x: String,
     y: String,
 }
@@ -81,7 +85,9 @@ impl Drawing {
             if json.len() <= LARGEST || buckets <= COARSEST {
                 return Ok(json);
             }
-            buckets = (buckets * 3 / 4).max(COARSEST);
+            // The size goes with the buckets, at most: a little less than in proportion is enough.
+            let fitting = u128::from(buckets) * LARGEST as u128 * 19 / (json.len() as u128 * 20);
+            buckets = u64::try_from(fitting).unwrap_or(buckets).clamp(COARSEST, buckets - 1);
         }
     }
 
@@ -95,7 +101,7 @@ impl Drawing {
         let grid = Grid { ends: ends.to_vec(), buckets };
         let ideal: Vec<Point> =
             report.ideal.iter().map(|&(at, bytes)| (clock.ticks(at, origin), signed(bytes))).collect();
-        Self { tick: clock.seconds(), ideal: Trace::line(&ideal, ideal.len(), &grid), flows }
+        Self { tick: clock.seconds(), buckets, ideal: Trace::line(&ideal, ideal.len(), &grid), flows }
     }
 }
 
@@ -191,17 +197,18 @@ impl Trace {
     }
 
     fn line(points: &[Point], of: usize, grid: &Grid) -> Self {
-        Self::pack(&thin::line(points, grid), of)
+        Self::pack(&thin::line(points, grid), of, grid.thinned(points))
     }
 
     fn dots(points: &[Point], grid: &Grid) -> Self {
-        Self::pack(&thin::dots(points, grid), points.len())
+        Self::pack(&thin::dots(points, grid), points.len(), grid.thinned(points))
     }
 
-    fn pack(kept: &[Point], of: usize) -> Self {
+    fn pack(kept: &[Point], of: usize, thinned: Vec<bool>) -> Self {
         Self {
             of,
             n: kept.len(),
+            thinned,
             x: vlq::encode(kept.iter().map(|point| signed(point.0))),
             y: vlq::encode(kept.iter().map(|point| point.1)),
         }
@@ -217,8 +224,9 @@ fn windows(run: &Recording) -> [u64; 3] {
     let marked = run.marks.iter().filter(|mark| mark.kind == "su-end").map(|mark| mark.at).next();
     let avoided = run.phases.iter().find(|span| span.kind == PhaseKind::Avoidance).map(|span| span.from);
     let startup = marked.or(avoided).unwrap_or(end);
-    // A little of what comes after shows how start-up ended.
-    let startup = startup.saturating_add((startup - startup.min(run.syn_at)) / 5).clamp(first, end);
+    // A little of what comes after shows how start-up ended; and the windows are to differ.
+    let later = first.saturating_add((first - run.syn_at) / 2);
+    let startup = startup.saturating_add((startup - startup.min(run.syn_at)) / 5).clamp(later.min(end), end);
     [first, startup, end]
 }
 

@@ -38,18 +38,26 @@
 
   const data = JSON.parse(document.getElementById("drawing").textContent);
 
-  /** A series in seconds and the unit that is drawn. */
-  function series(trace, scale) {
+  /** A series in seconds and the unit that is drawn, thinned in some of the windows that end at these ticks. */
+  function series(trace, scale, ends) {
     const x = decode(trace.x, trace.n), y = decode(trace.y, trace.n);
+    // Points of one thinned bucket have the same link: what was between them is not here.
+    const link = new Float64Array(trace.n).fill(-1);
+    let region = 0;
     for (let i = 0; i < trace.n; i++) {
+      while (region < ends.length - 1 && x[i] >= ends[region]) region++;
+      if (trace.thinned[region]) {
+        const start = region ? ends[region - 1] : 0, length = Math.max(1, ends[region] - start);
+        link[i] = region * data.buckets + Math.floor(Math.min(x[i] - start, length - 1) * data.buckets / length);
+      }
       x[i] *= data.tick;
       y[i] *= scale;
     }
-    return { x, y, of: trace.of };
+    return { x, y, link, of: trace.of };
   }
 
   const flows = data.flows.map((flow, index) => {
-    const packets = 1 / flow.mss;
+    const perPacket = 1 / flow.mss;
     const phases = { from: decode(flow.phases.from, flow.phases.n), to: decode(flow.phases.to, flow.phases.n),
       kind: decode(flow.phases.kind, flow.phases.n) };
     return {
@@ -58,16 +66,16 @@
       dash: DASHES[Math.floor(index / FLOW_COLOURS.length) % DASHES.length],
       firstData: flow.first_data === null ? null : flow.first_data * data.tick,
       windows: flow.windows.map((end) => end * data.tick),
-      sends: series(flow.sends, 1), retransmissions: series(flow.retransmissions, 1), drops: series(flow.drops, 1),
-      acks: series(flow.acks, 1), delivered: series(flow.delivered, 1), cwnd: series(flow.cwnd, packets),
-      ssthresh: series(flow.ssthresh, packets), inFlight: series(flow.in_flight, packets),
-      rtt: series(flow.rtt, 1e-3), queue: series(flow.queue, 1),
+      sends: series(flow.sends, 1, flow.windows), retransmissions: series(flow.retransmissions, 1, flow.windows), drops: series(flow.drops, 1, flow.windows),
+      acks: series(flow.acks, 1, flow.windows), delivered: series(flow.delivered, 1, flow.windows), cwnd: series(flow.cwnd, perPacket, flow.windows),
+      ssthresh: series(flow.ssthresh, perPacket, flow.windows), inFlight: series(flow.in_flight, perPacket, flow.windows),
+      rtt: series(flow.rtt, 1e-3, flow.windows), queue: series(flow.queue, 1, flow.windows),
       phases: Array.from(phases.from, (from, i) => ({ from: from * data.tick, to: phases.to[i] * data.tick, kind: phases.kind[i] })),
       marks: flow.marks.map(([at, kind, text]) => ({ at: at * data.tick, kind, text })),
       marksLeftOut: flow.marks_left_out,
     };
   });
-  const ideal = series(data.ideal, 1);
+  const ideal = series(data.ideal, 1, []);
 
   /** The first index whose x is after t. */
   function after(x, t) {
@@ -79,26 +87,47 @@
     return low;
   }
 
-  /** The latest value at t, or null before the first. */
+  /** Whether points between these two were left out, so that the line between them is a straight guess. */
+  const isGuess = (line, i) => i >= 0 && i + 1 < line.x.length && line.link[i] >= 0 && line.link[i] === line.link[i + 1]
+    && line.y[i] >= 0 && line.y[i + 1] >= 0;
+
+  /** The value of steps at t and whether it is a guess; null before the first. */
   function valueAt(line, t) {
-    const at = after(line.x, t);
-    return at ? line.y[at - 1] : null;
+    const i = after(line.x, t) - 1;
+    if (i < 0) return [null, false];
+    if (!isGuess(line, i)) return [line.y[i], false];
+    return [between(line, i, t), true];
+  }
+
+  /** The latest dot at t, and whether later ones may have been left out. */
+  function dotAt(cloud, t) {
+    const i = after(cloud.x, t) - 1;
+    return i < 0 ? [null, false] : [cloud.y[i], cloud.link[i] >= 0];
+  }
+
+  function between(line, i, t) {
+    const length = line.x[i + 1] - line.x[i];
+    return line.y[i] + (length > 0 ? (t - line.x[i]) / length : 0) * (line.y[i + 1] - line.y[i]);
   }
 
   function idealAt(t) {
     const at = after(ideal.x, t);
     if (!at) return ideal.x.length ? 0 : null;
     if (at === ideal.x.length) return ideal.y[at - 1];
-    const share = (t - ideal.x[at - 1]) / (ideal.x[at] - ideal.x[at - 1]);
-    return ideal.y[at - 1] + share * (ideal.y[at] - ideal.y[at - 1]);
+    return between(ideal, at - 1, t);
   }
 
   // ---- what the screen shows --------------------------------------------------------------------------
   /** Steps within [a, b]: each bucket keeps its first, least, greatest and last point. */
   function stepsIn(line, a, b, buckets) {
     const from = after(line.x, a), to = after(line.x, b), x = [], y = [];
-    const push = (i) => { x.push(line.x[i]); y.push(line.y[i]); };
-    if (from > 0) { x.push(a); y.push(line.y[from - 1]); }
+    const push = (i) => {
+      // A step has a corner.
+      if (x.length && !isGuess(line, i - 1)) { x.push(line.x[i]); y.push(y[y.length - 1]); }
+      x.push(line.x[i]);
+      y.push(line.y[i]);
+    };
+    if (from > 0) { x.push(a); y.push(valueAt(line, a)[0]); }
     if (to - from <= 4 * buckets) {
       for (let i = from; i < to; i++) push(i);
     } else {
@@ -116,7 +145,7 @@
     }
     // The last value holds until the window or the run ends.
     const end = line.x.length ? Math.min(b, line.x[line.x.length - 1]) : b;
-    if (x.length && x[x.length - 1] < end) { x.push(end); y.push(y[y.length - 1]); }
+    if (x.length && x[x.length - 1] < end) { x.push(end); y.push(valueAt(line, end)[0]); }
     return { x, y };
   }
 
@@ -174,6 +203,9 @@
     return (value / unit).toFixed(unit === 1 ? 0 : 3) + " " + name;
   };
   const decimals = (value, places, unit) => value === null ? "–" : value.toFixed(places) + " " + unit;
+  /** A value in words, said to be a guess where it is one. */
+  const about = ([value, isAGuess], show) => (isAGuess ? "≈ " : "") + show(value);
+  const packets = (places) => (value) => decimals(value, places, "p");
 
   // ---- a plot with a cursor, a readout and a window -----------------------------------------------------
   const views = [];
@@ -298,12 +330,14 @@
     return span;
   }
 
+  const deliveredAt = (flow, t) => { const [value, isAGuess] = valueAt(flow.delivered, t); return [value ?? 0, isAGuess]; };
+
   // ---- bytes delivered, all schemes ----------------------------------------------------------------------
   class Overview extends View {
     picture(a, b) {
       const traces = flows.map((flow) => ({
         type: "scatter", mode: "lines", ...stepsIn(flow.delivered, a, b, this.buckets()), name: plain(flow.label),
-        line: { color: colour(flow.colour), width: 1.8, dash: flow.dash, shape: "hv" },
+        line: { color: colour(flow.colour), width: 1.8, dash: flow.dash },
       }));
       if (ideal.x.length) {
         const from = after(ideal.x, a), to = after(ideal.x, b);
@@ -321,7 +355,7 @@
 
     words(t) {
       if (t === null) return [note("Point at the plot to read it.")];
-      const all = flows.map((flow) => word(flow.label, bytes(valueAt(flow.delivered, t) ?? 0)));
+      const all = flows.map((flow) => word(flow.label, about(deliveredAt(flow, t), bytes)));
       return [word("t", decimals(t, 4, "s")), ...(ideal.x.length ? [word("ideal", bytes(idealAt(t)))] : []), ...all];
     }
   }
@@ -344,7 +378,7 @@
     picture(a, b) {
       const flow = this.flow, buckets = this.buckets();
       const steps = (line, axis, name, width, dash) => ({ type: "scatter", mode: "lines", ...stepsIn(line, a, b, buckets), yaxis: axis,
-        line: { color: colour(name), width, dash: dash ?? "solid", shape: "hv" } });
+        line: { color: colour(name), width, dash: dash ?? "solid" } });
       const dots = (cloud, axis, marker) => ({ type: "scatter", mode: "markers", ...dotsIn(cloud, a, b, buckets), yaxis: axis, marker });
       const ssthresh = steps(flow.ssthresh, "y2", "orange", 1.3, "dash");
       ssthresh.y = ssthresh.y.map((value) => value < 0 ? null : value);
@@ -355,7 +389,7 @@
       const traces = [
         steps(flow.acks, "y", "green", 1.1), sent,
         dots(flow.retransmissions, "y", { color: colour("orange"), size: 5, symbol: "circle-open", line: { width: 1.2 } }),
-        dots(flow.drops, "y", { color: colour("vermillion"), size: 6, symbol: "x-thin", line: { width: 1.4, color: colour("vermillion") } }),
+        dots(flow.drops, "y", { color: colour("vermillion"), size: 5, symbol: "x-thin", line: { width: 1.2, color: colour("vermillion") } }),
         inFlight, cwnd, ssthresh,
         dots(flow.rtt, "y3", { color: colour("green"), size: 2.6 }),
         { ...steps(flow.queue, "y4", "purple", 1.2), fill: "tozeroy", fillcolor: colour("purple") + "2e" },
@@ -409,9 +443,9 @@
         const isRight = (mark.at - a) / width > 0.6;
         row = mark.at - lastAt < width * 0.45 ? (row + 1) % 2 : 0;
         lastAt = mark.at;
-        const says = mark.kind === "exit" ? `exit: ${mark.text}` : mark.kind === "timeout" ? "timeout" : "start-up over";
+        const says = mark.kind === "exit" ? "exit by " + mark.text.replace(/^start-up left by /, "") : mark.kind === "timeout" ? "timeout" : "start-up over";
         return { xref: "x", yref: "paper", x: mark.at, y: 1, yshift: 2 + row * 15, yanchor: "bottom", showarrow: false,
-          xanchor: isRight ? "right" : "left", text: plain((isRight ? "" : "▾ ") + clip(says, 90) + (isRight ? " ▾" : "")),
+          xanchor: isRight ? "right" : "left", text: plain((isRight ? "" : "▾ ") + clip(says, 110) + (isRight ? " ▾" : "")),
           font: { size: 11, color: colour(MARK_STYLES[mark.kind].colour) } };
       });
     }
@@ -419,7 +453,7 @@
     words(t) {
       const flow = this.flow;
       if (!flow || t === null) return this.idle ? [note(this.idle)] : [];
-      const ssthresh = valueAt(flow.ssthresh, t), rtt = valueAt(flow.rtt, t);
+      const ssthresh = valueAt(flow.ssthresh, t);
       const phase = flow.phases.find((span) => span.from <= t && t < span.to);
       const near = (this.range[1] - this.range[0]) / this.pixels() * 4;
       const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= near).slice(0, 3);
@@ -427,11 +461,11 @@
         ...marks.map((mark) => word(mark.kind, `${decimals(mark.at, 4, "s")}: ${mark.text}`, "mark")),
         word("t", decimals(t, 4, "s")),
         ...(flow.firstData === null ? [] : [word("since first data", decimals(t - flow.firstData, 4, "s"))]),
-        word("sent to", bytes(valueAt(flow.sends, t))), word("acknowledged to", bytes(valueAt(flow.acks, t))),
-        word("cwnd", decimals(valueAt(flow.cwnd, t), 1, "p")),
-        word("ssthresh", ssthresh === null || ssthresh < 0 ? "none" : decimals(ssthresh, 1, "p")),
-        word("in flight", decimals(valueAt(flow.inFlight, t), 1, "p")),
-        word("RTT", decimals(rtt, 2, "ms")), word("queue", decimals(valueAt(flow.queue, t), 0, "p")),
+        word("sent to", about(dotAt(flow.sends, t), bytes)), word("acknowledged to", about(valueAt(flow.acks, t), bytes)),
+        word("cwnd", about(valueAt(flow.cwnd, t), packets(1))),
+        word("ssthresh", ssthresh[0] === null || ssthresh[0] < 0 ? "none" : about(ssthresh, packets(1))),
+        word("in flight", about(valueAt(flow.inFlight, t), packets(1))),
+        word("RTT", about(dotAt(flow.rtt, t), (rtt) => decimals(rtt, 2, "ms"))), word("queue", about(valueAt(flow.queue, t), packets(0))),
         ...(phase ? [word("phase", PHASES[phase.kind])] : []),
       ];
     }

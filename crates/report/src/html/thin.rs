@@ -37,6 +37,19 @@ impl Grid {
         (region, u64::try_from(bucket).unwrap_or(self.buckets))
     }
 
+    /// For each region, whether these points are thinned in it.
+    pub(crate) fn thinned(&self, points: &[Point]) -> Vec<bool> {
+        let mut thinned = vec![false; self.ends.len()];
+        for (region, is_whole) in self.regions(points) {
+            if let Some(point) = region.first()
+                && let Some(flag) = thinned.get_mut(self.bucket(point.0).0)
+            {
+                *flag = !is_whole;
+            }
+        }
+        thinned
+    }
+
     /// The runs of points of one region each, with whether the run may be kept whole.
     fn regions<'a>(&'a self, points: &'a [Point]) -> impl Iterator<Item = (&'a [Point], bool)> {
         let few = usize::try_from(self.buckets).unwrap_or(usize::MAX).saturating_mul(WHOLE);
@@ -233,6 +246,7 @@ mod tests {
         let points = [few.clone(), many].concat();
         let kept = line(&points, &grid);
         assert!(kept.starts_with(&few));
+        assert_eq!(grid.thinned(&points), [false, true]);
         assert!(kept.len() <= few.len() + 40 && kept.len() > few.len() + 20, "{}", kept.len());
     }
 
