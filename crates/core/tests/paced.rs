@@ -8,7 +8,7 @@ use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
-use firstflight::{Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Startup, Time};
+use firstflight::{Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Time};
 
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 
@@ -329,18 +329,6 @@ fn a_spurious_loss_does_not_leave_it_waiting_for_acks_that_have_come() {
 }
 
 #[test]
-fn a_new_segment_size_begins_the_search_again() {
-    let mut flow = flow_after_burst();
-    flow.send(20);
-    flow.path.mss = packets(1) / 2;
-    flow.path.wire = flow.path.mss;
-    flow.say(&Event::MssChanged);
-    flow.wait(RTT);
-    flow.ack(20);
-    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
-}
-
-#[test]
 fn the_receive_window_caps_the_fill() {
     let mut flow = start(Paced::practical());
     flow.path.rwnd = packets(300);
@@ -372,71 +360,4 @@ fn what_the_fill_could_not_send_is_not_in_the_window() {
     run(&mut flow, &mut Net::new(600, 1), 10 + 20 + 40 + 100);
     let exit = flow.exits()[0];
     assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(100)));
-}
-
-#[test]
-fn gaps_that_grow_within_the_tolerance_are_not_congestion() {
-    let congested_at = |gap: u64| {
-        let mut scheme = flow_after_burst();
-        let plan = scheme.plan();
-        let Pacing::Train { packets, gap: source } = plan.pacing else { panic!("a train") };
-        assert_eq!((packets, source), (20, micros(160)));
-        let mut departures = VecDeque::new();
-        for _ in 0..packets {
-            scheme.send(1);
-            departures.push_back(scheme.path.now);
-            scheme.wait(source);
-        }
-        scheme.path.now = departures[0] + RTT;
-        for _ in 0..packets {
-            scheme.ack(1);
-            scheme.wait(Span::from_nanos(gap));
-        }
-        match scheme.plan().pacing {
-            Pacing::Train { gap, .. } => gap,
-            other => panic!("{other:?}"),
-        }
-    };
-    // 5 % of 160 µs is 8 µs, more than the slack of 5 µs.
-    let uncongested = Span::from_nanos(106_667);
-    assert_eq!(congested_at(160_000), uncongested);
-    assert_eq!(congested_at(168_000), uncongested);
-    assert_eq!(congested_at(168_001), Span::from_nanos(336_002));
-}
-
-#[test]
-fn a_train_whose_acks_were_compressed_is_void() {
-    let mut flow = flow_after_burst();
-    let tag = flow.plan().tag;
-    for _ in 0..20 {
-        flow.send(1);
-        flow.wait(micros(160));
-    }
-    flow.wait(RTT);
-    for _ in 0..20 {
-        flow.ack(1);
-        flow.wait(micros(119));
-    }
-    assert_ne!(flow.plan().tag, tag);
-    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 20, gap: micros(160) }, "the same train again");
-}
-
-/// The first burst has shown a gap of 80 µs.
-fn flow_after_burst() -> PacedFlow {
-    let mut flow = start(Paced::practical());
-    flow.send(10);
-    flow.wait(RTT);
-    for _ in 0..10 {
-        flow.ack(1);
-        flow.wait(micros(80));
-    }
-    flow
-}
-
-#[test]
-fn a_plan_is_of_the_scheme_alone() {
-    let flow = flow_after_burst();
-    let mut scheme = Paced::practical();
-    scheme.on(&Event::Begin(firstflight::Origin::Fresh), &flow.path);
-    assert_eq!(scheme.plan(&flow.path).pacing, Pacing::Hold);
 }

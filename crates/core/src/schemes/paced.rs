@@ -6,13 +6,14 @@
 //! Two profiles. `paper` is a packet pair, no tolerance and the tree as printed. `practical` (the default) makes
 //! the choices that the paper leaves open; `docs/schemes/paced.md` lists them by number.
 
+mod entry;
 mod train;
 mod tree;
 
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::SlowStart;
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
 use crate::units::{Bytes, Rate, Span};
+pub(crate) use entry::PACED;
 use train::{AckMode, Sums, Train};
 use tree::{Branch, Gap, Measured, Node};
 
@@ -73,56 +74,6 @@ struct Fill {
     cut: bool,
 }
 
-const PROFILE: &str = "profile";
-const FIRST: &str = "first";
-const TOLERANCE: &str = "tolerance";
-const SLACK: &str = "slack";
-const PAPER: &str = "paper";
-
-pub(crate) const PACED: SchemeEntry = SchemeEntry {
-    name: "paced",
-    summary: "trains with chosen gaps search for the rate available, which then fills the pipe",
-    source: "Hu and Steenkiste, Improving TCP startup performance using active measurements (ICNP 2003)",
-    law: "reno",
-    parameters: &[
-        Parameter {
-            name: PROFILE,
-            kind: Kind::Word(&["practical", PAPER]),
-            default: Value::Word("practical"),
-            help: "practical, or as the paper has it: a pair, tolerance and slack 0, no early exit",
-        },
-        Parameter {
-            name: FIRST,
-            kind: Kind::Count { least: 2, most: 1_000 },
-            default: Value::Count(10),
-            help: "packets of the first, back-to-back burst (2 in the paper's profile)",
-        },
-        Parameter {
-            name: TOLERANCE,
-            kind: Kind::Fraction { least_ppm: 0, most_ppm: 1_000_000 },
-            default: Value::Fraction { ppm: 50_000 },
-            help: "growth of the gap that is not yet congestion (0 in the paper's profile)",
-        },
-        Parameter {
-            name: SLACK,
-            kind: Kind::Span { least: Span::ZERO, most: Span::from_secs(1) },
-            default: Value::Span(Span::from_micros(5)),
-            help: "the same as a time: the grain of timers and clocks (0 in the paper's profile)",
-        },
-    ],
-    needs: Needs::of(&[
-        Ability::AckClock,
-        Ability::Rate,
-        Ability::Train,
-        Ability::Hold,
-        Ability::PacketAcks,
-        Ability::Sends,
-        Ability::ExactDepartures,
-        Ability::SackSplit,
-    ]),
-    make: |_, settings| Paced::from_settings(settings).into(),
-};
-
 impl Paced {
     /// The practical profile. The first burst is its own, not the initial window of other schemes.
     pub fn practical() -> Self {
@@ -138,21 +89,6 @@ impl Paced {
         let search = Search::new(first);
         let tag = Tag(1);
         Self { mode: Mode::Search(search), tolerance_ppm, slack, first, tag, practical, open: false }
-    }
-
-    fn from_settings(settings: &Settings<'_>) -> Self {
-        let profile = if settings.word(PROFILE) == PAPER { Self::paper() } else { Self::practical() };
-        let mut scheme = profile;
-        if let Some(Value::Count(first)) = settings.given(FIRST) {
-            scheme.first = u16::try_from(first).unwrap_or(u16::MAX);
-        }
-        if let Some(Value::Fraction { ppm }) = settings.given(TOLERANCE) {
-            scheme.tolerance_ppm = ppm;
-        }
-        if let Some(Value::Span(slack)) = settings.given(SLACK) {
-            scheme.slack = train::gap(slack);
-        }
-        Self::new(scheme.practical, scheme.first, scheme.tolerance_ppm, scheme.slack)
     }
 
     fn begin(&mut self, origin: Origin, path: &Path) -> Step {

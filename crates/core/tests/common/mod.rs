@@ -31,6 +31,8 @@ pub(crate) struct Flow<S, R, A> {
     in_flight: VecDeque<Delivered>,
     next_packet: u64,
     recovery_end: u64,
+    /// Bytes acknowledged selectively beyond what is acknowledged cumulatively.
+    sacked: Bytes,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
@@ -63,6 +65,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             in_flight: VecDeque::new(),
             next_packet: 0,
             recovery_end: 0,
+            sacked: Bytes::ZERO,
         };
         flow.say(&Event::Begin(Origin::Fresh));
         flow
@@ -156,6 +159,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
         self.path.flight -= bytes;
         self.path.delivered += bytes;
         self.path.una += bytes.get();
+        if self.in_flight.is_empty() {
+            self.path.una += std::mem::take(&mut self.sacked).get();
+        }
         self.path.recovering &= self.path.una < self.recovery_end;
         if let Some(rtt) = rtt {
             self.sample(rtt);
@@ -168,6 +174,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             segments: u32::try_from(acked.len()).expect("few"),
             duplicate: acked.is_empty(),
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
+            delivery_rate: None,
+            round_ended: false,
+            growth: Bytes::ZERO,
+        }));
+    }
+
+    /// The oldest packet in flight is acknowledged, and the newest one selectively by the same ACK.
+    pub(crate) fn ack_and_sack(&mut self) {
+        let (Some(oldest), Some(mut newest)) = (self.in_flight.pop_front(), self.in_flight.pop_back()) else {
+            return;
+        };
+        newest.selectively = true;
+        self.path.flight -= oldest.bytes + newest.bytes;
+        self.path.una += oldest.bytes.get();
+        self.sacked += newest.bytes;
+        self.say(&Event::Acked(Ack {
+            packets: &[oldest, newest],
+            bytes: oldest.bytes + newest.bytes,
+            advanced: oldest.bytes,
+            sacked: newest.bytes,
+            segments: 1,
+            duplicate: false,
+            rtt: None,
             delivery_rate: None,
             round_ended: false,
             growth: Bytes::ZERO,

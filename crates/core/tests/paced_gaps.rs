@@ -1,0 +1,215 @@
+//! Paced Start: what the gaps of ACKs are taken to say.
+
+mod common;
+
+use common::{Flow, micros, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::registry::{self, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, Paced};
+use firstflight::{Cause, Controller, Event, Pacing, Span};
+
+type PacedFlow = Flow<Paced, Rfc5681, Reno>;
+
+const RTT: Span = Span::from_millis(80);
+
+fn start(scheme: Paced) -> PacedFlow {
+    let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
+    Flow::established(Controller::new(scheme, restart, Reno::new()), RTT)
+}
+
+#[test]
+fn a_new_segment_size_begins_the_search_again() {
+    let mut flow = flow_after_burst(80_000);
+    flow.send(20);
+    flow.path.mss = packets(1) / 2;
+    flow.path.wire = flow.path.mss;
+    flow.say(&Event::MssChanged);
+    flow.wait(RTT);
+    flow.ack(20);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
+}
+
+/// The gap tested after the first train of 20, whose ACKs came `gap` nanoseconds apart.
+fn tested_after(capacity: u64, gap: u64) -> Span {
+    let mut flow = flow_after_burst(capacity);
+    let source = Span::from_nanos(2 * capacity);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 20, gap: source });
+    let start = flow.path.now;
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(source);
+    }
+    flow.path.now = start + RTT;
+    for _ in 0..20 {
+        flow.ack(1);
+        flow.wait(Span::from_nanos(gap));
+    }
+    match flow.plan().pacing {
+        Pacing::Train { gap, .. } => gap,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn gaps_that_grow_within_the_tolerance_are_not_congestion() {
+    // 5 % of 160 µs is 8 µs, more than the slack of 5 µs. Not congested, the next gap is 4/3 of 80 µs.
+    let uncongested = Span::from_nanos(106_667);
+    assert_eq!(tested_after(80_000, 160_000), uncongested);
+    assert_eq!(tested_after(80_000, 168_000), uncongested);
+    assert_eq!(tested_after(80_000, 168_001), Span::from_nanos(336_002));
+}
+
+#[test]
+fn gaps_that_grow_within_the_slack_are_not_congestion() {
+    // 5 % of 80 µs is 4 µs, less than the slack.
+    assert_eq!(tested_after(40_000, 85_000), Span::from_nanos(53_333));
+    assert_eq!(tested_after(40_000, 85_001), Span::from_nanos(170_002));
+}
+
+#[test]
+fn a_train_as_long_as_the_round_trip_is_the_last() {
+    let rtt = micros(3_100);
+    let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
+    let mut flow = Flow::established(Controller::new(Paced::practical(), restart, Reno::new()), rtt);
+    burst(&mut flow, rtt, 80_000);
+    let start = flow.path.now;
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    // 20 gaps of 160 µs are 3.2 ms. At the 145 µs at which ACKs come the pipe would hold 21 packets.
+    flow.path.now = (start + rtt).max(flow.path.now);
+    for _ in 0..20 {
+        flow.ack(1);
+        flow.wait(micros(145));
+    }
+    let exit = flow.exits()[0];
+    assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(20)));
+}
+
+/// Hears the first burst, ACK by ACK: how long after the one before, and of how many segments. Says the gap that
+/// is tested then, or nothing if the burst was void.
+fn tested_after_burst(acks: &[(u64, usize)]) -> Option<Span> {
+    let first = acks.iter().map(|(_, count)| *count).sum();
+    let settings = [("first", Value::Count(u64::try_from(first).expect("few")))];
+    let initial = Initial { segments: 2, ssthresh: None };
+    let entry = registry::scheme("paced").expect("registered");
+    let scheme = entry.build(initial, &settings).expect("allowed");
+    let mut flow = Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), RTT);
+    flow.send(first);
+    flow.wait(RTT);
+    for (after, count) in acks {
+        flow.wait(micros(*after));
+        flow.ack(*count);
+    }
+    match flow.plan().pacing {
+        Pacing::Train { gap, .. } => Some(gap).filter(|gap| !gap.is_zero()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn three_quarters_of_single_acks_mean_a_receiver_that_acknowledges_each_segment() {
+    assert_eq!(tested_after_burst(&[(0, 1), (80, 1), (80, 1), (160, 2)]), Some(micros(160)));
+    assert_eq!(tested_after_burst(&[(0, 1), (80, 1), (160, 2)]), None);
+}
+
+#[test]
+fn the_gap_after_a_delayed_ack_does_not_count() {
+    let acks = [(0, 2), (40_000, 1), (20, 2), (160, 2), (160, 2)];
+    assert_eq!(tested_after_burst(&acks), Some(micros(160)));
+}
+
+#[test]
+fn a_timers_ack_in_a_train_does_not_count() {
+    let mut flow = start(Paced::practical());
+    flow.send(10);
+    flow.wait(RTT);
+    for _ in 0..5 {
+        flow.ack(2);
+        flow.wait(micros(160));
+    }
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 20, gap: micros(160) });
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    flow.wait(RTT);
+    for segments in [2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 2] {
+        // The timer's ACKs are 40 ms late.
+        flow.wait(if segments == 1 { millis(40) } else { micros(320) });
+        flow.ack(segments);
+    }
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 40, gap: Span::from_nanos(106_667) });
+}
+
+#[test]
+fn an_ack_that_also_acknowledges_selectively_does_not_count() {
+    let mut flow = flow_after_burst(80_000);
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    flow.wait(RTT);
+    for ack in 0..19 {
+        if ack == 10 {
+            flow.wait(millis(5));
+            flow.ack_and_sack();
+            flow.wait(millis(5));
+        } else {
+            flow.ack(1);
+            flow.wait(micros(160));
+        }
+    }
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 40, gap: Span::from_nanos(106_667) });
+}
+
+#[test]
+fn a_train_of_which_less_than_half_is_covered_is_void() {
+    let mut flow = flow_after_burst(80_000);
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    flow.wait(RTT);
+    flow.ack(11);
+    for _ in 0..9 {
+        flow.wait(micros(160));
+        flow.ack(1);
+    }
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 20, gap: micros(160) }, "the same train again");
+}
+
+#[test]
+fn a_train_whose_acks_were_compressed_is_void() {
+    let mut flow = flow_after_burst(80_000);
+    let tag = flow.plan().tag;
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(micros(160));
+    }
+    flow.wait(RTT);
+    for _ in 0..20 {
+        flow.ack(1);
+        flow.wait(micros(119));
+    }
+    assert_ne!(flow.plan().tag, tag);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 20, gap: micros(160) }, "the same train again");
+}
+
+/// The first burst has shown a gap of `capacity` nanoseconds.
+fn flow_after_burst(capacity: u64) -> PacedFlow {
+    let mut flow = start(Paced::practical());
+    burst(&mut flow, RTT, capacity);
+    flow
+}
+
+fn burst(flow: &mut PacedFlow, rtt: Span, capacity: u64) {
+    flow.send(10);
+    flow.wait(rtt);
+    for _ in 0..10 {
+        flow.ack(1);
+        flow.wait(Span::from_nanos(capacity));
+    }
+}
