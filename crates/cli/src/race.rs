@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use firstflight_lab::{
-    ChoiceError, How, Options, RunError, Scenario, SchemeChoice, SchemeResult, quantity, race,
+    ChoiceError, How, OptionError, Options, RunError, Scenario, SchemeChoice, SchemeResult, quantity, race,
 };
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
@@ -95,7 +95,9 @@ fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
         | ChoiceError::Stray { found }
         | ChoiceError::NotAParameter { found }
         | ChoiceError::Label { found } => found,
-        ChoiceError::Value { error, .. } => &error.found,
+        ChoiceError::Value { error, .. }
+        | ChoiceError::Own { error: OptionError::Value { error, .. }, .. } => &error.found,
+        ChoiceError::Own { error: OptionError::UnknownKey { key, .. }, .. } => key,
         ChoiceError::Twice { name } => name,
         ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => list,
     }

@@ -4,8 +4,14 @@ use firstflight::registry::{self, AnyScheme, Kind, Missing, Offers, Parameter, S
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Rate, Span};
 
+use crate::options::{OptionError, Options};
 use crate::quantity::{self, QuantityError, Why};
+use crate::scenario::Scenario;
 use crate::words::closest;
+
+/// Options of the path that a scheme may have for itself: `slow-start:recovery=sack`. A parameter of the scheme
+/// with such a name comes first.
+const OWN: [&str; 5] = ["iw", "ssthresh", "avoidance", "recovery", "restart"];
 
 /// A scheme that races, with its parameters.
 #[derive(Clone, Debug)]
@@ -16,6 +22,9 @@ pub struct SchemeChoice {
     pub label: Option<String>,
     /// What was set.
     settings: Vec<(&'static str, Value)>,
+    /// Options of the path that this scheme has for itself, and their text.
+    own: Options,
+    own_text: Vec<(&'static str, String)>,
 }
 
 /// Why a list of schemes cannot be read.
@@ -63,6 +72,14 @@ pub enum ChoiceError {
     /// A parameter that the scheme does not take, or a value out of range.
     #[error("{0}")]
     Parameter(String),
+    /// An option of the path that cannot be read.
+    #[error("{scheme}: {error}")]
+    Own {
+        /// The scheme.
+        scheme: &'static str,
+        /// What is wrong.
+        error: OptionError,
+    },
     /// A label that cannot be part of a file's name.
     #[error("the label `{found}` must be of letters, digits, `-`, `_`, `+` and `.`, and not begin with `.`")]
     Label {
@@ -165,7 +182,7 @@ fn find(name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
 impl SchemeChoice {
     /// A scheme with its defaults.
     pub fn plain(entry: &'static SchemeEntry) -> Self {
-        Self { entry, label: None, settings: Vec::new() }
+        Self { entry, label: None, settings: Vec::new(), own: Options::default(), own_text: Vec::new() }
     }
 
     /// What its row is called: the label, or the scheme's name.
@@ -179,7 +196,24 @@ impl SchemeChoice {
             let (name, value) = self.settings.iter().find(|(name, _)| *name == parameter.name)?;
             (*value != parameter.default).then(|| format!("{name}={value}"))
         });
-        differing.collect::<Vec<_>>().join(",")
+        let own = self.own_text.iter().map(|(key, text)| format!("{key}={text}"));
+        differing.chain(own).collect::<Vec<_>>().join(",")
+    }
+
+    /// The scenario as this scheme meets it: with the options that it has for itself.
+    pub fn on(&self, scenario: &Scenario) -> Scenario {
+        let own = &self.own;
+        let ssthresh = own.ssthresh.map_or(scenario.ssthresh, |amount| {
+            amount.and_then(|amount| amount.in_bytes(u64::from(scenario.mss)))
+        });
+        Scenario {
+            iw: own.iw.unwrap_or(scenario.iw),
+            ssthresh,
+            avoidance: own.avoidance.or(scenario.avoidance),
+            recovery: own.recovery.unwrap_or(scenario.recovery),
+            restart: own.restart.unwrap_or(scenario.restart),
+            ..scenario.clone()
+        }
     }
 
     /// The avoidance law that governs after it: its own unless one is forced on all.
@@ -205,6 +239,9 @@ impl SchemeChoice {
         }
         let scheme = self.entry.name;
         let Some(parameter) = self.entry.parameter(name) else {
+            if let Some(key) = OWN.into_iter().find(|key| *key == name) {
+                return self.set_own(key, text);
+            }
             // The registry words this error.
             let given = [(name, Value::Count(0))];
             let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
@@ -217,6 +254,14 @@ impl SchemeChoice {
         })?;
         self.settings.push((parameter.name, value));
         self.build(CHECKED).map(drop)
+    }
+
+    fn set_own(&mut self, key: &'static str, text: &str) -> Result<(), ChoiceError> {
+        let scheme = self.entry.name;
+        self.own.set(key, text).map_err(|error| ChoiceError::Own { scheme, error })?;
+        self.own_text.retain(|(before, _)| *before != key);
+        self.own_text.push((key, text.to_owned()));
+        Ok(())
     }
 
     fn set_label(&mut self, label: &str) -> Result<(), ChoiceError> {
@@ -294,6 +339,20 @@ mod tests {
         assert_eq!((two[0].name(), two[1].name()), ("first", "slow-start"));
         assert!(fault("as=first,slow-start").contains("belongs to no scheme"));
         assert!(fault("all,as=first").contains("belongs to no scheme"));
+    }
+
+    #[test]
+    fn a_scheme_may_have_options_of_the_path_for_itself() {
+        let list = "slow-start,slow-start:recovery=sack,iw=10p,ssthresh=5p,as=literal";
+        let choices = parse_choices(list).expect("two");
+        assert_eq!(choices[1].params(), "recovery=sack,iw=10p,ssthresh=5p");
+        assert_eq!(show_choices(&choices), list);
+        let base = Scenario::default();
+        assert_eq!(choices[0].on(&base), base);
+        let own = choices[1].on(&base);
+        assert_eq!((own.iw, own.ssthresh), (10, Some(Bytes::new(5 * 960))));
+        assert_eq!(own.recovery, firstflight_tcp::Recovery::Sack);
+        assert!(fault("slow-start:recovery=magic").starts_with("slow-start: recovery: "));
     }
 
     #[test]

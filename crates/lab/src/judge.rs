@@ -28,13 +28,14 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
     };
     let sized = |value: Option<f64>| matches!(scenario.goal, Goal::Size(_)).then_some(value);
     let cost = fct.zip(ideal).map(|(fct, ideal)| seconds(fct) / seconds(ideal));
+    let own = choice.on(scenario);
     Row {
         scheme: choice.entry.name.to_owned(),
         label: choice.label.clone(),
         params: choice.params(),
-        avoidance: choice.law(scenario.avoidance).to_owned(),
-        recovery: words::recovery_name(scenario.recovery).to_owned(),
-        restart: scenario.restart.to_owned(),
+        avoidance: choice.law(own.avoidance).to_owned(),
+        recovery: words::recovery_name(own.recovery).to_owned(),
+        restart: own.restart.to_owned(),
         throughput_bps: metrics::throughput_bps(evidence),
         loss: metrics::loss(evidence),
         su_time_s: metrics::su_time(evidence).map(seconds),

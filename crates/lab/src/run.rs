@@ -167,6 +167,7 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index == 0;
         let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
+        let own = choice.on(scenario);
         let application = match scenario.goal {
             Goal::Size(bytes) if measured => Application::Sized(bytes.get()),
             Goal::Size(_) | Goal::Duration(_) => Application::Bulk,
@@ -177,9 +178,9 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
             start: if measured { flow_start(scenario) } else { Time::ZERO },
             start_spread: if measured { Span::ZERO } else { START_SPREAD },
             traffic: Traffic::Tcp(Box::new(TcpSpec {
-                client: config(scenario),
-                server: config(scenario),
-                controller: controller(scenario, choice)?,
+                client: config(&own),
+                server: config(&own),
+                controller: controller(&own, choice)?,
                 application,
             })),
             muted: false,
