@@ -80,7 +80,10 @@ impl ViewColumn {
             Show::Name => record::name(record),
             Show::Text => or_dash(text(record, self.field)),
             Show::Scaled(unit) => measured(record, self.field, unit),
-            Show::Count if is_mean(record) => measured(record, self.field, 1.0),
+            // A mean of counts is whole only if all agree.
+            Show::Count if is_mean(record) && spread(record, self.field) > 0.0 => {
+                measured(record, self.field, 1.0)
+            }
             Show::Count => number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}")),
             Show::Exit => {
                 let cause = or_dash(text(record, "exit_cause"));
@@ -101,6 +104,11 @@ impl ViewColumn {
     }
 }
 
+/// The half-width of the field's confidence interval; one value only has none.
+fn spread(record: &Record, field: &str) -> f64 {
+    number(record, &format!("{field}{CI95}")).unwrap_or_default()
+}
+
 /// Whether the record is a mean of several runs.
 pub(crate) fn is_mean(record: &Record) -> bool {
     number(record, "runs").is_some_and(|runs| runs > 1.0)
@@ -110,8 +118,12 @@ pub(crate) fn is_mean(record: &Record) -> bool {
 pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> String {
     let Some(value) = number(record, field) else { return "-".to_owned() };
     let shown = significant(value / unit);
+    // Smaller than the last digit shown says no more than that digit.
+    let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     match number(record, &format!("{field}{CI95}")) {
-        Some(half) if half > 0.0 => format!("{shown}±{}", two_digits(half / unit)),
+        Some(half) if format!("{:.decimals$}", half / unit).contains(|c: char| ('1'..='9').contains(&c)) => {
+            format!("{shown}±{}", two_digits(half / unit))
+        }
         _ => shown,
     }
 }

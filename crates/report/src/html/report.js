@@ -456,17 +456,17 @@
       const ssthresh = valueAt(flow.ssthresh, t);
       const phase = flow.phases.find((span) => span.from <= t && t < span.to);
       const near = (this.range[1] - this.range[0]) / this.pixels() * 4;
-      const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= near).slice(0, 3);
+      const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= near).slice(0, 2);
       return [
-        ...marks.map((mark) => word(mark.kind, `${decimals(mark.at, 4, "s")}: ${mark.text}`, "mark")),
         word("t", decimals(t, 4, "s")),
-        ...(flow.firstData === null ? [] : [word("since first data", decimals(t - flow.firstData, 4, "s"))]),
-        word("sent to", about(dotAt(flow.sends, t), bytes)), word("acknowledged to", about(valueAt(flow.acks, t), bytes)),
+        ...(flow.firstData === null ? [] : [word("since data", decimals(t - flow.firstData, 4, "s"))]),
+        word("sent", about(dotAt(flow.sends, t), bytes)), word("acked", about(valueAt(flow.acks, t), bytes)),
         word("cwnd", about(valueAt(flow.cwnd, t), packets(1))),
         word("ssthresh", ssthresh[0] === null || ssthresh[0] < 0 ? "none" : about(ssthresh, packets(1))),
         word("in flight", about(valueAt(flow.inFlight, t), packets(1))),
         word("RTT", about(dotAt(flow.rtt, t), (rtt) => decimals(rtt, 2, "ms"))), word("queue", about(valueAt(flow.queue, t), packets(0))),
         ...(phase ? [word("phase", PHASES[phase.kind])] : []),
+        ...marks.map((mark) => word(mark.kind, `${decimals(mark.at, 4, "s")}: ${mark.text}`, "mark")),
       ];
     }
   }

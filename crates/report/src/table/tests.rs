@@ -135,9 +135,13 @@ fn a_mean_shows_its_confidence_interval() {
     record.insert("runs".into(), 5.into());
     record.insert("throughput_bps_ci95".into(), 412_345.0.into());
     record.insert("timeouts".into(), 0.4.into());
+    record.insert("timeouts_ci95".into(), 0.68.into());
+    record.insert("su_time_s_ci95".into(), 0.000_02.into());
     let text = render(&[record], "", TableStyle::default());
     assert!(text.contains("59.9±0.41"), "{text}");
-    assert!(text.contains("0.400"), "a mean of counts is not a whole number: {text}");
+    assert!(text.contains("0.400±0.68"), "a mean of counts is not a whole number: {text}");
+    assert!(text.contains(" 0.712 "), "an interval within the last digit says nothing: {text}");
+    assert!(text.contains(" 212 "), "counts that agree stay whole: {text}");
 }
 
 #[test]
