@@ -6,7 +6,7 @@
 demo:
 	cargo build --release --locked -p firstflight-cli
 	mkdir -p out
-	target/release/firstflight race --report out/demo.html
+	target/release/firstflight race --schemes all,slow-start:recovery=sack,as=slow-start-rfc6675 --report out/demo.html
 
 test:
 	bash .ci/test
