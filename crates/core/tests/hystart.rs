@@ -170,7 +170,7 @@ fn a_timeout_forgets_the_least_delay_and_what_was_found() {
     flow.time_out(false);
     flow.ack_with(flow.in_flight(), None);
     // The delay is now 100 ms: the 31 ms that the ACKs of 32 segments take are no long train.
-    for _ in 0..6 {
+    for _ in 0..5 {
         flow.round(millis(100), 1, DENSE);
     }
     assert_eq!(flow.window(), 64);
