@@ -27,7 +27,7 @@ fn load(browser: &Path, page: &Path) -> (String, String) {
         .args([
             "--enable-logging=stderr",
             "--virtual-time-budget=8000",
-            "--window-size=1400,9000",
+            "--window-size=1400,900",
             "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.display()))

@@ -545,6 +545,13 @@
       if (entry.isIntersecting && !view.isDrawn) view.draw();
     }), { rootMargin: "800px" });
     views.forEach((view) => nearby.observe(view.element));
+    // The others follow one by one when there is nothing else to do.
+    const whenIdle = (work) => window.requestIdleCallback ? requestIdleCallback(work, { timeout: 500 }) : setTimeout(work, 200);
+    const drawNext = () => {
+      const next = views.find((view) => !view.isDrawn);
+      if (next) { next.draw(); whenIdle(drawNext); }
+    };
+    whenIdle(drawNext);
 
     let waiting = 0;
     window.addEventListener("resize", () => {
