@@ -7,7 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
-use firstflight::{Cause, Controller, Event, Pacing, Span};
+use firstflight::{Cause, Controller, Event, Pacing, Sent, Span};
 
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 
@@ -79,7 +79,7 @@ fn a_train_as_long_as_the_round_trip_is_the_last() {
         flow.wait(micros(160));
     }
     // 20 gaps of 160 µs are 3.2 ms. At the 145 µs at which ACKs come the pipe would hold 21 packets.
-    flow.path.now = (start + rtt).max(flow.path.now);
+    flow.path.now = start + micros(3_500);
     for _ in 0..20 {
         flow.ack(1);
         flow.wait(micros(145));
@@ -113,6 +113,27 @@ fn tested_after_burst(acks: &[(u64, usize)]) -> Option<Span> {
 fn three_quarters_of_single_acks_mean_a_receiver_that_acknowledges_each_segment() {
     assert_eq!(tested_after_burst(&[(0, 1), (80, 1), (80, 1), (160, 2)]), Some(micros(160)));
     assert_eq!(tested_after_burst(&[(0, 1), (80, 1), (160, 2)]), None);
+}
+
+#[test]
+fn acks_that_come_together_say_nothing_of_the_capacity() {
+    assert_eq!(tested_after_burst(&[(0, 1), (0, 1), (80, 1), (90, 1)]), Some(micros(160)));
+    assert_eq!(tested_after_burst(&[(0, 1), (0, 1), (0, 1), (0, 1)]), None);
+}
+
+#[test]
+fn a_train_in_which_something_was_sent_again_is_void() {
+    let mut flow = start(Paced::practical());
+    flow.send(10);
+    let tag = flow.plan().tag;
+    flow.say(&Event::Sent(Sent { packet: 10, bytes: packets(1), tag, retransmission: true }));
+    flow.wait(RTT);
+    for _ in 0..10 {
+        flow.ack(1);
+        flow.wait(micros(80));
+    }
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO }, "the burst again");
+    assert_ne!(flow.plan().tag, tag);
 }
 
 #[test]
