@@ -132,6 +132,34 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
 }
 
 #[test]
+fn a_probe_that_repaired_a_loss_is_answered_with_a_reduction_and_one_that_did_not_is_not() {
+    let reductions = |lost: Vec<u32>, late: bool| {
+        let mut line = line(&config());
+        line.client.open(line.now);
+        line.client.write(10_000);
+        let mut drop = dropping(lost);
+        let mut hold = |at: firstflight::Time, from_client: bool, segment: &Segment| {
+            let last = from_client && segment.len > 0 && segment.seq == 9_001;
+            if late && last && at < millis(150) {
+                return Verdict::Delay(Span::from_millis(600));
+            }
+            drop(at, from_client, segment)
+        };
+        line.run(millis(900), &mut hold);
+        assert_eq!(line.client.stats().probes, 1);
+        line.client.write(3_000);
+        line.run(millis(2_000), &mut hold);
+        assert_eq!(line.server.stats().received, 13_000);
+        line.happenings
+            .iter()
+            .filter(|(_, what)| matches!(what, Happening::Control(firstflight::Note::Reduced { .. })))
+            .count()
+    };
+    assert_eq!(reductions(vec![9], false), 1);
+    assert_eq!(reductions(vec![], true), 0);
+}
+
+#[test]
 fn the_timer_backs_off_while_nothing_is_answered_and_the_connection_is_given_up() {
     let mut line = line(&config());
     transfer(&mut line, 5);

@@ -353,21 +353,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.tell(now, &Event::SpuriousLoss);
     }
 
-    /// RFC 8985 section 7.4: what the answer to a tail loss probe says.
+    /// RFC 8985 section 7.4.2: what the answer to a tail loss probe says. A probe that repeated the last segment
+    /// stays open until a duplicate is reported, which says that nothing was lost, or data sent later is
+    /// acknowledged without one: then it repaired a loss, and congestion control must hear of it.
     fn answer_probe(&mut self, now: Time, input: &AckInput<'_>) {
         let Some(probe) = self.probe else { return };
         if input.ack < probe.end {
             return;
         }
-        self.probe = None;
         let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
-        let answered_the_duplicate = input.ack == probe.end && self.arrivals.is_empty();
-        if probe.retransmission && !arrived_twice && !answered_the_duplicate && input.ack > probe.end {
-            // The probe repaired the loss of the segment that it repeated; congestion control must hear of it.
-            if matches!(self.mode, Mode::Open) {
-                self.lost.clear();
-                self.tell_lost(now);
-            }
+        let pure_duplicate = input.ack == probe.end && self.arrivals.is_empty() && !input.carries_data;
+        let repaired = input.ack > probe.end;
+        if !probe.retransmission || arrived_twice || pure_duplicate || repaired {
+            self.probe = None;
+        }
+        if probe.retransmission && repaired && !arrived_twice && matches!(self.mode, Mode::Open) {
+            self.lost.clear();
+            self.tell_lost(now);
         }
     }
 

@@ -167,7 +167,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             (Mode::Open, Recovery::Ns2Sack1) => self.outstanding(),
             _ => self.board.pipe(),
         };
-        used.is_zero() || used + bytes <= self.window()
+        used.is_zero() || used + bytes <= self.window() + self.mss * self.extra
     }
 
     /// Whether the pacer lets `bytes` leave now; if not, notes when it will.

@@ -231,12 +231,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.happenings.pop_front()
     }
 
-    /// The window that governs sending now.
+    /// The window that governs sending now, limited transmit aside.
     pub(crate) fn window(&self) -> Bytes {
-        let limited_transmit = self.mss * self.extra;
         match self.mode {
-            Mode::Open => self.plan.window + limited_transmit,
-            Mode::Loss { .. } => self.plan.window,
+            Mode::Open | Mode::Loss { .. } => self.plan.window,
             Mode::Recovery(episode) => match episode.budget {
                 Budget::Proportional(prr) => prr.window(),
                 Budget::Pipe | Budget::Counted { .. } => self.plan.window,
