@@ -254,6 +254,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn forward(&mut self, event: &Event<'_>, path: &Path) {
+        if self.state.phase != Phase::Avoidance {
+            self.state.avoidance.overhear(event, path);
+        }
         let step = match self.state.phase {
             Phase::Startup => self.state.startup.on(event, path),
             Phase::Restart => self.state.restart.on(event, path),

@@ -58,6 +58,10 @@ macro_rules! any_law {
                 match self { $(Self::$law(law) => law.on(event, path)),+ }
             }
 
+            fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+                match self { $(Self::$law(law) => law.overhear(event, path)),+ }
+            }
+
             fn plan(&self, path: &Path) -> Plan {
                 match self { $(Self::$law(law) => law.plan(path)),+ }
             }

@@ -31,6 +31,10 @@ pub trait Avoidance: Clone {
     /// Hears one event while it governs.
     fn on(&mut self, event: &Event<'_>, path: &Path);
 
+    /// Hears one event while a start-up or restart governs, before that hears it: for laws that measure the
+    /// path all the time (Westwood's rate, BBR's bandwidth). Nothing that it changes governs yet.
+    fn overhear(&mut self, _event: &Event<'_>, _path: &Path) {}
+
     /// What to do now.
     fn plan(&self, path: &Path) -> Plan;
 }

@@ -68,6 +68,10 @@ impl Avoidance for Watched<AnyLaw> {
         }
     }
 
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        self.0.overhear(event, path);
+    }
+
     fn plan(&self, path: &Path) -> Plan {
         self.0.plan(path)
     }

@@ -76,6 +76,26 @@ impl SlowStart {
         self.window.wide()
     }
 
+    /// Sets the window, without asking whether it reaches the threshold.
+    pub(super) fn set_window(&mut self, window: Bytes) {
+        self.window = window.into();
+    }
+
+    /// The threshold, if any.
+    pub(super) fn threshold(&self) -> Option<Bytes> {
+        self.ssthresh.map(Bytes32::wide)
+    }
+
+    /// Sets the threshold, without asking whether the window reaches it.
+    pub(super) fn set_threshold(&mut self, ssthresh: Option<Bytes>) {
+        self.ssthresh = ssthresh.map(Bytes32::from);
+    }
+
+    /// The initial and restart window.
+    pub(super) fn initial(&self, path: &Path) -> Bytes {
+        path.mss * u64::from(self.segments)
+    }
+
     /// Widens the window, and leaves if that reaches the threshold.
     pub(super) fn grow(&mut self, by: Bytes) -> Step {
         self.window = (self.window() + by).into();
@@ -166,7 +186,7 @@ impl Startup for SlowStart {
 }
 
 /// Twice the window a round trip, in IP bits per second.
-fn twice_window_per_rtt(window: Bytes, srtt: Span, path: &Path) -> Option<Rate> {
+pub(super) fn twice_window_per_rtt(window: Bytes, srtt: Span, path: &Path) -> Option<Rate> {
     let wire = window.scale(path.wire.get(), path.mss.get());
     (wire * 2).per(srtt)
 }
