@@ -127,7 +127,7 @@ pub(crate) struct EndOptions {
     /// Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) schemes: Option<String>,
-    /// Avoidance law for all, instead of each scheme's own: reno, cubic.
+    /// Avoidance law for all, instead of each scheme's own: reno, cubic, vegas, vegas-linux.
     #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
     pub(crate) avoidance: Option<String>,
     /// Loss recovery: rack, sack, newreno, newreno-steady, reno, ns2-sack1.

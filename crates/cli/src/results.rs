@@ -101,7 +101,15 @@ impl<'a> Results<'a> {
     fn ideal(&self) -> Vec<(u64, u64)> {
         let drawn = || self.ranked.iter().filter_map(|result| result.recording.as_ref());
         let Some(first) = drawn().next() else { return Vec::new() };
-        let until = drawn().map(|recording| recording.ended_at).max().unwrap_or(0);
+        let longest = drawn().map(|recording| recording.ended_at).max().unwrap_or(0);
+        // A transfer that is over delivers no more.
+        let ideal_fct = self.ranked.iter().filter_map(|result| result.rows.first()?.ideal_fct_s?).next();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a span of the run, above zero"
+        )]
+        let until = ideal_fct.map_or(longest, |seconds| longest.min(first.syn_at + (seconds * 1e9) as u64));
         let payload_share = (u64::from(self.scenario.mss), u64::from(self.scenario.packet()));
         ideal::ideal_line(&first.available, first.syn_at, self.scenario.rtt.nanos(), until, payload_share)
     }

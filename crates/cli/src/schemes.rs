@@ -87,18 +87,5 @@ fn table(listed: &[Listed]) -> String {
 
 fn state_bytes(entry: &SchemeEntry) -> Option<usize> {
     let scheme = entry.build(Initial { segments: 10, ssthresh: None }, &[]).ok()?;
-    match entry.law {
-        "reno" => Some(state_bytes_with::<Reno>(&scheme)),
-        "cubic" => Some(state_bytes_with::<Cubic>(&scheme)),
-        _ => None,
-    }
-}
-
-fn state_bytes_with<A: Avoidance>(scheme: &AnyScheme) -> usize {
-    match scheme {
-        AnyScheme::SlowStart(_) => Controller::<SlowStart, Rfc5681, A>::STATE_SIZE,
-        AnyScheme::Limited(_) => Controller::<Limited, Rfc5681, A>::STATE_SIZE,
-        AnyScheme::HyStart(_) => Controller::<HyStart, Rfc5681, A>::STATE_SIZE,
-        AnyScheme::Paced(_) => Controller::<Paced, Rfc5681, A>::STATE_SIZE,
-    }
+    Some(scheme.state_size(&registry::law(entry.law)?.build()))
 }

@@ -10,10 +10,13 @@ mod parameter;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
-use crate::avoidance::{self, Cubic, Reno};
+use crate::avoidance::{self, Cubic, Reno, Vegas, Westwood};
 use crate::controller::Controller;
 use crate::restart::{self, Rfc5681};
-use crate::schemes::{self, HyStart, Initial, Limited, Paced, SlowStart};
+use crate::schemes::{
+    self, Adaptive, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced, PacketPair, SlowStart,
+    VegasStart,
+};
 use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
 
 /// A controller whose parts were chosen by name.
@@ -32,6 +35,13 @@ macro_rules! any_startup {
 
             fn plan(&self, path: &Path) -> Plan {
                 match self { $(Self::$scheme(scheme) => scheme.plan(path)),+ }
+            }
+        }
+
+        impl $name {
+            /// Bytes of state that govern a connection with this scheme, the default restart policy and `law`.
+            pub fn state_size(&self, law: &AnyLaw) -> usize {
+                match self { $(Self::$scheme(_) => law.state_size_after::<$scheme>()),+ }
             }
         }
 
@@ -67,6 +77,12 @@ macro_rules! any_law {
             }
         }
 
+        impl $name {
+            fn state_size_after<S: Startup>(&self) -> usize {
+                match self { $(Self::$law(_) => Controller::<S, Rfc5681, $law>::STATE_SIZE),+ }
+            }
+        }
+
         $(impl From<$law> for $name {
             fn from(law: $law) -> Self {
                 Self::$law(law)
@@ -77,7 +93,7 @@ macro_rules! any_law {
 
 any_startup! {
     /// Any start-up scheme.
-    AnyScheme { SlowStart, Limited, HyStart, Paced }
+    AnyScheme { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive }
 }
 
 any_startup! {
@@ -87,18 +103,29 @@ any_startup! {
 
 any_law! {
     /// Any avoidance law.
-    AnyLaw { Reno, Cubic }
+    AnyLaw { Reno, Cubic, Vegas, Westwood }
 }
 
 /// The schemes, in the order in which lists show them.
-static SCHEMES: &[SchemeEntry] =
-    &[schemes::SLOW_START, schemes::SLOW_START_PACED, schemes::LIMITED, schemes::HYSTART, schemes::PACED];
+static SCHEMES: &[SchemeEntry] = &[
+    schemes::SLOW_START,
+    schemes::SLOW_START_PACED,
+    schemes::LIMITED,
+    schemes::VEGAS,
+    schemes::PACKET_PAIR,
+    schemes::ADAPTIVE,
+    schemes::PACED,
+    schemes::HYSTART,
+    schemes::HYSTART_LINUX,
+    schemes::HYSTART_PLUS,
+];
 
 /// The restart policies.
 static RESTARTS: &[RestartEntry] = &[restart::RFC5681];
 
 /// The avoidance laws.
-static LAWS: &[LawEntry] = &[avoidance::RENO, avoidance::CUBIC];
+static LAWS: &[LawEntry] =
+    &[avoidance::RENO, avoidance::CUBIC, avoidance::VEGAS, avoidance::VEGAS_LINUX, avoidance::WESTWOOD];
 
 /// A start-up scheme by name.
 #[derive(Clone, Copy, Debug)]

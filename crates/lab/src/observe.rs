@@ -133,7 +133,7 @@ impl Observer {
                     self.evidence.exits.push(seen);
                 }
                 let found = rate.map_or_else(String::new, |rate| {
-                    format!(", found {}", crate::quantity::humane_rate(rate))
+                    format!(", found {}", crate::quantity::rounded_rate(rate.bps()))
                 });
                 let (cwnd, flight) = (self.packets(cwnd), self.packets(flight));
                 let what = if phase == Phase::Restart { "restart" } else { "start-up" };

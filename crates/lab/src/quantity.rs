@@ -432,6 +432,37 @@ pub fn show_rate(rate: Rate) -> String {
     show(rate.bps(), &[("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)])
 }
 
+/// A rate to four digits, for what was measured: `65.00 Mbit/s`.
+pub fn rounded_rate(bps: u64) -> String {
+    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1_u64)];
+    let (name, factor) = units.into_iter().find(|(_, factor)| bps >= *factor).unwrap_or(("bit/s", 1));
+    #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
+    let value = bps as f64 / factor as f64;
+    let decimals = match value {
+        _ if factor == 1 => 0,
+        0.0..10.0 => 3,
+        10.0..100.0 => 2,
+        _ => 1,
+    };
+    format!("{value:.decimals$} {name}")
+}
+
+/// A duration as a reader likes it: `80 ms`.
+pub fn humane_span(span: Span) -> String {
+    spaced(&show_span(span))
+}
+
+/// A size as a reader likes it: `1 MB`.
+pub fn humane_bytes(bytes: Bytes) -> String {
+    spaced(&show_bytes(bytes))
+}
+
+/// A space between a number and its unit.
+fn spaced(text: &str) -> String {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    format!("{number} {}", &text[number.len()..])
+}
+
 /// A rate as a reader likes it: `100 Mbit/s`.
 pub fn humane_rate(rate: Rate) -> String {
     let bps = rate.bps();

@@ -136,7 +136,7 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
 /// An unknown law, or one not built yet.
 pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
     let laws: Vec<_> = registry::laws().iter().map(|law| (law.name, law.name)).collect();
-    word(text, &laws, &["vegas", "westwood"], "avoidance laws are `reno` and `cubic`")
+    word(text, &laws, &["westwood"], "avoidance laws are `reno`, `cubic`, `vegas` and `vegas-linux`")
 }
 
 /// The name of a restart policy.

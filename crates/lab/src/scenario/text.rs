@@ -76,7 +76,7 @@ impl Scenario {
     pub fn describe(&self) -> String {
         let queue = match self.queue {
             QueueSize::Packets(packets) => format!("{packets} packets"),
-            QueueSize::Bytes(bytes) => show_bytes(bytes),
+            QueueSize::Bytes(bytes) => quantity::humane_bytes(bytes),
             QueueSize::Bdp(share) => format!("{share} BDP"),
         };
         let cross = match self.cross {
@@ -86,13 +86,13 @@ impl Scenario {
             Cross::Tcp(flows) => format!("{flows} bulk TCP flows across"),
         };
         let goal = match self.goal {
-            Goal::Size(bytes) => format!("{} to transfer", show_bytes(bytes)),
-            Goal::Duration(span) => show_span(span),
+            Goal::Size(bytes) => format!("{} to transfer", quantity::humane_bytes(bytes)),
+            Goal::Duration(span) => quantity::humane_span(span),
         };
         format!(
             "{}, {} base RTT, drop-tail queue of {queue}, {cross}, {}-byte packets, {goal}",
             quantity::humane_rate(self.rate),
-            show_span(self.rtt),
+            quantity::humane_span(self.rtt),
             self.packet(),
         )
     }
