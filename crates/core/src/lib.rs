@@ -17,15 +17,21 @@
 pub mod avoidance;
 mod compact;
 mod controller;
+mod eligible_rate;
+mod evidence;
+mod micros;
 mod pacer;
+mod rate_code;
 pub mod registry;
 pub mod restart;
 pub mod schemes;
 mod seam;
 mod units;
+mod vegas;
 
 pub use controller::{Controller, Note, Phase};
 pub use pacer::Pacer;
+pub use rate_code::RateCode;
 pub use seam::{
     Ack, Advice, Ask, Avoidance, Cause, Delivered, Event, Exit, Learned, Loss, LostPacket, Origin, Pacing,
     Path, Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,

@@ -2,9 +2,16 @@
 
 mod cubic;
 mod reno;
+mod vegas;
+mod westwood;
 
+pub use crate::vegas::Variant as VegasVariant;
 pub use cubic::Cubic;
 pub use reno::Reno;
+pub use vegas::Vegas;
+pub use westwood::Westwood;
 
 pub(crate) use cubic::CUBIC;
 pub(crate) use reno::RENO;
+pub(crate) use vegas::{VEGAS, VEGAS_LINUX};
+pub(crate) use westwood::WESTWOOD;

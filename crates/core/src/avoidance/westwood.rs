@@ -1,0 +1,128 @@
+//! TCP Westwood with the eligible rate estimate: a segment a round trip like Reno, but after a loss the threshold is
+//! what the estimate entitles to, ERE · `RTT_min`, and the window at most that (Wang, Pau, Sanadidi and Gerla, slides
+//! of March 2003, "TCP Westwood: the control algorithm").
+//!
+//! The estimate is made from the first ACK of the connection on, whoever governs. Where the threshold lies above
+//! the window, as after a random loss or a timeout, the window doubles up to it. Before there is an estimate, the
+//! answer is RFC 5681's half of the flight. A mark is answered like a loss.
+
+use crate::compact::Bytes32;
+use crate::eligible_rate::{Count, EligibleRate, Sampler};
+use crate::registry::LawEntry;
+use crate::seam::{Avoidance, Event, Exit, Path, Plan};
+use crate::units::Bytes;
+
+/// Westwood.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    rate: EligibleRate,
+    window: Bytes32,
+    ssthresh: Option<Bytes32>,
+    /// Bytes acknowledged since the window last grew.
+    acked: Bytes32,
+}
+
+pub(crate) const WESTWOOD: LawEntry = LawEntry {
+    name: "westwood",
+    summary: "a segment a round trip; at a loss the window that the eligible rate estimate entitles to",
+    source: "Wang, Pau, Sanadidi and Gerla, Improving TCP start-up over high bandwidth delay paths (2003)",
+    make: || Westwood::new().into(),
+};
+
+impl Default for Westwood {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Westwood {
+    /// A law that has not taken over yet.
+    pub fn new() -> Self {
+        Self {
+            rate: EligibleRate::new(Sampler::Vegas, Count::Delivered),
+            window: Bytes32::ZERO,
+            ssthresh: None,
+            acked: Bytes32::ZERO,
+        }
+    }
+
+    /// ssthresh = ERE · `RTT_min`; if cwin > ssthresh, cwin = ssthresh.
+    fn reduce(&mut self, path: &Path) {
+        let window = self.window.wide();
+        let target = match self.rate.window(path) {
+            Some(eligible) => eligible,
+            // RFC 5681 equation 4.
+            None => path.flight.min(window) / 2,
+        };
+        let target = target.max(path.mss * 2);
+        self.set(window.min(target), Some(target));
+    }
+
+    fn set(&mut self, window: Bytes, ssthresh: Option<Bytes>) {
+        self.window = window.into();
+        self.ssthresh = ssthresh.map(Bytes32::from);
+        self.acked = Bytes32::ZERO;
+    }
+
+    fn grow(&mut self, by: Bytes, path: &Path) {
+        let window = self.window.wide();
+        if self.ssthresh.is_some_and(|ssthresh| window < ssthresh.wide()) {
+            self.window = (window + by.min(path.mss)).into();
+            return;
+        }
+        // One ACK can cover more than the window just after a reduction; it counts as one window.
+        let acked = self.acked.wide() + by.min(window);
+        if acked >= window {
+            self.window = (window + path.mss).into();
+            self.acked = (acked - window).into();
+        } else {
+            self.acked = acked.into();
+        }
+    }
+
+    fn listen(&mut self, event: &Event<'_>, path: &Path) {
+        match event {
+            Event::Acked(ack) => self.rate.on_ack(ack, path),
+            // No ACK interval spans a silence; the estimate itself stays.
+            Event::TimedOut { .. } => self.rate.pause(),
+            _ => {}
+        }
+    }
+}
+
+impl Avoidance for Westwood {
+    fn enter(&mut self, exit: &Exit, path: &Path) {
+        let known = self.ssthresh.map(Bytes32::wide);
+        self.set(exit.learned.window, exit.learned.ssthresh.or(known));
+        if exit.is_congestion() && exit.learned.ssthresh.is_none() {
+            self.reduce(path);
+        }
+    }
+
+    fn on(&mut self, event: &Event<'_>, path: &Path) {
+        self.listen(event, path);
+        match event {
+            Event::Acked(ack) => self.grow(ack.growth, path),
+            Event::Lost(loss) if loss.opens_episode => self.reduce(path),
+            Event::Marked | Event::TimedOut { .. } => self.reduce(path),
+            Event::Begin(_)
+            | Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => {}
+        }
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        self.listen(event, path);
+    }
+
+    fn plan(&self, _path: &Path) -> Plan {
+        Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+    }
+}

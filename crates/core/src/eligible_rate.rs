@@ -1,0 +1,339 @@
+//! The eligible rate estimate of TCP Westwood: what rate a connection has a right to, from the times and sizes of
+//! its ACKs (Wang, Pau, Sanadidi and Gerla, slides of March 2003; adaptive bandwidth share estimation, ABSE).
+//!
+//! A sample is what was acknowledged in the last `T_k`, over that time. With `T_k` one ACK interval it is the
+//! bandwidth estimate BE, a packet pair; with `T_k` a round trip it is the rate estimate RE, a packet train. The
+//! eligible rate adapts `T_k` between the two to how congested the path is. A first-order low-pass filter
+//! (Tustin's) with a time constant smooths the samples.
+//!
+//! All in integers: rates in 1/256 bit per second of payload, times in nanoseconds, products in 128 bits.
+//!
+//! Deviations: intervals longer than the last 8 ACKs are rounded up to the next of 16 marks a tenth of a round
+//! trip apart, so that the state is small; and what is limited by the application or the receiver gives no
+//! sample, where ABSE lets the estimate decay.
+
+use crate::evidence::is_starved;
+use crate::seam::{Ack, Path};
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// Fixed-point rates have this many bits after the point.
+const POINT: u32 = 8;
+/// Marks of the newest ACKs, one each.
+const RECENT: usize = 8;
+/// Marks a [`TENTH`] of a round trip apart, which reach back over more than one.
+const DISTANT: usize = 16;
+const TENTH: u64 = 10;
+/// `Th` is an average with this weight for what was (ABSE, 0.6).
+const KEEP: (u64, u64) = (6, 10);
+/// N: the most round trips that ABSE's time constant grows by (ABSE, 10).
+const STRETCH: u64 = 10;
+/// `U_max` is the greatest of this many (ABSE, from memory of the paper).
+const VARIATIONS: usize = 10;
+
+/// How `T_k` and the time constant are chosen: choice-16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sampler {
+    /// `T_k` is how far the round-trip time is above its least; τ a quarter of the round-trip time.
+    Vegas,
+    /// ABSE as printed: the congestion level is what the window holds beyond `Th · RTT_min`; τ = RTT (1 + N U / `U_max`).
+    Abse,
+    /// ABSE with the window of a round trip ago, which is the one that `Th` answers.
+    AbseLagged,
+    /// RE: `T_k` is a round trip; τ a quarter of it.
+    Re,
+    /// BE: `T_k` is an ACK interval; τ a quarter of the round-trip time.
+    Be,
+}
+
+/// What an ACK counts for: choice-17.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Count {
+    /// What it newly acknowledges, selectively or cumulatively; without SACK a duplicate counts for a segment.
+    Delivered,
+    /// Westwood's: a duplicate counts for a segment whatever SACK says, and the cumulative ACK for the rest.
+    Duplicates,
+}
+
+/// The estimator.
+#[derive(Clone, Debug)]
+pub(crate) struct EligibleRate {
+    recent: Marks<RECENT>,
+    distant: Marks<DISTANT>,
+    /// Bytes acknowledged so far, modulo 2^32.
+    acked: u32,
+    /// Bytes counted for duplicates and not yet acknowledged cumulatively.
+    credit: u32,
+    /// The newest sample and the estimate; none before the second ACK.
+    newest: Option<Fixed>,
+    estimate: Option<Fixed>,
+    /// ABSE: `Th`, U and its last values.
+    throughput: Fixed,
+    variation: Fixed,
+    variations: [Fixed; VARIATIONS],
+    next_variation: u8,
+    sampler: Sampler,
+    count: Count,
+}
+
+/// A rate in 1/256 bit per second.
+type Fixed = u64;
+
+/// What was acknowledged by an instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: Time,
+    acked: u32,
+    /// The window then, saturating.
+    cwnd: u32,
+}
+
+impl EligibleRate {
+    /// An estimator that has heard nothing.
+    pub(crate) fn new(sampler: Sampler, count: Count) -> Self {
+        Self {
+            recent: Marks::default(),
+            distant: Marks::default(),
+            acked: 0,
+            credit: 0,
+            newest: None,
+            estimate: None,
+            throughput: 0,
+            variation: 0,
+            variations: [0; VARIATIONS],
+            next_variation: 0,
+            sampler,
+            count,
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::new(self.sampler, self.count);
+    }
+
+    /// Freezes the estimate: no interval spans what comes before now.
+    pub(crate) fn pause(&mut self) {
+        self.recent = Marks::default();
+        self.distant = Marks::default();
+    }
+
+    /// The estimate in bits of payload per second; none before the second ACK.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        self.estimate.map(|fixed| Rate::from_bps(fixed >> POINT))
+    }
+
+    /// The window that the estimate entitles to: ERE · `RTT_min`.
+    pub(crate) fn window(&self, path: &Path) -> Option<Bytes> {
+        Some(self.rate()?.over(path.min_rtt?))
+    }
+
+    /// Takes in an ACK.
+    pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, path: &Path) {
+        let bytes = self.bytes_of(ack, path);
+        if bytes == 0 {
+            return;
+        }
+        if is_starved(ack, path) {
+            self.pause();
+            return;
+        }
+        self.acked = self.acked.wrapping_add(bytes);
+        let before = self.recent.newest();
+        if before.is_some_and(|before| path.now <= before.at) {
+            // Two ACKs at one instant are one.
+            return;
+        }
+        if let (Some(before), Some(rtt)) = (before, path.latest_rtt) {
+            self.sample(path, rtt, path.now.since(before.at));
+        }
+        let cwnd = u32::try_from(path.cwnd.get()).unwrap_or(u32::MAX);
+        let mark = Mark { at: path.now, acked: self.acked, cwnd };
+        self.recent.push(mark);
+        let spacing = path.latest_rtt.unwrap_or_default() / TENTH;
+        if self.distant.newest().is_none_or(|last| path.now.since(last.at) >= spacing) {
+            self.distant.push(mark);
+        }
+    }
+
+    fn bytes_of(&mut self, ack: &Ack<'_>, path: &Path) -> u32 {
+        let short = |bytes: Bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
+        let told = match self.count {
+            Count::Delivered => short(ack.bytes),
+            Count::Duplicates => short(ack.advanced),
+        };
+        let mss = short(path.mss);
+        if told == 0 && ack.duplicate {
+            self.credit = self.credit.saturating_add(mss);
+            return mss;
+        }
+        // Linux, westwood_acked_count: a cumulative ACK for more than a segment pays back what duplicates were
+        // counted for; one that is all paid for still tells that a segment arrived.
+        if told <= mss || self.credit == 0 {
+            return told;
+        }
+        let paid = self.credit.min(told);
+        self.credit -= paid;
+        if paid == told { mss } else { told - paid }
+    }
+
+    /// An ACK came `interval` after the one before.
+    fn sample(&mut self, path: &Path, rtt: Span, interval: Span) {
+        let span = self.sampling_interval(path, rtt, interval);
+        let Some(sample) = self.over(path.now, span) else { return };
+        let before = self.newest.replace(sample);
+        let (Some(before), Some(estimate)) = (before, self.estimate) else {
+            self.estimate = Some(sample);
+            return;
+        };
+        let variation = blend(self.variation, sample.abs_diff(before));
+        self.variation = variation;
+        self.variations[usize::from(self.next_variation) % VARIATIONS] = variation;
+        self.next_variation = (self.next_variation + 1) % 10;
+        let constant = match self.sampler {
+            Sampler::Vegas | Sampler::Re | Sampler::Be => rtt / 4,
+            Sampler::Abse | Sampler::AbseLagged => {
+                let most = self.variations.iter().copied().max().unwrap_or(0);
+                rtt + (rtt * STRETCH).scale(variation, most.max(1))
+            }
+        };
+        self.estimate = Some(tustin(estimate, (before, sample), interval, constant));
+    }
+
+    /// `T_k`, between one ACK interval and a round trip.
+    fn sampling_interval(&mut self, path: &Path, rtt: Span, interval: Span) -> Span {
+        let wanted = match self.sampler {
+            Sampler::Be => interval,
+            Sampler::Re => rtt,
+            Sampler::Vegas => rtt - path.min_rtt.unwrap_or(rtt),
+            Sampler::Abse | Sampler::AbseLagged => {
+                self.throughput = blend(self.throughput, self.over(path.now, rtt).unwrap_or(0));
+                let window = match self.sampler {
+                    Sampler::AbseLagged => self.window_at(path, rtt),
+                    _ => path.cwnd,
+                };
+                let held = Rate::from_bps(self.throughput >> POINT).over(path.min_rtt.unwrap_or_default());
+                congested_share(rtt, window, held)
+            }
+        };
+        wanted.min(rtt).max(interval)
+    }
+
+    /// What was acknowledged in the last `span`, over it; the sample in hand is that of the newest mark that is
+    /// as old as that. While the history is shorter the whole of it counts, over `span` still.
+    fn over(&self, now: Time, span: Span) -> Option<Fixed> {
+        let mark = self.mark(now, span)?;
+        let bytes = u128::from(self.acked.wrapping_sub(mark.acked));
+        let nanos = u128::from(now.since(mark.at).max(span).nanos().max(1));
+        Some(u64::try_from(((bytes * 8_000_000_000) << POINT) / nanos).unwrap_or(u64::MAX))
+    }
+
+    fn window_at(&self, path: &Path, ago: Span) -> Bytes {
+        self.mark(path.now, ago).map_or(path.cwnd, |mark| Bytes::new(u64::from(mark.cwnd)))
+    }
+
+    /// The newest mark at least `ago` old, or else the oldest.
+    fn mark(&self, now: Time, ago: Span) -> Option<Mark> {
+        let old_enough = |mark: &Mark| now.since(mark.at) >= ago;
+        let newest_first = || self.recent.newest_first().chain(self.distant.newest_first());
+        newest_first().find(old_enough).or_else(|| newest_first().min_by_key(|mark| mark.at))
+    }
+}
+
+/// ABSE: `T_k` = RTT (cwin - `Th · RTT_min`) / cwin, nothing when the window holds no more than that.
+fn congested_share(rtt: Span, window: Bytes, held: Bytes) -> Span {
+    rtt.scale((window - held).get(), window.get())
+}
+
+/// 0.6 of what was and 0.4 of what is.
+fn blend(was: Fixed, is: Fixed) -> Fixed {
+    let sum = u128::from(was) * u128::from(KEEP.0) + u128::from(is) * u128::from(KEEP.1 - KEEP.0);
+    u64::try_from(sum / u128::from(KEEP.1)).unwrap_or(u64::MAX)
+}
+
+/// Tustin's filter: α = (2τ - Δt) / (2τ + Δt); the estimate is α of itself and 1 - α of the mean of the last two
+/// samples. An interval beyond 2τ takes the mean alone, where α would be negative.
+fn tustin(estimate: Fixed, samples: (Fixed, Fixed), interval: Span, constant: Span) -> Fixed {
+    let twice = u128::from(constant.nanos()) * 2;
+    let interval = u128::from(interval.nanos()).min(twice).max(1);
+    let twice = twice.max(interval);
+    let mean_twice = u128::from(samples.0) + u128::from(samples.1);
+    let sum = (twice - interval) * u128::from(estimate) + interval * mean_twice;
+    u64::try_from(sum / (twice + interval)).unwrap_or(u64::MAX)
+}
+
+/// The newest `N` marks.
+#[derive(Clone, Debug)]
+struct Marks<const N: usize> {
+    ring: [Mark; N],
+    /// Where the next goes, and how many there are.
+    next: u8,
+    len: u8,
+}
+
+impl<const N: usize> Default for Marks<N> {
+    fn default() -> Self {
+        Self { ring: [Mark::default(); N], next: 0, len: 0 }
+    }
+}
+
+impl<const N: usize> Marks<N> {
+    #[expect(clippy::cast_possible_truncation, reason = "N is at most 16")]
+    fn push(&mut self, mark: Mark) {
+        self.ring[usize::from(self.next) % N] = mark;
+        self.next = (self.next + 1) % N as u8;
+        self.len = (self.len + 1).min(N as u8);
+    }
+
+    fn newest(&self) -> Option<Mark> {
+        self.newest_first().next()
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = Mark> {
+        (1..=usize::from(self.len)).map(|back| self.ring[(usize::from(self.next) + N - back) % N])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    fn millis(count: u64) -> Span {
+        Span::from_millis(count)
+    }
+
+    #[test]
+    fn abse_takes_the_share_of_the_round_trip_that_the_window_holds_too_much() {
+        // ALGORITHMS.md section 16: Th · RTT_min = 80, cwin = 100, RTT 0.1 s.
+        assert_eq!(congested_share(millis(100), MSS * 100, MSS * 80), millis(20));
+        assert_eq!(congested_share(millis(100), MSS * 100, MSS * 120), Span::ZERO);
+        // Section 8: a window of twice the BDP gives half a round trip.
+        assert_eq!(congested_share(millis(100), MSS * 200, MSS * 100), millis(50));
+    }
+
+    #[test]
+    fn the_filter_moves_by_the_interval_over_the_time_constant() {
+        // α = (2 · 25 - 1) / (2 · 25 + 1) = 49 / 51; towards 51 000 from nothing: 2 / 51 of it.
+        assert_eq!(tustin(0, (51_000, 51_000), millis(1), millis(25)), 2_000);
+        assert_eq!(tustin(51_000, (51_000, 51_000), millis(1), millis(25)), 51_000);
+        // A long silence: the mean of the two samples.
+        assert_eq!(tustin(99, (10, 30), millis(500), millis(25)), 20);
+        assert_eq!(tustin(99, (10, 30), Span::ZERO, Span::ZERO), 20);
+    }
+
+    #[test]
+    fn the_average_keeps_six_tenths() {
+        assert_eq!(blend(1_000, 500), 800);
+    }
+
+    #[test]
+    fn marks_are_given_newest_first_and_the_oldest_are_overwritten() {
+        let mut marks = Marks::<3>::default();
+        assert!(marks.newest().is_none());
+        for acked in 1..=4 {
+            marks.push(Mark { acked, ..Mark::default() });
+        }
+        assert!(marks.newest_first().map(|mark| mark.acked).eq([4, 3, 2]));
+    }
+}

@@ -1,0 +1,203 @@
+//! Adaptive start (Astart; Wang, Pau, Sanadidi and Gerla, slides of March 2003): slow start whose threshold is raised
+//! again and again to what TCP Westwood's eligible rate estimate says the path allows.
+//!
+//! Below the threshold the window doubles (mini slow start), above it it grows by a segment a round trip (mini
+//! congestion avoidance). The threshold only rises, so the two alternate until three duplicate ACKs end it: there
+//! is no other exit. A timeout leaves too, and start-up begins again below the threshold that the estimate gave.
+//!
+//! What the slides leave open is choice-16: the first threshold (64 segments; with none Astart is slow start, since
+//! the maximum never lowers it), the sampling interval, pacing at twice cwnd / srtt, and that a window equal to the
+//! threshold still doubles. After a timeout the estimator begins anew: the silence was no ACK interval, and what it
+//! knew is in the threshold.
+
+use crate::compact::Bytes32;
+use crate::eligible_rate::{Count, EligibleRate, Sampler};
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
+use crate::units::{Bytes, Rate};
+
+/// Adaptive start.
+#[derive(Clone, Debug)]
+pub struct Adaptive {
+    /// Holds the window; it has no threshold, so that it never leaves by itself.
+    slow: SlowStart,
+    rate: EligibleRate,
+    /// The threshold given at construction and the one of choice-16, whichever is lower, is found when the
+    /// segment size is known.
+    threshold: Option<Bytes32>,
+    /// Bytes acknowledged since the window last grew in mini congestion avoidance.
+    acked: Bytes32,
+    /// choice-16: segments.
+    first_threshold: u16,
+}
+
+const SSTHRESH: &str = "ssthresh0";
+const SAMPLER: &str = "sampler";
+const COUNT: &str = "count";
+const PACED: &str = "paced";
+
+/// choice-16.
+const FIRST_THRESHOLD: u16 = 64;
+
+pub(crate) const ADAPTIVE: SchemeEntry = SchemeEntry {
+    name: "adaptive",
+    summary: "slow start whose threshold follows Westwood's eligible rate estimate upwards (Astart)",
+    source: "Wang, Pau, Sanadidi and Gerla, Improving TCP start-up over high bandwidth delay paths (2003)",
+    law: "westwood",
+    parameters: &[
+        Parameter {
+            name: SSTHRESH,
+            kind: Kind::Count { least: 2, most: u16::MAX as u64 },
+            default: Value::Count(FIRST_THRESHOLD as u64),
+            help: "segments of the first threshold, at most --ssthresh; the slides give none",
+        },
+        Parameter {
+            name: SAMPLER,
+            kind: Kind::Word(&["vegas", "abse-literal", "abse-lagged", "re", "be"]),
+            default: Value::Word("vegas"),
+            help: "how long a rate sample is: the round-trip time above its least, ABSE's congestion level with this \
+                   or the last round's window, a round trip, or an ACK interval",
+        },
+        Parameter {
+            name: COUNT,
+            kind: Kind::Word(&["delivered", "duplicates"]),
+            default: Value::Word("delivered"),
+            help: "what an ACK counts for: what SACK and it acknowledge, or a segment for each duplicate as Westwood",
+        },
+        Parameter {
+            name: PACED,
+            kind: Kind::Word(&["yes", "no"]),
+            default: Value::Word("yes"),
+            help: "whether it paces at twice cwnd / srtt; the slides do not",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    make: |initial, settings| Adaptive::from_settings(initial, settings).into(),
+};
+
+impl Adaptive {
+    /// Adaptive start with the defaults of choice-16.
+    pub fn new(initial: Initial) -> Self {
+        Self::with(initial, true, EligibleRate::new(Sampler::Vegas, Count::Delivered))
+    }
+
+    fn with(initial: Initial, paced: bool, rate: EligibleRate) -> Self {
+        let unbounded = Initial { ssthresh: None, ..initial };
+        let slow = if paced { SlowStart::paced(unbounded) } else { SlowStart::new(unbounded) };
+        Self {
+            slow,
+            rate,
+            threshold: initial.ssthresh.map(Bytes32::from),
+            acked: Bytes32::ZERO,
+            first_threshold: FIRST_THRESHOLD,
+        }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let sampler = match settings.word(SAMPLER) {
+            "abse-literal" => Sampler::Abse,
+            "abse-lagged" => Sampler::AbseLagged,
+            "re" => Sampler::Re,
+            "be" => Sampler::Be,
+            _ => Sampler::Vegas,
+        };
+        let count = match settings.word(COUNT) {
+            "duplicates" => Count::Duplicates,
+            _ => Count::Delivered,
+        };
+        let paced = settings.word(PACED) == "yes";
+        Self {
+            first_threshold: u16::try_from(settings.count(SSTHRESH)).unwrap_or(u16::MAX),
+            ..Self::with(initial, paced, EligibleRate::new(sampler, count))
+        }
+    }
+
+    fn begin(&mut self, origin: Origin, path: &Path) -> Step {
+        self.rate.restart();
+        self.acked = Bytes32::ZERO;
+        let first = path.mss * u64::from(self.first_threshold);
+        let (threshold, origin) = match origin {
+            Origin::Fresh => (self.threshold.map(Bytes32::wide), origin),
+            Origin::PathChange => (None, origin),
+            Origin::AfterTimeout { was } => {
+                (was.ssthresh, Origin::AfterTimeout { was: Learned { ssthresh: None, ..was } })
+            }
+            Origin::AfterIdle { idle, was } => {
+                (was.ssthresh, Origin::AfterIdle { idle, was: Learned { ssthresh: None, ..was } })
+            }
+        };
+        let fresh = matches!(origin, Origin::Fresh | Origin::PathChange);
+        let threshold =
+            if fresh { threshold.unwrap_or(first).min(first) } else { threshold.unwrap_or(first) };
+        self.threshold = Some(threshold.into());
+        self.slow.on(&Event::Begin(origin), path)
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        self.rate.on_ack(ack, path);
+        let eligible = self.rate.window(path).unwrap_or(Bytes::ZERO);
+        let threshold = self.threshold().max(eligible);
+        self.threshold = Some(threshold.into());
+        let window = self.slow.window();
+        if window <= threshold {
+            self.acked = Bytes32::ZERO;
+            return self.slow.grow(ack.growth.min(path.mss));
+        }
+        // A segment once a window's worth was acknowledged: 1 / cwnd an ACK.
+        let acked = self.acked.wide() + ack.growth.min(window);
+        if acked < window {
+            self.acked = acked.into();
+            return Step::Stay;
+        }
+        self.acked = (acked - window).into();
+        self.slow.grow(path.mss)
+    }
+
+    fn threshold(&self) -> Bytes {
+        self.threshold.map_or(Bytes::ZERO, Bytes32::wide)
+    }
+
+    /// Three duplicate ACKs or a timeout: the threshold is what the estimate says, at least two segments, and the
+    /// window at most that. Without an estimate the law answers as to any loss.
+    fn leave(&self, cause: Cause, path: &Path) -> Step {
+        let window = self.slow.window();
+        let eligible = self.rate.window(path).map(|eligible| eligible.max(path.mss * 2));
+        let learned = Learned {
+            window: window.min(eligible.unwrap_or(window)),
+            ssthresh: eligible,
+            rate: self.rate.rate().map(|rate| in_ip_bits(rate, path)),
+        };
+        Step::Done(Exit { cause, learned })
+    }
+}
+
+/// A rate of payload as a rate of IP packets.
+pub(super) fn in_ip_bits(rate: Rate, path: &Path) -> Rate {
+    rate.scale(path.wire.get(), path.mss.get())
+}
+
+impl Startup for Adaptive {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Begin(origin) => self.begin(*origin, path),
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Lost(loss) if loss.opens_episode => self.leave(Cause::Loss, path),
+            Event::Marked => self.leave(Cause::Mark, path),
+            Event::TimedOut { .. } => self.leave(Cause::Timeout, path),
+            Event::Established { .. } => self.slow.on(event, path),
+            Event::Lost(_)
+            | Event::Sent(_)
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => Step::Stay,
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        Plan { ssthresh: self.threshold.map(Bytes32::wide), ..self.slow.plan(path) }
+    }
+}
