@@ -1,0 +1,299 @@
+//! HyStart++ (RFC 9406): slow start that, when the delay of a round rises, goes on growing at a quarter of the
+//! pace for a few rounds (conservative slow start, CSS), and takes the rise back if the delay falls again.
+//!
+//! Only the initial slow start runs it (section 4.3); after a timeout it is plain slow start. Growth is counted
+//! in bytes: what the division by four leaves is carried to the next ACK. The first round ends with the first
+//! ACK, because `windowEnd` begins at SND.NXT, and has no samples.
+
+use crate::micros::{self, Micros};
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
+use crate::units::Bytes;
+
+/// Section 4.3: `MIN_RTT_THRESH` and `MAX_RTT_THRESH`, in microseconds.
+const THRESHOLD: core::ops::RangeInclusive<u32> = 4_000..=16_000;
+/// Section 4.3: `MIN_RTT_DIVISOR`.
+const RTT_DIVISOR: u32 = 8;
+/// Section 4.3: `N_RTT_SAMPLE`.
+const SAMPLES: u8 = 8;
+/// Section 4.3: `CSS_GROWTH_DIVISOR`.
+const GROWTH_DIVISOR: u8 = 4;
+/// Section 4.3: `CSS_ROUNDS`.
+const CSS_ROUNDS: u8 = 5;
+/// Section 4.3: L, for a sender that does not pace.
+const UNPACED_LIMIT: u16 = 8;
+
+/// HyStart++.
+#[derive(Clone, Debug)]
+pub struct HyStartPlus {
+    slow: SlowStart,
+    /// `lastRoundMinRTT`.
+    last_min: Option<Micros>,
+    /// `currentRoundMinRTT`.
+    current_min: Option<Micros>,
+    /// `cssBaselineMinRtt`: known while in conservative slow start.
+    baseline: Option<Micros>,
+    /// L in segments; none is infinite.
+    limit: Option<core::num::NonZeroU16>,
+    /// `rttSampleCount`, as far as it matters.
+    samples: u8,
+    /// Rounds of conservative slow start that have ended.
+    rounds: u8,
+    most_rounds: u8,
+    divisor: u8,
+    /// choice-11: what dividing by the growth divisor left.
+    carry: u8,
+    carries: bool,
+    resumes: Resume,
+    /// Whether this is the initial slow start.
+    armed: bool,
+}
+
+/// Below what delay conservative slow start takes its entry back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Resume {
+    /// Section 4.2: the delay with which it was entered, already raised.
+    EntryDelay,
+    /// neqo's reading: the delay that would have let it in.
+    EntryThreshold,
+}
+
+const LIMIT: &str = "l";
+const PACED: &str = "paced";
+const DIVISOR: &str = "divisor";
+const ROUNDS: &str = "rounds";
+const BASELINE: &str = "baseline";
+const DIVISION: &str = "division";
+
+pub(crate) const HYSTART_PLUS: SchemeEntry = SchemeEntry {
+    name: "hystart++",
+    summary: "slow start that grows at a quarter of the pace once the delay rises, and leaves five rounds later",
+    source: "RFC 9406",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: LIMIT,
+            kind: Kind::Count { least: 1, most: u16::MAX as u64 },
+            default: Value::Count(UNPACED_LIMIT as u64),
+            help: "L, the most segments that one ACK counts for; unlimited when paced, unless it is set",
+        },
+        Parameter {
+            name: PACED,
+            kind: Kind::Word(&["no", "yes"]),
+            default: Value::Word("no"),
+            help: "whether packets are paced, at twice cwnd / srtt as Linux does",
+        },
+        Parameter {
+            name: DIVISOR,
+            kind: Kind::Count { least: 2, most: u8::MAX as u64 },
+            default: Value::Count(GROWTH_DIVISOR as u64),
+            help: "by how much conservative slow start grows less (CSS_GROWTH_DIVISOR)",
+        },
+        Parameter {
+            name: ROUNDS,
+            kind: Kind::Count { least: 1, most: u8::MAX as u64 },
+            default: Value::Count(CSS_ROUNDS as u64),
+            help: "rounds of conservative slow start, the one in which it begins included (CSS_ROUNDS)",
+        },
+        Parameter {
+            name: BASELINE,
+            kind: Kind::Word(&["rfc", "last-min"]),
+            default: Value::Word("rfc"),
+            help: "it resumes below the delay with which it entered, or below last round's least plus the threshold",
+        },
+        Parameter {
+            name: DIVISION,
+            kind: Kind::Word(&["carry", "truncate"]),
+            default: Value::Word("carry"),
+            help: "what becomes of the bytes that the division leaves: carried to the next ACK, or lost",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    make: |initial, settings| HyStartPlus::from_settings(initial, settings).into(),
+};
+
+impl HyStartPlus {
+    /// HyStart++ with the constants of RFC 9406, not paced.
+    pub fn new(initial: Initial) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            last_min: None,
+            current_min: None,
+            baseline: None,
+            limit: core::num::NonZeroU16::new(UNPACED_LIMIT),
+            samples: 0,
+            rounds: 0,
+            most_rounds: CSS_ROUNDS,
+            divisor: GROWTH_DIVISOR,
+            carry: 0,
+            carries: true,
+            resumes: Resume::EntryDelay,
+            armed: true,
+        }
+    }
+
+    /// The same, paced, so that one ACK counts for all that it acknowledges.
+    pub fn paced(initial: Initial) -> Self {
+        Self { slow: SlowStart::paced(initial), limit: None, ..Self::new(initial) }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let scheme = if settings.word(PACED) == "yes" { Self::paced(initial) } else { Self::new(initial) };
+        let limit = match settings.given(LIMIT) {
+            Some(Value::Count(limit)) => core::num::NonZeroU16::new(u16::try_from(limit).unwrap_or(u16::MAX)),
+            _ => scheme.limit,
+        };
+        let byte = |name| u8::try_from(settings.count(name)).unwrap_or(u8::MAX).max(1);
+        Self {
+            limit,
+            divisor: byte(DIVISOR),
+            most_rounds: byte(ROUNDS),
+            carries: settings.word(DIVISION) == "carry",
+            resumes: match settings.word(BASELINE) {
+                "last-min" => Resume::EntryThreshold,
+                _ => Resume::EntryDelay,
+            },
+            ..scheme
+        }
+    }
+
+    /// Section 4.2: "for each arriving ACK".
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        if !self.armed {
+            return self.slow.grow(ack.growth.min(path.mss));
+        }
+        if ack.round_ended && self.end_round() {
+            return self.slow.found(Cause::CssEnd);
+        }
+        if let Some(sample) = ack.rtt {
+            let rtt = micros::of(sample.rtt);
+            self.current_min = Some(self.current_min.map_or(rtt, |least| least.min(rtt)));
+            self.samples = self.samples.saturating_add(1);
+        }
+        let by = self.increase(ack.growth, path.mss);
+        let step = self.slow.grow(by);
+        self.judge_delay();
+        step
+    }
+
+    /// A round ends and the next begins. Says whether it was the last of conservative slow start.
+    fn end_round(&mut self) -> bool {
+        self.last_min = self.current_min.take();
+        self.samples = 0;
+        if self.baseline.is_some() {
+            self.rounds = self.rounds.saturating_add(1);
+        }
+        self.rounds >= self.most_rounds
+    }
+
+    /// `cwnd += min(N, L * SMSS)`, in conservative slow start divided.
+    fn increase(&mut self, acked: Bytes, mss: Bytes) -> Bytes {
+        let most = self.limit.map_or(Bytes::MAX, |limit| mss * u64::from(limit.get()));
+        let counted = acked.min(most);
+        if self.baseline.is_none() {
+            return counted;
+        }
+        let divisor = u64::from(self.divisor);
+        let owed = counted + Bytes::new(u64::from(self.carry));
+        let whole = owed / divisor;
+        if self.carries {
+            self.carry = u8::try_from((owed - whole * divisor).get()).unwrap_or(0);
+        }
+        whole
+    }
+
+    /// Enters conservative slow start, or takes the entry back.
+    fn judge_delay(&mut self) {
+        let (Some(current), true) = (self.current_min, self.samples >= SAMPLES) else { return };
+        match self.baseline {
+            Some(baseline) if current < baseline => self.baseline = None,
+            Some(_) => {}
+            None => {
+                let Some(bar) = self.last_min.map(entry_delay) else { return };
+                if current >= bar {
+                    self.baseline = Some(match self.resumes {
+                        Resume::EntryDelay => current,
+                        Resume::EntryThreshold => bar,
+                    });
+                    self.rounds = 0;
+                    self.carry = 0;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, origin: Origin) {
+        self.armed = matches!(origin, Origin::Fresh | Origin::PathChange);
+        (self.last_min, self.current_min, self.baseline) = (None, None, None);
+        (self.samples, self.rounds, self.carry) = (0, 0, 0);
+    }
+}
+
+/// `lastRoundMinRTT + max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))`.
+fn entry_delay(last: Micros) -> Micros {
+    last.saturating_add((last.get() / RTT_DIVISOR).clamp(*THRESHOLD.start(), *THRESHOLD.end()))
+}
+
+impl Startup for HyStartPlus {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Begin(origin) => {
+                self.begin(*origin);
+                self.slow.on(event, path)
+            }
+            Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::Marked
+            | Event::TimedOut { .. }
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.slow.plan(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_460);
+
+    fn in_css() -> HyStartPlus {
+        let initial = Initial { segments: 10, ssthresh: None };
+        HyStartPlus { baseline: Micros::new(1), ..HyStartPlus::new(initial) }
+    }
+
+    #[test]
+    fn the_delay_must_rise_by_an_eighth_between_4_and_16_milliseconds() {
+        let bar = |millis| Micros::new(millis * 1_000).map(|last| entry_delay(last).get());
+        assert_eq!([16, 20, 100, 200, 300].map(bar), [20_000, 24_000, 112_500, 216_000, 316_000].map(Some));
+    }
+
+    #[test]
+    fn conservative_slow_start_adds_a_quarter_of_what_counts() {
+        assert_eq!(in_css().increase(MSS * 2, MSS), Bytes::new(730));
+        assert_eq!(in_css().increase(Bytes::new(20_000), MSS), Bytes::new(2_920), "L = 8 caps at 11680");
+        let unlimited = &mut HyStartPlus { limit: None, ..in_css() };
+        assert_eq!(unlimited.increase(Bytes::new(20_000), MSS), Bytes::new(5_000));
+    }
+
+    #[test]
+    fn what_the_division_leaves_is_carried_or_lost() {
+        let added = |carries| {
+            let mut scheme = HyStartPlus { carries, ..in_css() };
+            (0..4).fold(Bytes::ZERO, |sum, _| sum + scheme.increase(Bytes::new(1_003), MSS))
+        };
+        assert_eq!(added(true), Bytes::new(1_003));
+        assert_eq!(added(false), Bytes::new(1_000));
+    }
+}

@@ -1,0 +1,284 @@
+//! Hoe's packet pair (Hoe, SIGCOMM 1996): slow start to a threshold that the spacing of the first ACKs gives,
+//! bandwidth times round-trip time.
+//!
+//! Segments that leave back to back come out of the bottleneck spaced by its packet time, and so do their ACKs.
+//! The threshold is estimated once, from the first window of the connection, and only ever lowers the initial
+//! one. It measures the bottleneck's capacity, not what is available of it.
+//!
+//! `median` (choice-15): the median of up to three spacings, each divided by the segments that its ACK covers;
+//! a spacing counts only between ACKs that cover equally many, because one that covers fewer was sent by a
+//! delayed-ACK timer; what the application trickled out does not count either; the round trip is that of the
+//! first segment. `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments
+//! 2 and 3, the SYN being the first, whatever they cover, and the handshake's round trip.
+
+use crate::compact::Bytes32;
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, SendLimit, Startup, Step};
+use crate::units::{Rate, Span, Time};
+
+use core::num::Wrapping;
+
+/// ns-2: ACKs at the same instant count as this far apart.
+const NS2_LEAST: u32 = 10_000;
+/// choice-15: spacings that the median is taken of.
+const SPACINGS: usize = 3;
+
+/// Hoe's packet pair.
+#[derive(Clone, Debug)]
+pub struct PacketPair {
+    slow: SlowStart,
+    search: Search,
+    form: Form,
+}
+
+/// Nanoseconds, saturating after 4 s.
+type Nanos = u32;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Median,
+    Single,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Search {
+    /// No data was acknowledged yet; the handshake's round trip, zero if unknown.
+    Waiting {
+        handshake: Nanos,
+    },
+    Collecting(Collection),
+    /// The time of a segment at the bottleneck, and the threshold.
+    Found {
+        spacing: Nanos,
+        ssthresh: Bytes32,
+    },
+    /// Nothing was found, and nothing will be.
+    Over,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Collection {
+    /// The round trip of the first segment.
+    rtt: Nanos,
+    /// When the last ACK came, modulo 2^32 nanoseconds.
+    last_ack: Wrapping<u32>,
+    /// Low 32 bits of the stream offset that ends the first window.
+    end: u32,
+    found: [Nanos; SPACINGS - 1],
+    /// How many segments the last ACK covered; zero if what comes next does not count.
+    covered: u16,
+    count: u8,
+}
+
+const VARIANT: &str = "variant";
+
+pub(crate) const PACKET_PAIR: SchemeEntry = SchemeEntry {
+    name: "packet-pair",
+    summary: "slow start to a threshold of bandwidth times delay, found from the spacing of the first ACKs",
+    source: "Hoe, Improving the start-up behavior of a congestion control scheme for TCP (SIGCOMM 1996)",
+    law: "reno",
+    parameters: &[Parameter {
+        name: VARIANT,
+        kind: Kind::Word(&["median", "single"]),
+        default: Value::Word("median"),
+        help: "median of up to three spacings, or ns-2's single one, of the ACKs of segments 2 and 3",
+    }],
+    needs: Needs::of(&[Ability::AckClock, Ability::PacketAcks]),
+    make: |initial, settings| {
+        match settings.word(VARIANT) {
+            "single" => PacketPair::single(initial),
+            _ => PacketPair::new(initial),
+        }
+        .into()
+    },
+};
+
+impl PacketPair {
+    /// The median form.
+    pub fn new(initial: Initial) -> Self {
+        Self { slow: SlowStart::new(initial), search: Search::Waiting { handshake: 0 }, form: Form::Median }
+    }
+
+    /// ns-2's single sample.
+    pub fn single(initial: Initial) -> Self {
+        Self { form: Form::Single, ..Self::new(initial) }
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        if !ack.advanced.is_zero() {
+            self.search = self.searched(ack, path);
+        }
+        let step = self.slow.grow(ack.growth.min(path.mss));
+        match (step, self.search) {
+            (Step::Stay, Search::Found { ssthresh, .. }) if self.slow.window() >= ssthresh.wide() => {
+                let window = self.slow.window();
+                let learned = Learned { window, ssthresh: Some(ssthresh.wide()), rate: self.rate(path) };
+                Step::Done(Exit { cause: Cause::Threshold, learned })
+            }
+            (step, _) => self.with_rate(step, path),
+        }
+    }
+
+    fn searched(&self, ack: &Ack<'_>, path: &Path) -> Search {
+        match self.search {
+            Search::Waiting { handshake } => {
+                let first = ack.rtt.map_or(0, |sample| short(sample.rtt));
+                let rtt = match self.form {
+                    Form::Single if handshake > 0 => handshake,
+                    Form::Single | Form::Median => first,
+                };
+                Search::Collecting(Collection::begin(rtt, ack, path))
+            }
+            Search::Collecting(collection) => match self.form {
+                Form::Median => collection.median(ack, path),
+                Form::Single => collection.single(path),
+            },
+            done @ (Search::Found { .. } | Search::Over) => done,
+        }
+    }
+
+    /// The bottleneck's rate.
+    fn rate(&self, path: &Path) -> Option<Rate> {
+        match self.search {
+            Search::Found { spacing, .. } => path.wire.per(Span::from_nanos(u64::from(spacing))),
+            _ => None,
+        }
+    }
+
+    fn with_rate(&self, step: Step, path: &Path) -> Step {
+        match step {
+            Step::Done(mut exit) => {
+                exit.learned.rate = self.rate(path);
+                Step::Done(exit)
+            }
+            Step::Stay => Step::Stay,
+        }
+    }
+}
+
+impl Collection {
+    fn begin(rtt: Nanos, ack: &Ack<'_>, path: &Path) -> Self {
+        Self {
+            rtt,
+            last_ack: clock(path.now),
+            end: low(path.nxt),
+            found: [0; SPACINGS - 1],
+            covered: covered(ack),
+            count: 0,
+        }
+    }
+
+    /// One more ACK of the first window, or the first ACK beyond it.
+    fn median(mut self, ack: &Ack<'_>, path: &Path) -> Search {
+        let beyond = low(path.una).wrapping_sub(self.end).wrapping_sub(1) < u32::MAX / 2;
+        if beyond || path.recovering {
+            return self.estimate(None, path);
+        }
+        let now = clock(path.now);
+        let covers = covered(ack);
+        let spacing = (now - self.last_ack).0 / u32::from(covers.max(1));
+        let counts = covers > 0 && covers == self.covered && spacing > 0;
+        (self.last_ack, self.covered) = (now, covers);
+        let last = low(path.una) == self.end;
+        match self.found.get_mut(usize::from(self.count)) {
+            Some(free) if counts => {
+                *free = spacing;
+                self.count += 1;
+            }
+            None if counts => return self.estimate(Some(spacing), path),
+            _ => {}
+        }
+        if last { self.estimate(None, path) } else { Search::Collecting(self) }
+    }
+
+    /// The median of what was found and `third`; of two it is their mean.
+    fn estimate(&self, third: Option<Nanos>, path: &Path) -> Search {
+        let [a, b] = self.found;
+        let (low, high) = (a.min(b), a.max(b));
+        let spacing = match (self.count, third) {
+            (0, _) => return Search::Over,
+            (1, _) => a,
+            (_, None) => low + (high - low) / 2,
+            (_, Some(c)) => c.clamp(low, high),
+        };
+        threshold(self.rtt, spacing, path)
+    }
+
+    /// ns-2: the second ACK decides.
+    fn single(&self, path: &Path) -> Search {
+        threshold(self.rtt, (clock(path.now) - self.last_ack).0.max(NS2_LEAST), path)
+    }
+}
+
+/// ssthresh = B̂ RTT in whole segments, which is RTT / spacing, and two of them at least.
+fn threshold(rtt: Nanos, spacing: Nanos, path: &Path) -> Search {
+    match rtt.checked_div(spacing) {
+        Some(segments) if rtt > 0 => {
+            let ssthresh = path.mss * u64::from(segments.max(2));
+            Search::Found { spacing, ssthresh: ssthresh.into() }
+        }
+        _ => Search::Over,
+    }
+}
+
+/// How many segments an ACK covers, zero if the application and not the window decided when one of them left.
+fn covered(ack: &Ack<'_>) -> u16 {
+    let trickled = ack.packets.iter().any(|packet| packet.limit == SendLimit::App || packet.retransmitted);
+    if trickled { 0 } else { u16::try_from(ack.segments).unwrap_or(u16::MAX) }
+}
+
+fn short(span: Span) -> Nanos {
+    u32::try_from(span.nanos()).unwrap_or(u32::MAX)
+}
+
+fn clock(now: Time) -> Wrapping<u32> {
+    Wrapping(low(now.nanos()))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+fn low(value: u64) -> u32 {
+    value as u32
+}
+
+impl Startup for PacketPair {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Begin(origin) => {
+                self.search = match origin {
+                    Origin::Fresh | Origin::PathChange => Search::Waiting { handshake: 0 },
+                    // The first window of a connection is measured, and no other.
+                    Origin::AfterIdle { .. } | Origin::AfterTimeout { .. } => Search::Over,
+                };
+                self.slow.on(event, path)
+            }
+            Event::Established { rtt, .. } => {
+                self.search = Search::Waiting { handshake: rtt.map_or(0, short) };
+                self.slow.on(event, path)
+            }
+            Event::Lost(_) | Event::Marked | Event::TimedOut { .. } => {
+                let step = self.slow.on(event, path);
+                self.with_rate(step, path)
+            }
+            Event::Sent(_)
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let plan = self.slow.plan(path);
+        match self.search {
+            Search::Found { ssthresh, .. } => {
+                let found = ssthresh.wide();
+                Plan { ssthresh: Some(plan.ssthresh.map_or(found, |set| set.min(found))), ..plan }
+            }
+            Search::Waiting { .. } | Search::Collecting(_) | Search::Over => plan,
+        }
+    }
+}

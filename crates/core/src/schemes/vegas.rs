@@ -1,0 +1,140 @@
+//! Vegas's start-up (Brakmo and Peterson, 1995): slow start that stops when segments wait in the network.
+//!
+//! Diff = cwnd / baseRTT - cwnd / RTT, times baseRTT, is how many segments wait. More than γ of them end
+//! start-up. The papers' version doubles the window every other round trip only, so that a comparison is not
+//! spoilt by the growth it judges; Linux doubles every round trip.
+//!
+//! As ns-2 2.35 has it: the first round ends with the first ACK for data, and a doubling follows; the window is
+//! cut by an eighth on leaving. Differences from it: `ssthresh` becomes the window left with, not 2 segments,
+//! so that a restart after idle does not creep; growth waits for the window to be the limit as in all our
+//! schemes (ns-2: `cwnd - flight <= 2`); a loss is answered by the law.
+
+use crate::compact::Bytes32;
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
+use crate::units::Bytes;
+use crate::vegas::{Gauge, Reading, Variant};
+
+/// γ in segments: one, in the papers, ns-2 and Linux.
+const GAMMA: u8 = 1;
+
+/// Vegas's start-up.
+#[derive(Clone, Debug)]
+pub struct VegasStart {
+    slow: SlowStart,
+    gauge: Gauge,
+    gamma: u8,
+    /// Whether this round doubles the window. Linux's every round does.
+    doubles: bool,
+}
+
+const VARIANT: &str = "variant";
+const GAMMA_NAME: &str = "gamma";
+
+pub(crate) const VEGAS: SchemeEntry = SchemeEntry {
+    name: "vegas",
+    summary: "slow start, every other round trip, until more than gamma segments wait in the network",
+    source: "Brakmo and Peterson, TCP Vegas (JSAC 1995), as in ns-2 2.35; variant: Linux tcp_vegas.c",
+    law: "vegas",
+    parameters: &[
+        Parameter {
+            name: VARIANT,
+            kind: Kind::Word(&["ns2", "linux"]),
+            default: Value::Word("ns2"),
+            help: "ns2: a round's mean delay, rounded, every other round; linux: its least, truncated, every round",
+        },
+        Parameter {
+            name: GAMMA_NAME,
+            kind: Kind::Count { least: 0, most: u8::MAX as u64 },
+            default: Value::Count(GAMMA as u64),
+            help: "it leaves when more than this many segments wait",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock]),
+    make: |initial, settings| VegasStart::from_settings(initial, settings).into(),
+};
+
+impl VegasStart {
+    /// Vegas's start-up in one of its variants, with γ = 1.
+    pub fn new(initial: Initial, variant: Variant) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            gauge: Gauge::new(variant),
+            gamma: GAMMA,
+            doubles: variant == Variant::Linux,
+        }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let variant = if settings.word(VARIANT) == "linux" { Variant::Linux } else { Variant::Ns2 };
+        let gamma = u8::try_from(settings.count(GAMMA_NAME)).unwrap_or(u8::MAX);
+        Self { gamma, ..Self::new(initial, variant) }
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        let reading = self.gauge.on(ack, path);
+        if self.gauge.variant() == Variant::Ns2 {
+            self.doubles ^= ack.round_ended;
+            // The round that the reading is of must have left the window alone.
+            if !self.doubles {
+                return Step::Stay;
+            }
+        }
+        match reading {
+            Some(reading) if reading.waiting > u64::from(self.gamma) => self.leave(reading, path.mss),
+            _ => self.slow.grow(ack.growth.min(path.mss)),
+        }
+    }
+
+    fn leave(&self, reading: Reading, mss: Bytes) -> Step {
+        let window = self.slow.window();
+        let left = match self.gauge.variant() {
+            Variant::Ns2 => window - window / 8,
+            Variant::Linux => reading.target(window, mss),
+        };
+        // Both keep two segments at least. `Bytes32` bounds the window as every scheme's state does.
+        let window = Bytes32::from(left.max(mss * 2)).wide();
+        Step::Done(Exit {
+            cause: Cause::Delay,
+            learned: Learned { window, ssthresh: Some(window), rate: None },
+        })
+    }
+
+    fn begin(&mut self, origin: Origin) {
+        if origin == Origin::PathChange {
+            self.gauge.forget();
+        }
+        self.gauge.clear();
+        // After a timeout the round lasts until all that was sent before it is repaired: growth does not wait.
+        let after_timeout = matches!(origin, Origin::AfterTimeout { .. });
+        self.doubles = after_timeout || self.gauge.variant() == Variant::Linux;
+    }
+}
+
+impl Startup for VegasStart {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Begin(origin) => {
+                self.begin(*origin);
+                self.slow.on(event, path)
+            }
+            Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::Marked
+            | Event::TimedOut { .. }
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.slow.plan(path)
+    }
+}

@@ -1,0 +1,140 @@
+//! What both halves of Vegas measure: how many segments wait in the network, from how much longer a round trip
+//! takes than the shortest.
+//!
+//! Two readings are alive and differ tenfold in where start-up ends (choice-14). The port in ns-2 2.35
+//! (`tcp-vegas.cc`), which the papers used, takes the mean of a round and rounds to whole segments; Linux
+//! (`tcp_vegas.c`) takes the least of a round, divides by the shortest delay and truncates.
+//!
+//! With a receiver that delays ACKs, an ACK for fewer segments than others was sent by its timer, so its sample
+//! says nothing of the network and is left out. Samples made while a loss is repaired are left out too.
+
+use crate::seam::{Ack, Path};
+use crate::units::{Bytes, Span};
+
+/// Linux compares only with more samples than this (`vegas->cntRTT <= 2`).
+const TOO_FEW: u32 = 2;
+
+/// Whose Vegas.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Variant {
+    /// The port in ns-2, which the papers' figures come from.
+    #[default]
+    Ns2,
+    /// Linux.
+    Linux,
+}
+
+/// A round's delays against the shortest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gauge {
+    /// `baseRTT`: the shortest round trip of data. The handshake's packets are shorter and do not count.
+    base: Option<Span>,
+    /// This round: the sum of its samples (ns-2), or the least of them (Linux).
+    round: Span,
+    samples: u32,
+    variant: Variant,
+    /// Whether the receiver delays ACKs.
+    delayed: bool,
+}
+
+/// What a round showed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reading {
+    /// Whole segments that wait.
+    pub(crate) waiting: u64,
+    /// The shortest round trip.
+    pub(crate) base: Span,
+    /// The round's.
+    pub(crate) rtt: Span,
+}
+
+impl Gauge {
+    pub(crate) fn new(variant: Variant) -> Self {
+        Self { variant, ..Self::default() }
+    }
+
+    pub(crate) fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// Forgets this round, and keeps the shortest delay.
+    pub(crate) fn clear(&mut self) {
+        (self.round, self.samples) = (Span::ZERO, 0);
+    }
+
+    /// Forgets everything: the path is another one.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new(self.variant);
+    }
+
+    /// Takes in an ACK; at the end of a round says what it showed, if anything can be said: there were samples,
+    /// and the window was what limited sending.
+    pub(crate) fn on(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Reading> {
+        if path.recovering {
+            self.clear();
+            return None;
+        }
+        // In ns-2 the sample of the ACK that ends a round belongs to the next one.
+        if self.variant == Variant::Linux {
+            self.sample(ack);
+        }
+        let reading = if ack.round_ended { self.close(ack, path) } else { None };
+        if self.variant == Variant::Ns2 {
+            self.sample(ack);
+        }
+        reading.filter(|_| !ack.growth.is_zero())
+    }
+
+    fn sample(&mut self, ack: &Ack<'_>) {
+        self.delayed |= ack.segments > 1;
+        let Some(sample) = ack.rtt else { return };
+        if self.delayed && ack.segments == 1 {
+            return;
+        }
+        self.base = Some(self.base.map_or(sample.rtt, |base| base.min(sample.rtt)));
+        self.round = match self.variant {
+            Variant::Ns2 => self.round + sample.rtt,
+            Variant::Linux if self.samples > 0 => self.round.min(sample.rtt),
+            Variant::Linux => sample.rtt,
+        };
+        self.samples = self.samples.saturating_add(1);
+    }
+
+    fn close(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Reading> {
+        let (samples, round) = (self.samples, self.round);
+        self.clear();
+        let base = self.base?;
+        match self.variant {
+            Variant::Ns2 if samples == 0 => None,
+            Variant::Ns2 => {
+                let rtt = round / u64::from(samples);
+                // What was in flight before this ACK.
+                let flight = path.flight + ack.bytes;
+                if flight <= path.mss {
+                    self.base = Some(rtt);
+                    return Some(Reading { waiting: 0, base: rtt, rtt });
+                }
+                let waiting = flight.scale((rtt - base).nanos(), rtt.nanos()) + path.mss / 2;
+                Some(Reading { waiting: waiting.packets(path.mss), base, rtt })
+            }
+            Variant::Linux if samples <= TOO_FEW => None,
+            Variant::Linux => {
+                let waiting = whole_segments(path.cwnd, path.mss).scale((round - base).nanos(), base.nanos());
+                Some(Reading { waiting: waiting.packets(path.mss), base, rtt: round })
+            }
+        }
+    }
+}
+
+/// Linux counts windows in segments.
+fn whole_segments(window: Bytes, mss: Bytes) -> Bytes {
+    mss * window.packets(mss)
+}
+
+impl Reading {
+    /// Linux: the window that would leave nothing waiting, and a segment (`target_cwnd + 1`).
+    pub(crate) fn target(&self, window: Bytes, mss: Bytes) -> Bytes {
+        let target = window.packets(mss).saturating_mul(self.base.nanos()) / self.rtt.nanos().max(1);
+        window.min(mss * target.saturating_add(1))
+    }
+}
