@@ -70,8 +70,11 @@ impl Captures {
     /// between them lost, cannot be told apart: then the first is named.
     fn arrived_number(&mut self, from: Side, segment: &Segment) -> u64 {
         let under_way = &mut self.under_way[index(from)];
-        // The network may mark a packet on its way.
-        let alike = |sent: &Segment| Segment { ecn: segment.ecn, ..*sent } == *segment;
+        // The network may mark a packet on its way, and routers lower or deny a Quick-Start request.
+        let alike = |sent: &Segment| {
+            let quick_start = segment.quick_start.filter(|_| sent.quick_start.is_some());
+            Segment { ecn: segment.ecn, quick_start, ..*sent } == *segment
+        };
         let Some(place) = under_way.iter().position(|(_, sent)| alike(sent)) else { return 0 };
         under_way.drain(..=place).next_back().map_or(0, |(number, _)| number)
     }

@@ -72,6 +72,9 @@ pub struct Config {
     pub min_rto: Span,
     /// The initial sequence number.
     pub initial_sequence: u32,
+    /// What Quick-Start's nonces and TTLs are made of: whoever knows it can forge a response (RFC 4782
+    /// section 9.4).
+    pub secret: u64,
 }
 
 impl Default for Config {
@@ -89,6 +92,7 @@ impl Default for Config {
             recovery: Recovery::Rack,
             min_rto: Span::from_secs(1),
             initial_sequence: 0,
+            secret: 0,
         }
     }
 }

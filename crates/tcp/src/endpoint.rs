@@ -2,10 +2,13 @@
 
 use core::num::NonZeroU16;
 
-use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Sent, Span, Startup, Time};
+use firstflight::{
+    Ask, Avoidance, Bytes, Controller, Note, Phase, Rate, RateCode, Sent, Span, Startup, Time,
+};
 
 use crate::clock;
 use crate::config::Config;
+use crate::quick_start::{IpOption, Negotiation};
 use crate::receiver::{Incoming, Receiver};
 use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
 use crate::sender::{AckInput, Agreed, Outgoing, Sender};
@@ -45,6 +48,11 @@ pub enum Happening {
     RecoveryEnded,
     /// The retransmission timer fired with data outstanding.
     TimedOut,
+    /// A Quick-Start request was answered: the rate approved, if any.
+    QuickStart {
+        /// The rate, in IP bits per second.
+        approved: Option<Rate>,
+    },
     /// Everything written and the FIN, if asked for, was acknowledged.
     AllAcknowledged,
     /// Both directions are closed.
@@ -125,6 +133,8 @@ struct Handshake {
     retries: u32,
     /// When to send it again.
     timer: Option<Time>,
+    /// An ACK is to follow the SYN-ACK, for the window that a SYN cannot say.
+    window_due: bool,
 }
 
 /// What the peer offered in its SYN.
@@ -152,6 +162,8 @@ const MAX_SCALE: u8 = 14;
 const SYN_RETRIES: u32 = 6;
 /// RFC 6298 section 2.1: the first SYN is sent again after a second.
 const SYN_TIMEOUT: Span = Span::from_secs(1);
+/// RFC 4782 section 4.7.2: one with a Quick-Start request after three, for a router may take long over it.
+const QUICK_START_SYN_TIMEOUT: Span = Span::from_secs(3);
 
 /// One side of a connection. `S`, `R` and `A` are its start-up scheme, restart policy and avoidance law.
 #[derive(Clone, Debug)]
@@ -165,6 +177,7 @@ pub struct Endpoint<S, R, A> {
     receiver: Receiver,
     /// `TS.Recent` (RFC 7323 section 4.3).
     recent_timestamp: u32,
+    quick_start: Negotiation,
     acks_sent: u64,
     probe_window: bool,
     all_acknowledged: bool,
@@ -181,12 +194,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 Role::Client => State::Closed,
                 Role::Server => State::Listening,
             },
-            handshake: Handshake { due: false, sent_at: None, retries: 0, timer: None },
+            handshake: Handshake { due: false, sent_at: None, retries: 0, timer: None, window_due: false },
             options: Options::default(),
             peer: Peer { initial: 0, mss: DEFAULT_MSS, scale: 0 },
             sender: Sender::new(config, controller),
             receiver: Receiver::new(config),
             recent_timestamp: 0,
+            quick_start: Negotiation::new(config.secret),
             acks_sent: 0,
             probe_window: false,
             all_acknowledged: false,
@@ -254,8 +268,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if core::mem::take(&mut self.handshake.due) {
             return Some(self.send_handshake(now));
         }
+        if core::mem::take(&mut self.handshake.window_due) {
+            return Some(self.pure_ack(now));
+        }
         if self.state != State::Open {
             return None;
+        }
+        if self.quick_start.owes_report() {
+            return Some(self.report(now));
         }
         if let Some(outgoing) = self.sender.poll(now) {
             return Some(self.data_segment(now, &outgoing));
@@ -268,8 +288,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return Some(Transmit { segment, sent: None });
         }
         if self.receiver.ack_due() {
-            self.acks_sent += 1;
-            return Some(Transmit { segment: self.ack_segment(now), sent: None });
+            return Some(self.pure_ack(now));
         }
         None
     }
@@ -350,6 +369,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return;
         }
         self.take_syn(segment);
+        self.hear_request(segment);
         self.state = State::SynReceived;
         self.handshake.due = true;
         self.sender.begin(now);
@@ -362,7 +382,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return;
         }
         if flags.has(Flags::RST) {
-            if acknowledges {
+            if acknowledges && self.quick_start.waits() && self.handshake.retries == 0 {
+                // RFC 4782 section 4.7.2: it may be the option that was refused.
+                self.retry_handshake();
+            } else if acknowledges {
                 self.abort();
             }
             return;
@@ -371,8 +394,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return;
         }
         self.take_syn(segment);
+        self.hear_request(segment);
         if acknowledges {
             self.establish(now, segment);
+            self.hear_answer(now, segment);
             self.receiver.challenge();
         } else {
             // Both sides opened at once (RFC 9293 section 3.5).
@@ -437,8 +462,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     fn send_handshake(&mut self, now: Time) -> Transmit {
         self.handshake.sent_at.get_or_insert(now);
-        self.handshake.timer = Some(now + SYN_TIMEOUT * (1 << self.handshake.retries.min(6)));
         let answer = self.state == State::SynReceived;
+        // RFC 4782: a SYN or SYN-ACK sent again carries neither a request (section 4.7.2) nor a response (4.3).
+        let first = self.handshake.retries == 0;
+        let response = self.quick_start.take_response().filter(|_| answer && first);
+        let quick_start = if first { self.request(now, 0) } else { None };
+        let timeout = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { SYN_TIMEOUT };
+        self.handshake.timer = Some(now + timeout * (1 << self.handshake.retries.min(6)));
         let offers = |own: bool, agreed: bool| if answer { agreed } else { own };
         let sack = offers(self.config.sack, self.options.sack);
         let scaling = offers(self.config.window_scaling, self.options.scaling);
@@ -455,6 +485,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             }
         }
         let window = u16::try_from(self.config.receive_buffer).unwrap_or(u16::MAX);
+        // Who may start at a high rate must know the window beyond what a SYN can say (the Quick-Start analysis,
+        // section II-A).
+        self.handshake.window_due =
+            response.is_some() && scaling && u64::from(window) < self.config.receive_buffer;
         let segment = Segment {
             seq: self.config.initial_sequence,
             ack: if answer { self.peer.initial.wrapping_add(1) } else { 0 },
@@ -465,6 +499,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             sack_permitted: sack,
             timestamps: timestamps
                 .then(|| Timestamps { value: clock::stamp(now), echo: self.recent_timestamp }),
+            quick_start,
+            response,
             ..Segment::default()
         };
         Transmit { segment, sent: None }
@@ -514,6 +550,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             }
             self.establish(now, segment);
         }
+        self.hear_request(segment);
         let start = seq::unwrap(self.peer.initial, segment.seq, next);
         // RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers.
         if let Some(timestamps) = segment.timestamps
@@ -522,6 +559,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.recent_timestamp = timestamps.value;
         }
         self.take_ack(now, segment);
+        if self.quick_start.waits() {
+            self.hear_answer(now, segment);
+        }
         if segment.sequence_length() == 0 {
             // An empty segment before the window probes it (RFC 9293 section 3.10.7.4).
             if ahead < 0 {
@@ -634,15 +674,27 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if self.sender.ecn() && !outgoing.sent.retransmission {
             segment.ecn = Ecn::Ect0;
         }
+        if outgoing.len > 0 && !outgoing.sent.retransmission {
+            segment.quick_start = self.request(now, outgoing.start + u64::from(outgoing.len));
+        }
+        segment.response = self.quick_start.take_response();
         if !self.receiver.has_blocks() {
             self.receiver.acknowledged();
         }
         Transmit { segment, sent: Some(outgoing.sent) }
     }
 
+    fn pure_ack(&mut self, now: Time) -> Transmit {
+        self.acks_sent += 1;
+        Transmit { segment: self.ack_segment(now), sent: None }
+    }
+
     fn ack_segment(&mut self, now: Time) -> Segment {
         let mut segment = self.header(now, self.sender.nxt());
-        let limit = if self.options.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
+        segment.response = self.quick_start.take_response();
+        // A header has room for four blocks, or for three and one of the other two options.
+        let others = usize::from(self.options.timestamps) + usize::from(segment.response.is_some());
+        let limit = MAX_SACK_BLOCKS - others;
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let count = self.receiver.take_blocks(limit, &mut blocks);
         for (slot, (start, end)) in segment.sack.iter_mut().zip(&blocks[..count]) {
@@ -654,5 +706,50 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         segment.sack_count = u8::try_from(count).unwrap_or(0);
         self.receiver.acknowledged();
         segment
+    }
+}
+
+/// Quick-Start (RFC 4782).
+impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
+    /// The request that the scheme wants on the segment that leaves now, whose answer acknowledges up to `end`.
+    fn request(&mut self, now: Time, end: u64) -> Option<IpOption> {
+        let Some(Ask::QuickStart { rate }) = self.sender.ask(now, end == 0) else { return None };
+        let may = self.quick_start.may_ask() && !self.sender.lost_quick_start();
+        let option = may.then(|| self.quick_start.request(rate, end));
+        self.sender.asked(now, may);
+        option
+    }
+
+    /// A request calls for a response, on an ACK that is not delayed (section 4.2).
+    fn hear_request(&mut self, segment: &Segment) {
+        if let Some(option) = &segment.quick_start
+            && self.quick_start.heard(option)
+        {
+            self.receiver.challenge();
+        }
+    }
+
+    /// Whether `segment` answers our request; if so, the scheme is told what was approved.
+    fn hear_answer(&mut self, now: Time, segment: &Segment) {
+        if let Some(approved) = self.quick_start.answer(self.sender.una(), segment.response) {
+            let approved = approved.map(RateCode::rate);
+            self.own.push_back(Happening::QuickStart { approved });
+            self.sender.advise(now, approved);
+        }
+    }
+
+    /// The report of the approved rate, on an ACK of its own ahead of the data: a full segment would not be let
+    /// through with 8 bytes more.
+    fn report(&mut self, now: Time) -> Transmit {
+        let approved = match self.sender.ask(now, false) {
+            Some(Ask::ReportApproved { rate }) => {
+                self.sender.asked(now, true);
+                rate
+            }
+            Some(Ask::QuickStart { .. }) | None => Rate::ZERO,
+        };
+        let mut transmit = self.pure_ack(now);
+        transmit.segment.quick_start = self.quick_start.report(approved);
+        transmit
     }
 }

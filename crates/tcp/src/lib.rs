@@ -14,6 +14,7 @@
 mod clock;
 mod config;
 mod endpoint;
+pub mod quick_start;
 mod receiver;
 mod segment;
 mod sender;

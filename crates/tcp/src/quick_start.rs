@@ -9,12 +9,12 @@ use core::num::NonZeroU32;
 
 use firstflight::RateCode;
 
-pub(crate) use negotiation::{Negotiation, Outcome};
+pub(crate) use negotiation::Negotiation;
 
 /// The bits of a nonce.
 const NONCE: u32 = (1 << 30) - 1;
 /// Set in what is kept, so that an optional response takes no more room than a response.
-const PRESENT: NonZeroU32 = NonZeroU32::new(1 << 30).expect("a bit is set");
+const PRESENT: NonZeroU32 = NonZeroU32::MIN.saturating_add(NONCE);
 
 /// A nonce of 30 bits, by which the sender sees whether anybody but a router raised the rate (RFC 4782
 /// section 3.4).
@@ -68,7 +68,7 @@ pub const fn ttl_diff(hop_limit: u8, quick_start_ttl: u8) -> u8 {
 
 /// The option of the IP header: 8 bytes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QuickStart {
+pub enum IpOption {
     /// A sender asks, and routers approve, lower or deny.
     Request {
         /// The rate asked for, as lowered so far.
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn an_absent_option_takes_no_more_room_than_a_present_one() {
-        assert_eq!(size_of::<Option<QuickStart>>(), 8);
+        assert_eq!(size_of::<Option<IpOption>>(), 8);
         assert_eq!(size_of::<Option<Response>>(), 8);
     }
 }

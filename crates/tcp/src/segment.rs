@@ -1,5 +1,7 @@
 //! A TCP segment as plain data: what the header says and how long the payload is.
 
+use crate::quick_start::{IpOption, Response};
+
 /// The most SACK blocks that fit a header (RFC 2018 section 3); three beside timestamps.
 pub const MAX_SACK_BLOCKS: usize = 4;
 
@@ -96,6 +98,10 @@ pub struct Segment {
     pub sack_count: u8,
     /// SACK blocks, the most recent first.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
+    /// The IP header's Quick-Start option.
+    pub quick_start: Option<IpOption>,
+    /// Quick-Start's response option.
+    pub response: Option<Response>,
 }
 
 impl Segment {
@@ -110,7 +116,8 @@ impl Segment {
     }
 
     /// Bytes of TCP options, padded to a multiple of four, laid out as Linux does: MSS 4, SACK-permitted and
-    /// timestamps aligned to 12 (timestamps alone 12), window scale 4, SACK 4 + 8 a block.
+    /// timestamps aligned to 12 (timestamps alone 12), window scale 4, Quick-Start's response 8, SACK 4 + 8 a
+    /// block.
     pub fn options_length(&self) -> u32 {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 4 } else { 0 };
@@ -118,11 +125,13 @@ impl Segment {
         let permitted = if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
         let blocks = u32::from(self.sack_count);
         let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
-        mss + scale + timestamps + permitted + sack
+        let response = if self.response.is_some() { 8 } else { 0 };
+        mss + scale + timestamps + permitted + response + sack
     }
 
-    /// Bytes of the IPv4 packet: 20 of IP header, 20 of TCP header, options, payload.
+    /// Bytes of the IPv4 packet: 20 of IP header, 8 of its Quick-Start option, 20 of TCP header, options, payload.
     pub fn ip_length(&self) -> u32 {
-        40 + self.options_length() + u32::from(self.len)
+        let quick_start = if self.quick_start.is_some() { 8 } else { 0 };
+        40 + quick_start + self.options_length() + u32::from(self.len)
     }
 }

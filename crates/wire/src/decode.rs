@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::address::{Addresses, Hosts};
 use crate::options::{self, OptionError};
+use crate::quick_start::{self, IpOption};
 
 /// A packet read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,7 +117,7 @@ pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
         6 => ipv6(bytes)?,
         version => return Err(DecodeError::Version(version)),
     };
-    let Network { hosts, identification, hop_limit, ecn, start, end, ip_checksum } = network;
+    let Network { hosts, identification, hop_limit, ecn, quick_start, start, end, ip_checksum } = network;
     let captured = bytes.get(start..end.min(bytes.len())).unwrap_or(&[]);
     let header =
         TcpHeaderSlice::from_slice(captured).map_err(|error| DecodeError::Tcp { at: start, error })?;
@@ -132,6 +133,7 @@ pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
         window: header.window_size(),
         flags: Flags(captured[13]),
         ecn,
+        quick_start,
         ..Segment::default()
     };
     options::read(header.options(), start + TCP_FIXED, &mut segment)?;
@@ -159,6 +161,7 @@ struct Network {
     identification: Option<u16>,
     hop_limit: u8,
     ecn: Ecn,
+    quick_start: Option<IpOption>,
     /// Where the TCP header begins.
     start: usize,
     /// Where the packet ends by its length field; not before `start`.
@@ -183,6 +186,7 @@ fn ipv4(bytes: &[u8]) -> Result<Network, DecodeError> {
         identification: Some(header.identification()),
         hop_limit: header.ttl(),
         ecn: ecn(header.ecn().value()),
+        quick_start: quick_start::among_ipv4(header.options(), header.ttl()),
         start,
         end,
         ip_checksum: verdict(&Sum16BitWords::new().add_slice(header.slice())),
@@ -202,10 +206,13 @@ fn ipv6(bytes: &[u8]) -> Result<Network, DecodeError> {
     if protocol != IpNumber::TCP {
         return Err(DecodeError::NotTcp(protocol.0));
     }
+    let by_hop =
+        if header.next_header() == IpNumber::IPV6_HEADER_HOP_BY_HOP { extensions.slice() } else { &[] };
     Ok(Network {
         hosts: Hosts::V6 { source: header.source_addr(), destination: header.destination_addr() },
         identification: None,
         hop_limit: header.hop_limit(),
+        quick_start: quick_start::among_hop_by_hop(by_hop, header.hop_limit()),
         ecn: ecn(header.ecn().value()),
         start: fixed + extensions.slice().len(),
         end,

@@ -1,11 +1,12 @@
 //! From a segment to the bytes of its IP packet.
 
-use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, Ipv6Header, TcpHeader};
+use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, Ipv4Options, Ipv6Header, TcpHeader};
 use firstflight_tcp::{Ecn, Flags, MAX_SACK_BLOCKS, Segment};
 use thiserror::Error;
 
 use crate::address::{Addresses, Hosts};
 use crate::options;
+use crate::quick_start::{self, IpOption};
 
 /// What the IP header says beside what the segment knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,7 +15,7 @@ pub struct Ip {
     pub addresses: Addresses,
     /// IPv4's identification field; IPv6 has none.
     pub identification: u16,
-    /// IPv4's time to live or IPv6's hop limit.
+    /// IPv4's time to live or IPv6's hop limit; a Quick-Start request brings its own.
     pub hop_limit: u8,
 }
 
@@ -61,20 +62,29 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
     }
     let mut tcp = tcp_header(&ip.addresses, segment)?;
     let length = tcp.header_len() + payload.len();
+    let hop_limit = match segment.quick_start {
+        Some(IpOption::Request { hop_limit, .. }) => hop_limit,
+        Some(IpOption::Report { .. }) | None => ip.hop_limit,
+    };
     match ip.addresses.hosts {
         Hosts::V4 { source, destination } => {
-            let too_long = EncodeError::TooLong { length: Ipv4Header::MIN_LEN + length };
-            let total_len = u16::try_from(Ipv4Header::MIN_LEN + length).map_err(|_| too_long)?;
+            let options = segment
+                .quick_start
+                .map_or_else(Ipv4Options::new, |option| quick_start::to_ipv4(&option).into());
+            let whole = Ipv4Header::MIN_LEN + options.len() + length;
+            let too_long = EncodeError::TooLong { length: whole };
+            let total_len = u16::try_from(whole).map_err(|_| too_long)?;
             let mut header = Ipv4Header {
                 ecn: ecn(segment.ecn),
                 total_len,
                 identification: ip.identification,
                 dont_fragment: true,
                 fragment_offset: IpFragOffset::ZERO,
-                time_to_live: ip.hop_limit,
+                time_to_live: hop_limit,
                 protocol: IpNumber::TCP,
                 source: source.octets(),
                 destination: destination.octets(),
+                options,
                 ..Ipv4Header::default()
             };
             header.header_checksum = header.calc_header_checksum();
@@ -82,23 +92,36 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
             out.extend(header.to_bytes());
         }
         Hosts::V6 { source, destination } => {
+            let by_hop = segment.quick_start.map(|option| hop_by_hop(&option));
+            let length = length + by_hop.map_or(0, |bytes| bytes.len());
             let too_long = EncodeError::TooLong { length };
             let header = Ipv6Header {
                 traffic_class: segment.ecn as u8,
                 payload_length: u16::try_from(length).map_err(|_| too_long)?,
-                next_header: IpNumber::TCP,
-                hop_limit: ip.hop_limit,
+                next_header: if by_hop.is_some() { IpNumber::IPV6_HEADER_HOP_BY_HOP } else { IpNumber::TCP },
+                hop_limit,
                 source: source.octets(),
                 destination: destination.octets(),
                 ..Ipv6Header::default()
             };
             tcp.checksum = tcp.calc_checksum_ipv6(&header, payload).map_err(|_| too_long)?;
             out.extend(header.to_bytes());
+            out.extend(by_hop.iter().flatten());
         }
     }
     out.extend(tcp.to_bytes());
     out.extend(payload);
     Ok(())
+}
+
+/// The hop-by-hop options header with the option and padding to a multiple of eight bytes (RFC 8200 section 4.3).
+fn hop_by_hop(option: &IpOption) -> [u8; 16] {
+    const PADDING: [u8; 6] = [1, 4, 0, 0, 0, 0];
+    let mut header = [0; 16];
+    header[..2].copy_from_slice(&[IpNumber::TCP.0, 1]);
+    header[2..10].copy_from_slice(&quick_start::to_ipv6(option));
+    header[10..].copy_from_slice(&PADDING);
+    header
 }
 
 /// The TCP header, its checksum still zero.

@@ -5,6 +5,8 @@ use core::num::NonZeroU16;
 use firstflight_tcp::{SackBlock, Segment, Timestamps};
 use thiserror::Error;
 
+use crate::quick_start;
+
 const END: u8 = 0;
 const NOP: u8 = 1;
 /// RFC 9293 section 3.7.1.
@@ -78,6 +80,9 @@ pub(crate) fn write(segment: &Segment, out: &mut Vec<u8>) {
     if let Some(shift) = segment.window_scale {
         out.extend([NOP, WINDOW_SCALE, 3, shift]);
     }
+    if let Some(response) = &segment.response {
+        out.extend(quick_start::to_tcp(response));
+    }
     let blocks = segment.sack_blocks();
     if !blocks.is_empty() {
         // At most four blocks: 34 bytes.
@@ -150,6 +155,10 @@ fn read_one(kind: u8, body: &[u8], segment: &mut Segment) -> Result<(), &'static
             segment.sack[blocks.len()..].fill(SackBlock::default());
             segment.sack_count = u8::try_from(blocks.len()).unwrap_or(0);
         }
+        quick_start::TCP_KIND => {
+            let Ok(body) = body.try_into() else { return Err("8") };
+            segment.response = Some(quick_start::from_tcp_body(body));
+        }
         _ => {}
     }
     Ok(())
@@ -158,6 +167,7 @@ fn read_one(kind: u8, body: &[u8], segment: &mut Segment) -> Result<(), &'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quick_start::{Nonce, RateCode, Response};
 
     fn written(segment: &Segment) -> Vec<u8> {
         let mut out = Vec::new();
@@ -195,6 +205,23 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_response_stands_before_the_sack_blocks() {
+        let response = Some(Response { rate: RateCode::MAX, ttl_diff: 54, nonce: Nonce::new(0x2AAA_AAA9) });
+        let mut segment = Segment { response, sack_count: 1, ..Segment::default() };
+        segment.sack[0] = SackBlock { start: 9, end: 0xFFFF_FFFF };
+        let bytes = written(&segment);
+        assert_eq!(
+            bytes,
+            [27, 8, 0x0F, 54, 0xAA, 0xAA, 0xAA, 0xA4, 1, 1, 5, 10, 0, 0, 0, 9, 255, 255, 255, 255]
+        );
+        assert_eq!(read_bytes(&bytes), Ok(segment));
+        assert_eq!(
+            read_bytes(&[27, 4, 0, 0]),
+            Err(OptionError::Length { kind: 27, at: 40, length: 4, allowed: "8" })
+        );
+    }
+
     fn read_bytes(options: &[u8]) -> Result<Segment, OptionError> {
         let mut segment = Segment::default();
         read(options, 40, &mut segment).map(|()| segment)
@@ -202,7 +229,7 @@ mod tests {
 
     #[test]
     fn unknown_options_are_passed_over_and_nothing_is_read_after_the_end() {
-        let found = read_bytes(&[27, 8, 1, 2, 3, 4, 5, 6, 3, 3, 9, 0, 2, 4, 5, 180]).unwrap();
+        let found = read_bytes(&[99, 8, 1, 2, 3, 4, 5, 6, 3, 3, 9, 0, 2, 4, 5, 180]).unwrap();
         assert_eq!((found.window_scale, found.mss), (Some(9), None));
     }
 

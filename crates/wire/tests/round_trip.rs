@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 
 use firstflight_tcp::{Ecn, Flags, SackBlock, Segment, Timestamps};
+use firstflight_wire::quick_start::{IpOption, Nonce, RateCode, Response};
 use firstflight_wire::{
     Addresses, Checksum, DecodeError, EncodeError, Hosts, Ip, decode, decode_snapped, encode, payload,
 };
@@ -19,6 +20,8 @@ prop_compose! {
         sack_permitted in any::<bool>(),
         timestamps in any::<Option<(u32, u32)>>(),
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
+        quick_start in prop::option::weighted(0.3, ip_options()),
+        response in prop::option::weighted(0.3, any::<(u8, u8, u32)>()),
     ) -> Segment {
         let (seq, ack, window, flags) = numbers;
         let mut segment = Segment {
@@ -26,6 +29,10 @@ prop_compose! {
             flags: Flags(flags),
             mss: mss.and_then(NonZeroU16::new),
             timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
+            quick_start,
+            response: response.map(|(rate, ttl_diff, bits)| Response {
+                rate: RateCode::from_low_bits(rate), ttl_diff, nonce: Nonce::new(bits),
+            }),
             sack_count: u8::try_from(blocks.len()).unwrap(),
             ..Segment::default()
         };
@@ -34,6 +41,17 @@ prop_compose! {
         }
         segment
     }
+}
+
+fn ip_options() -> impl Strategy<Value = IpOption> {
+    any::<(bool, u8, u8, u8, u32)>().prop_map(|(asks, rate, ttl, hop_limit, bits)| {
+        let (rate, nonce) = (RateCode::from_low_bits(rate), Nonce::new(bits));
+        if asks {
+            IpOption::Request { rate, ttl, hop_limit, nonce }
+        } else {
+            IpOption::Report { rate, nonce }
+        }
+    })
 }
 
 fn headers() -> impl Strategy<Value = Ip> {
@@ -85,13 +103,19 @@ proptest! {
             Ok(bytes) => {
                 prop_assert!(length <= 40);
                 let v4 = matches!(ip.addresses.hosts, Hosts::V4 { .. });
-                let wire = usize::try_from(segment.ip_length()).unwrap() + if v4 { 0 } else { 20 };
+                // IPv6's header is 20 bytes longer, and its option has a header of its own.
+                let longer = if v4 { 0 } else if segment.quick_start.is_some() { 28 } else { 20 };
+                let wire = usize::try_from(segment.ip_length()).unwrap() + longer;
                 prop_assert_eq!(bytes.len(), wire);
                 let packet = decode(&bytes).unwrap();
                 prop_assert_eq!(packet.segment, segment);
                 prop_assert_eq!(packet.addresses, ip.addresses);
                 prop_assert_eq!(packet.identification, v4.then_some(ip.identification));
-                prop_assert_eq!(packet.hop_limit, ip.hop_limit);
+                let hop_limit = match segment.quick_start {
+                    Some(IpOption::Request { hop_limit, .. }) => hop_limit,
+                    _ => ip.hop_limit,
+                };
+                prop_assert_eq!(packet.hop_limit, hop_limit);
                 prop_assert_eq!(payload::first_difference(offset, packet.payload), None);
                 prop_assert_eq!((packet.ip_checksum, packet.tcp_checksum), (Checksum::Good, Checksum::Good));
             }

@@ -10,7 +10,7 @@ use etherparse::{IpNumber, Ipv4Header, TcpHeader};
 use firstflight::{Rate, Time};
 use firstflight_tcp::{Ecn, Flags, SackBlock, Segment, Timestamps};
 use firstflight_wire::payload::{Offsets, first_difference};
-use firstflight_wire::quick_start::{IpOption, Nonce, RateCode, Response};
+use firstflight_wire::quick_start::{self, IpOption, Nonce, RateCode, Response};
 use firstflight_wire::{Addresses, Capture, End, Hosts, Interface, Ip, Sighting, encode};
 
 /// A capture file that tshark reads; gone when dropped.
@@ -376,8 +376,8 @@ fn quick_start_options_read_back_as_such() {
     }
     let rate = RateCode::up(Rate::from_bps(5_000_000));
     let nonce = Nonce::new(0x2AAA_AAA9);
-    let option = IpOption::Request { rate, ttl: 10, nonce }.to_ipv4();
-    let response = Response { rate, ttl_diff: 54, nonce }.to_tcp();
+    let option = quick_start::to_ipv4(&IpOption::Request { rate, ttl: 10, hop_limit: 64, nonce });
+    let response = quick_start::to_tcp(&Response { rate, ttl_diff: 54, nonce });
     let mut ip = Ipv4Header::new(28, 64, IpNumber::TCP, [10, 0, 0, 1], [10, 0, 0, 2]).unwrap();
     ip.options = option.into();
     ip.set_payload_len(28).unwrap();

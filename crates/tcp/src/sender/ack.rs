@@ -96,6 +96,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 sacked += delivered.bytes.get();
             }
             self.rack.delivered(now, min_rtt, arrival);
+            self.approved.delivered(delivered.packet, self.next_packet, self.nxt);
             if newest.is_none_or(|n| self.arrivals[n].delivered.packet < delivered.packet) {
                 newest = Some(i);
             }
@@ -289,6 +290,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     pub(super) fn tell_lost(&mut self, now: Time) {
         let packets = core::mem::take(&mut self.lost);
+        self.approved.lost(&packets);
         let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
         let ranges = 1 + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
         let loss = Loss {
@@ -317,6 +319,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         self.cwr_until = self.nxt;
+        self.approved.congested(self.una);
         self.cwr_due = true;
         if matches!(self.mode, Mode::Open) {
             self.tell(now, &Event::Marked);

@@ -107,7 +107,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.limit = SendLimit::App;
             return (self.fin && self.nxt == self.written).then_some((0, true));
         }
-        let full = self.mss.get().min(backlog);
+        let full = self.mss.get().saturating_sub(self.option_room()).max(1).min(backlog);
         let room = self.window_edge.saturating_sub(self.nxt);
         let len = if room >= full {
             full

@@ -7,6 +7,7 @@
 mod ack;
 mod emit;
 mod prr;
+mod quick_start;
 mod rack;
 mod rate;
 mod recovery;
@@ -23,6 +24,7 @@ use firstflight::{
 
 use crate::config::{Config, Recovery};
 use crate::endpoint::Happening;
+use quick_start::Approved;
 use rack::{Probe, Rack};
 use rate::RateSampler;
 use recovery::{Budget, Mode, Undo};
@@ -84,6 +86,7 @@ pub(crate) struct Sender<S, R, A> {
     probe: Option<Probe>,
     probe_due: bool,
     established: bool,
+    approved: Approved,
 
     happenings: VecDeque<Happening>,
     arrivals: Vec<Arrival>,
@@ -143,6 +146,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             probe: None,
             probe_due: false,
             established: false,
+            approved: Approved::default(),
             happenings: VecDeque::new(),
             arrivals: Vec::new(),
             delivered: Vec::new(),

@@ -62,6 +62,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 6298 section 5.4 to 5.7 and RFC 5681 section 3.1.
     fn time_out(&mut self, now: Time) {
         self.timeouts += 1;
+        self.approved.congested(self.una);
         self.consecutive_timeouts += 1;
         let repeated = self.consecutive_timeouts > 1;
         let first_sign = matches!(self.mode, Mode::Open);
