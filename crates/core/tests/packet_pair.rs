@@ -1,0 +1,190 @@
+//! Hoe's packet pair.
+
+mod common;
+
+use common::{Flow, MSS, micros, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::registry::{self, AnyScheme, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::Initial;
+use firstflight::{Bytes, Cause, Controller, Event, Origin, Rate, SendLimit, Span};
+
+type PairFlow = Flow<AnyScheme, Rfc5681, Reno>;
+
+fn start(initial: Initial, settings: &[(&str, Value)]) -> PairFlow {
+    let entry = registry::scheme("packet-pair").expect("registered");
+    let scheme = entry.build(initial, settings).expect("allowed");
+    let mut flow =
+        Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), millis(100));
+    flow.fill();
+    flow.wait(millis(100));
+    flow
+}
+
+fn of(segments: u32) -> Initial {
+    Initial { segments, ssthresh: None }
+}
+
+const SINGLE: (&str, Value) = ("variant", Value::Word("single"));
+
+/// The threshold in segments after ACKs of `sizes` segments, each `gap` after the one before.
+fn threshold(flow: &mut PairFlow, acks: &[(usize, u64)]) -> Option<u64> {
+    for &(size, gap) in acks {
+        flow.wait(micros(gap));
+        flow.ack_with(size, Some(millis(100)));
+    }
+    flow.plan().ssthresh.map(|bytes| bytes.packets(MSS))
+}
+
+#[test]
+fn the_threshold_is_the_round_trip_over_the_spacing_in_whole_segments() {
+    // 100 ms / 120 us = 833.3.
+    for settings in [&[][..], &[SINGLE]] {
+        let mut flow = start(of(2), settings);
+        assert_eq!(threshold(&mut flow, &[(1, 0), (1, 120)]), Some(833), "{settings:?}");
+    }
+}
+
+#[test]
+fn of_three_spacings_the_median_counts() {
+    let found = |gaps: [u64; 3]| {
+        let [a, b, c] = gaps;
+        threshold(&mut start(of(10), &[]), &[(1, 0), (1, a), (1, b), (1, c)])
+    };
+    for gaps in [[80, 100, 1_000], [1_000, 80, 100], [100, 1_000, 80]] {
+        assert_eq!(found(gaps), Some(1_000), "{gaps:?}");
+    }
+}
+
+#[test]
+fn no_more_than_three_spacings_and_none_beyond_the_first_window_count() {
+    let mut flow = start(of(10), &[]);
+    let first = threshold(&mut flow, &[(1, 0), (1, 100), (1, 100), (1, 100)]);
+    assert_eq!(first, Some(1_000));
+    assert_eq!(threshold(&mut flow, &[(1, 10), (1, 10), (1, 10)]), first);
+
+    let mut pair = start(of(2), &[]);
+    assert_eq!(threshold(&mut pair, &[(1, 0)]), None);
+    pair.fill();
+    // The ACK of the second segment and the next one come as one, beyond the first window.
+    assert_eq!(threshold(&mut pair, &[(2, 100), (1, 100)]), None);
+}
+
+#[test]
+fn of_two_spacings_their_mean_counts() {
+    let mut flow = start(of(3), &[]);
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 60), (1, 100)]), Some(1_250));
+}
+
+#[test]
+fn an_ack_for_two_segments_spans_two_packet_times() {
+    let mut flow = start(of(10), &[]);
+    assert_eq!(threshold(&mut flow, &[(2, 0), (2, 200), (2, 200), (2, 200)]), Some(1_000));
+}
+
+#[test]
+fn an_ack_that_covers_fewer_segments_came_from_a_timer_and_does_not_count() {
+    let mut flow = start(of(3), &[]);
+    assert_eq!(threshold(&mut flow, &[(2, 0), (1, 40_000)]), None, "three segments, acknowledged 2 and 1");
+    // Nor does the spacing after it.
+    let mut longer = start(of(8), &[]);
+    assert_eq!(threshold(&mut longer, &[(2, 0), (1, 40_000), (2, 100), (2, 200), (1, 40_000)]), Some(1_000));
+    // ns-2 takes what comes.
+    assert_eq!(threshold(&mut start(of(3), &[SINGLE]), &[(2, 0), (1, 40_000)]), Some(2));
+}
+
+#[test]
+fn what_the_application_trickled_out_does_not_count() {
+    let initial = of(10);
+    let entry = registry::scheme("packet-pair").expect("registered");
+    let scheme = entry.build(initial, &[]).expect("allowed");
+    let mut flow =
+        Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), millis(100));
+    flow.path.limit = SendLimit::App;
+    for _ in 0..4 {
+        flow.send(1);
+        flow.wait(millis(10));
+    }
+    flow.wait(millis(60));
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 10_000), (1, 10_000), (1, 10_000)]), None);
+}
+
+#[test]
+fn it_only_ever_lowers_the_threshold() {
+    let low = Initial { segments: 2, ssthresh: Some(packets(100)) };
+    assert_eq!(threshold(&mut start(low, &[]), &[(1, 0), (1, 120)]), Some(100));
+    assert_eq!(threshold(&mut start(low, &[]), &[(1, 0), (1, 10_000)]), Some(10));
+}
+
+#[test]
+fn slow_start_leaves_at_the_threshold_with_the_rate_found() {
+    let mut flow = start(of(2), &[]);
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 1_000)]), Some(100));
+    while flow.exits().is_empty() {
+        flow.round(millis(100), 1, micros(1_000));
+    }
+    let exit = flow.exits()[0];
+    assert_eq!(exit.cause, Cause::Threshold);
+    assert_eq!((exit.learned.window, exit.learned.ssthresh), (packets(100), Some(packets(100))));
+    // 1000 bytes a millisecond.
+    assert_eq!(exit.learned.rate, Some(Rate::from_bps(8_000_000)));
+}
+
+#[test]
+fn a_loss_before_it_is_answered_by_the_law() {
+    let mut flow = start(of(2), &[]);
+    threshold(&mut flow, &[(1, 0), (1, 120)]);
+    flow.round(millis(100), 1, micros(120));
+    flow.fill();
+    let flight = flow.path.flight;
+    flow.lose();
+    let exit = flow.exits()[0];
+    assert_eq!((exit.cause, exit.learned.ssthresh), (Cause::Loss, None));
+    assert!(exit.learned.rate.is_some(), "what was found is told");
+    assert_eq!(flow.plan().window, flight / 2);
+}
+
+#[test]
+fn acks_at_one_instant_are_ten_microseconds_apart_to_ns2_and_nothing_otherwise() {
+    assert_eq!(threshold(&mut start(of(2), &[SINGLE]), &[(1, 0), (1, 0)]), Some(10_000));
+    assert_eq!(threshold(&mut start(of(2), &[]), &[(1, 0), (1, 0)]), None);
+}
+
+#[test]
+fn ns2_takes_the_handshakes_round_trip_and_the_median_form_the_first_segments() {
+    let found = |settings: &[(&str, Value)]| {
+        let mut flow = start(of(2), settings);
+        flow.ack_with(1, Some(millis(120)));
+        flow.wait(micros(100));
+        flow.ack_with(1, Some(millis(120)));
+        flow.plan().ssthresh.map(|bytes| bytes.packets(MSS))
+    };
+    assert_eq!(found(&[SINGLE]), Some(1_000));
+    assert_eq!(found(&[]), Some(1_200));
+}
+
+#[test]
+fn after_a_timeout_slow_start_ends_at_the_laws_threshold_and_nothing_is_measured() {
+    let mut flow = start(of(2), &[]);
+    threshold(&mut flow, &[(1, 0), (1, 120)]);
+    flow.round(millis(100), 1, micros(120));
+    flow.fill();
+    flow.wait(Span::from_secs(1));
+    flow.time_out(false);
+    let known = flow.plan().ssthresh;
+    assert_eq!(known, Some(packets(4)));
+    flow.ack_with(1, None);
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 50_000)]), Some(4));
+}
+
+#[test]
+fn another_path_is_measured_anew() {
+    let mut flow = start(of(4), &[]);
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 100), (1, 100), (1, 100)]), Some(1_000));
+    flow.say(&Event::Begin(Origin::PathChange));
+    assert_eq!(flow.plan().ssthresh, None);
+    flow.fill();
+    flow.wait(millis(100));
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 1_000), (1, 1_000), (1, 1_000)]), Some(100));
+    assert!(flow.plan().window >= Bytes::new(4_000));
+}

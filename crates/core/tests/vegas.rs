@@ -1,0 +1,294 @@
+//! Vegas: its start-up and its law, as ns-2 and as Linux have them.
+
+mod common;
+
+use common::{Flow, MSS, micros, millis, packets};
+use firstflight::avoidance::{Reno, Vegas, VegasVariant};
+use firstflight::registry::{self, AnyScheme, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, SlowStart};
+use firstflight::{Cause, Controller, Event, Exit, Origin, Phase, Span};
+
+const SPACING: Span = Span::from_micros(10);
+const LINUX: (&str, Value) = ("variant", Value::Word("linux"));
+
+type StartFlow = Flow<AnyScheme, Rfc5681, Reno>;
+
+fn start(segments: u32, settings: &[(&str, Value)]) -> StartFlow {
+    let initial = Initial { segments, ssthresh: None };
+    let entry = registry::scheme("vegas").expect("registered");
+    let scheme = entry.build(initial, settings).expect("allowed");
+    // The handshake is quicker than any data, and does not count.
+    Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), millis(50))
+}
+
+fn exit(flow: &StartFlow) -> Option<Exit> {
+    flow.exits().first().copied()
+}
+
+/// A flow of ns-2's kind at 20 segments, about to hear its frozen round, whose base delay is 100 ms.
+fn frozen_at_twenty(settings: &[(&str, Value)]) -> StartFlow {
+    let mut flow = start(10, settings);
+    flow.round(millis(100), 1, SPACING);
+    assert_eq!(flow.window(), 20);
+    flow
+}
+
+#[test]
+fn the_window_doubles_every_other_round_trip() {
+    let mut flow = start(2, &[]);
+    let windows: Vec<u64> = (0..7)
+        .map(|_| {
+            flow.round(millis(100), 1, SPACING);
+            flow.window()
+        })
+        .collect();
+    assert_eq!(windows, [4, 4, 8, 8, 16, 16, 32]);
+}
+
+#[test]
+fn in_linux_it_doubles_every_round_trip() {
+    let mut flow = start(2, &[LINUX]);
+    flow.round(millis(100), 1, SPACING);
+    flow.round(millis(100), 1, SPACING);
+    assert_eq!(flow.window(), 8);
+}
+
+/// The cause and window with which 20 segments leave whose frozen round had `rtt`.
+fn leaves_at(rtt: Span, settings: &[(&str, Value)]) -> Option<(Cause, u64)> {
+    let mut flow = frozen_at_twenty(settings);
+    // The first ACK ends the round of 100 ms and is the first sample of the next.
+    flow.round(rtt, 1, SPACING);
+    flow.round(rtt, 1, SPACING);
+    exit(&flow).map(|exit| (exit.cause, exit.learned.window.get()))
+}
+
+#[test]
+fn ns2_rounds_to_the_nearest_segment_so_that_it_leaves_with_one_and_a_half_waiting() {
+    // 20 (1 - 100 / rtt) >= 1.5 from 108.108 ms.
+    assert_eq!(leaves_at(micros(106_000), &[]), None, "1.13 segments, and the papers' formula would leave");
+    assert_eq!(leaves_at(micros(108_100), &[]), None);
+    assert_eq!(leaves_at(micros(108_109), &[]), Some((Cause::Delay, 17_500)), "less an eighth");
+}
+
+#[test]
+fn gamma_is_how_many_segments_may_wait() {
+    // 20 (1 - 100 / rtt) >= 2.5 from 114.286 ms.
+    let gamma = [("gamma", Value::Count(2))];
+    assert_eq!(leaves_at(micros(114_200), &gamma), None);
+    assert_eq!(leaves_at(micros(114_300), &gamma).map(|(cause, _)| cause), Some(Cause::Delay));
+}
+
+#[test]
+fn ns2_takes_the_mean_of_a_round() {
+    let left_with_every_other_at = |late: u64| {
+        let mut flow = frozen_at_twenty(&[]);
+        flow.fill();
+        flow.wait(millis(100));
+        for sample in 0..20 {
+            flow.ack_with(1, Some(millis(if sample % 2 == 0 { 100 } else { late })));
+        }
+        flow.fill();
+        flow.ack_with(1, Some(millis(100)));
+        exit(&flow).is_some()
+    };
+    // Means of 108 and 108.5 ms.
+    assert!(!left_with_every_other_at(116));
+    assert!(left_with_every_other_at(117));
+}
+
+#[test]
+fn linux_takes_the_least_of_a_round_and_truncates_over_the_base() {
+    let second = |rtts: [u64; 2]| {
+        let mut flow = start(10, &[LINUX]);
+        flow.round(millis(100), 1, SPACING);
+        assert_eq!(flow.window(), 20);
+        // The ACK that ends the round belongs to it, so that the round of 20 is judged an ACK later.
+        flow.fill();
+        flow.wait(millis(100));
+        for sample in 0..20_usize {
+            flow.ack_with(1, Some(micros(rtts[sample % 2])));
+        }
+        flow.fill();
+        let window = flow.window();
+        flow.ack_with(1, Some(micros(rtts[1])));
+        (window, exit(&flow).map(|exit| exit.learned.window.packets(MSS)))
+    };
+    // 40 (rtt - 100) / 100 >= 2 from 105 ms.
+    assert_eq!(second([104_900, 104_900]), (40, None));
+    // min(40, int(40 x 100 / 105) + 1) = 39.
+    assert_eq!(second([105_000, 105_000]), (40, Some(39)));
+    assert_eq!(second([200_000, 104_900]), (40, None), "the least counts");
+}
+
+#[test]
+fn linux_leaves_twenty_segments_from_110_milliseconds() {
+    let judged = |rtt| {
+        let mut flow = start(10, &[LINUX]);
+        flow.fill();
+        flow.wait(millis(100));
+        flow.ack_with(1, Some(millis(100)));
+        for _ in 1..10 {
+            flow.ack_with(1, Some(rtt));
+        }
+        flow.fill();
+        assert_eq!((flow.window(), exit(&flow)), (20, None));
+        flow.ack_with(1, Some(rtt));
+        exit(&flow).map(|exit| (exit.cause, exit.learned.window))
+    };
+    assert_eq!(judged(micros(109_999)), None);
+    // int(20 x 100 / 110) + 1.
+    assert_eq!(judged(millis(110)), Some((Cause::Delay, packets(19))));
+}
+
+#[test]
+fn a_round_in_which_the_window_was_not_the_limit_is_not_judged() {
+    let left = |starved: bool| {
+        let mut flow = start(20, &[]);
+        for _ in 0..6 {
+            if starved {
+                flow.send(2)
+            } else {
+                flow.fill()
+            }
+            flow.wait(millis(100));
+            flow.ack_with(1, Some(millis(100)));
+            while flow.in_flight() > 0 {
+                flow.ack_with(1, Some(millis(900)));
+            }
+        }
+        exit(&flow).is_some()
+    };
+    assert!(left(false));
+    assert!(!left(true));
+}
+
+#[test]
+fn a_delayed_acks_timer_does_not_count_as_delay() {
+    let delayed = |lone: u64| {
+        let mut flow = start(10, &[]);
+        for _ in 0..4 {
+            flow.fill();
+            let count = flow.in_flight();
+            flow.wait(millis(100));
+            for _ in 0..count / 2 {
+                flow.ack_with(2, Some(millis(100)));
+            }
+            flow.send(1);
+            flow.wait(millis(lone));
+            flow.ack_with(1, Some(millis(lone)));
+        }
+        exit(&flow).is_some()
+    };
+    assert!(!delayed(100));
+    assert!(!delayed(600));
+}
+
+#[test]
+fn after_a_timeout_growth_does_not_wait_for_the_repair_to_end() {
+    let mut flow = frozen_at_twenty(&[]);
+    flow.round(millis(100), 1, SPACING);
+    flow.fill();
+    flow.time_out(false);
+    assert_eq!(flow.window(), 1);
+    flow.ack_with(1, None);
+    assert_eq!(flow.window(), 2);
+}
+
+/// A flow whose start-up left at `segments` by its threshold, under the law.
+fn avoiding(law: Vegas, segments: u64) -> Flow<SlowStart, Rfc5681, Vegas> {
+    let few = u32::try_from(segments).expect("few");
+    let initial = Initial { segments: few, ssthresh: Some(packets(segments)) };
+    let control = Controller::new(SlowStart::new(initial), Rfc5681::new(initial), law);
+    let mut flow = Flow::established(control, millis(50));
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
+    flow.round(millis(100), 1, SPACING);
+    flow
+}
+
+#[test]
+fn the_law_adds_a_segment_a_round_trip_while_fewer_than_alpha_wait() {
+    for (variant, rounds) in [(VegasVariant::Ns2, 4), (VegasVariant::Linux, 4)] {
+        let mut flow = avoiding(Vegas::new(variant), 20);
+        let before = flow.window();
+        for _ in 0..rounds {
+            flow.round(millis(100), 1, SPACING);
+        }
+        assert_eq!(flow.window(), before + rounds, "{variant:?}");
+    }
+}
+
+/// How the window changes over a few rounds of `rtt` after rounds of 100 ms.
+fn drift(law: Vegas, rtt: Span) -> i64 {
+    let mut flow = avoiding(law, 20);
+    flow.round(rtt, 1, SPACING);
+    flow.round(rtt, 1, SPACING);
+    let before = flow.window();
+    for _ in 0..3 {
+        flow.round(rtt, 1, SPACING);
+    }
+    flow.window().cast_signed() - before.cast_signed()
+}
+
+#[test]
+fn the_law_holds_between_alpha_and_beta_and_takes_a_segment_a_round_trip_beyond() {
+    let ns2 = || Vegas::new(VegasVariant::Ns2);
+    // About 20 segments: 1.1 wait at 106 ms, 4.6 at 130 ms.
+    assert_eq!(drift(ns2(), millis(106)), 0);
+    assert_eq!(drift(ns2(), millis(130)), -3);
+    let linux = || Vegas::new(VegasVariant::Linux);
+    // int(21 x .13) = 2, int(21 x .30) = 6.
+    assert_eq!(drift(linux(), millis(113)), 0);
+    assert_eq!(drift(linux(), millis(130)), -3);
+    // With other bounds the same delay is too little.
+    assert_eq!(drift(Vegas::between(VegasVariant::Ns2, 8, 9), millis(130)), 3);
+}
+
+#[test]
+fn the_law_never_goes_below_two_segments_by_delay() {
+    let mut flow = avoiding(Vegas::new(VegasVariant::Linux), 8);
+    for _ in 0..40 {
+        flow.round(Span::from_secs(2), 1, SPACING);
+    }
+    // int(cwnd (2 s - .1 s) / .1 s) is 38 at two segments.
+    assert_eq!(flow.window(), 2);
+}
+
+#[test]
+fn the_law_halves_at_a_loss_and_measures_nothing_until_it_is_repaired() {
+    let mut flow = avoiding(Vegas::new(VegasVariant::Ns2), 20);
+    flow.fill();
+    flow.lose();
+    assert_eq!(flow.window(), 10);
+    let half = flow.plan().window;
+    for _ in 0..5 {
+        flow.ack_with(1, Some(Span::from_secs(3)));
+    }
+    assert_eq!(flow.plan().window, half);
+}
+
+#[test]
+fn the_law_knows_the_shortest_round_trip_of_start_up() {
+    let initial = Initial { segments: 10, ssthresh: Some(packets(20)) };
+    let law = Vegas::new(VegasVariant::Ns2);
+    let control = Controller::new(SlowStart::new(initial), Rfc5681::new(initial), law);
+    let mut flow = Flow::established(control, millis(50));
+    flow.round(millis(100), 1, SPACING);
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
+    let before = flow.window();
+    for _ in 0..5 {
+        flow.round(millis(130), 1, SPACING);
+    }
+    assert!(flow.window() < before, "130 ms would be the shortest, had it not overheard 100 ms");
+}
+
+#[test]
+fn another_path_has_another_shortest_round_trip() {
+    let mut flow = frozen_at_twenty(&[]);
+    flow.say(&Event::Begin(Origin::PathChange));
+    let exits = flow.exits().len();
+    while flow.window() < 160 {
+        flow.round(millis(300), 1, SPACING);
+    }
+    assert_eq!(flow.exits().len(), exits, "300 ms is not 200 ms of queue");
+}
