@@ -101,7 +101,7 @@ pub enum ChoiceError {
 pub const OFFERS: Offers = Offers::all("the simulator");
 
 /// Schemes that are planned and not built yet.
-const LATER: [&str; 6] = ["quick-start", "search", "suss", "bbr", "careful-resume"];
+const LATER: [&str; 5] = ["quick-start", "search", "suss", "bbr", "careful-resume"];
 
 fn names() -> String {
     registry::schemes().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
