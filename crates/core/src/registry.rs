@@ -10,12 +10,12 @@ mod parameter;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
-use crate::avoidance::{self, Cubic, Reno, Vegas, Westwood};
+use crate::avoidance::{self, BbrCruise, Cubic, Reno, Vegas, Westwood};
 use crate::controller::Controller;
 use crate::restart::{self, Rfc5681};
 use crate::schemes::{
-    self, Adaptive, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced, PacketPair, SlowStart,
-    VegasStart,
+    self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
+    PacketPair, Search, SlowStart, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
 
@@ -93,7 +93,8 @@ macro_rules! any_law {
 
 any_startup! {
     /// Any start-up scheme.
-    AnyScheme { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive }
+    #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
+    AnyScheme { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive, Bbr, CarefulResume, Search }
 }
 
 any_startup! {
@@ -103,7 +104,8 @@ any_startup! {
 
 any_law! {
     /// Any avoidance law.
-    AnyLaw { Reno, Cubic, Vegas, Westwood }
+    #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
+    AnyLaw { Reno, Cubic, Vegas, Westwood, BbrCruise }
 }
 
 /// The schemes, in the order in which lists show them.
@@ -118,14 +120,23 @@ static SCHEMES: &[SchemeEntry] = &[
     schemes::HYSTART,
     schemes::HYSTART_LINUX,
     schemes::HYSTART_PLUS,
+    schemes::SEARCH,
+    schemes::BBR,
+    schemes::CAREFUL_RESUME,
 ];
 
 /// The restart policies.
 static RESTARTS: &[RestartEntry] = &[restart::RFC5681];
 
 /// The avoidance laws.
-static LAWS: &[LawEntry] =
-    &[avoidance::RENO, avoidance::CUBIC, avoidance::VEGAS, avoidance::VEGAS_LINUX, avoidance::WESTWOOD];
+static LAWS: &[LawEntry] = &[
+    avoidance::RENO,
+    avoidance::CUBIC,
+    avoidance::VEGAS,
+    avoidance::VEGAS_LINUX,
+    avoidance::WESTWOOD,
+    avoidance::BBR,
+];
 
 /// A start-up scheme by name.
 #[derive(Clone, Copy, Debug)]

@@ -205,8 +205,8 @@ proptest! {
 
     #[test]
     fn every_begin_has_one_standing_exit_and_windows_grow_only_with_leave(
-        scheme in 0usize..16,
-        law in 0usize..4,
+        scheme in 0usize..64,
+        law in 0usize..24,
         segments in 1u32..20,
         ops in proptest::collection::vec(op(), 1..120),
     ) {
@@ -223,8 +223,8 @@ proptest! {
 
     #[test]
     fn the_same_events_make_the_same_plans(
-        scheme in 0usize..16,
-        law in 0usize..4,
+        scheme in 0usize..64,
+        law in 0usize..24,
         ops in proptest::collection::vec(op(), 1..80),
     ) {
         let (mut one, mut other) = (watching(scheme, law, 10), watching(scheme, law, 10));

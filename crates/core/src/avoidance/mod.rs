@@ -1,16 +1,19 @@
 //! The avoidance laws, one file each.
 
+mod bbr;
 mod cubic;
 mod reno;
 mod vegas;
 mod westwood;
 
 pub use crate::vegas::Variant as VegasVariant;
+pub use bbr::BbrCruise;
 pub use cubic::Cubic;
 pub use reno::Reno;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 
+pub(crate) use bbr::BBR;
 pub(crate) use cubic::CUBIC;
 pub(crate) use reno::RENO;
 pub(crate) use vegas::{VEGAS, VEGAS_LINUX};

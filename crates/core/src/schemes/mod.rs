@@ -1,32 +1,41 @@
 //! The start-up schemes, one file each.
 
 mod adaptive;
+pub(crate) mod bbr;
+mod careful_resume;
 mod hystart;
 mod hystart_linux;
 mod hystart_plus;
 mod limited;
 mod paced;
 mod packet_pair;
+mod search;
 mod slow_start;
 mod vegas;
 
 pub use crate::vegas::Variant as VegasVariant;
 pub use adaptive::Adaptive;
+pub use bbr::Bbr;
+pub use careful_resume::CarefulResume;
 pub use hystart::HyStart;
 pub use hystart_linux::HyStartLinux;
 pub use hystart_plus::HyStartPlus;
 pub use limited::Limited;
 pub use paced::Paced;
 pub use packet_pair::PacketPair;
+pub use search::Search;
 pub use slow_start::{Initial, SlowStart};
 pub use vegas::VegasStart;
 
 pub(crate) use adaptive::ADAPTIVE;
+pub(crate) use bbr::BBR;
+pub(crate) use careful_resume::CAREFUL_RESUME;
 pub(crate) use hystart::HYSTART;
 pub(crate) use hystart_linux::HYSTART_LINUX;
 pub(crate) use hystart_plus::HYSTART_PLUS;
 pub(crate) use limited::LIMITED;
 pub(crate) use paced::PACED;
 pub(crate) use packet_pair::PACKET_PAIR;
+pub(crate) use search::SEARCH;
 pub(crate) use slow_start::{SLOW_START, SLOW_START_PACED};
 pub(crate) use vegas::VEGAS;

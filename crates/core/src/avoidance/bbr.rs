@@ -1,0 +1,166 @@
+//! A cruise law for what comes after BBR's start-up. It is not BBR version 3's `ProbeBW`, but the plainer cycle of
+//! version 1 with version 3's answer to losses:
+//!
+//! - the bandwidth is the greatest delivery rate of this gain cycle and the last;
+//! - a cycle is eight rounds, paced at 1.25, 0.75 and six times 1 of 99 % of the bandwidth
+//!   (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.4.1);
+//! - the window is two bandwidth-delay products, at least four segments;
+//! - when more than 2 % of a round is lost, the window is bounded by 0.7 of itself, but not by less than that round
+//!   delivered, until the next cycle probes again (draft-ietf-ccwg-bbr section 5.5.10.3);
+//! - there is no `ProbeRTT`: the least round-trip time is the connection's. Marks are ignored.
+//!
+//! It hears delivery rates from the first ACK on, so that it can follow any start-up. Until there is one, the window
+//! that start-up left stays, on the ACK clock.
+
+use crate::compact::Bytes32;
+use crate::evidence::is_starved;
+use crate::registry::LawEntry;
+use crate::schemes::bbr::{MIN_PIPE, RoundLosses, quantum, with_margin};
+use crate::seam::{Ack, Avoidance, Event, Exit, Pacing, Path, Plan};
+use crate::units::{Bytes, Rate};
+
+/// Version 1's gain cycle, in quarters; a round each.
+const GAINS: [u64; 8] = [5, 3, 4, 4, 4, 4, 4, 4];
+/// The window in bandwidth-delay products.
+const CWND_GAIN: u64 = 2;
+/// Version 3's β.
+const BETA: (u64, u64) = (7, 10);
+
+/// BBR's cruise.
+#[derive(Clone, Debug, Default)]
+pub struct BbrCruise {
+    window: Bytes32,
+    /// What losses allow, until the next probe.
+    bound: Option<Bytes32>,
+    /// The greatest delivery rates of the last cycle and of this one, in payload bits per second.
+    bandwidths: [Option<Rate>; 2],
+    losses: RoundLosses,
+    /// [`Path::delivered`] when the round began, modulo 2^32.
+    delivered_before: u32,
+    /// After a timeout: where slow start ends.
+    ssthresh: Option<Bytes32>,
+    /// Which of [`GAINS`].
+    phase: u8,
+}
+
+pub(crate) const BBR: LawEntry = LawEntry {
+    name: "bbr",
+    summary: "BBR version 1's gain cycle around the greatest delivery rate, with version 3's answer to losses",
+    source: "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.4; draft-ietf-ccwg-bbr section 5.5.10",
+    make: || BbrCruise::new().into(),
+};
+
+impl BbrCruise {
+    /// A law that has not taken over yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        self.bandwidths[0].max(self.bandwidths[1])
+    }
+
+    fn product(&self, path: &Path) -> Option<Bytes> {
+        Some(self.bandwidth()?.over(path.min_rtt?))
+    }
+
+    /// What the application limits counts only if it is more.
+    fn measure(&mut self, ack: &Ack<'_>, path: &Path) {
+        if let Some(rate) = ack.delivery_rate
+            && (!is_starved(ack, path) || self.bandwidth().is_some_and(|most| rate > most))
+        {
+            self.bandwidths[1] = self.bandwidths[1].max(Some(rate));
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "kept modulo 2^32")]
+    fn end_round(&mut self, path: &Path) {
+        let delivered = (path.delivered.get() as u32).wrapping_sub(self.delivered_before);
+        if self.losses.exceed_threshold(path) {
+            let lower = self.window.wide().scale(BETA.0, BETA.1);
+            self.bound = Some(lower.max(Bytes::new(u64::from(delivered))).into());
+        }
+        self.start_round(path);
+        self.phase = (self.phase + 1) % 8;
+        if self.phase == 0 {
+            self.start_cycle();
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "kept modulo 2^32")]
+    fn start_round(&mut self, path: &Path) {
+        self.losses.start_round(path);
+        self.delivered_before = path.delivered.get() as u32;
+    }
+
+    /// The last cycle's greatest rate is forgotten, unless this one measured nothing.
+    fn start_cycle(&mut self) {
+        self.bound = None;
+        if self.bandwidths[1].is_some() {
+            self.bandwidths = [self.bandwidths[1], None];
+        }
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) {
+        self.measure(ack, path);
+        if ack.round_ended {
+            self.end_round(path);
+        }
+        let Some(product) = self.product(path) else { return };
+        let bound = self.bound.map_or(Bytes::MAX, Bytes32::wide);
+        let target = (product * CWND_GAIN).min(bound).max(path.mss * MIN_PIPE);
+        let window = self.window.wide();
+        // It widens by what is acknowledged, and narrows at once.
+        self.window = target.min(window + ack.growth).into();
+    }
+}
+
+impl Avoidance for BbrCruise {
+    fn enter(&mut self, exit: &Exit, path: &Path) {
+        self.window = exit.learned.window.into();
+        self.bound = None;
+        self.ssthresh = None;
+        // Start-up found no probe's rate: cruise first, probe a cycle later.
+        self.phase = 2;
+        if self.bandwidth().is_none() {
+            let rate = exit.learned.rate.map(|rate| rate.scale(path.mss.get(), path.wire.get()));
+            self.bandwidths[1] = rate.filter(|rate| !rate.is_zero());
+        }
+        self.start_round(path);
+    }
+
+    fn on(&mut self, event: &Event<'_>, path: &Path) {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Lost(loss) => self.losses.add(loss),
+            Event::TimedOut { .. } => {
+                let product = self.product(path).unwrap_or(self.window.wide() / 2);
+                self.ssthresh = Some(product.max(path.mss * 2).into());
+            }
+            Event::Begin(_)
+            | Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Marked
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => {}
+        }
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        if let Event::Acked(ack) = event {
+            self.measure(ack, path);
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let plan = Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide));
+        let gain = GAINS[usize::from(self.phase) % GAINS.len()];
+        let Some(bandwidth) = self.bandwidth() else { return plan };
+        let rate = with_margin(bandwidth.scale(path.wire.get(), path.mss.get()).scale(gain, 4));
+        Plan { pacing: Pacing::Rate { rate, burst: quantum(rate, path) }, ..plan }
+    }
+}

@@ -1,0 +1,335 @@
+//! Careful Resume (RFC 9959) around slow start: what an earlier connection over the same path found lets this one jump
+//! to half of it, once its initial window has arrived, and go back where the jump turns out to be too much.
+//!
+//! - Reconnaissance: slow start until all of the initial window is acknowledged. Congestion, or a round-trip time that
+//!   is not above half of the saved one or is more than ten times it, gives the resumption up.
+//! - Unvalidated: the window is the jump, paced over one round trip. It lasts until the jump has been sent, its first
+//!   packet is acknowledged, or a round trip has passed. `PipeSize` counts what is acknowledged.
+//! - Validating: slow start from the flight size, until all that was sent in the jump is acknowledged.
+//! - Safe Retreat, on congestion in either: half of `PipeSize`, without growth, until all that was sent in the jump is
+//!   acknowledged; then slow start up to β `PipeSize`, and out.
+//! - Normal: plain slow start.
+//!
+//! It stays in start-up through the recovery of a retreat. The jump waits for the application: it is not made while
+//! there is less to send than the window holds. The RFC advises against PRR in a retreat; what is sent in a recovery
+//! is the host's to decide, and the present host uses PRR towards the window that is given here.
+
+use crate::compact::Bytes32;
+use crate::evidence::is_starved;
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Origin, Pacing, Path, Plan, Sent, Startup, Step};
+use crate::units::{Bytes, Span, Time};
+
+/// Section 3.3: `jump_cwnd` is at most half of `saved_cwnd`.
+const JUMP: u64 = 2;
+/// Section 3.2: a least round-trip time of at most this share of the saved one is of another path.
+const LEAST_RTT: u64 = 2;
+/// Section 4.2.1: so is one more than this many times it.
+const MOST_RTT: u64 = 10;
+/// Section 3.5: β.
+const BETA_PPM: u32 = 500_000;
+const MILLION: u64 = 1_000_000;
+/// TCP's largest window (RFC 7323 section 2.3).
+const LARGEST: Bytes = Bytes::new(1 << 30);
+
+/// Careful Resume around slow start.
+#[derive(Clone, Debug)]
+pub struct CarefulResume {
+    slow: SlowStart,
+    /// `saved_cwnd` and `saved_rtt`, while they are of use.
+    saved: Option<Saved>,
+    max_jump: Bytes32,
+    beta_ppm: u32,
+    phase: Phase,
+}
+
+/// What an earlier connection over the path saved (section 3.1).
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    window: Bytes32,
+    rtt: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Reconnaissance,
+    Unvalidated {
+        /// The first byte sent in the jump.
+        first: u64,
+        pipe: Bytes32,
+        entered: Time,
+        /// The round-trip time that the jump is paced over.
+        rtt: Span,
+    },
+    Validating {
+        /// The end of what was sent in the jump.
+        last: u64,
+        pipe: Bytes32,
+    },
+    SafeRetreat {
+        last: u64,
+        pipe: Bytes32,
+        cause: Cause,
+    },
+    Normal {
+        /// After a retreat, what congestion it was.
+        retreated: Option<Cause>,
+    },
+}
+
+const SAVED: &str = "saved";
+const RTT: &str = "rtt";
+const MAX_JUMP: &str = "max-jump";
+const BETA: &str = "beta";
+
+pub(crate) const CAREFUL_RESUME: SchemeEntry = SchemeEntry {
+    name: "careful-resume",
+    summary: "slow start that jumps to half of what an earlier connection found, and retreats at a loss",
+    source: "RFC 9959",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: SAVED,
+            kind: Kind::Bytes { least: Bytes::ZERO, most: LARGEST },
+            default: Value::Bytes(Bytes::ZERO),
+            help: "bytes that the earlier connection had acknowledged in a round trip (saved_cwnd); 0 is nothing saved",
+        },
+        Parameter {
+            name: RTT,
+            kind: Kind::Span { least: Span::ZERO, most: Span::from_secs(60) },
+            default: Value::Span(Span::ZERO),
+            help: "the earlier connection's least round-trip time (saved_rtt); 0 is nothing saved",
+        },
+        Parameter {
+            name: MAX_JUMP,
+            kind: Kind::Bytes { least: Bytes::new(1), most: LARGEST },
+            default: Value::Bytes(LARGEST),
+            help: "the largest jump (max_jump)",
+        },
+        Parameter {
+            name: BETA,
+            kind: Kind::Fraction { least_ppm: 1, most_ppm: 1_000_000 },
+            default: Value::Fraction { ppm: BETA_PPM },
+            help: "the share of the validated pipe that is ssthresh after a retreat",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::Sends, Ability::Timer]),
+    make: |initial, settings| CarefulResume::from_settings(initial, settings).into(),
+};
+
+impl CarefulResume {
+    /// Careful Resume with `saved_cwnd` and `saved_rtt`; without either it is slow start.
+    pub fn new(initial: Initial, saved: Option<(Bytes, Span)>) -> Self {
+        let saved = saved.filter(|(window, rtt)| !window.is_zero() && !rtt.is_zero());
+        Self {
+            slow: SlowStart::new(initial),
+            saved: saved.map(|(window, rtt)| Saved { window: window.into(), rtt }),
+            max_jump: LARGEST.into(),
+            beta_ppm: BETA_PPM,
+            phase: Phase::Reconnaissance,
+        }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let bytes = |name| match settings.value(name) {
+            Some(Value::Bytes(bytes)) => bytes,
+            _ => Bytes::ZERO,
+        };
+        Self {
+            max_jump: bytes(MAX_JUMP).into(),
+            beta_ppm: settings.ppm(BETA),
+            ..Self::new(initial, Some((bytes(SAVED), settings.span(RTT))))
+        }
+    }
+
+    /// Only a new connection resumes; what was saved is used once.
+    fn begin(&mut self, event: &Event<'_>, origin: Origin, path: &Path) -> Step {
+        self.phase = Phase::Reconnaissance;
+        if origin != Origin::Fresh {
+            self.give_up();
+        }
+        self.slow.on(event, path)
+    }
+
+    fn give_up(&mut self) {
+        self.saved = None;
+        self.phase = Phase::Normal { retreated: None };
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        match self.phase {
+            Phase::Reconnaissance => {
+                if let Some(jump) = self.jump(ack, path) {
+                    self.resume(jump, path);
+                    return Step::Stay;
+                }
+                self.slow.grow(ack.growth.min(path.mss))
+            }
+            Phase::Unvalidated { first, pipe, entered, rtt } => {
+                let pipe = (pipe.wide() + ack.bytes).into();
+                self.phase = Phase::Unvalidated { first, pipe, entered, rtt };
+                if path.una > first || path.now.since(entered) > rtt {
+                    self.end_jump(path.flight, path.nxt, path);
+                }
+                Step::Stay
+            }
+            Phase::Validating { last, pipe } => {
+                let pipe = (pipe.wide() + ack.bytes).into();
+                self.phase = Phase::Validating { last, pipe };
+                if path.una >= last {
+                    self.phase = Phase::Normal { retreated: None };
+                }
+                self.slow.grow(ack.growth.min(path.mss))
+            }
+            Phase::SafeRetreat { last, pipe, cause } => {
+                let pipe = (pipe.wide() + ack.bytes).into();
+                self.phase = Phase::SafeRetreat { last, pipe, cause };
+                if path.una >= last {
+                    return self.end_retreat(pipe.wide(), cause, path);
+                }
+                Step::Stay
+            }
+            Phase::Normal { retreated } => {
+                let step = self.slow.grow(ack.growth.min(path.mss));
+                because(step, retreated)
+            }
+        }
+    }
+
+    /// Sections 3.2 and 4.2.1: `jump_cwnd`, if now is the time. Gives the resumption up if it must not be.
+    fn jump(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Bytes> {
+        let saved = self.saved?;
+        if path.una < self.slow.initial(path).get() {
+            return None;
+        }
+        let (Some(least), Some(latest)) = (path.min_rtt, path.latest_rtt) else { return None };
+        let other_path = least * LEAST_RTT <= saved.rtt || latest > saved.rtt * MOST_RTT;
+        let jump = (saved.window.wide() / JUMP).min(self.max_jump.wide());
+        let jump = jump.min(self.slow.threshold().unwrap_or(Bytes::MAX));
+        if other_path || jump <= self.slow.window() {
+            self.give_up();
+            return None;
+        }
+        // Section 4.2: it may wait until more is to be sent than the window permits.
+        let hungry = !ack.growth.is_zero() && !is_starved(ack, path);
+        let waiting = path.backlog.is_none_or(|backlog| path.flight + backlog > self.slow.window());
+        (hungry && waiting).then_some(jump)
+    }
+
+    fn resume(&mut self, jump: Bytes, path: &Path) {
+        self.slow.set_window(jump);
+        self.phase = Phase::Unvalidated {
+            first: path.nxt,
+            pipe: path.flight.into(),
+            entered: path.now,
+            rtt: path.latest_rtt.unwrap_or_default(),
+        };
+    }
+
+    /// Section 3.3: with `flight` bytes out, up to offset `last`.
+    fn end_jump(&mut self, flight: Bytes, last: u64, path: &Path) {
+        let Phase::Unvalidated { pipe, .. } = self.phase else { return };
+        let initial = self.slow.initial(path);
+        if flight <= pipe.wide().max(initial) {
+            // It sent too little to tell: the application was the limit.
+            let window = pipe.wide().max(initial).min(self.slow.window());
+            self.slow.set_window(window);
+            self.give_up();
+        } else {
+            self.slow.set_window(flight.min(self.slow.window()));
+            self.phase = Phase::Validating { last, pipe };
+        }
+        self.saved = None;
+    }
+
+    /// The jump ends when it has been sent whole. The packet that leaves is not in [`Path::flight`] yet.
+    fn sent(&mut self, sent: &Sent, path: &Path) {
+        let flight = path.flight + sent.bytes;
+        if matches!(self.phase, Phase::Unvalidated { .. }) && flight + path.mss > self.slow.window() {
+            let added = if sent.retransmission { 0 } else { sent.bytes.get() };
+            self.end_jump(flight, path.nxt + added, path);
+        }
+    }
+
+    /// Section 3.5: the window is at most half of `PipeSize`, and what was saved is of no more use.
+    fn congested(&mut self, event: &Event<'_>, cause: Cause, path: &Path) -> Step {
+        let (last, pipe) = match self.phase {
+            Phase::Unvalidated { pipe, .. } => (path.nxt, pipe),
+            Phase::Validating { last, pipe } => (last, pipe),
+            Phase::Reconnaissance | Phase::SafeRetreat { .. } | Phase::Normal { .. } => {
+                self.give_up();
+                return self.slow.on(event, path);
+            }
+        };
+        self.saved = None;
+        let window = (pipe.wide() / 2).min(self.slow.window()).max(path.mss);
+        self.slow.set_window(window);
+        self.phase = Phase::SafeRetreat { last, pipe, cause };
+        Step::Stay
+    }
+
+    /// Section 3.5: ssthresh is β `PipeSize`, and slow start goes on up to it.
+    fn end_retreat(&mut self, pipe: Bytes, cause: Cause, path: &Path) -> Step {
+        let ssthresh = pipe.scale(u64::from(self.beta_ppm), MILLION).max(path.mss * 2);
+        self.phase = Phase::Normal { retreated: Some(cause) };
+        self.slow.set_threshold(Some(ssthresh));
+        because(self.slow.grow(Bytes::ZERO), Some(cause))
+    }
+}
+
+/// A threshold that a retreat set says that its congestion ended start-up.
+fn because(step: Step, retreated: Option<Cause>) -> Step {
+    match (step, retreated) {
+        (Step::Done(exit), Some(cause)) if exit.cause == Cause::Threshold => {
+            Step::Done(Exit { cause, ..exit })
+        }
+        _ => step,
+    }
+}
+
+impl Startup for CarefulResume {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Begin(origin) => self.begin(event, *origin, path),
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Sent(sent) => {
+                self.sent(sent, path);
+                Step::Stay
+            }
+            Event::Woken => {
+                if let Phase::Unvalidated { entered, rtt, .. } = self.phase
+                    && path.now.since(entered) >= rtt
+                {
+                    self.end_jump(path.flight, path.nxt, path);
+                }
+                Step::Stay
+            }
+            Event::Lost(loss) if loss.opens_episode => self.congested(event, Cause::Loss, path),
+            Event::Marked => self.congested(event, Cause::Mark, path),
+            Event::TimedOut { .. } => {
+                self.give_up();
+                self.slow.on(event, path)
+            }
+            Event::Established { .. }
+            | Event::Lost(_)
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let plan = self.slow.plan(path);
+        let Phase::Unvalidated { entered, rtt, .. } = self.phase else { return plan };
+        let wake = Some(entered + rtt);
+        // Section 4.3: an inter-packet time of the current round-trip time × packet size / jump_cwnd.
+        let wire = plan.window.scale(path.wire.get(), path.mss.get());
+        match wire.per(rtt) {
+            Some(rate) => Plan { pacing: Pacing::Rate { rate, burst: path.wire }, wake, ..plan },
+            None => Plan { wake, ..plan },
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! SEARCH, slow start that exits at the right chokepoint (draft-chung-ccwg-search-09): slow start that leaves when
+//! what is delivered no longer keeps up with what was sent a round trip before.
+//!
+//! Time is cut into bins; ten of them, 3.5 initial round trips, make a window. At the end of each bin the bytes
+//! delivered in the last window are compared with the bytes sent in the window that ended a round trip before it. As
+//! long as the path keeps up they are equal; once a queue grows, the deliveries fall behind by a share, and at 26 % of
+//! it start-up ends. The first version (-00) compares deliveries with twice the deliveries a round trip before, at 35 %.
+//!
+//! The window a round trip ago rarely ends at a bin's edge, so its ends are interpolated. The printed draft
+//! interpolates towards newer bins, which takes bytes sent less than a round trip ago; towards older bins is what is
+//! meant, and what implementations do.
+
+use crate::evidence::is_starved;
+use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// W: bins in a window (draft-09 section 3.2).
+const WINDOW: u64 = 10;
+/// Bins kept beyond the window, for looking back a round trip (section 3.2).
+const EXTRA: u64 = 15;
+/// W + 1 edges make W bins, and interpolation takes one more.
+const EDGES: usize = 26;
+/// The window in initial round trips: 3.5 (section 3.2).
+const WINDOW_RTTS: (u64, u64) = (7, 2);
+/// THRESH of draft-09 and of -00, in millionths.
+const THRESHOLD: u32 = 260_000;
+const THRESHOLD_00: u32 = 350_000;
+const MILLION: u64 = 1_000_000;
+
+/// SEARCH.
+#[derive(Clone, Debug)]
+pub struct Search {
+    slow: SlowStart,
+    /// Bytes delivered and sent by the end of each bin, modulo 2^32: TCP's windows are at most 2^30 bytes, so that a
+    /// window of bins holds less.
+    delivered: [u32; EDGES],
+    sent: [u32; EDGES],
+    /// The bins of this measurement, if one runs.
+    bins: Option<Bins>,
+    threshold_ppm: u32,
+    rule: Rule,
+    towards: Towards,
+    exits_with: ExitsWith,
+    /// It searches in the first slow start only: after a timeout or an idle time it is off.
+    active: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bins {
+    initial_rtt: Span,
+    /// When the newest edge ended, and its number.
+    edge_at: Time,
+    edge: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    /// Draft -09: deliveries against what was sent.
+    Sent,
+    /// Draft -00: deliveries against twice the deliveries before.
+    Doubling,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Towards {
+    Older,
+    Newer,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ExitsWith {
+    Window,
+    Delivered,
+}
+
+const VARIANT: &str = "variant";
+const THRESH: &str = "threshold";
+const INTERPOLATION: &str = "interpolation";
+const WINDOW_AFTER: &str = "window";
+
+pub(crate) const SEARCH: SchemeEntry = SchemeEntry {
+    name: "search",
+    summary: "slow start that leaves when deliveries fall behind what was sent a round trip before",
+    source: "draft-chung-ccwg-search-09",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: VARIANT,
+            kind: Kind::Word(&["09", "00"]),
+            default: Value::Word("09"),
+            help: "the draft's version: deliveries against bytes sent (09), or against twice the last deliveries (00)",
+        },
+        Parameter {
+            name: THRESH,
+            kind: Kind::Fraction { least_ppm: 1, most_ppm: 1_000_000 },
+            default: Value::Fraction { ppm: THRESHOLD },
+            help: "how far deliveries must fall behind; 35% if not set with variant=00",
+        },
+        Parameter {
+            name: INTERPOLATION,
+            kind: Kind::Word(&["older", "newer"]),
+            default: Value::Word("older"),
+            help: "to which neighbours a bin is interpolated; the printed draft says newer, by mistake",
+        },
+        Parameter {
+            name: WINDOW_AFTER,
+            kind: Kind::Word(&["keep", "delivered"]),
+            default: Value::Word("keep"),
+            help: "the window it leaves with: the present one, or what was delivered in one initial round trip",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock]),
+    make: |initial, settings| Search::from_settings(initial, settings).into(),
+};
+
+impl Search {
+    /// SEARCH with the draft's constants.
+    pub fn new(initial: Initial) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            delivered: [0; EDGES],
+            sent: [0; EDGES],
+            bins: None,
+            threshold_ppm: THRESHOLD,
+            rule: Rule::Sent,
+            towards: Towards::Older,
+            exits_with: ExitsWith::Window,
+            active: true,
+        }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let rule = if settings.word(VARIANT) == "00" { Rule::Doubling } else { Rule::Sent };
+        let threshold_ppm = match (settings.given(THRESH), rule) {
+            (None, Rule::Doubling) => THRESHOLD_00,
+            _ => settings.ppm(THRESH),
+        };
+        let newer = settings.word(INTERPOLATION) == "newer";
+        let delivered = settings.word(WINDOW_AFTER) == "delivered";
+        Self {
+            threshold_ppm,
+            rule,
+            towards: if newer { Towards::Newer } else { Towards::Older },
+            exits_with: if delivered { ExitsWith::Delivered } else { ExitsWith::Window },
+            ..Self::new(initial)
+        }
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        if self.active && self.passes_an_edge(ack, path) && self.has_fallen_behind(path) {
+            return self.leave(path);
+        }
+        self.slow.grow(ack.growth.min(path.mss))
+    }
+
+    /// Section 3.2: writes the edges that time has passed. Says whether there is a new one.
+    fn passes_an_edge(&mut self, ack: &Ack<'_>, path: &Path) -> bool {
+        if is_starved(ack, path) {
+            // Bins that the application or the receiver left empty must not count.
+            self.bins = None;
+            return false;
+        }
+        let Some(bins) = &mut self.bins else {
+            self.start(path);
+            return false;
+        };
+        let duration = bins.duration();
+        let passed = path.now.since(bins.edge_at).nanos() / duration.nanos();
+        if passed == 0 {
+            return false;
+        }
+        if passed > WINDOW {
+            // Section 3.2, handling missed bins: too much is unknown, begin anew.
+            self.bins = None;
+            return false;
+        }
+        let last = slot(bins.edge);
+        for missed in 1..passed {
+            let empty = slot(bins.edge + missed);
+            (self.delivered[empty], self.sent[empty]) = (self.delivered[last], self.sent[last]);
+        }
+        bins.edge += passed;
+        bins.edge_at = bins.edge_at + duration * passed;
+        let newest = slot(bins.edge);
+        (self.delivered[newest], self.sent[newest]) = counted(path);
+        true
+    }
+
+    fn start(&mut self, path: &Path) {
+        if let Some(initial_rtt) = path.latest_rtt {
+            self.bins = Some(Bins { initial_rtt, edge_at: path.now, edge: 0 });
+            (self.delivered[0], self.sent[0]) = counted(path);
+        }
+    }
+
+    /// Section 3.2: whether the normalised difference is at the threshold. Not before a window and a round trip were
+    /// seen, nor when the round trip has grown longer than what is kept.
+    fn has_fallen_behind(&self, path: &Path) -> bool {
+        let (Some(bins), Some(rtt)) = (self.bins, path.latest_rtt) else { return false };
+        let duration = bins.duration().nanos();
+        let back = rtt.nanos() / duration;
+        if back >= EXTRA || bins.edge <= WINDOW + back {
+            return false;
+        }
+        let end = bins.edge - back;
+        let now = u64::from(difference(&self.delivered, bins.edge - WINDOW, bins.edge));
+        let before = match self.rule {
+            Rule::Sent => self.interpolated(&self.sent, end, (rtt.nanos() % duration, duration)),
+            Rule::Doubling => 2 * self.interpolated(&self.delivered, end, (rtt.nanos() % duration, duration)),
+        };
+        is_behind(before, now, self.threshold_ppm)
+    }
+
+    /// The bytes of the window that ended `share` of a bin before `end`. Without a newer bin the window ends at
+    /// `end`.
+    fn interpolated(&self, edges: &[u32; EDGES], end: u64, share: (u64, u64)) -> u64 {
+        let newest = self.bins.map_or(end, |bins| bins.edge);
+        let neighbour = match self.towards {
+            Towards::Older => end - 1,
+            Towards::Newer => (end + 1).min(newest),
+        };
+        let of = |end: u64| Bytes::new(u64::from(difference(edges, end - WINDOW, end)));
+        (of(neighbour).scale(share.0, share.1) + of(end).scale(share.1 - share.0, share.1)).get()
+    }
+
+    fn leave(&self, path: &Path) -> Step {
+        let Step::Done(exit) = self.slow.found(Cause::RateFlat) else { return Step::Stay };
+        let Some(bins) = self.bins else { return Step::Done(exit) };
+        // Section 3.2: what was delivered in one initial round trip, 2/7 of a window, rounded up to bins.
+        let one_rtt = bins.edge - (WINDOW * WINDOW_RTTS.1).div_ceil(WINDOW_RTTS.0);
+        let delivered = Bytes::new(u64::from(difference(&self.delivered, one_rtt, bins.edge)));
+        let window = match self.exits_with {
+            ExitsWith::Window => exit.learned.window,
+            ExitsWith::Delivered => exit.learned.window.min(delivered.max(path.mss * 2)),
+        };
+        let learned = Learned { window, ssthresh: Some(window), rate: self.rate(bins, path) };
+        Step::Done(Exit { learned, ..exit })
+    }
+
+    /// The rate of deliveries over the last window, in IP bits.
+    fn rate(&self, bins: Bins, path: &Path) -> Option<Rate> {
+        let bytes = Bytes::new(u64::from(difference(&self.delivered, bins.edge - WINDOW, bins.edge)));
+        bytes.scale(path.wire.get(), path.mss.get()).per(bins.duration() * WINDOW)
+    }
+}
+
+impl Bins {
+    fn duration(&self) -> Span {
+        let window = self.initial_rtt.scale(WINDOW_RTTS.0, WINDOW_RTTS.1);
+        (window / WINDOW).max(Span::from_nanos(1))
+    }
+}
+
+/// (`prev` - `curr`) / `prev` ≥ the threshold.
+fn is_behind(before: u64, now: u64, threshold_ppm: u32) -> bool {
+    let behind = u128::from(before.saturating_sub(now)) * u128::from(MILLION);
+    before > 0 && behind >= u128::from(before) * u128::from(threshold_ppm)
+}
+
+/// Bytes delivered and sent so far, modulo 2^32.
+#[expect(clippy::cast_possible_truncation, reason = "kept modulo 2^32")]
+fn counted(path: &Path) -> (u32, u32) {
+    (path.delivered.get() as u32, path.nxt as u32)
+}
+
+fn slot(edge: u64) -> usize {
+    usize::try_from(edge % EDGES as u64).unwrap_or(0)
+}
+
+fn difference(edges: &[u32; EDGES], old: u64, new: u64) -> u32 {
+    edges[slot(new)].wrapping_sub(edges[slot(old)])
+}
+
+impl Startup for Search {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Begin(origin) => {
+                self.active = matches!(origin, Origin::Fresh | Origin::PathChange);
+                self.bins = None;
+                self.slow.on(event, path)
+            }
+            Event::SpuriousLoss => {
+                self.bins = None;
+                Step::Stay
+            }
+            Event::Established { .. }
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::Marked
+            | Event::TimedOut { .. }
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.slow.plan(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_behind_is_not_enough_and_26_percent_is() {
+        // ALGORITHMS.md section 16: sent 100, delivered 75 or 74.
+        assert!(!is_behind(100, 75, THRESHOLD));
+        assert!(is_behind(100, 74, THRESHOLD));
+        assert!(!is_behind(0, 0, THRESHOLD));
+        assert!(!is_behind(100, 101, THRESHOLD));
+    }
+
+    #[test]
+    fn a_bin_is_35_percent_of_the_initial_round_trip() {
+        let bins = Bins { initial_rtt: Span::from_millis(100), edge_at: Time::ZERO, edge: 0 };
+        assert_eq!(bins.duration(), Span::from_millis(35));
+        assert_eq!(Bins { initial_rtt: Span::ZERO, ..bins }.duration(), Span::from_nanos(1));
+    }
+
+    /// Edges of a flow that doubles: 2^edge bytes by each.
+    fn doubling(towards: Towards, edge: u64) -> Search {
+        let mut search = Search::new(Initial { segments: 10, ssthresh: None });
+        for edge in 0..=edge {
+            search.sent[slot(edge)] = 1 << edge;
+        }
+        search.bins = Some(Bins { initial_rtt: Span::from_millis(100), edge_at: Time::ZERO, edge });
+        search.towards = towards;
+        search
+    }
+
+    #[test]
+    fn a_window_that_ends_within_a_bin_is_interpolated_towards_the_older_edge() {
+        // The window that ends at edge 15 holds 2^15 - 2^5 bytes, the one at 14 half as many, the one at 16 twice.
+        let at = |towards, share| {
+            let search = doubling(towards, 20);
+            search.interpolated(&search.sent, 15, (share, 4))
+        };
+        assert_eq!(at(Towards::Older, 0), 32_736);
+        assert_eq!(at(Towards::Older, 1), 16_368 / 4 + 32_736 * 3 / 4);
+        assert_eq!(at(Towards::Newer, 1), 65_472 / 4 + 32_736 * 3 / 4);
+    }
+
+    #[test]
+    fn counts_wrap() {
+        let mut edges = [0; EDGES];
+        edges[slot(3)] = u32::MAX - 9;
+        edges[slot(13)] = 90;
+        assert_eq!(difference(&edges, 3, 13), 100);
+    }
+}
