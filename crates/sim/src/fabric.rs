@@ -4,8 +4,9 @@ use firstflight::Time;
 
 use crate::agenda::Agenda;
 use crate::link::{Entry, Link, Passage};
-use crate::network::{Network, Traffic};
+use crate::network::{LinkSpec, Network, Traffic};
 use crate::packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
+use crate::quick_start::{self, Router};
 use crate::recorder::Recorder;
 use crate::stats::{FlowStats, LinkStats};
 
@@ -19,6 +20,8 @@ struct Routes {
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     links: Vec<Link>,
+    /// The router of each link, if that takes part in Quick-Start.
+    routers: Vec<Option<Box<Router>>>,
     routes: Vec<Routes>,
     pub(crate) flows: Vec<FlowStats>,
     agenda: Agenda,
@@ -36,6 +39,9 @@ impl Fabric {
     pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
         let flows = u32::try_from(network.flows.len()).unwrap_or(u32::MAX);
         let link = |(id, spec)| Link::new(LinkId(id), spec, flows, seed);
+        let router = |(id, spec): (u32, &LinkSpec)| {
+            spec.quick_start.map(|router| Box::new(Router::new(router, spec.rate, LinkId(id), seed)))
+        };
         let route = |flow: &crate::network::Flow<S, R, A>| Routes {
             forward: flow.forward.clone().into_boxed_slice(),
             reverse: match flow.traffic {
@@ -45,6 +51,7 @@ impl Fabric {
         };
         Self {
             links: (0u32..).zip(network.links.iter().copied()).map(link).collect(),
+            routers: (0u32..).zip(&network.links).map(router).collect(),
             routes: network.flows.iter().map(route).collect(),
             flows: vec![FlowStats::default(); network.flows.len()],
             agenda: Agenda::new(network.links.len() + 2 * network.flows.len()),
@@ -125,7 +132,9 @@ impl Fabric {
 
     /// Counters of a link that has settled.
     pub(crate) fn link(&self, now: Time, id: LinkId) -> Option<LinkStats> {
-        self.links.get(id.index()).map(|link| link.stats(now))
+        let quick_start = self.routers.get(id.index())?.as_ref().map(|router| router.stats);
+        let stats = self.links.get(id.index())?.stats(now);
+        Some(LinkStats { quick_start: quick_start.unwrap_or_default(), ..stats })
     }
 
     /// Packets accepted by links, each once for every link.
@@ -137,12 +146,20 @@ impl Fabric {
     fn enter<W: Recorder>(&mut self, now: Time, mut packet: Packet, recorder: &mut W) {
         let Some(&id) = self.way(&packet).get(packet.hop as usize) else { return };
         packet.hop += 1;
+        let router = &mut self.routers[id.index()];
+        if packet.segment().is_some_and(|segment| segment.quick_start.is_some()) {
+            quick_start::pass(now, router.as_deref_mut(), &mut packet);
+        }
         let quiet = matches!(packet.payload, Payload::Datagram) && self.hops_left(&packet) == 0;
         if quiet {
             self.sink(now, id, recorder);
         }
         self.sequence += 1;
-        match self.links[id.index()].enter(now, packet, quiet, self.sequence, recorder) {
+        let entry = self.links[id.index()].enter(now, packet, quiet, self.sequence, recorder);
+        if let (Some(router), Entry::Behind | Entry::First(_)) = (&mut self.routers[id.index()], entry) {
+            router.carries(now, packet.wire);
+        }
+        match entry {
             Entry::Behind => {}
             Entry::First(arrives) => self.agenda.set(id.index(), arrives, self.sequence),
             Entry::Dropped => self.drop(now, id, &packet, DropCause::Queue, recorder),

@@ -14,6 +14,7 @@ mod host;
 mod link;
 mod network;
 mod packet;
+mod quick_start;
 mod random;
 mod recorder;
 mod sim;
@@ -26,7 +27,8 @@ pub use network::{
     QueueLimit, TcpSpec, Traffic,
 };
 pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
+pub use quick_start::{Estimator, RouterSpec};
 pub use recorder::Recorder;
 pub use sim::{Sim, Stop};
-pub use stats::{FlowStats, LinkStats};
+pub use stats::{FlowStats, LinkStats, QuickStartStats};
 pub use topology::{PathSpec, Route, Topology, dumbbell, single_path};

@@ -5,6 +5,7 @@ use firstflight_tcp::Config;
 use thiserror::Error;
 
 use crate::packet::{FlowId, LinkId};
+use crate::quick_start::RouterSpec;
 
 /// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
 const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
@@ -98,12 +99,21 @@ pub struct LinkSpec {
     pub loss: Probability,
     /// Each packet is further delayed by a uniform draw from zero up to this; the order is kept.
     pub jitter: Span,
+    /// The router that puts packets on it, if that takes part in Quick-Start.
+    pub quick_start: Option<RouterSpec>,
 }
 
 impl LinkSpec {
     /// A lossless link without jitter and with an unlimited queue.
     pub const fn new(rate: Option<Rate>, delay: Span) -> Self {
-        Self { rate, delay, queue: QueueLimit::Unlimited, loss: Probability::NEVER, jitter: Span::ZERO }
+        Self {
+            rate,
+            delay,
+            queue: QueueLimit::Unlimited,
+            loss: Probability::NEVER,
+            jitter: Span::ZERO,
+            quick_start: None,
+        }
     }
 
     fn check(&self) -> Result<(), LinkFault> {

@@ -15,6 +15,8 @@ pub(crate) enum Purpose {
     Loss = 3,
     /// How much a link delays each packet of a flow.
     Jitter = 4,
+    /// What a Quick-Start router writes over nonces.
+    QuickStart = 5,
 }
 
 /// A stream of random numbers.

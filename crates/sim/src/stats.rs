@@ -25,6 +25,19 @@ pub struct FlowStats {
     pub delivered_bytes: u64,
 }
 
+/// What a link's router did with Quick-Start requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QuickStartStats {
+    /// Requests for some rate that reached it.
+    pub asked: u64,
+    /// Of those, how many it approved as they were.
+    pub granted: u64,
+    /// How many it approved at a lower rate.
+    pub reduced: u64,
+    /// How many it denied.
+    pub refused: u64,
+}
+
 /// What a link did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkStats {
@@ -45,4 +58,6 @@ pub struct LinkStats {
     pub packet_nanos: u128,
     /// The time integral of the bytes waiting, in byte-nanoseconds.
     pub byte_nanos: u128,
+    /// Quick-Start requests.
+    pub quick_start: QuickStartStats,
 }

@@ -1,0 +1,172 @@
+//! Quick-Start routers (RFC 4782 section 3.3 and appendix D; Scharf's analysis, section V): what a router does with
+//! requests for the link that it is about to put them on.
+//!
+//! A router approves what its capacity, up to a threshold, has left beside the measured traffic and what it approved
+//! in the recent past and may not have seen yet. It keeps no state of flows. Each link, and so each direction, has a
+//! router of its own.
+
+mod meter;
+mod recent;
+
+use firstflight::{Bytes, Rate, RateCode, Span, Time};
+use firstflight_tcp::quick_start::{IpOption, Nonce};
+
+use crate::packet::{LinkId, Packet, Payload};
+use crate::random::{Purpose, Stream};
+use crate::stats::QuickStartStats;
+use meter::Meter;
+use recent::Recent;
+
+/// Parts in a whole of [`RouterSpec::threshold_ppm`].
+const MILLION: u128 = 1_000_000;
+
+/// How a router estimates the use of its link from measurements over intervals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Estimator {
+    /// What the newest interval carried.
+    Interval,
+    /// The mean of intervals with exponentially falling weights.
+    Ewma {
+        /// The weight of the newest, in millionths.
+        weight_ppm: u32,
+    },
+    /// The most that any of the newest intervals carried.
+    Peak {
+        /// How many; at least one. RFC 4782 appendix B.2 speaks of 3 to 20 of 0.15 s.
+        intervals: u8,
+    },
+}
+
+/// A router that takes part in Quick-Start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RouterSpec {
+    /// How much of the capacity may be in use, approvals included, in millionths.
+    pub threshold_ppm: u32,
+    /// The interval of measurement, D.
+    pub interval: Span,
+    /// What is made of measurements.
+    pub estimator: Estimator,
+    /// Whether a request for more than there is gets what there is, rather than nothing.
+    pub reduces: bool,
+    /// For how many intervals, the present one included, an approval is remembered; at least one.
+    /// [`RouterSpec::slots`] gives the analysis's number, two are those of RFC 4782 appendix D.
+    pub slots: u8,
+}
+
+impl RouterSpec {
+    /// The slots that remember an approval until the traffic of a flow with a round trip of `rtt_max` was measured:
+    /// ⌈RTTmax / D⌉ + 2 (the analysis, section V-B).
+    pub fn slots(rtt_max: Span, interval: Span) -> u8 {
+        let intervals = rtt_max.nanos().div_ceil(interval.nanos().max(1));
+        u8::try_from(intervals.saturating_add(2)).unwrap_or(u8::MAX)
+    }
+}
+
+impl Default for RouterSpec {
+    /// The analysis's: 100 ms, the newest interval, round trips of up to 500 ms; 95 % of the capacity; reduction.
+    fn default() -> Self {
+        let interval = Span::from_millis(100);
+        Self {
+            threshold_ppm: 950_000,
+            interval,
+            estimator: Estimator::Interval,
+            reduces: true,
+            slots: Self::slots(Span::from_millis(500), interval),
+        }
+    }
+}
+
+/// A router at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Router {
+    spec: RouterSpec,
+    /// The capacity of its link; without one it approves everything.
+    capacity: Option<Rate>,
+    meter: Meter,
+    recent: Recent,
+    random: Stream,
+    pub(crate) stats: QuickStartStats,
+}
+
+impl Router {
+    pub(crate) fn new(spec: RouterSpec, capacity: Option<Rate>, id: LinkId, seed: u64) -> Self {
+        Self {
+            spec,
+            capacity,
+            meter: Meter::new(spec.interval, spec.estimator),
+            recent: Recent::new(spec.slots),
+            random: Stream::new(seed, Purpose::QuickStart, id.0, 0),
+            stats: QuickStartStats::default(),
+        }
+    }
+
+    /// The link took a packet of `wire` bytes in.
+    pub(crate) fn carries(&mut self, now: Time, wire: u32) {
+        let Some(capacity) = self.capacity else { return };
+        let intervals = self.meter.carries(now, capacity.time_for(Bytes::new(u64::from(wire))));
+        self.recent.advance(intervals);
+    }
+
+    /// A request for a rate of `code` passes. What is left of it.
+    fn admit(&mut self, now: Time, code: RateCode) -> RateCode {
+        let Some(capacity) = self.capacity else { return code };
+        let intervals = self.meter.advance(now);
+        self.recent.advance(intervals);
+        let left = self.available(now, capacity);
+        let fits = RateCode::down(Rate::from_bps(left)).min(code);
+        // A rate that fills the capacity to the very threshold is not approved (RFC 4782 appendix D: strictly less).
+        let fits = if fits.rate().bps() < left {
+            fits
+        } else {
+            RateCode::down(Rate::from_bps(left.saturating_sub(1)))
+        };
+        let granted = if self.spec.reduces || fits == code { fits } else { RateCode::DENIED };
+        self.recent.add(granted.rate());
+        granted
+    }
+
+    /// Threshold × capacity, less what is in use and what was approved of late, in bit/s.
+    fn available(&self, now: Time, capacity: Rate) -> u64 {
+        let bps = u128::from(capacity.bps());
+        let allowed = bps * u128::from(self.spec.threshold_ppm) / MILLION;
+        let (busy, of) = self.meter.busy(now);
+        let used = (bps * u128::from(busy)).div_ceil(u128::from(of.max(1)));
+        let approved = u128::from(self.recent.approved().bps());
+        u64::try_from(allowed.saturating_sub(used + approved)).unwrap_or(u64::MAX)
+    }
+
+    fn count(&mut self, asked: RateCode, granted: RateCode) {
+        self.stats.asked += 1;
+        match granted {
+            RateCode::DENIED => self.stats.refused += 1,
+            code if code == asked => self.stats.granted += 1,
+            _ => self.stats.reduced += 1,
+        }
+    }
+}
+
+/// A packet crosses a hop, whose router takes part or not.
+pub(crate) fn pass(now: Time, router: Option<&mut Router>, packet: &mut Packet) {
+    let Payload::Segment(segment) = &mut packet.payload else { return };
+    let Some(IpOption::Request { rate, ttl, hop_limit, nonce }) = &mut segment.quick_start else { return };
+    // Every router lowers the IP header's TTL; one that does not know Quick-Start leaves the QS TTL behind, by which
+    // the sender sees it.
+    *hop_limit = hop_limit.wrapping_sub(1);
+    let Some(router) = router.filter(|_| !rate.is_denied()) else { return };
+    let granted = router.admit(now, *rate);
+    router.count(*rate, granted);
+    if granted.is_denied() {
+        (*rate, *ttl, *nonce) = (RateCode::DENIED, 0, Nonce::default());
+        return;
+    }
+    *ttl = ttl.wrapping_sub(1);
+    if granted < *rate {
+        #[expect(clippy::cast_possible_truncation, reason = "half of the random bits are enough")]
+        let random = router.random.bits() as u32;
+        *nonce = nonce.lowered(*rate, granted, random);
+        *rate = granted;
+    }
+}
+
+#[cfg(test)]
+mod tests;

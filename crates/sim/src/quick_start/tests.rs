@@ -1,0 +1,150 @@
+use firstflight_tcp::Segment;
+use firstflight_tcp::quick_start::ttl_diff;
+
+use super::*;
+use crate::packet::{FlowId, Side};
+
+const CAPACITY: Rate = Rate::from_bps(100_000_000);
+
+fn code(number: u8) -> RateCode {
+    RateCode::new(number).unwrap()
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+fn router(spec: RouterSpec) -> Router {
+    Router::new(spec, Some(CAPACITY), LinkId(0), 1)
+}
+
+fn request(rate: RateCode) -> Packet {
+    let nonce = Nonce::new(0x1555_5555);
+    let quick_start = Some(IpOption::Request { rate, ttl: 200, hop_limit: 64, nonce });
+    Packet {
+        flow: FlowId(0),
+        from: Side::Client,
+        retransmission: false,
+        wire: 60,
+        number: 0,
+        sent_at: Time::ZERO,
+        payload: Payload::Segment(Segment { quick_start, ..Segment::default() }),
+        hop: 0,
+    }
+}
+
+/// Rate, TTL Diff and nonce of what a request has become.
+fn fields(packet: &Packet) -> (RateCode, u8, Nonce) {
+    match packet.segment().and_then(|segment| segment.quick_start) {
+        Some(IpOption::Request { rate, ttl, hop_limit, nonce }) => (rate, ttl_diff(hop_limit, ttl), nonce),
+        other => panic!("not a request: {other:?}"),
+    }
+}
+
+/// What a router makes of a request for this rate now.
+fn asked(router: &mut Router, now: Time, rate: RateCode) -> RateCode {
+    let mut packet = request(rate);
+    pass(now, Some(router), &mut packet);
+    fields(&packet).0
+}
+
+#[test]
+fn an_idle_link_approves_what_fits_under_the_threshold_and_leaves_the_ttl_diff_alone() {
+    let mut router = router(RouterSpec::default());
+    let mut packet = request(code(7));
+    let (_, diff, nonce) = fields(&packet);
+    pass(at(0), Some(&mut router), &mut packet);
+    assert_eq!(fields(&packet), (code(7), diff, nonce));
+    assert_eq!(router.stats, QuickStartStats { asked: 1, granted: 1, ..QuickStartStats::default() });
+}
+
+#[test]
+fn a_hop_that_does_not_take_part_changes_the_ttl_diff() {
+    let mut packet = request(code(7));
+    let (_, diff, nonce) = fields(&packet);
+    pass(at(0), None, &mut packet);
+    assert_eq!(fields(&packet), (code(7), diff.wrapping_sub(1), nonce));
+}
+
+#[test]
+fn what_is_lowered_gets_random_bits_in_the_pairs_of_its_steps_only() {
+    let mut router = router(RouterSpec::default());
+    let mut packet = request(RateCode::MAX);
+    let (_, diff, nonce) = fields(&packet);
+    pass(at(0), Some(&mut router), &mut packet);
+    // 95 Mbit/s are left: 81.92 Mbit/s is code 11.
+    let (rate, diff_after, after) = fields(&packet);
+    assert_eq!((rate, diff_after), (code(11), diff));
+    assert!(nonce.agrees(after, code(11)));
+    assert_ne!(nonce, after);
+    assert_eq!(router.stats, QuickStartStats { asked: 1, reduced: 1, ..QuickStartStats::default() });
+}
+
+#[test]
+fn without_reduction_a_request_for_too_much_gets_nothing() {
+    let mut router = router(RouterSpec { reduces: false, ..RouterSpec::default() });
+    assert_eq!(asked(&mut router, at(0), code(12)), RateCode::DENIED);
+    assert_eq!(asked(&mut router, at(0), code(11)), code(11));
+    assert_eq!(
+        router.stats,
+        QuickStartStats { asked: 2, granted: 1, refused: 1, ..QuickStartStats::default() }
+    );
+}
+
+#[test]
+fn a_denied_request_carries_nothing_on_and_is_not_asked_again() {
+    let mut full = router(RouterSpec { threshold_ppm: 0, ..RouterSpec::default() });
+    let mut packet = request(code(1));
+    pass(at(0), Some(&mut full), &mut packet);
+    let (rate, _, nonce) = fields(&packet);
+    assert_eq!((rate, nonce), (RateCode::DENIED, Nonce::default()));
+    let mut next = router(RouterSpec::default());
+    pass(at(0), Some(&mut next), &mut packet);
+    assert_eq!(next.stats, QuickStartStats::default());
+}
+
+#[test]
+fn the_measured_traffic_is_taken_off() {
+    let mut router = router(RouterSpec::default());
+    // Half of the capacity for 200 ms: 1250 bytes are 100 us at 100 Mbit/s.
+    for packet in 0..1_000 {
+        router.carries(Time::ZERO + Span::from_micros(200 * packet), 1_250);
+    }
+    // 95 - 50 Mbit/s: 40.96 Mbit/s is code 10.
+    assert_eq!(asked(&mut router, at(200), RateCode::MAX), code(10));
+}
+
+#[test]
+fn what_would_fill_the_link_to_the_very_threshold_is_not_approved() {
+    let spec = RouterSpec { threshold_ppm: 51_200, ..RouterSpec::default() };
+    assert_eq!(asked(&mut router(spec), at(0), code(7)), code(6));
+    let spec = RouterSpec { threshold_ppm: 51_201, ..RouterSpec::default() };
+    assert_eq!(asked(&mut router(spec), at(0), code(7)), code(7));
+}
+
+#[test]
+fn approvals_are_remembered_until_their_traffic_was_measured() {
+    let interval = Span::from_millis(100);
+    let slots = |rtt, d| RouterSpec::slots(Span::from_millis(rtt), Span::from_millis(d));
+    assert_eq!([slots(100, 100), slots(500, 100), slots(100, 50), slots(250, 100)], [3, 7, 4, 5]);
+    let spec =
+        RouterSpec { interval, slots: slots(100, 100), threshold_ppm: 60_000, ..RouterSpec::default() };
+    let mut router = router(spec);
+    // 6 Mbit/s: 5.12 once, and again when 200 ms are measured since the interval of the first.
+    assert_eq!(asked(&mut router, at(50), code(7)), code(7));
+    assert_eq!(asked(&mut router, at(99), code(7)), code(4));
+    assert_eq!(asked(&mut router, at(299), code(7)), code(2));
+    assert_eq!(asked(&mut router, at(300), code(7)), code(7));
+}
+
+#[test]
+fn a_report_passes_unchanged() {
+    let mut router = router(RouterSpec::default());
+    let mut packet = request(code(7));
+    let report = IpOption::Report { rate: code(7), nonce: Nonce::new(9) };
+    packet.payload = Payload::Segment(Segment { quick_start: Some(report), ..Segment::default() });
+    let before = packet;
+    pass(at(0), Some(&mut router), &mut packet);
+    assert_eq!(packet, before);
+    assert_eq!(router.stats, QuickStartStats::default());
+}
