@@ -57,6 +57,7 @@ enum What {
         ssthresh_bytes: Option<u64>,
         rate_bps: Option<u64>,
     },
+    Continued,
     Reduced {
         from_bytes: u64,
     },
@@ -184,6 +185,7 @@ impl From<Note> for What {
                 ssthresh_bytes: learned.ssthresh.map(Bytes::get),
                 rate_bps: learned.rate.map(firstflight::Rate::bps),
             },
+            Note::Continued => Self::Continued,
             Note::Reduced { from } => Self::Reduced { from_bytes: from.get() },
             Note::Undone { exit } => Self::Undone { exit_undone: exit },
         }

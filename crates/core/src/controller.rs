@@ -31,6 +31,8 @@ pub enum Note {
         /// Bytes in flight when it ended.
         flight: Bytes,
     },
+    /// A start-up that an idle time had interrupted goes on after it: its exit for want of data no longer stands.
+    Continued,
     /// The window was reduced for a loss, a mark or a timeout; what it was before.
     Reduced {
         /// The window before.
@@ -43,6 +45,8 @@ pub enum Note {
     },
 }
 
+/// An idle time with a start-up to come back to makes as many: its exit, the restart's begin and exit, and that it
+/// goes on.
 const NOTES: usize = 4;
 
 /// The state that governs a connection: what must fit a socket's private area.
@@ -59,6 +63,8 @@ struct State<S, R, A> {
     phase: Phase,
     /// Whether a loss episode was answered and is not over.
     episode: bool,
+    /// Whether a start-up waits for the restart policy to give the window back.
+    interrupted: bool,
 }
 
 /// A start-up scheme `S`, a restart policy `R` and an avoidance law `A` at work on one connection.
@@ -93,6 +99,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             peak_before: 0,
             phase: Phase::Startup,
             episode: false,
+            interrupted: false,
         };
         Self { state, undo: None, exited_since: false, notes: [None; NOTES] }
     }
@@ -165,7 +172,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn begin(&mut self, origin: Origin, path: &Path) {
-        self.close_open_phase(path);
+        let idle = matches!(origin, Origin::AfterIdle { .. });
+        if idle {
+            self.interrupt(path);
+        } else {
+            self.close_open_phase(path);
+            self.state.interrupted = false;
+        }
         self.state.phase = match origin {
             Origin::AfterIdle { .. } => Phase::Restart,
             Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => Phase::Startup,
@@ -176,8 +189,22 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.forward(&Event::Begin(origin), path);
     }
 
-    /// A start-up overtaken by an idle time or a new path leaves for want of data, so that every begin has its
-    /// exit.
+    /// A start-up overtaken by an idle time leaves for want of data, so that every begin has its exit. It keeps
+    /// its state: [`Controller::resume`] may let it go on. What was reduced before the idle time is acknowledged
+    /// since, and can no longer be undone.
+    fn interrupt(&mut self, path: &Path) {
+        self.state.interrupted = match self.state.phase {
+            Phase::Startup => true,
+            Phase::Restart => self.state.interrupted,
+            Phase::Avoidance => false,
+        };
+        if self.state.phase != Phase::Avoidance {
+            self.note_exit(Exit { cause: Cause::App, learned: self.learned(path) }, path);
+        }
+        self.undo = None;
+    }
+
+    /// A start-up overtaken by a new path leaves for want of data.
     fn close_open_phase(&mut self, path: &Path) {
         let open = self.state.phase != Phase::Avoidance && path.last_sent.is_some();
         if open {
@@ -257,6 +284,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         if self.state.phase != Phase::Avoidance {
             self.state.avoidance.overhear(event, path);
         }
+        if self.state.phase != Phase::Restart {
+            self.state.restart.overhear(event, path);
+        }
         let step = match self.state.phase {
             Phase::Startup => self.state.startup.on(event, path),
             Phase::Restart => self.state.restart.on(event, path),
@@ -272,8 +302,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     fn leave(&mut self, exit: Exit, path: &Path) {
         self.note_exit(exit, path);
-        self.state.phase = Phase::Avoidance;
-        self.state.avoidance.enter(&exit, path);
+        if self.state.phase == Phase::Restart && exit.cause == Cause::Resumed {
+            self.resume();
+        } else {
+            self.state.interrupted = false;
+            self.state.phase = Phase::Avoidance;
+            self.state.avoidance.enter(&exit, path);
+        }
+    }
+
+    /// The ACK clock is back and the window is what it was: what the idle time interrupted goes on.
+    fn resume(&mut self) {
+        if core::mem::take(&mut self.state.interrupted) {
+            self.state.phase = Phase::Startup;
+            self.note(Note::Continued);
+        } else {
+            self.state.phase = Phase::Avoidance;
+        }
     }
 
     fn note_exit(&mut self, exit: Exit, path: &Path) {

@@ -12,7 +12,7 @@ pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
 use crate::avoidance::{self, BbrCruise, Cubic, Reno, Vegas, Westwood};
 use crate::controller::Controller;
-use crate::restart::{self, Rfc5681};
+use crate::restart::{self, Cwv, Nssr, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
     PacketPair, Search, SlowStart, VegasStart,
@@ -31,6 +31,10 @@ macro_rules! any_startup {
         impl Startup for $name {
             fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
                 match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
+            }
+
+            fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+                match self { $(Self::$scheme(scheme) => scheme.overhear(event, path)),+ }
             }
 
             fn plan(&self, path: &Path) -> Plan {
@@ -99,7 +103,7 @@ any_startup! {
 
 any_startup! {
     /// Any restart policy.
-    AnyRestart { Rfc5681 }
+    AnyRestart { Rfc5681, Ssr, Nssr, Rbp, Cwv }
 }
 
 any_law! {
@@ -126,7 +130,8 @@ static SCHEMES: &[SchemeEntry] = &[
 ];
 
 /// The restart policies.
-static RESTARTS: &[RestartEntry] = &[restart::RFC5681];
+static RESTARTS: &[RestartEntry] =
+    &[restart::RFC5681, restart::SSR, restart::NSSR, restart::RBP_RATE, restart::RBP_CWND, restart::CWV];
 
 /// The avoidance laws.
 static LAWS: &[LawEntry] = &[
@@ -166,9 +171,12 @@ pub struct RestartEntry {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
     /// What it needs of its host.
     pub needs: Needs,
-    pub(crate) make: fn(Initial) -> AnyRestart,
+    /// Makes it from settings that were checked.
+    pub(crate) make: fn(Initial, &Settings<'_>) -> AnyRestart,
 }
 
 /// An avoidance law by name.
@@ -242,9 +250,30 @@ impl SchemeEntry {
 }
 
 impl RestartEntry {
-    /// The policy. `initial` gives the restart window.
-    pub fn build(&self, initial: Initial) -> AnyRestart {
-        (self.make)(initial)
+    /// The parameter of this name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether a host can run this policy.
+    ///
+    /// # Errors
+    /// The first thing that the policy needs and the host cannot do.
+    pub fn check(&self, offers: Offers) -> Result<(), Missing> {
+        check(self.name, self.needs, offers)
+    }
+
+    /// The policy with these settings; what is not set has its default. `initial` gives the restart window.
+    ///
+    /// # Errors
+    /// The first setting that the policy does not take.
+    pub fn build<'a>(
+        &self,
+        initial: Initial,
+        settings: &'a [(&'a str, Value)],
+    ) -> Result<AnyRestart, ParameterError<'a>> {
+        let settings = Settings::check(self.name, self.parameters, settings)?;
+        Ok((self.make)(initial, &settings))
     }
 }
 

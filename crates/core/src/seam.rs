@@ -14,6 +14,10 @@ pub trait Startup: Clone {
     /// Hears one event. After `Done` the scheme is not called again until the next [`Event::Begin`].
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step;
 
+    /// A restart policy hears one event while a start-up or law governs, before that hears it: for policies that
+    /// restart from what they measured before (rate-based pacing). A start-up scheme never does.
+    fn overhear(&mut self, _event: &Event<'_>, _path: &Path) {}
+
     /// What to do now. Asked after every event; must not depend on how often it is asked.
     fn plan(&self, path: &Path) -> Plan;
 }
@@ -76,6 +80,8 @@ pub struct Path {
     pub recovering: bool,
     /// When a data packet last left.
     pub last_sent: Option<Time>,
+    /// When a segment last arrived from the peer.
+    pub last_received: Option<Time>,
     /// The wake-up that the host has granted.
     pub wake: Option<Time>,
 }
@@ -396,7 +402,9 @@ pub enum Cause {
     Mark,
     /// The network gave a rate.
     Advice,
-    /// The ACK clock is back after an idle time.
+    /// The ACK clock is back after an idle time, and the window is what it was: from a restart policy this gives
+    /// control back to the start-up or law that the idle time interrupted. A policy that changed the window leaves
+    /// by another cause.
     Resumed,
     /// The application had too little to send for the scheme to go on.
     App,

@@ -6,8 +6,8 @@ use common::{Flow, micros};
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
 use firstflight::{
-    Advice, Avoidance, Bytes, Controller, Event, Exit, Note, Pacing, Path, Phase, Plan, Rate, Span, Startup,
-    Step, Tag,
+    Advice, Avoidance, Bytes, Controller, Event, Exit, Note, Origin, Pacing, Path, Phase, Plan, Rate, Span,
+    Startup, Step, Tag,
 };
 use proptest::prelude::*;
 
@@ -32,18 +32,33 @@ impl Startup for Watched<AnyScheme> {
     }
 }
 
-impl Startup for Watched<AnyRestart> {
+/// A restart policy, and the window that it began with: what it held back it may give back.
+#[derive(Clone)]
+struct Resting {
+    policy: AnyRestart,
+    most: Bytes,
+}
+
+impl Startup for Resting {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        let before = self.0.plan(path);
-        let step = self.0.on(event, path);
+        if let Event::Begin(Origin::AfterIdle { was, .. }) = event {
+            self.most = was.window;
+        }
+        let before = self.policy.plan(path);
+        let step = self.policy.on(event, path);
         if allows_no_growth(event) {
-            assert!(self.0.plan(path).window <= before.window, "growth without leave");
+            let most = before.window.max(self.most).max(path.mss);
+            assert!(self.policy.plan(path).window <= most, "growth without leave");
         }
         step
     }
 
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        self.policy.overhear(event, path);
+    }
+
     fn plan(&self, path: &Path) -> Plan {
-        self.0.plan(path)
+        self.policy.plan(path)
     }
 }
 
@@ -81,7 +96,7 @@ fn allows_no_growth(event: &Event<'_>) -> bool {
     matches!(event, Event::Acked(ack) if ack.growth.is_zero())
 }
 
-type Watching = Flow<Watched<AnyScheme>, Watched<AnyRestart>, Watched<AnyLaw>>;
+type Watching = Flow<Watched<AnyScheme>, Resting, Watched<AnyLaw>>;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -179,6 +194,10 @@ impl Ledger {
                 self.open = false;
                 self.exited_since = true;
             }
+            Note::Continued => {
+                assert!(!self.open, "only a start-up whose exit stands can go on");
+                self.open = true;
+            }
             Note::Reduced { .. } => {
                 self.before = Some(self.open);
                 self.exited_since = false;
@@ -191,13 +210,15 @@ impl Ledger {
     }
 }
 
-fn watching(scheme: usize, law: usize, segments: u32) -> Watching {
+fn watching(scheme: usize, restart: usize, law: usize, segments: u32) -> Watching {
     let entry = &registry::schemes()[scheme % registry::schemes().len()];
     let initial = Initial { segments, ssthresh: None };
     let startup = entry.build(initial, &[]).expect("defaults are allowed");
-    let restart = registry::restarts()[0].build(initial);
+    let restart = &registry::restarts()[restart % registry::restarts().len()];
+    let policy = restart.build(initial, &[]).expect("defaults are allowed");
+    let resting = Resting { policy, most: Bytes::ZERO };
     let law = registry::laws()[law % registry::laws().len()].build();
-    Flow::established(Controller::new(Watched(startup), Watched(restart), Watched(law)), micros(20_000))
+    Flow::established(Controller::new(Watched(startup), resting, Watched(law)), micros(20_000))
 }
 
 proptest! {
@@ -206,11 +227,12 @@ proptest! {
     #[test]
     fn every_begin_has_one_standing_exit_and_windows_grow_only_with_leave(
         scheme in 0usize..64,
+        restart in 0usize..24,
         law in 0usize..24,
         segments in 1u32..20,
         ops in proptest::collection::vec(op(), 1..120),
     ) {
-        let mut flow = watching(scheme, law, segments);
+        let mut flow = watching(scheme, restart, law, segments);
         let mut ledger = Ledger::default();
         for op in ops {
             apply(&mut flow, op);
@@ -224,10 +246,11 @@ proptest! {
     #[test]
     fn the_same_events_make_the_same_plans(
         scheme in 0usize..64,
+        restart in 0usize..24,
         law in 0usize..24,
         ops in proptest::collection::vec(op(), 1..80),
     ) {
-        let (mut one, mut other) = (watching(scheme, law, 10), watching(scheme, law, 10));
+        let (mut one, mut other) = (watching(scheme, restart, law, 10), watching(scheme, restart, law, 10));
         for op in ops {
             apply(&mut one, op);
             apply(&mut other, op);
@@ -243,8 +266,10 @@ fn every_entry_builds_a_controller() {
     for scheme in registry::schemes() {
         let law = registry::law(scheme.law).expect("the default law exists");
         let startup = scheme.build(initial, &[]).expect("defaults are allowed");
-        let control: AnyController =
-            Controller::new(startup, registry::restarts()[0].build(initial), law.build());
-        assert_eq!(control.phase(), Phase::Startup);
+        for restart in registry::restarts() {
+            let restart = restart.build(initial, &[]).expect("defaults are allowed");
+            let control: AnyController = Controller::new(startup.clone(), restart, law.build());
+            assert_eq!(control.phase(), Phase::Startup);
+        }
     }
 }

@@ -144,6 +144,10 @@ impl Observer {
                     format!("{what} left by {cause}: cwnd {cwnd}, {flight} in flight{found}"),
                 );
             }
+            Note::Continued => {
+                self.evidence.exits.pop();
+                self.mark(at, "continued", "start-up goes on after the restart".to_owned());
+            }
             Note::Reduced { from } => {
                 self.exits_at_cut = self.evidence.exits.len();
                 self.evidence.cuts.push((at.nanos(), from.get()));
@@ -332,7 +336,10 @@ impl Recorder for Observer {
                 self.evidence.timeouts.push(at.nanos());
                 self.mark(at, "timeout", "retransmission timeout".to_owned());
             }
-            Happening::AllAcknowledged | Happening::Closed | Happening::Aborted => {}
+            Happening::AllAcknowledged
+            | Happening::Closed
+            | Happening::Aborted
+            | Happening::QuickStart { .. } => {}
         }
     }
 

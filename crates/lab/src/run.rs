@@ -243,7 +243,9 @@ fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyControlle
     let law = choice.law(scenario.avoidance);
     let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
     let restart = registry::restart(scenario.restart).ok_or(RunError::UnknownName(scenario.restart))?;
-    Ok(AnyController::new(choice.build(initial)?, restart.build(initial), law.build()))
+    let built = restart.build(initial, &[]);
+    let restart_policy = built.map_err(|error| ChoiceError::Parameter(error.to_string()))?;
+    Ok(AnyController::new(choice.build(initial)?, restart_policy, law.build()))
 }
 
 /// The flows that are not measured.

@@ -1,7 +1,25 @@
 //! The restart policies: what a connection does with data to send after an idle time. Each is a
 //! [`crate::Startup`] begun with [`crate::Origin::AfterIdle`].
+//!
+//! A policy that leaves by [`crate::Cause::Resumed`] has changed nothing: the start-up or law that the idle time
+//! interrupted goes on with its own window. Any other exit hands the window that the policy found to the law.
+
+mod cwv;
+mod nssr;
+mod rbp;
+mod ssr;
 
 use crate::registry::{Ability, Needs, RestartEntry};
+
+pub use cwv::Cwv;
+pub use nssr::Nssr;
+pub use rbp::Rbp;
+pub use ssr::Ssr;
+
+pub(crate) use cwv::CWV;
+pub(crate) use nssr::NSSR;
+pub(crate) use rbp::{RBP_CWND, RBP_RATE};
+pub(crate) use ssr::SSR;
 
 /// Slow start again from the restart window (RFC 5681 section 4.1).
 pub use crate::schemes::SlowStart as Rfc5681;
@@ -10,6 +28,7 @@ pub(crate) const RFC5681: RestartEntry = RestartEntry {
     name: "rfc5681",
     summary: "slow start again from the smaller of the initial window and cwnd",
     source: "RFC 5681 section 4.1",
+    parameters: &[],
     needs: Needs::of(&[Ability::AckClock]),
-    make: |initial| Rfc5681::new(initial).into(),
+    make: |initial, _| Rfc5681::new(initial).into(),
 };

@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_threshold_is_an_eighth_of_the_least_delay_between_4_and_16_milliseconds() {
-        let of = |millis| Micros::new(millis * 1_000).map(threshold);
+        let of = |millis: u32| Micros::new(millis * 1_000).map(threshold);
         assert_eq!([20, 100, 200].map(of), [4_000, 12_500, 16_000].map(Some));
     }
 }

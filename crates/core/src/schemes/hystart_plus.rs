@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_delay_must_rise_by_an_eighth_between_4_and_16_milliseconds() {
-        let bar = |millis| Micros::new(millis * 1_000).map(|last| entry_delay(last).get());
+        let bar = |millis: u32| Micros::new(millis * 1_000).map(|last| entry_delay(last).get());
         assert_eq!([16, 20, 100, 200, 300].map(bar), [20_000, 24_000, 112_500, 216_000, 316_000].map(Some));
     }
 

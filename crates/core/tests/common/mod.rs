@@ -56,6 +56,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             limit: SendLimit::Window,
             recovering: false,
             last_sent: None,
+            last_received: None,
             wake: None,
         };
         let mut flow = Self {

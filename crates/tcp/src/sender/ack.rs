@@ -44,6 +44,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if input.ack > self.nxt {
             return false;
         }
+        self.last_received = Some(now);
         self.count_in_recovery(1);
         if input.ack < self.una {
             return true;

@@ -68,6 +68,7 @@ pub(crate) struct Sender<S, R, A> {
     forced: bool,
     next_packet: u64,
     last_sent: Option<Time>,
+    last_received: Option<Time>,
     limit: SendLimit,
     /// ECN: no second reduction before this is acknowledged (RFC 3168 section 6.1.2).
     cwr_until: u64,
@@ -131,6 +132,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             forced: false,
             next_packet: 0,
             last_sent: None,
+            last_received: None,
             limit: SendLimit::App,
             cwr_until: 0,
             cwr_due: false,
@@ -294,6 +296,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             limit: self.limit,
             recovering: self.recovering(),
             last_sent: self.last_sent,
+            last_received: self.last_received,
             wake: self.plan.wake,
         }
     }

@@ -1,0 +1,257 @@
+//! Congestion window validation: what a window that was not used is worth after an idle time.
+//!
+//! `rfc7661`, the default ("new CWV"): the window is kept, but it is not validated. It may be sent, paced over a
+//! round trip (section 4.4 asks for that or a limit on bursts), and it does not grow, until pipeACK, the
+//! most that was acknowledged in a round trip of the last max(3 RTT, 1 s), is half of it. A loss before leaves half
+//! of max(pipeACK, flight). After five minutes without validation (NVP) the threshold is at least three quarters
+//! of the window, and the window is halved, down to the initial one.
+//!
+//! `rfc2861` (Historic): a timeout's length of idleness halves the window, down to one segment, and the threshold
+//! is at least three quarters of it. `linux`: the same down to the restart window, and the timeout that is just
+//! over does not count (`tcp_cwnd_restart`).
+//!
+//! Deviations. Validity is judged from the idle time on: an application that sends little but steadily is the
+//! controller's matter, which grows no window that is not full. RFC 7661 lowers the window by the retransmitted
+//! bytes when recovery ends; recovery belongs to the host here, and the window after it is the target. RFC 2861's
+//! decay of a window that is used in part is left out. pipeACK's samples fade in two bins of one sampling period.
+
+use crate::compact::Bytes32;
+use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
+use crate::restart::nssr::resumed;
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Startup, Step};
+use crate::units::{Bytes, Span, Time};
+
+/// RFC 7661 section 4.2: the sampling period is max(3 RTT, 1 s).
+const SAMPLING_RTTS: u64 = 3;
+const SAMPLING_LEAST: Span = Span::from_secs(1);
+
+const RULE: &str = "rule";
+const NVP: &str = "nvp";
+const PACING: &str = "pacing";
+
+/// Congestion window validation.
+#[derive(Clone, Debug)]
+pub struct Cwv {
+    slow: SlowStart,
+    rule: Rule,
+    initial: u16,
+    paced: bool,
+    /// How long a window stays good without being validated.
+    period: Span,
+    /// While the window is not validated.
+    unvalidated: Option<Unvalidated>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    Rfc7661,
+    Rfc2861,
+    Linux,
+}
+
+/// A window that is kept without being validated.
+#[derive(Clone, Copy, Debug)]
+struct Unvalidated {
+    window: Bytes32,
+    ssthresh: Option<Bytes32>,
+    /// Since when it was not validated.
+    since: Time,
+    /// Acknowledged in this round trip.
+    acked: Bytes32,
+    /// The greatest sample of this sampling period and of the one before.
+    samples: [Bytes32; 2],
+    /// When this sampling period ends.
+    until: Time,
+}
+
+pub(crate) const CWV: RestartEntry = RestartEntry {
+    name: "cwv",
+    summary: "the window as it was, paced and frozen until it is validated; half of it after five minutes",
+    source: "RFC 7661; RFC 2861 as rule=rfc2861",
+    parameters: &[
+        Parameter {
+            name: RULE,
+            kind: Kind::Word(&["rfc7661", "rfc2861", "linux"]),
+            default: Value::Word("rfc7661"),
+            help: "new congestion window validation, the Historic one, or Linux's restart",
+        },
+        Parameter {
+            name: NVP,
+            kind: Kind::Span { least: Span::from_secs(1), most: Span::from_secs(365 * 24 * 3600) },
+            // RFC 7661 section 4.4: five minutes.
+            default: Value::Span(Span::from_secs(300)),
+            help: "how long a window is kept without being validated (rfc7661)",
+        },
+        Parameter {
+            name: PACING,
+            kind: Kind::Word(&["rate", "none"]),
+            default: Value::Word("rate"),
+            help: "how a window that is not validated leaves: over a round trip, or as ACKs allow (rfc7661)",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    make: |initial, settings| Cwv::from_settings(initial, settings).into(),
+};
+
+impl Cwv {
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            rule: match settings.word(RULE) {
+                "rfc2861" => Rule::Rfc2861,
+                "linux" => Rule::Linux,
+                _ => Rule::Rfc7661,
+            },
+            initial: u16::try_from(initial.segments).unwrap_or(u16::MAX),
+            paced: settings.word(PACING) == "rate",
+            period: settings.span(NVP),
+            unvalidated: None,
+        }
+    }
+
+    fn begin(&mut self, idle: Span, was: Learned, path: &Path) -> Step {
+        let before = self.unvalidated.take();
+        let restart = path.mss * u64::from(self.initial);
+        let timeouts = idle.nanos() / path.rto.nanos().max(1);
+        match self.rule {
+            Rule::Rfc2861 => self.decayed(halved(was.window, timeouts, path.mss), was, path),
+            Rule::Linux => {
+                let over = idle.nanos().saturating_sub(1) / path.rto.nanos().max(1);
+                self.decayed(halved(was.window, over, restart.min(was.window)), was, path)
+            }
+            Rule::Rfc7661 => {
+                // It was not validated while it was idle, nor before if the last restart was not over.
+                let since = before.map_or(path.now - idle, |before| before.since);
+                if path.now.since(since) > self.period {
+                    return self.expired(was, path);
+                }
+                let period = sampling_period(path);
+                self.unvalidated = Some(Unvalidated {
+                    window: was.window.into(),
+                    ssthresh: was.ssthresh.map(Bytes32::from),
+                    since,
+                    acked: Bytes32::ZERO,
+                    samples: [Bytes32::ZERO; 2],
+                    until: path.now + period,
+                });
+                Step::Stay
+            }
+        }
+    }
+
+    /// RFC 7661 section 4.4.3: the end of the non-validated period.
+    fn expired(&mut self, was: Learned, path: &Path) -> Step {
+        let least = (path.mss * u64::from(self.initial)).min(was.window);
+        self.decayed((was.window / 2).max(least), was, path)
+    }
+
+    /// Slow start from a decayed window. RFC 2861 section 3 and RFC 7661 section 4.4.3: the threshold remembers
+    /// three quarters of the window.
+    fn decayed(&mut self, window: Bytes, was: Learned, path: &Path) -> Step {
+        self.unvalidated = None;
+        let ssthresh = was.ssthresh.map(|ssthresh| ssthresh.max(was.window.scale(3, 4)));
+        let was = Learned { window, ssthresh, rate: None };
+        self.slow.on(&Event::Begin(Origin::AfterTimeout { was }), path)
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        let Some(mut kept) = self.unvalidated else { return self.slow.on(&Event::Acked(*ack), path) };
+        if path.now >= kept.until {
+            kept.samples = [Bytes32::ZERO, kept.samples[0]];
+            kept.until = path.now + sampling_period(path);
+        }
+        kept.acked = (kept.acked.wide() + ack.bytes).into();
+        // No samples are taken while a loss is repaired (RFC 7661 section 4.2).
+        if ack.round_ended && !path.recovering {
+            kept.samples[0] = kept.samples[0].wide().max(kept.acked.wide()).into();
+            kept.acked = Bytes32::ZERO;
+        }
+        self.unvalidated = Some(kept);
+        if kept.pipe_ack() * 2 >= kept.window.wide() {
+            self.unvalidated = None;
+            return resumed(kept.learned());
+        }
+        if path.now.since(kept.since) > self.period {
+            return self.expired(kept.learned(), path);
+        }
+        Step::Stay
+    }
+
+    /// RFC 7661 section 4.4.1: half of what the path was seen to carry.
+    fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
+        let Some(kept) = self.unvalidated else { return self.slow.on(&Event::Lost(*loss), path) };
+        if !loss.opens_episode {
+            return Step::Stay;
+        }
+        self.unvalidated = None;
+        let seen = kept.pipe_ack().max(path.flight).min(kept.window.wide());
+        let target = (seen / 2).max(path.mss * 2);
+        let learned = Learned { window: target, ssthresh: Some(target), rate: None };
+        Step::Done(Exit { cause: Cause::Loss, learned })
+    }
+
+    fn congested(&mut self, event: &Event<'_>, cause: Cause, path: &Path) -> Step {
+        match self.unvalidated.take() {
+            None => self.slow.on(event, path),
+            Some(kept) => Step::Done(Exit { cause, learned: Learned { ssthresh: None, ..kept.learned() } }),
+        }
+    }
+}
+
+impl Unvalidated {
+    fn learned(&self) -> Learned {
+        Learned { window: self.window.wide(), ssthresh: self.ssthresh.map(Bytes32::wide), rate: None }
+    }
+
+    fn pipe_ack(&self) -> Bytes {
+        self.samples[0].wide().max(self.samples[1].wide())
+    }
+}
+
+fn sampling_period(path: &Path) -> Span {
+    path.srtt.map_or(SAMPLING_LEAST, |srtt| SAMPLING_LEAST.max(srtt * SAMPLING_RTTS))
+}
+
+/// `window` halved so many times, but not below `least`.
+fn halved(window: Bytes, times: u64, least: Bytes) -> Bytes {
+    let by = 1u64.checked_shl(u32::try_from(times).unwrap_or(u32::MAX)).unwrap_or(u64::MAX);
+    (window / by).max(least)
+}
+
+impl Startup for Cwv {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Begin(Origin::AfterIdle { idle, was }) => self.begin(*idle, *was, path),
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Lost(loss) => self.lost(loss, path),
+            Event::Marked => self.congested(event, Cause::Mark, path),
+            Event::TimedOut { .. } => self.congested(event, Cause::Timeout, path),
+            Event::Begin(_)
+            | Event::Established { .. }
+            | Event::Sent(_)
+            | Event::SpuriousLoss
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged
+                if self.unvalidated.is_some() =>
+            {
+                Step::Stay
+            }
+            _ => self.slow.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let Some(kept) = &self.unvalidated else { return self.slow.plan(path) };
+        let window = kept.window.wide();
+        let plan = Plan::ack_clocked(window, kept.ssthresh.map(Bytes32::wide));
+        let wire = window.scale(path.wire.get(), path.mss.get());
+        match path.srtt.filter(|_| self.paced).and_then(|srtt| wire.per(srtt)) {
+            Some(rate) => Plan { pacing: Pacing::Rate { rate, burst: path.wire }, ..plan },
+            None => plan,
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Rate-based pacing (Visweswaraiah and Heidemann, "Improving restart of idle TCP connections", 1997): after an
+//! idle time a few segments are paced over a round trip until the first ACK brings the ACK clock back. A middle
+//! way between a burst (`nssr`) and slow start (`ssr`).
+//!
+//! How many segments: `rbp-rate` what the rate of the last round trip carries in one ("actual" rate of TCP Vegas,
+//! section 3.2), `rbp-cwnd` what the window holds (section 3.3); at least two, so that a receiver that delays ACKs
+//! answers at once, and at most the window, so that it is never worse than `nssr` (section 3.1). The lower bound
+//! wins where they contradict each other, at a window of one segment.
+//!
+//! What the paper leaves open is a parameter. choice-23: the scaling factor (1 in the paper, .75 in ns-2, our
+//! default) and the window after the first ACK, which the paper keeps, the Vegas agent of ns-2 cuts to what was to
+//! be paced, and its Reno agent to what was in flight. choice-24: once the segments have left, nothing leaves
+//! until an ACK; at the ACK a window that is kept opens by at most `burst` segments, for otherwise the rest of it
+//! would leave back to back. The window cannot grow on the strength of an old estimate: the controller grows none
+//! that is not full, which is what capping by RFC 7661 asks for.
+//!
+//! A rate older than `expires`, or none, is no evidence: then it is RFC 5681's restart.
+
+use crate::compact::Bytes32;
+use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
+use crate::restart::nssr::resumed;
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
+use crate::units::{Bytes, Rate, Span};
+
+/// Section 3.1: a receiver must acknowledge after two packets (RFC 1122).
+const LEAST: u64 = 2;
+/// The trains of this policy are told from those of schemes by this bit of the tag.
+const TAGS: u16 = 1 << 15;
+const MILLION: u64 = 1_000_000;
+
+const SCALE: &str = "scale";
+const ROUNDING: &str = "rounding";
+const RTT: &str = "rtt";
+const AFTER: &str = "after";
+const BURST: &str = "burst";
+const EXPIRES: &str = "expires";
+
+const YEAR: Span = Span::from_secs(365 * 24 * 3600);
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: SCALE,
+        kind: Kind::Fraction { least_ppm: 10_000, most_ppm: 1_000_000 },
+        default: Value::Fraction { ppm: 750_000 },
+        help: "how much of the estimate to pace: 100% in the paper, 75% in ns-2",
+    },
+    Parameter {
+        name: ROUNDING,
+        kind: Kind::Word(&["down", "nearest"]),
+        default: Value::Word("down"),
+        help: "to whole segments: down as the paper's bounds ask, or to the nearest as ns-2",
+    },
+    Parameter {
+        name: RTT,
+        kind: Kind::Word(&["smoothed", "latest"]),
+        default: Value::Word("smoothed"),
+        help: "the round trip to pace over: smoothed, or the latest sample as ns-2's Vegas",
+    },
+    Parameter {
+        name: AFTER,
+        kind: Kind::Word(&["keep", "cut", "sent"]),
+        default: Value::Word("keep"),
+        help: "the window after the first ACK: kept (paper), cut to what was to be paced, or to what was in flight",
+    },
+    Parameter {
+        name: BURST,
+        kind: Kind::Count { least: 0, most: u16::MAX as u64 },
+        default: Value::Count(4),
+        help: "segments that a kept window opens by at an ACK; 0 opens it at once, as the paper",
+    },
+    Parameter {
+        name: EXPIRES,
+        kind: Kind::Span { least: Span::from_secs(1), most: YEAR },
+        default: Value::Span(Span::from_secs(300)),
+        help: "the idle time after which the estimate is forgotten",
+    },
+];
+
+const ENTRY: RestartEntry = RestartEntry {
+    name: "",
+    summary: "",
+    source: "Visweswaraiah and Heidemann 1997, section 3",
+    parameters: PARAMETERS,
+    needs: Needs::of(&[Ability::AckClock, Ability::Train, Ability::Hold, Ability::Sends]),
+    make: |initial, settings| Rbp::from_settings(Estimate::Rate, initial, settings).into(),
+};
+
+pub(crate) const RBP_RATE: RestartEntry = RestartEntry {
+    name: "rbp-rate",
+    summary: "paces what the rate of the last round trip carries, until the first ACK",
+    ..ENTRY
+};
+
+pub(crate) const RBP_CWND: RestartEntry = RestartEntry {
+    name: "rbp-cwnd",
+    summary: "paces the window over a round trip, until the first ACK",
+    make: |initial, settings| Rbp::from_settings(Estimate::Window, initial, settings).into(),
+    ..ENTRY
+};
+
+/// What the number of segments is made from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Estimate {
+    Rate,
+    Window,
+}
+
+/// The window after the first ACK (choice-23).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum After {
+    Keep,
+    Cut,
+    Sent,
+}
+
+/// What it is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Paces the train and waits for the first ACK.
+    Pacing,
+    /// Opens the window by a burst an ACK.
+    Opening,
+    /// Slow start: from the restart window without an estimate, or from a window that was cut.
+    Slow,
+}
+
+/// Rate-based pacing.
+#[derive(Clone, Debug)]
+pub struct Rbp {
+    slow: SlowStart,
+    estimate: Estimate,
+    scale_ppm: u32,
+    nearest: bool,
+    latest_rtt: bool,
+    after: After,
+    burst: u16,
+    expires: Span,
+
+    rate: ActualRate,
+    stage: Stage,
+    /// The window before the idle time, and the threshold.
+    window: Bytes32,
+    ssthresh: Option<Bytes32>,
+    /// How much of the window is open.
+    open: Bytes32,
+    gap: Span,
+    /// Segments of the train, and how many of them are still to leave.
+    train: u32,
+    left: u32,
+    /// Segments that were to be paced.
+    wanted: u32,
+    tag: u16,
+}
+
+impl Rbp {
+    fn from_settings(estimate: Estimate, initial: Initial, settings: &Settings<'_>) -> Self {
+        Self {
+            slow: SlowStart::new(initial),
+            estimate,
+            scale_ppm: settings.ppm(SCALE),
+            nearest: settings.word(ROUNDING) == "nearest",
+            latest_rtt: settings.word(RTT) == "latest",
+            after: match settings.word(AFTER) {
+                "cut" => After::Cut,
+                "sent" => After::Sent,
+                _ => After::Keep,
+            },
+            burst: u16::try_from(settings.count(BURST)).unwrap_or(u16::MAX),
+            expires: settings.span(EXPIRES),
+            rate: ActualRate::default(),
+            stage: Stage::Slow,
+            window: Bytes32::ZERO,
+            ssthresh: None,
+            open: Bytes32::ZERO,
+            gap: Span::ZERO,
+            train: 0,
+            left: 0,
+            wanted: 0,
+            tag: TAGS,
+        }
+    }
+
+    fn begin(&mut self, origin: Origin, path: &Path) -> Step {
+        let paced = match origin {
+            Origin::AfterIdle { idle, was } if idle <= self.expires => self.paced(was, path),
+            Origin::AfterIdle { .. } | Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => {
+                None
+            }
+        };
+        let (Some((count, rtt)), Origin::AfterIdle { was, .. }) = (paced, origin) else {
+            self.stage = Stage::Slow;
+            return self.slow.on(&Event::Begin(origin), path);
+        };
+        self.stage = Stage::Pacing;
+        self.window = was.window.into();
+        self.ssthresh = was.ssthresh.map(Bytes32::from);
+        self.gap = rtt / count;
+        self.wanted = u32::try_from(count).unwrap_or(u32::MAX);
+        self.left = self.wanted;
+        self.next_train();
+        Step::Stay
+    }
+
+    /// Sections 3.1 to 3.3: how many segments to pace, over which round trip.
+    fn paced(&self, was: Learned, path: &Path) -> Option<(u64, Span)> {
+        let rtt = if self.latest_rtt { path.latest_rtt } else { path.srtt }?;
+        let (bytes, segment) = match self.estimate {
+            Estimate::Rate => (self.rate.found()?.over(rtt), path.wire),
+            Estimate::Window => (was.window, path.mss),
+        };
+        let scaled = bytes.scale(u64::from(self.scale_ppm), MILLION);
+        let rounded = if self.nearest { scaled + segment / 2 } else { scaled };
+        let most = was.window.min(path.rwnd).packets(path.mss);
+        Some((rounded.packets(segment).min(most).max(LEAST), rtt))
+    }
+
+    fn next_train(&mut self) {
+        self.train = self.left;
+        self.tag = self.tag.wrapping_add(1) | TAGS;
+    }
+
+    /// Section 3: pacing ends with the first ACK, or duplicate ACK.
+    fn first_ack(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        let window = match self.after {
+            After::Keep => {
+                self.stage = Stage::Opening;
+                return self.widen(path);
+            }
+            After::Cut => self.window.wide().min(path.mss * u64::from(self.wanted)),
+            After::Sent => self.window.wide().min(path.flight + ack.bytes),
+        };
+        self.stage = Stage::Slow;
+        let was = Learned { window, ssthresh: self.ssthresh.map(Bytes32::wide), rate: None };
+        match self.slow.on(&Event::Begin(Origin::AfterTimeout { was }), path) {
+            Step::Stay => self.slow.on(&Event::Acked(*ack), path),
+            done @ Step::Done(_) => done,
+        }
+    }
+
+    fn widen(&mut self, path: &Path) -> Step {
+        let window = self.window.wide();
+        let allowed = path.flight + path.mss * u64::from(self.burst);
+        let open = if self.burst == 0 { window } else { window.min(allowed) };
+        self.open = open.into();
+        if open == window { resumed(self.learned()) } else { Step::Stay }
+    }
+
+    fn learned(&self) -> Learned {
+        Learned { window: self.window.wide(), ssthresh: self.ssthresh.map(Bytes32::wide), rate: None }
+    }
+
+    fn congested(&self, cause: Cause) -> Step {
+        Step::Done(Exit { cause, learned: Learned { ssthresh: None, ..self.learned() } })
+    }
+}
+
+impl Startup for Rbp {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        self.rate.hear(event, path);
+        match (event, self.stage) {
+            (Event::Begin(origin), _) => self.begin(*origin, path),
+            (_, Stage::Slow) => self.slow.on(event, path),
+            (Event::Acked(ack), Stage::Pacing) => self.first_ack(ack, path),
+            (Event::Acked(_), Stage::Opening) => self.widen(path),
+            (Event::Sent(sent), Stage::Pacing) if sent.tag == Tag(self.tag) && !sent.retransmission => {
+                self.left = self.left.saturating_sub(1);
+                Step::Stay
+            }
+            // The rest of a train for which there was no data leaves when there is.
+            (Event::TrainCut(tag), Stage::Pacing) if *tag == Tag(self.tag) && self.left > 0 => {
+                self.next_train();
+                Step::Stay
+            }
+            (Event::Lost(loss), _) if loss.opens_episode => self.congested(Cause::Loss),
+            (Event::Marked, _) => self.congested(Cause::Mark),
+            (Event::TimedOut { .. }, _) => self.congested(Cause::Timeout),
+            (
+                Event::Established { .. }
+                | Event::Sent(_)
+                | Event::Lost(_)
+                | Event::SpuriousLoss
+                | Event::Asked(_)
+                | Event::Advice(_)
+                | Event::TrainCut(_)
+                | Event::Woken
+                | Event::MssChanged,
+                Stage::Pacing | Stage::Opening,
+            ) => Step::Stay,
+        }
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        self.rate.hear(event, path);
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let ssthresh = self.ssthresh.map(Bytes32::wide);
+        match self.stage {
+            Stage::Slow => self.slow.plan(path),
+            Stage::Opening => Plan::ack_clocked(self.open.wide(), ssthresh),
+            Stage::Pacing => {
+                let window = self.window.wide().max(path.mss * u64::from(self.wanted));
+                let pacing = Pacing::Train { packets: self.train, gap: self.gap };
+                Plan { pacing, tag: Tag(self.tag), ..Plan::ack_clocked(window, ssthresh) }
+            }
+        }
+    }
+}
+
+/// What was sent in a round trip over that round trip: the "actual" rate of TCP Vegas (Brakmo and Peterson,
+/// section 3.2).
+#[derive(Clone, Debug, Default)]
+struct ActualRate {
+    /// Low 32 bits of the offset in the stream at which the round began.
+    begun: u32,
+    /// The newest rate, rounded up, so that what it carries in the same round trip is no less than was sent.
+    newest: Option<Rate>,
+}
+
+impl ActualRate {
+    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+    fn hear(&mut self, event: &Event<'_>, path: &Path) {
+        match event {
+            Event::Acked(Ack { round_ended: true, rtt, .. }) => {
+                let sent = Bytes::new(u64::from((path.nxt as u32).wrapping_sub(self.begun)));
+                let wire = sent.scale(path.wire.get(), path.mss.get());
+                if let Some(rate) = rtt.and_then(|sample| wire.per(sample.rtt)) {
+                    self.newest = Some(rate + Rate::from_bps(1));
+                }
+                self.begun = path.nxt as u32;
+            }
+            Event::Begin(_) => self.begun = path.nxt as u32,
+            _ => {}
+        }
+    }
+
+    fn found(&self) -> Option<Rate> {
+        self.newest
+    }
+}

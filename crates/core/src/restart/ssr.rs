@@ -1,0 +1,77 @@
+//! Slow-start restart as the stacks of 1997 did it (Jacobson and Karels; 4.4BSD `tcp_output`): after an idle time
+//! slow start from one segment up to the threshold, which is kept.
+//!
+//! RFC 5681 section 4.1 wrote it down with a restart window in place of the one segment, and with the time since
+//! the last packet *sent* in place of 4.4BSD's since the last segment *received*. The latter never notices an idle
+//! time that a request ended: the request is a segment received. Both are parameters.
+
+use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
+use crate::restart::nssr::resumed;
+use crate::schemes::{Initial, SlowStart};
+use crate::seam::{Event, Learned, Origin, Path, Plan, Startup, Step};
+
+const WINDOW: &str = "window";
+const SINCE: &str = "since";
+
+/// Slow-start restart.
+#[derive(Clone, Debug)]
+pub struct Ssr {
+    slow: SlowStart,
+    /// From one segment, rather than from the restart window.
+    from_one: bool,
+    /// Idle since the last segment received, rather than since the last sent.
+    since_received: bool,
+}
+
+pub(crate) const SSR: RestartEntry = RestartEntry {
+    name: "ssr",
+    summary: "slow start again from one segment",
+    source: "Visweswaraiah and Heidemann 1997, section 2 (4.4BSD)",
+    parameters: &[
+        Parameter {
+            name: WINDOW,
+            kind: Kind::Word(&["one", "restart"]),
+            default: Value::Word("one"),
+            help: "the window to restart from: one segment, or RFC 5681's restart window",
+        },
+        Parameter {
+            name: SINCE,
+            kind: Kind::Word(&["sent", "received"]),
+            default: Value::Word("sent"),
+            help: "idle since the last packet sent (RFC 5681), or the last segment received (4.4BSD)",
+        },
+    ],
+    needs: Needs::of(&[Ability::AckClock]),
+    make: |initial, settings| Ssr::from_settings(initial, settings).into(),
+};
+
+impl Ssr {
+    /// Slow-start restart from one segment, idle since the last packet sent.
+    pub fn new(initial: Initial) -> Self {
+        Self { slow: SlowStart::new(initial), from_one: true, since_received: false }
+    }
+
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        Self {
+            from_one: settings.word(WINDOW) == "one",
+            since_received: settings.word(SINCE) == "received",
+            ..Self::new(initial)
+        }
+    }
+}
+
+impl Startup for Ssr {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        let Event::Begin(Origin::AfterIdle { idle, was }) = *event else { return self.slow.on(event, path) };
+        let quiet = path.last_received.map_or(idle, |at| path.now.since(at));
+        if self.since_received && quiet <= path.rto {
+            return resumed(was);
+        }
+        let window = if self.from_one { was.window.min(path.mss) } else { was.window };
+        self.slow.on(&Event::Begin(Origin::AfterIdle { idle, was: Learned { window, ..was } }), path)
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.slow.plan(path)
+    }
+}
