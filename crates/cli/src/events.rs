@@ -69,6 +69,9 @@ enum What {
     },
     RecoveryEnded,
     TimedOut,
+    QuickStart {
+        approved_bps: Option<u64>,
+    },
     AllAcknowledged,
     Closed,
     Aborted,
@@ -165,6 +168,9 @@ impl From<&Happening> for What {
             Happening::RecoveryBegan { flight } => Self::RecoveryBegan { flight_bytes: flight.get() },
             Happening::RecoveryEnded => Self::RecoveryEnded,
             Happening::TimedOut => Self::TimedOut,
+            Happening::QuickStart { approved } => {
+                Self::QuickStart { approved_bps: approved.map(firstflight::Rate::bps) }
+            }
             Happening::AllAcknowledged => Self::AllAcknowledged,
             Happening::Closed => Self::Closed,
             Happening::Aborted => Self::Aborted,
