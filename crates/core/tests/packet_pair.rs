@@ -7,7 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Cause, Controller, Event, Origin, Rate, SendLimit, Span};
+use firstflight::{Bytes, Cause, Controller, Event, Origin, Rate, Span};
 
 type PairFlow = Flow<AnyScheme, Rfc5681, Reno>;
 
@@ -100,7 +100,7 @@ fn what_the_application_trickled_out_does_not_count() {
     let scheme = entry.build(initial, &[]).expect("allowed");
     let mut flow =
         Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), millis(100));
-    flow.path.limit = SendLimit::App;
+    flow.path.backlog = Some(Bytes::ZERO);
     for _ in 0..4 {
         flow.send(1);
         flow.wait(millis(10));

@@ -1,9 +1,11 @@
 //! State that governs a connection fits a socket's private area (104 bytes in Linux).
 
 use firstflight::Controller;
-use firstflight::avoidance::{Cubic, Reno};
+use firstflight::avoidance::{Cubic, Reno, Vegas};
 use firstflight::restart::Rfc5681;
-use firstflight::schemes::{HyStart, Limited, Paced, SlowStart};
+use firstflight::schemes::{
+    HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, SlowStart, VegasStart,
+};
 
 const PRIVATE_AREA: usize = 104;
 
@@ -25,11 +27,28 @@ fn every_scheme_with_reno_fits_a_sockets_private_area() {
     fits!(Limited, Reno);
     fits!(HyStart, Reno);
     fits!(Paced, Reno);
+    fits!(HyStartLinux, Reno);
+    fits!(HyStartPlus, Reno);
+    fits!(VegasStart, Reno);
+    fits!(PacketPair, Reno);
 }
 
 #[test]
-fn slow_start_limited_and_hystart_fit_with_cubic_too() {
+fn all_but_paced_fit_with_cubic_too() {
     fits!(SlowStart, Cubic);
     fits!(Limited, Cubic);
     fits!(HyStart, Cubic);
+    fits!(HyStartLinux, Cubic);
+    fits!(HyStartPlus, Cubic);
+    fits!(VegasStart, Cubic);
+    fits!(PacketPair, Cubic);
+}
+
+#[test]
+fn each_scheme_has_the_size_that_its_page_states() {
+    assert_eq!(size_of::<HyStartPlus>(), 36);
+    assert_eq!(size_of::<HyStartLinux>(), 36);
+    assert_eq!(size_of::<VegasStart>(), 40);
+    assert_eq!(size_of::<PacketPair>(), 40);
+    assert_eq!(size_of::<Vegas>(), 40);
 }

@@ -7,22 +7,20 @@
 //!
 //! `median` (choice-15): the median of up to three spacings, each divided by the segments that its ACK covers;
 //! a spacing counts only between ACKs that cover equally many, because one that covers fewer was sent by a
-//! delayed-ACK timer; what the application trickled out does not count either; the round trip is that of the
+//! delayed-ACK timer, and only while the application has more to send; the round trip is that of the
 //! first segment. `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments
 //! 2 and 3, the SYN being the first, whatever they cover, and the handshake's round trip.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
 use crate::schemes::{Initial, SlowStart};
-use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, SendLimit, Startup, Step};
-use crate::units::{Rate, Span, Time};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
+use crate::units::{Bytes, Rate, Span, Time};
 
 use core::num::Wrapping;
 
 /// ns-2: ACKs at the same instant count as this far apart.
 const NS2_LEAST: u32 = 10_000;
-/// choice-15: spacings that the median is taken of.
-const SPACINGS: usize = 3;
 
 /// Hoe's packet pair.
 #[derive(Clone, Debug)]
@@ -65,10 +63,19 @@ struct Collection {
     last_ack: Wrapping<u32>,
     /// Low 32 bits of the stream offset that ends the first window.
     end: u32,
-    found: [Nanos; SPACINGS - 1],
+    /// choice-15: the first two of the three spacings of which the median is taken.
+    found: [Nanos; 2],
     /// How many segments the last ACK covered; zero if what comes next does not count.
     covered: u16,
-    count: u8,
+    kept: Kept,
+}
+
+/// How many spacings are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kept {
+    None,
+    One,
+    Two,
 }
 
 const VARIANT: &str = "variant";
@@ -84,7 +91,7 @@ pub(crate) const PACKET_PAIR: SchemeEntry = SchemeEntry {
         default: Value::Word("median"),
         help: "median of up to three spacings, or ns-2's single one, of the ACKs of segments 2 and 3",
     }],
-    needs: Needs::of(&[Ability::AckClock, Ability::PacketAcks]),
+    needs: Needs::of(&[Ability::AckClock]),
     make: |initial, settings| {
         match settings.word(VARIANT) {
             "single" => PacketPair::single(initial),
@@ -163,9 +170,9 @@ impl Collection {
             rtt,
             last_ack: clock(path.now),
             end: low(path.nxt),
-            found: [0; SPACINGS - 1],
-            covered: covered(ack),
-            count: 0,
+            found: [0; 2],
+            covered: covered(ack, path),
+            kept: Kept::None,
         }
     }
 
@@ -176,18 +183,16 @@ impl Collection {
             return self.estimate(None, path);
         }
         let now = clock(path.now);
-        let covers = covered(ack);
+        let covers = covered(ack, path);
         let spacing = (now - self.last_ack).0 / u32::from(covers.max(1));
         let counts = covers > 0 && covers == self.covered && spacing > 0;
         (self.last_ack, self.covered) = (now, covers);
         let last = low(path.una) == self.end;
-        match self.found.get_mut(usize::from(self.count)) {
-            Some(free) if counts => {
-                *free = spacing;
-                self.count += 1;
-            }
-            None if counts => return self.estimate(Some(spacing), path),
-            _ => {}
+        match self.kept {
+            _ if !counts => {}
+            Kept::None => (self.found[0], self.kept) = (spacing, Kept::One),
+            Kept::One => (self.found[1], self.kept) = (spacing, Kept::Two),
+            Kept::Two => return self.estimate(Some(spacing), path),
         }
         if last { self.estimate(None, path) } else { Search::Collecting(self) }
     }
@@ -196,11 +201,11 @@ impl Collection {
     fn estimate(&self, third: Option<Nanos>, path: &Path) -> Search {
         let [a, b] = self.found;
         let (low, high) = (a.min(b), a.max(b));
-        let spacing = match (self.count, third) {
-            (0, _) => return Search::Over,
-            (1, _) => a,
-            (_, None) => low + (high - low) / 2,
-            (_, Some(c)) => c.clamp(low, high),
+        let spacing = match (self.kept, third) {
+            (Kept::None, _) => return Search::Over,
+            (Kept::One, _) => a,
+            (Kept::Two, None) => low + (high - low) / 2,
+            (Kept::Two, Some(c)) => c.clamp(low, high),
         };
         threshold(self.rtt, spacing, path)
     }
@@ -222,10 +227,11 @@ fn threshold(rtt: Nanos, spacing: Nanos, path: &Path) -> Search {
     }
 }
 
-/// How many segments an ACK covers, zero if the application and not the window decided when one of them left.
-fn covered(ack: &Ack<'_>) -> u16 {
-    let trickled = ack.packets.iter().any(|packet| packet.limit == SendLimit::App || packet.retransmitted);
-    if trickled { 0 } else { u16::try_from(ack.segments).unwrap_or(u16::MAX) }
+/// How many segments an ACK covers, zero if the application has nothing more to send: then its own pauses, not
+/// the bottleneck, may have spaced what was sent.
+fn covered(ack: &Ack<'_>, path: &Path) -> u16 {
+    let dry = path.backlog.is_some_and(Bytes::is_zero);
+    if dry { 0 } else { u16::try_from(ack.segments).unwrap_or(u16::MAX) }
 }
 
 fn short(span: Span) -> Nanos {
