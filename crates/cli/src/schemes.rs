@@ -1,10 +1,7 @@
 //! `firstflight schemes`: what there is to race.
 
-use firstflight::avoidance::{Cubic, Reno};
-use firstflight::registry::{self, AnyScheme, SchemeEntry};
-use firstflight::restart::Rfc5681;
-use firstflight::schemes::{HyStart, Initial, Limited, Paced, SlowStart};
-use firstflight::{Avoidance, Controller};
+use firstflight::registry::{self, SchemeEntry};
+use firstflight::schemes::Initial;
 use serde::Serialize;
 
 use crate::failure::Failure;
