@@ -15,7 +15,7 @@ use crate::controller::Controller;
 use crate::restart::{self, Cwv, Nssr, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
-    PacketPair, Search, SlowStart, VegasStart,
+    PacketPair, QuickStart, Search, SlowStart, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
 
@@ -46,6 +46,11 @@ macro_rules! any_startup {
             /// Bytes of state that govern a connection with this scheme, the default restart policy and `law`.
             pub fn state_size(&self, law: &AnyLaw) -> usize {
                 match self { $(Self::$scheme(_) => law.state_size_after::<$scheme>()),+ }
+            }
+
+            /// The same with [`QuickStart`] around it.
+            pub fn state_size_in_quick_start(&self, law: &AnyLaw) -> usize {
+                match self { $(Self::$scheme(_) => law.state_size_after::<QuickStart<$scheme>>()),+ }
             }
         }
 
@@ -96,9 +101,53 @@ macro_rules! any_law {
 }
 
 any_startup! {
-    /// Any start-up scheme.
+    /// Any scheme that is not built around another.
     #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
-    AnyScheme { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive, Bbr, CarefulResume, Search }
+    AnyPlain { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive, Search, Bbr, CarefulResume }
+}
+
+/// Any start-up scheme.
+#[derive(Clone, Debug)]
+pub enum AnyScheme {
+    /// One that is not built around another.
+    Plain(AnyPlain),
+    /// [`QuickStart`] around one.
+    QuickStart(QuickStart<AnyPlain>),
+}
+
+impl Startup for AnyScheme {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match self {
+            Self::Plain(scheme) => scheme.on(event, path),
+            Self::QuickStart(scheme) => scheme.on(event, path),
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        match self {
+            Self::Plain(scheme) => scheme.plan(path),
+            Self::QuickStart(scheme) => scheme.plan(path),
+        }
+    }
+}
+
+impl AnyScheme {
+    /// Bytes of state that govern a connection with this scheme, the default restart policy and `law`.
+    pub fn state_size(&self, law: &AnyLaw) -> usize {
+        match self {
+            Self::Plain(scheme) => scheme.state_size(law),
+            Self::QuickStart(scheme) => scheme.inside().state_size_in_quick_start(law),
+        }
+    }
+}
+
+impl<S> From<S> for AnyScheme
+where
+    AnyPlain: From<S>,
+{
+    fn from(scheme: S) -> Self {
+        Self::Plain(scheme.into())
+    }
 }
 
 any_startup! {
@@ -112,8 +161,8 @@ any_law! {
     AnyLaw { Reno, Cubic, Vegas, Westwood, BbrCruise }
 }
 
-/// The schemes, in the order in which lists show them.
-static SCHEMES: &[SchemeEntry] = &[
+/// The schemes that are not built around another, in the order in which lists show them.
+pub(crate) const PLAIN: &[SchemeEntry] = &[
     schemes::SLOW_START,
     schemes::SLOW_START_PACED,
     schemes::LIMITED,
@@ -128,6 +177,17 @@ static SCHEMES: &[SchemeEntry] = &[
     schemes::BBR,
     schemes::CAREFUL_RESUME,
 ];
+
+/// The schemes, in the order in which lists show them.
+static SCHEMES: [SchemeEntry; PLAIN.len() + 1] = {
+    let mut all = [schemes::QUICK_START; PLAIN.len() + 1];
+    let mut index = 0;
+    while index < PLAIN.len() {
+        all[index] = PLAIN[index];
+        index += 1;
+    }
+    all
+};
 
 /// The restart policies.
 static RESTARTS: &[RestartEntry] =
@@ -193,7 +253,7 @@ pub struct LawEntry {
 
 /// Every start-up scheme.
 pub fn schemes() -> &'static [SchemeEntry] {
-    SCHEMES
+    &SCHEMES
 }
 
 /// Every restart policy.

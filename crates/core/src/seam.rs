@@ -283,6 +283,14 @@ pub enum Advice {
         /// The approved rate.
         approved: Option<Rate>,
     },
+    /// From a scheme built around another to the one inside: go on in slow start from this window. A scheme that
+    /// grows no window from ACKs (one that measures with trains) takes no notice.
+    Window {
+        /// The window.
+        window: Bytes,
+        /// Where slow start ends; `None` where it would have.
+        ssthresh: Option<Bytes>,
+    },
     /// A ceiling on the rate.
     Ceiling {
         /// The ceiling.

@@ -115,6 +115,8 @@ enum Op {
     NewMss(u64),
     NewRwnd(u64),
     Approve(u64),
+    Refuse,
+    Asked(bool),
     Idle(u64),
 }
 
@@ -135,6 +137,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (1u64..9_000).prop_map(Op::NewMss),
         1 => (0u64..1_000_000).prop_map(Op::NewRwnd),
         1 => (0u64..10_000_000_000).prop_map(Op::Approve),
+        1 => Just(Op::Refuse),
+        1 => any::<bool>().prop_map(Op::Asked),
         1 => (1u64..20).prop_map(Op::Idle),
     ]
 }
@@ -167,6 +171,8 @@ fn apply(flow: &mut Watching, op: Op) {
             let approved = Some(Rate::from_bps(bps));
             flow.say(&Event::Advice(Advice::QuickStart { approved }));
         }
+        Op::Refuse => flow.say(&Event::Advice(Advice::QuickStart { approved: None })),
+        Op::Asked(done) => flow.say(&Event::Asked(done)),
         Op::Idle(seconds) => {
             flow.wait(Span::from_secs(seconds));
             flow.before_new_data();
@@ -218,7 +224,12 @@ fn watching(scheme: usize, restart: usize, law: usize, segments: u32) -> Watchin
     let policy = restart.build(initial, &[]).expect("defaults are allowed");
     let resting = Resting { policy, most: Bytes::ZERO };
     let law = registry::laws()[law % registry::laws().len()].build();
-    Flow::established(Controller::new(Watched(startup), resting, Watched(law)), micros(20_000))
+    let mut flow = Flow::new(Controller::new(Watched(startup), resting, Watched(law)));
+    if flow.plan().ask.is_some() {
+        flow.say(&Event::Asked(true));
+    }
+    flow.establish(micros(20_000), false);
+    flow
 }
 
 proptest! {

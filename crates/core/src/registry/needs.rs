@@ -91,6 +91,11 @@ impl Needs {
         Self(Set::of(abilities))
     }
 
+    /// These and those of `other`.
+    pub const fn and(self, other: Self) -> Self {
+        Self(Set(self.0.0 | other.0.0))
+    }
+
     /// Whether `ability` is among them.
     pub const fn has(self, ability: Ability) -> bool {
         self.0.has(ability)

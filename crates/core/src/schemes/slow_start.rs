@@ -6,7 +6,7 @@
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Needs, SchemeEntry};
-use crate::seam::{Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step};
+use crate::seam::{Advice, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span};
 
 /// What a new connection starts from.
@@ -160,6 +160,11 @@ impl Startup for SlowStart {
             Event::Lost(loss) if loss.opens_episode => self.done(Cause::Loss, None),
             Event::Marked => self.done(Cause::Mark, None),
             Event::TimedOut { .. } => self.done(Cause::Timeout, None),
+            Event::Advice(Advice::Window { window, ssthresh }) => {
+                self.window = (*window).into();
+                self.ssthresh = ssthresh.map_or(self.ssthresh, |bytes| Some(bytes.into()));
+                self.at_threshold()
+            }
             Event::Sent(_)
             | Event::Lost(_)
             | Event::SpuriousLoss

@@ -1,0 +1,423 @@
+//! Quick-Start (RFC 4782) around any scheme: asks the routers for a rate, and if all of them approve sends at that
+//! rate for a round trip instead of probing for it.
+//!
+//! The routers' answer comes with the SYN-ACK, or after an idle time with the acknowledgement of the packet that
+//! asked. The window is then what the rate fills in a round trip, and packets are paced. The first acknowledgement
+//! of a packet sent so ends it: the window becomes what was really sent, and the scheme inside goes on from there.
+//! Without an approval nothing differs from the scheme inside; after a loss among the packets sent at the approved
+//! rate the window is what it would have been without.
+//!
+//! Sources: RFC 4782 sections 4.1 to 4.8; the analysis of Scharf (2007), whose senders differ in profile `scharf`.
+//!
+//! Deviations: pacing is exact, where the analysis has a granularity of 1 ms. A mark counts as one of a packet sent
+//! at the approved rate until more than those is acknowledged, for an echo does not say which packet was marked.
+//!
+//! It nests without allocation because what is inside is a type: a host that knows its scheme writes
+//! `QuickStart<SlowStart>` and pays for no more. By name, the inside is [`crate::registry::AnyPlain`], any scheme
+//! that is not itself built around another; an enum that could hold itself would need a heap, or a second layer
+//! whose meaning nobody has defined (two requests for one window).
+
+mod entry;
+
+use crate::compact::Bytes32;
+use crate::rate_code::RateCode;
+use crate::seam::{
+    Ack, Advice, Ask, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Startup, Step, Tag,
+};
+use crate::units::{Bytes, Span, Time};
+
+pub(crate) use entry::QUICK_START;
+
+/// The tag of packets sent at the approved rate.
+const APPROVED: Tag = Tag(u16::MAX);
+/// RFC 4782 section 4.1: the round-trip time to reckon with while none is known.
+const UNKNOWN_RTT: Span = Span::from_millis(100);
+/// RFC 4782 section 4.4: sending at the approved rate starts within a round trip, and within three seconds.
+const LATEST_START: Span = Span::from_secs(3);
+/// RFC 3742 section 2: slow start is limited from 100 segments.
+const MAX_SSTHRESH: u64 = 100;
+
+/// How Quick-Start asks, and what it does after.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QuickStartConfig {
+    /// The rate to ask for; none asks for what the data that is ready can use over a round trip (RFC 4782
+    /// section 4.1).
+    pub request: RateCode,
+    /// choice-18: whether the window afterwards is what was sent, rather than all that could have been.
+    pub window_is_sent: bool,
+    /// choice-20: whether slow start afterwards is limited (RFC 3742), as RFC 4782 section 4.4 demands and the
+    /// analysis does not.
+    pub limited: bool,
+    /// Whether slow start afterwards ends at twice the window of the approved rate (the analysis, section III;
+    /// RFC 4782 allows it), rather than at the threshold that was there before.
+    pub twice: bool,
+    /// choice-22: whether nothing is asked for data that the initial window holds, which would only be delayed.
+    pub skips_small: bool,
+}
+
+impl Default for QuickStartConfig {
+    fn default() -> Self {
+        Self {
+            request: RateCode::DENIED,
+            window_is_sent: true,
+            limited: true,
+            twice: true,
+            skips_small: true,
+        }
+    }
+}
+
+/// Quick-Start around `S`.
+#[derive(Clone, Debug)]
+pub struct QuickStart<S> {
+    inner: S,
+    config: QuickStartConfig,
+    stage: Stage,
+    /// Whether this is in mid-connection, after an idle time.
+    resumes: bool,
+    /// A packet sent at an approved rate was lost: no more requests (RFC 4782 section 4.6).
+    barred: bool,
+    /// What the connection could send before an idle time, if it has met congestion: no more is asked for
+    /// (section 4.8).
+    ceiling: Option<Bytes32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The scheme inside has it all.
+    Off,
+    /// Wants to ask.
+    Wanting,
+    /// Has asked.
+    Waiting,
+    /// Nothing to use was approved; that has to be reported.
+    Reporting { approved: RateCode },
+    /// Sends at the approved rate.
+    Sending(Sending),
+    /// Goes on in slow start from what was sent.
+    Sent(Carried),
+}
+
+/// Sending at the approved rate.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    rate: RateCode,
+    reported: bool,
+    /// What the rate fills in a round trip.
+    window: Bytes32,
+    /// How much was sent so far.
+    sent: Bytes32,
+    /// When to have begun.
+    latest: Time,
+}
+
+/// What was sent at the approved rate, and what became of it.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    rate: RateCode,
+    /// What the rate filled in a round trip.
+    window: Bytes32,
+    /// Bytes of it that were delivered.
+    delivered: Bytes32,
+    /// The window that slow start would have by now without an approval.
+    without: Bytes32,
+    /// Growth owed: what division by K left (choice-13).
+    owed: Bytes32,
+    /// Where the data sent at that rate ends in the stream.
+    end: u64,
+}
+
+impl<S: Startup> QuickStart<S> {
+    /// Quick-Start around `inner`.
+    pub fn new(inner: S, config: QuickStartConfig) -> Self {
+        Self { inner, config, stage: Stage::Off, resumes: false, barred: false, ceiling: None }
+    }
+
+    /// The scheme inside.
+    pub fn inside(&self) -> &S {
+        &self.inner
+    }
+
+    fn begin(&mut self, origin: Origin, event: &Event<'_>, path: &Path) -> Step {
+        let step = self.inner.on(event, path);
+        self.resumes = matches!(origin, Origin::AfterIdle { .. });
+        self.ceiling = match origin {
+            Origin::AfterIdle { was: Learned { window, ssthresh: Some(_), .. }, .. } => Some(window.into()),
+            Origin::AfterIdle { .. } | Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => {
+                None
+            }
+        };
+        let asks = match origin {
+            Origin::Fresh => true,
+            Origin::AfterIdle { .. } => !self.barred,
+            Origin::AfterTimeout { .. } | Origin::PathChange => false,
+        };
+        self.stage = if asks { Stage::Wanting } else { Stage::Off };
+        step
+    }
+
+    /// The rate to ask for (section 4.1); none if there is nothing to gain.
+    fn request(&self, window: Bytes, path: &Path) -> Option<RateCode> {
+        let ready = path.backlog.unwrap_or(Bytes::MAX);
+        if ready.is_zero() || self.config.skips_small && ready <= window {
+            return None;
+        }
+        let rtt = path.srtt.unwrap_or(UNKNOWN_RTT);
+        let as_rate = |bytes: Bytes| bytes.scale(path.wire.get(), path.mss.get()).per(rtt);
+        let wanted = match self.config.request {
+            RateCode::DENIED => RateCode::up(as_rate(ready)?),
+            code => code,
+        };
+        let most = match self.ceiling {
+            Some(bytes) => RateCode::down(as_rate(bytes.wide())?),
+            None => RateCode::MAX,
+        };
+        Some(wanted.min(most)).filter(|code| !code.is_denied())
+    }
+
+    /// The answer came: the window is R T / (MSS + H) segments (section 4.4).
+    fn answered(&mut self, approved: RateCode, path: &Path) {
+        let rtt = path.srtt.unwrap_or_default();
+        let window = path.mss * approved.rate().over(rtt).packets(path.wire);
+        self.stage = if window > self.inner.plan(path).window {
+            Stage::Sending(Sending {
+                rate: approved,
+                reported: false,
+                window: window.into(),
+                sent: Bytes32::ZERO,
+                latest: path.now + rtt.min(LATEST_START),
+            })
+        } else {
+            Stage::Reporting { approved }
+        };
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        let approved = ack.packets.iter().filter(|packet| packet.tag == APPROVED);
+        let delivered = approved.fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        match &mut self.stage {
+            Stage::Sending(sending) if !delivered.is_zero() => {
+                let sending = *sending;
+                self.first_acked(sending, delivered, ack, path)
+            }
+            Stage::Sent(carried) => {
+                let step = ack.advanced.min(path.mss);
+                carried.without = (carried.without.wide() + step).into();
+                carried.delivered = (carried.delivered.wide() + delivered).into();
+                let mut ack = *ack;
+                if self.config.limited {
+                    ack.growth = carried.limit(ack.growth, self.inner.plan(path).window, path);
+                }
+                self.inner.on(&Event::Acked(ack), path)
+            }
+            Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } | Stage::Sending(_) => {
+                self.inner.on(&Event::Acked(*ack), path)
+            }
+        }
+    }
+
+    /// The first packet sent at the approved rate is acknowledged: the window becomes what was sent, which is what
+    /// is in flight and what was acknowledged since, and not less than before.
+    fn first_acked(&mut self, sending: Sending, delivered: Bytes, ack: &Ack<'_>, path: &Path) -> Step {
+        let before = self.inner.plan(path).window;
+        let all = sending.window.wide().max(before);
+        let window = if self.config.window_is_sent { sending.sent.wide().clamp(before, all) } else { all };
+        self.stage = Stage::Sent(Carried {
+            rate: sending.rate,
+            window: sending.window,
+            delivered: delivered.into(),
+            without: (before + ack.advanced.min(path.mss)).into(),
+            owed: Bytes32::ZERO,
+            end: path.nxt,
+        });
+        let ssthresh = self.config.twice.then(|| sending.window.wide() * 2);
+        match self.go_on(window, ssthresh, path) {
+            Step::Stay => self.inner.on(&Event::Acked(Ack { growth: Bytes::ZERO, ..*ack }), path),
+            done @ Step::Done(_) => done,
+        }
+    }
+
+    /// A packet sent at the approved rate was lost or marked (sections 4.6 and 4.8): the window is what it would have
+    /// been, in mid-connection at most half of what was approved; ssthresh is half of what was delivered.
+    fn refuted(&mut self, path: &Path) -> Step {
+        let (without, window, delivered) = match self.stage {
+            Stage::Sent(carried) => (carried.without.wide(), carried.window.wide(), carried.delivered.wide()),
+            Stage::Sending(sending) => (self.inner.plan(path).window, sending.window.wide(), Bytes::ZERO),
+            Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } => return Step::Stay,
+        };
+        let most = if self.resumes { window / 2 } else { window };
+        // What would have been is an estimate of more than is now only if the approved rate was the lower.
+        let now = self.inner.plan(path).window;
+        self.bar();
+        self.go_on(without.min(most).min(now).max(path.mss), Some(half(delivered, path)), path)
+    }
+
+    fn timed_out(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        if !self.outstanding(path) {
+            self.stage = Stage::Off;
+            return self.inner.on(event, path);
+        }
+        let delivered = match self.stage {
+            Stage::Sent(carried) => carried.delivered.wide(),
+            _ => Bytes::ZERO,
+        };
+        self.bar();
+        let learned = Learned {
+            window: self.inner.plan(path).window,
+            ssthresh: Some(half(delivered.min(path.flight), path)),
+            rate: None,
+        };
+        Step::Done(Exit { cause: Cause::Timeout, learned })
+    }
+
+    /// Whether something sent at the approved rate may still be lost or marked.
+    fn outstanding(&self, path: &Path) -> bool {
+        match self.stage {
+            Stage::Sending(sending) => sending.sent != Bytes32::ZERO,
+            Stage::Sent(carried) => path.una <= carried.end,
+            Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } => false,
+        }
+    }
+
+    fn bar(&mut self) {
+        self.barred = true;
+        self.stage = Stage::Off;
+    }
+
+    fn go_on(&mut self, window: Bytes, ssthresh: Option<Bytes>, path: &Path) -> Step {
+        self.inner.on(&Event::Advice(Advice::Window { window, ssthresh }), path)
+    }
+
+    fn asked(&mut self, done: bool, path: &Path) -> Step {
+        self.stage = match self.stage {
+            Stage::Wanting if done => Stage::Waiting,
+            Stage::Wanting | Stage::Reporting { .. } => Stage::Off,
+            Stage::Sending(sending) => Stage::Sending(Sending { reported: true, ..sending }),
+            Stage::Off | Stage::Waiting | Stage::Sent(_) => return self.inner.on(&Event::Asked(done), path),
+        };
+        Step::Stay
+    }
+
+    fn sent(&mut self, event: &Event<'_>, bytes: Bytes, path: &Path) -> Step {
+        if let Stage::Sending(sending) = &mut self.stage {
+            if sending.is_late(path) {
+                self.stage = Stage::Off;
+            } else {
+                sending.sent = (sending.sent.wide() + bytes).into();
+            }
+        }
+        self.inner.on(event, path)
+    }
+
+    fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
+        let ours = loss.opens_episode && loss.packets.iter().any(|packet| packet.tag == APPROVED);
+        match self.stage {
+            Stage::Sending(_) | Stage::Sent(_) if ours => self.refuted(path),
+            _ => self.inner.on(&Event::Lost(*loss), path),
+        }
+    }
+
+    /// The rate that served, for the record of an exit.
+    fn found(&self) -> Option<RateCode> {
+        match self.stage {
+            Stage::Sent(carried) => Some(carried.rate),
+            Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } | Stage::Sending(_) => {
+                None
+            }
+        }
+    }
+
+    fn hear(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match event {
+            Event::Begin(origin) => self.begin(*origin, event, path),
+            Event::Established { .. } => {
+                if let Stage::Wanting = self.stage {
+                    // Nothing to gain, or the host did not take the request along.
+                    self.stage = Stage::Off;
+                }
+                self.inner.on(event, path)
+            }
+            Event::Asked(done) => self.asked(*done, path),
+            Event::Advice(Advice::QuickStart { approved }) if matches!(self.stage, Stage::Waiting) => {
+                self.answered(approved.map_or(RateCode::DENIED, RateCode::down), path);
+                Step::Stay
+            }
+            Event::Sent(sent) if !sent.retransmission => self.sent(event, sent.bytes, path),
+            Event::Acked(ack) => self.acked(ack, path),
+            Event::Lost(loss) => self.lost(loss, path),
+            Event::Marked if self.outstanding(path) => self.refuted(path),
+            Event::TimedOut { .. } => self.timed_out(event, path),
+            Event::Sent(_)
+            | Event::Marked
+            | Event::SpuriousLoss
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged => self.inner.on(event, path),
+        }
+    }
+}
+
+impl Sending {
+    /// Whether the approval is too old to begin with.
+    fn is_late(&self, path: &Path) -> bool {
+        self.sent == Bytes32::ZERO && path.now > self.latest
+    }
+}
+
+impl Carried {
+    /// Limited slow start (RFC 3742 section 2) beyond `max_ssthresh`, 100 segments or the window approved, if that is
+    /// more: an ACK adds MSS / K, K being cwnd over half of that, rounded down.
+    fn limit(&mut self, growth: Bytes, window: Bytes, path: &Path) -> Bytes {
+        let max = (path.mss * MAX_SSTHRESH).max(self.window.wide());
+        if window <= max {
+            return growth;
+        }
+        let k = (window * 2).packets(max);
+        let owed = self.owed.wide() + growth.min(path.mss);
+        let whole = owed / k;
+        self.owed = (owed - whole * k).into();
+        whole
+    }
+}
+
+/// Half, and not less than two segments (RFC 5681 equation 4).
+fn half(bytes: Bytes, path: &Path) -> Bytes {
+    (bytes / 2).max(path.mss * 2)
+}
+
+impl<S: Startup> Startup for QuickStart<S> {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match self.hear(event, path) {
+            Step::Done(mut exit) => {
+                exit.learned.rate = exit.learned.rate.or(self.found().map(RateCode::rate));
+                Step::Done(exit)
+            }
+            Step::Stay => Step::Stay,
+        }
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        let plan = self.inner.plan(path);
+        match &self.stage {
+            Stage::Wanting => {
+                let ask = self.request(plan.window, path).map(|code| Ask::QuickStart { rate: code.rate() });
+                Plan { ask, ..plan }
+            }
+            Stage::Reporting { approved } => {
+                Plan { ask: Some(Ask::ReportApproved { rate: approved.rate() }), ..plan }
+            }
+            Stage::Sending(sending) if !sending.is_late(path) => {
+                let rate = sending.rate.rate();
+                Plan {
+                    window: sending.window.wide().max(plan.window),
+                    pacing: Pacing::Rate { rate, burst: path.wire },
+                    tag: APPROVED,
+                    ask: (!sending.reported).then_some(Ask::ReportApproved { rate }),
+                    ..plan
+                }
+            }
+            Stage::Off | Stage::Waiting | Stage::Sending(_) | Stage::Sent(_) => plan,
+        }
+    }
+}

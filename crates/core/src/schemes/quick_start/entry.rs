@@ -1,0 +1,111 @@
+//! Quick-Start by name.
+
+use super::{QuickStart, QuickStartConfig};
+use crate::rate_code::RateCode;
+use crate::registry::{
+    Ability, AnyPlain, AnyScheme, Kind, Needs, PLAIN, Parameter, SchemeEntry, Settings, Value,
+};
+use crate::schemes::{Initial, SlowStart};
+use crate::units::Rate;
+
+const REQUEST: &str = "request";
+const AROUND: &str = "around";
+const PROFILE: &str = "profile";
+const SSTHRESH: &str = "ssthresh";
+const AFTER: &str = "after";
+const SMALL: &str = "small";
+
+/// The schemes that it can be put around.
+const INSIDE: [&str; PLAIN.len()] = {
+    let mut names = [""; PLAIN.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = PLAIN[index].name;
+        index += 1;
+    }
+    names
+};
+
+/// What it needs itself, and whatever may be inside.
+const NEEDS: Needs = {
+    let mut needs = Needs::of(&[Ability::AckClock, Ability::Rate, Ability::PacketAcks, Ability::Sends]);
+    let mut index = 0;
+    while index < PLAIN.len() {
+        needs = needs.and(PLAIN[index].needs);
+        index += 1;
+    }
+    needs
+};
+
+pub(crate) const QUICK_START: SchemeEntry = SchemeEntry {
+    name: "quick-start",
+    summary: "asks the routers for a rate and starts with it; else the scheme inside",
+    source: "RFC 4782; Scharf 2007",
+    law: "reno",
+    parameters: &[
+        Parameter {
+            name: REQUEST,
+            kind: Kind::Rate { least: Rate::ZERO, most: RateCode::MAX.rate() },
+            default: Value::Rate(Rate::ZERO),
+            help: "the rate to ask for, rounded up to 40 kbit/s x 2^N; 0 asks for what the data ready can use over \
+                   a round trip",
+        },
+        Parameter {
+            name: AROUND,
+            kind: Kind::Word(&INSIDE),
+            default: Value::Word("slow-start"),
+            help: "the scheme inside, with its defaults",
+        },
+        Parameter {
+            name: PROFILE,
+            kind: Kind::Word(&["rfc", "scharf"]),
+            default: Value::Word("rfc"),
+            help: "slow start afterwards: limited (RFC 3742) as RFC 4782 demands, or plain as in the analysis",
+        },
+        Parameter {
+            name: SSTHRESH,
+            kind: Kind::Word(&["twice", "keep"]),
+            default: Value::Word("twice"),
+            help: "where slow start afterwards ends: at twice the window approved, or where it would have",
+        },
+        Parameter {
+            name: AFTER,
+            kind: Kind::Word(&["sent", "window"]),
+            default: Value::Word("sent"),
+            help: "the window afterwards: what was sent, or all that could have been",
+        },
+        Parameter {
+            name: SMALL,
+            kind: Kind::Word(&["skip", "ask"]),
+            default: Value::Word("skip"),
+            help: "whether to ask for data that the initial window holds",
+        },
+    ],
+    needs: NEEDS,
+    make: |initial, settings| AnyScheme::QuickStart(from_settings(initial, settings)),
+};
+
+fn from_settings(initial: Initial, settings: &Settings<'_>) -> QuickStart<AnyPlain> {
+    let request = match settings.value(REQUEST) {
+        Some(Value::Rate(rate)) => RateCode::up(rate),
+        _ => RateCode::DENIED,
+    };
+    let config = QuickStartConfig {
+        request,
+        window_is_sent: settings.word(AFTER) == "sent",
+        limited: settings.word(PROFILE) == "rfc",
+        twice: settings.word(SSTHRESH) == "twice",
+        skips_small: settings.word(SMALL) == "skip",
+    };
+    QuickStart::new(inside(initial, settings.word(AROUND)), config)
+}
+
+/// The plain scheme of this name with its defaults.
+fn inside(initial: Initial, name: &str) -> AnyPlain {
+    let built = PLAIN.iter().find(|entry| entry.name == name).map(|entry| entry.build(initial, &[]));
+    match built {
+        Some(Ok(AnyScheme::Plain(plain))) => plain,
+        // The parameter's kind admits no other name.
+        _ => SlowStart::new(initial).into(),
+    }
+}
