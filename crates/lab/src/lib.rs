@@ -15,6 +15,7 @@ mod choice;
 mod file;
 pub mod ideal;
 mod judge;
+pub mod model;
 pub mod metrics;
 mod observe;
 mod options;

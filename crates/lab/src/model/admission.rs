@@ -1,0 +1,196 @@
+//! How often a Quick-Start request succeeds on a shared link: Scharf 2007, section VI-A, and the mean transfer time
+//! that follows (section VI-C).
+//!
+//! Idea: a router with the target algorithm approves a request for `q` if the measured utilisation, plus `q/r`, plus
+//! what it approved lately, is at most the threshold `θ`. The measured utilisation is taken as normal with mean `μ`
+//! and standard deviation `σ` (the text calls σ the variance, and uses it as the deviation); what was approved lately
+//! follows by recursion over the number of requests in `H`, which is Poisson.
+//!
+//! With reduction a router grants half of what does not fit, once as in equation 11, or more often
+//! ([`Admission::halvings`]). Equations 8 and 11 are then iterated together: what request `i` adds to the promised
+//! capacity is the mean of what it was granted.
+//!
+//! Known limits: the normal law gives some probability to a negative load, so a threshold under `q/r`, which no
+//! request can meet, still has a success of some percent; the mean load counts Quick-Start's own traffic too; what was
+//! approved before `H` is taken as nothing, though a ring remembers up to one interval longer than equation 7
+//! (choice 21), so that the model grants a little too much.
+
+use super::error::{ModelError, not_negative, positive, positive_share, share, within};
+use super::transfer::{SmallTransfers, Transfer};
+
+/// A router's link and the requests it hears.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Admission {
+    /// The utilisation up to which the link counts as underused (`θ`), from 0 to 1.
+    pub threshold: f64,
+    /// The mean measured utilisation (`μ`), from 0 to 1.
+    pub load: f64,
+    /// Its standard deviation (`σ`), above 0, at most 1.
+    pub deviation: f64,
+    /// Requests a second (`λ`).
+    pub arrivals: f64,
+    /// The rate asked for, in bit/s (`q`).
+    pub request: f64,
+    /// The link's rate in bit/s (`r`).
+    pub link_rate: f64,
+    /// The time for which an approval is remembered, in seconds (`H`, equation 7).
+    pub hold: f64,
+    /// How often a router may halve a request: 0 is "without reduction", 1 is equation 11.
+    pub halvings: u32,
+}
+
+/// Rate codes lie a factor of two apart and there are 15 (RFC 4782 section 3.1).
+pub const MOST_HALVINGS: u32 = 14;
+
+/// Requests in `H` beyond which the recursion is refused: it takes a step for each.
+const MOST_REQUESTS: f64 = 1e6;
+
+/// The case of Figures 8 to 10 with `RTT_max` 100 ms, at a threshold of a half.
+impl Default for Admission {
+    fn default() -> Self {
+        Self {
+            threshold: 0.5,
+            load: 0.2,
+            deviation: 0.1,
+            arrivals: 10.0,
+            request: 5.12e6,
+            link_rate: 100e6,
+            hold: 0.2,
+            halvings: 1,
+        }
+    }
+}
+
+/// How often requests succeed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    /// The probability of a grant of `q / 2^k`, for `k` from 0 to the number of halvings.
+    pub granted: Vec<f64>,
+}
+
+impl Approval {
+    /// The probability that something is granted.
+    pub fn any(&self) -> f64 {
+        self.granted.iter().sum::<f64>().min(1.0)
+    }
+}
+
+/// Equation 12: the mean of a transfer whose request succeeds with that probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanTime {
+    /// Without Quick-Start, in seconds.
+    pub slow_start: f64,
+    /// With the whole rate granted, in seconds.
+    pub quick_start: f64,
+    /// The mean, in seconds.
+    pub mean: f64,
+}
+
+impl Admission {
+    /// Equations 9 and 10, or with halvings 11: the mean probability of each grant.
+    ///
+    /// # Errors
+    /// A quantity outside the model's domain, by name.
+    pub fn approval(&self) -> Result<Approval, ModelError> {
+        self.check()?;
+        let mean = self.expected_requests();
+        // Above this many requests nothing is left of the Poisson law in a double.
+        let last = mean + 40.0 * libm::sqrt(mean) + 40.0;
+        let mut granted = vec![0.0; self.halvings as usize + 1];
+        let (mut promised, mut requests) = (0.0, 0.0);
+        while requests <= last {
+            let weight = poisson(mean, requests);
+            let now = self.grants(promised);
+            for (sum, probability) in granted.iter_mut().zip(&now) {
+                *sum += weight * probability;
+            }
+            promised += self.expected_share(&now);
+            requests += 1.0;
+        }
+        Ok(Approval { granted })
+    }
+
+    /// Equation 12, with `transfer` over the access link; with halvings, a summand for each.
+    ///
+    /// # Errors
+    /// A quantity outside the model's domain, by name.
+    pub fn mean_time(&self, transfer: &Transfer) -> Result<MeanTime, ModelError> {
+        let approval = self.approval()?;
+        let slow_start = transfer.slow_start()?.transfer;
+        let mut rate = self.request;
+        let quick_start = transfer.quick_start(rate, SmallTransfers::Ask)?.transfer;
+        let mut mean = (1.0 - approval.any()) * slow_start;
+        for probability in &approval.granted {
+            mean += probability * transfer.quick_start(rate, SmallTransfers::Ask)?.transfer;
+            rate /= 2.0;
+        }
+        Ok(MeanTime { slow_start, quick_start, mean })
+    }
+
+    /// The mean number of requests within `H` (`λ H`).
+    pub fn expected_requests(&self) -> f64 {
+        self.arrivals * self.hold
+    }
+
+    /// Equations 8 and 11: the probability of each grant while `promised` of the link is.
+    fn grants(&self, promised: f64) -> Vec<f64> {
+        let mut share = self.request / self.link_rate;
+        let mut larger = 0.0;
+        (0..=self.halvings)
+            .map(|_| {
+                let fits = self.load_is_under(self.threshold - share - promised);
+                let only_this = fits - larger;
+                larger = fits;
+                share /= 2.0;
+                only_this
+            })
+            .collect()
+    }
+
+    /// The share of the link that a request is granted in the mean.
+    fn expected_share(&self, grants: &[f64]) -> f64 {
+        let mut share = self.request / self.link_rate;
+        let mut sum = 0.0;
+        for probability in grants {
+            sum += probability * share;
+            share /= 2.0;
+        }
+        sum
+    }
+
+    /// `F_ρ`, the normal distribution of the measured utilisation (section VI-A).
+    fn load_is_under(&self, utilisation: f64) -> f64 {
+        let deviations = (utilisation - self.load) / self.deviation;
+        0.5 * libm::erfc(-deviations / core::f64::consts::SQRT_2)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        share("threshold", self.threshold)?;
+        share("load", self.load)?;
+        positive_share("deviation", self.deviation)?;
+        not_negative("arrivals", self.arrivals)?;
+        positive("request", self.request)?;
+        positive("link-rate", self.link_rate)?;
+        positive("hold", self.hold)?;
+        let most = f64::from(MOST_HALVINGS);
+        within(0.0..=most, "halvings", f64::from(self.halvings), "a whole number from 0 to 14 is")?;
+        if self.expected_requests() > MOST_REQUESTS {
+            let why = format!(
+                "{} a second are {} requests within the {} s of equation 7; up to a million are allowed",
+                self.arrivals,
+                self.expected_requests(),
+                self.hold
+            );
+            return Err(ModelError::Together { parameter: "arrivals", why });
+        }
+        Ok(())
+    }
+}
+
+/// The Poisson probability of `count` events where `mean` are expected.
+fn poisson(mean: f64, count: f64) -> f64 {
+    if mean <= 0.0 {
+        return if count < 0.5 { 1.0 } else { 0.0 };
+    }
+    libm::exp(count * libm::log(mean) - mean - libm::lgamma(count + 1.0))
+}
