@@ -32,7 +32,8 @@ impl Startup for Watched<AnyScheme> {
     }
 }
 
-/// A restart policy, and the window that it began with: what it held back it may give back.
+/// A restart policy, and the greatest window that it began with and did not give back yet: what it holds back it
+/// may give back later.
 #[derive(Clone)]
 struct Resting {
     policy: AnyRestart,
@@ -42,13 +43,16 @@ struct Resting {
 impl Startup for Resting {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         if let Event::Begin(Origin::AfterIdle { was, .. }) = event {
-            self.most = was.window;
+            self.most = self.most.max(was.window);
         }
         let before = self.policy.plan(path);
         let step = self.policy.on(event, path);
         if allows_no_growth(event) {
             let most = before.window.max(self.most).max(path.mss);
             assert!(self.policy.plan(path).window <= most, "growth without leave");
+        }
+        if matches!(step, Step::Done(_)) {
+            self.most = Bytes::ZERO;
         }
         step
     }

@@ -7,6 +7,7 @@ use crate::fabric::Fabric;
 use crate::network::{Application, TcpSpec};
 use crate::packet::{FlowId, Packet, Payload, Side};
 use crate::recorder::Recorder;
+use crate::rounds::Progress;
 
 /// What an application that always has more to send writes: more than any run can carry, and little enough that
 /// sums with it do not overflow.
@@ -29,6 +30,7 @@ pub(crate) struct TcpFlow<S, R, A> {
     id: FlowId,
     application: Application,
     opened: bool,
+    rounds: Option<Progress>,
     /// Bytes in order at the server.
     delivered: u64,
     client: Host<S, R, A>,
@@ -36,7 +38,7 @@ pub(crate) struct TcpFlow<S, R, A> {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
-    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>) -> Self {
+    pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>, seed: u64) -> Self {
         let host = |role, config| Host {
             endpoint: Endpoint::new(role, config, spec.controller.clone()),
             timer: None,
@@ -47,6 +49,10 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             id,
             application: spec.application,
             opened: false,
+            rounds: match spec.application {
+                Application::Rounds(rounds) => Some(Progress::new(rounds, id, seed)),
+                Application::Bulk | Application::Sized(_) => None,
+            },
             delivered: 0,
             client: host(Role::Client, &spec.client),
             server: host(Role::Server, &spec.server),
@@ -70,6 +76,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     ) {
         if side == Side::Client && !self.opened {
             self.open(now, fabric);
+            self.begin_round(now, recorder);
         } else {
             let id = self.id;
             let host = self.host(side);
@@ -79,6 +86,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 return;
             }
             host.endpoint.on_timer(now);
+            if side == Side::Client {
+                self.begin_round(now, recorder);
+            }
         }
         self.serve(now, side, true, fabric, recorder);
     }
@@ -110,7 +120,34 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 self.client.endpoint.write(bytes);
                 self.client.endpoint.shut();
             }
+            Application::Rounds(_) => {
+                if let Some(rounds) = &mut self.rounds {
+                    rounds.start(now);
+                }
+            }
         }
+    }
+
+    /// Writes the reply of the round that is due, if one is.
+    fn begin_round<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        let (Application::Rounds(spec), Some(rounds)) = (self.application, &mut self.rounds) else { return };
+        while let Some(round) = rounds.begin(now) {
+            self.client.endpoint.write(spec.bytes);
+            if rounds.is_last() {
+                self.client.endpoint.shut();
+            }
+            recorder.round_began(now, self.id, round);
+        }
+    }
+
+    /// Tells which rounds are over with what was delivered; that may decide when the next begins.
+    fn end_rounds<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+        let Some(rounds) = &mut self.rounds else { return };
+        while let Some(round) = rounds.ended(now, self.delivered) {
+            recorder.round_ended(now, self.id, round);
+        }
+        let next = rounds.next();
+        self.client.set_timer(now, self.id, Side::Client, (next, false), fabric);
     }
 
     /// Keeps count of what the server has in order; with the last byte of a sized transfer the server closes too.
@@ -122,11 +159,17 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.delivered = received;
         let stats = &mut fabric.flows[self.id.index()];
         stats.delivered_bytes = received;
-        if self.application == Application::Sized(received) {
+        let whole = match self.application {
+            Application::Bulk => None,
+            Application::Sized(bytes) => Some(bytes),
+            Application::Rounds(rounds) => Some(rounds.total()),
+        };
+        if whole == Some(received) {
             stats.finished.get_or_insert(now);
             self.server.endpoint.shut();
         }
         recorder.delivered(now, self.id, received);
+        self.end_rounds(now, fabric, recorder);
     }
 
     /// After an endpoint has heard something: sends what may leave, sets its timer, tells what happened.
@@ -162,7 +205,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         if sent {
             host.tell(now, id, side, recorder);
         }
-        host.set_timer(now, id, side, woken, fabric);
+        let next = self.rounds.as_ref().filter(|_| side == Side::Client).and_then(Progress::next);
+        self.host(side).set_timer(now, id, side, (next, woken), fabric);
         let endpoint = &self.endpoint(side);
         recorder.state(now, id, side, || endpoint.snapshot());
     }
@@ -183,11 +227,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         }
     }
 
-    /// Moves the host's event to its endpoint's next timer.
-    fn set_timer(&mut self, now: Time, flow: FlowId, side: Side, woken: bool, fabric: &mut Fabric) {
+    /// Moves the host's event to what comes first: its endpoint's next timer or its application's `next` act.
+    fn set_timer(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        side: Side,
+        (next, woken): (Option<Time>, bool),
+        fabric: &mut Fabric,
+    ) {
         // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
         let earliest = if woken { now + firstflight::Span::from_nanos(1) } else { now };
-        self.timer = self.endpoint.next_timer().map(|at| at.max(earliest));
+        let first = self.endpoint.next_timer().into_iter().chain(next).min();
+        self.timer = first.map(|at| at.max(earliest));
         let stands = match (self.armed, self.timer) {
             (Some(armed), Some(timer)) => armed <= timer,
             (None, None) => true,

@@ -17,6 +17,7 @@ mod packet;
 mod quick_start;
 mod random;
 mod recorder;
+mod rounds;
 mod sim;
 mod source;
 mod stats;
@@ -29,6 +30,7 @@ pub use network::{
 pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
 pub use quick_start::{Estimator, RouterSpec};
 pub use recorder::Recorder;
+pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};
 pub use stats::{FlowStats, LinkStats, QuickStartStats};
 pub use topology::{PathSpec, Route, Topology, dumbbell, single_path};

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::packet::{FlowId, LinkId};
 use crate::quick_start::RouterSpec;
+use crate::rounds::Rounds;
 
 /// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
 const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
@@ -220,7 +221,10 @@ impl<S, R, A> TcpSpec<S, R, A> {
         }
         match self.application {
             Application::Sized(0) => Err(FlowFault::ZeroSize),
-            Application::Sized(_) | Application::Bulk => Ok(()),
+            Application::Rounds(Rounds { count: 0, .. } | Rounds { bytes: 0, .. }) => {
+                Err(FlowFault::ZeroSize)
+            }
+            Application::Sized(_) | Application::Bulk | Application::Rounds(_) => Ok(()),
         }
     }
 }
@@ -233,6 +237,8 @@ pub enum Application {
     Bulk,
     /// Sends this many bytes, then closes; the server closes once it has them.
     Sized(u64),
+    /// Sends a reply in every round, with idle times between, then closes as after a sized transfer.
+    Rounds(Rounds),
 }
 
 /// Unresponsive datagrams at a constant bit rate. The first leaves one phase after the start of the flow: a

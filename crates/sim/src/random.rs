@@ -17,6 +17,8 @@ pub(crate) enum Purpose {
     Jitter = 4,
     /// What a Quick-Start router writes over nonces.
     QuickStart = 5,
+    /// When the rounds of a flow begin.
+    Rounds = 6,
 }
 
 /// A stream of random numbers.

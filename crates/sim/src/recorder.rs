@@ -53,6 +53,16 @@ pub trait Recorder {
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         let _ = (at, flow, bytes);
     }
+
+    /// The client's application began a round, counted from zero: its reply is written.
+    fn round_began(&mut self, at: Time, flow: FlowId, round: u32) {
+        let _ = (at, flow, round);
+    }
+
+    /// The last byte of a round's reply was delivered.
+    fn round_ended(&mut self, at: Time, flow: FlowId, round: u32) {
+        let _ = (at, flow, round);
+    }
 }
 
 /// Nobody watches.
@@ -93,6 +103,14 @@ impl<T: Recorder> Recorder for &mut T {
 
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         (**self).delivered(at, flow, bytes);
+    }
+
+    fn round_began(&mut self, at: Time, flow: FlowId, round: u32) {
+        (**self).round_began(at, flow, round);
+    }
+
+    fn round_ended(&mut self, at: Time, flow: FlowId, round: u32) {
+        (**self).round_ended(at, flow, round);
     }
 }
 
@@ -146,6 +164,18 @@ impl<T: Recorder> Recorder for Option<T> {
             one.delivered(at, flow, bytes);
         }
     }
+
+    fn round_began(&mut self, at: Time, flow: FlowId, round: u32) {
+        if let Some(one) = self {
+            one.round_began(at, flow, round);
+        }
+    }
+
+    fn round_ended(&mut self, at: Time, flow: FlowId, round: u32) {
+        if let Some(one) = self {
+            one.round_ended(at, flow, round);
+        }
+    }
 }
 
 /// Two watch, the first before the second.
@@ -190,5 +220,15 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         self.0.delivered(at, flow, bytes);
         self.1.delivered(at, flow, bytes);
+    }
+
+    fn round_began(&mut self, at: Time, flow: FlowId, round: u32) {
+        self.0.round_began(at, flow, round);
+        self.1.round_began(at, flow, round);
+    }
+
+    fn round_ended(&mut self, at: Time, flow: FlowId, round: u32) {
+        self.0.round_ended(at, flow, round);
+        self.1.round_ended(at, flow, round);
     }
 }

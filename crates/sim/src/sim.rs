@@ -158,7 +158,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
         let put_off = Stream::new(seed, Purpose::Start, id.0, 0).below(spread);
         let start = flow.start + firstflight::Span::from_nanos(put_off);
         let (hosts, first) = match &flow.traffic {
-            Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec))), Some(start)),
+            Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed))), Some(start)),
             Traffic::Cbr(spec) => {
                 let (source, first) = Cbr::new(id, *spec, start, seed);
                 (Self::Cbr(source), first)

@@ -121,6 +121,8 @@ enum Stage {
     Pacing,
     /// Opens the window by a burst an ACK.
     Opening,
+    /// It has left.
+    Over,
     /// Slow start: from the restart window without an estimate, or from a window that was cut.
     Slow,
 }
@@ -169,7 +171,7 @@ impl Rbp {
             burst: u16::try_from(settings.count(BURST)).unwrap_or(u16::MAX),
             expires: settings.span(EXPIRES),
             rate: ActualRate::default(),
-            stage: Stage::Slow,
+            stage: Stage::Over,
             window: Bytes32::ZERO,
             ssthresh: None,
             open: Bytes32::ZERO,
@@ -192,9 +194,12 @@ impl Rbp {
             self.stage = Stage::Slow;
             return self.slow.on(&Event::Begin(origin), path);
         };
+        // A window that was not yet open when the next idle time came is kept whole.
+        if self.stage != Stage::Opening {
+            self.window = was.window.into();
+            self.ssthresh = was.ssthresh.map(Bytes32::from);
+        }
         self.stage = Stage::Pacing;
-        self.window = was.window.into();
-        self.ssthresh = was.ssthresh.map(Bytes32::from);
         self.gap = rtt / count;
         self.wanted = u32::try_from(count).unwrap_or(u32::MAX);
         self.left = self.wanted;
@@ -225,6 +230,7 @@ impl Rbp {
         let window = match self.after {
             After::Keep => {
                 self.stage = Stage::Opening;
+                self.open = Bytes32::ZERO;
                 return self.widen(path);
             }
             After::Cut => self.window.wide().min(path.mss * u64::from(self.wanted)),
@@ -241,7 +247,9 @@ impl Rbp {
     fn widen(&mut self, path: &Path) -> Step {
         let window = self.window.wide();
         let allowed = path.flight + path.mss * u64::from(self.burst);
-        let open = if self.burst == 0 { window } else { window.min(allowed) };
+        // Without data there is nothing to hold back.
+        let at_once = self.burst == 0 || path.backlog.is_some_and(Bytes::is_zero);
+        let open = if at_once { window } else { window.min(allowed.max(self.open.wide())) };
         self.open = open.into();
         if open == window { resumed(self.learned()) } else { Step::Stay }
     }
@@ -253,11 +261,8 @@ impl Rbp {
     fn congested(&self, cause: Cause) -> Step {
         Step::Done(Exit { cause, learned: Learned { ssthresh: None, ..self.learned() } })
     }
-}
 
-impl Startup for Rbp {
-    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        self.rate.hear(event, path);
+    fn step(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match (event, self.stage) {
             (Event::Begin(origin), _) => self.begin(*origin, path),
             (_, Stage::Slow) => self.slow.on(event, path),
@@ -272,9 +277,11 @@ impl Startup for Rbp {
                 self.next_train();
                 Step::Stay
             }
-            (Event::Lost(loss), _) if loss.opens_episode => self.congested(Cause::Loss),
-            (Event::Marked, _) => self.congested(Cause::Mark),
-            (Event::TimedOut { .. }, _) => self.congested(Cause::Timeout),
+            (Event::Lost(loss), Stage::Pacing | Stage::Opening) if loss.opens_episode => {
+                self.congested(Cause::Loss)
+            }
+            (Event::Marked, Stage::Pacing | Stage::Opening) => self.congested(Cause::Mark),
+            (Event::TimedOut { .. }, Stage::Pacing | Stage::Opening) => self.congested(Cause::Timeout),
             (
                 Event::Established { .. }
                 | Event::Sent(_)
@@ -286,8 +293,20 @@ impl Startup for Rbp {
                 | Event::Woken
                 | Event::MssChanged,
                 Stage::Pacing | Stage::Opening,
-            ) => Step::Stay,
+            )
+            | (_, Stage::Over) => Step::Stay,
         }
+    }
+}
+
+impl Startup for Rbp {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        self.rate.hear(event, path);
+        let step = self.step(event, path);
+        if matches!(step, Step::Done(_)) && self.stage != Stage::Slow {
+            self.stage = Stage::Over;
+        }
+        step
     }
 
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
@@ -298,7 +317,7 @@ impl Startup for Rbp {
         let ssthresh = self.ssthresh.map(Bytes32::wide);
         match self.stage {
             Stage::Slow => self.slow.plan(path),
-            Stage::Opening => Plan::ack_clocked(self.open.wide(), ssthresh),
+            Stage::Opening | Stage::Over => Plan::ack_clocked(self.open.wide(), ssthresh),
             Stage::Pacing => {
                 let window = self.window.wide().max(path.mss * u64::from(self.wanted));
                 let pacing = Pacing::Train { packets: self.train, gap: self.gap };
