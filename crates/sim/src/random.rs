@@ -18,7 +18,7 @@ pub(crate) enum Purpose {
     /// What a Quick-Start router writes over nonces.
     QuickStart = 5,
     /// When the rounds of a flow begin.
-    Rounds = 6,
+    Rounds = 16,
 }
 
 /// A stream of random numbers.
