@@ -135,7 +135,8 @@ fn rate_based_pacing_spaces_segments_evenly_until_the_first_ack() {
     assert!(before_ack.len() >= 16, "{departures:?}");
     let gaps: Vec<Span> = before_ack.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
-    assert_eq!(causes(&trace, Phase::Restart), [Cause::Resumed; 2]);
+    // In the third round the window is so large that the reply is delivered before the first ACK comes.
+    assert_eq!(causes(&trace, Phase::Restart), [Cause::Resumed]);
 }
 
 #[test]
