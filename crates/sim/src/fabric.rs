@@ -37,8 +37,7 @@ pub(crate) enum Device {
 
 impl Fabric {
     pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
-        let flows = u32::try_from(network.flows.len()).unwrap_or(u32::MAX);
-        let link = |(id, spec)| Link::new(LinkId(id), spec, flows, seed);
+        let link = |(id, spec)| Link::new(LinkId(id), spec, seed);
         let router = |(id, spec): (u32, &LinkSpec)| {
             spec.quick_start.map(|router| Box::new(Router::new(router, spec.rate, LinkId(id), seed)))
         };
@@ -50,7 +49,7 @@ impl Fabric {
             },
         };
         Self {
-            links: (0u32..).zip(network.links.iter().copied()).map(link).collect(),
+            links: (0u32..).zip(&network.links).map(link).collect(),
             routers: (0u32..).zip(&network.links).map(router).collect(),
             routes: network.flows.iter().map(route).collect(),
             flows: vec![FlowStats::default(); network.flows.len()],
@@ -96,22 +95,30 @@ impl Fabric {
         self.enter(now, packet, recorder);
     }
 
-    /// The event of a link: its first packet arrives at the far end. Gives it if that is a host.
-    pub(crate) fn arrival<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Packet> {
+    /// The event of a link: its first packet arrives at the far end, or one leaves its queue. Gives the packet if
+    /// it arrives at a host that has to hear of it.
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Packet> {
         self.sink(now, id, recorder);
         let link = &mut self.links[id.index()];
-        let passage = link.arrival(now, recorder);
-        match link.next_arrival() {
+        let passage = link.event(now, recorder);
+        match link.next_event() {
             Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
             None => self.agenda.clear(id.index()),
         }
-        let Passage { packet, lost, .. } = passage?;
+        let Some(Passage { packet, lost, .. }) = passage else {
+            self.hear_discipline(now, id, recorder);
+            return None;
+        };
         if lost {
             self.drop(now, id, &packet, DropCause::Random, recorder);
             return None;
         }
         if self.hops_left(&packet) == 0 {
-            return Some(packet);
+            let datagram = matches!(packet.payload, Payload::Datagram);
+            if datagram {
+                self.flows[packet.flow.index()].delivered_bytes += u64::from(packet.wire);
+            }
+            return (!datagram).then_some(packet);
         }
         self.enter(now, packet, recorder);
         None
@@ -156,13 +163,27 @@ impl Fabric {
         }
         self.sequence += 1;
         let entry = self.links[id.index()].enter(now, packet, quiet, self.sequence, recorder);
-        if let (Some(router), Entry::Behind | Entry::First(_)) = (&mut self.routers[id.index()], entry) {
+        if let (Some(router), Entry::Behind | Entry::Next(..)) = (&mut self.routers[id.index()], entry) {
             router.carries(now, packet.wire);
         }
         match entry {
             Entry::Behind => {}
-            Entry::First(arrives) => self.agenda.set(id.index(), arrives, self.sequence),
-            Entry::Dropped => self.drop(now, id, &packet, DropCause::Queue, recorder),
+            Entry::Next(at, sequence) => self.agenda.set(id.index(), at, sequence),
+            Entry::Dropped(cause) => self.drop(now, id, &packet, cause, recorder),
+        }
+        self.hear_discipline(now, id, recorder);
+    }
+
+    /// Counts and tells what the discipline of a link's queue just dropped and marked.
+    fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
+        while let Some(packet) = self.links[id.index()].take_marked() {
+            if is_clients_data(&packet) {
+                self.flows[packet.flow.index()].data_marked += 1;
+            }
+            recorder.marked(now, id, &packet);
+        }
+        while let Some(packet) = self.links[id.index()].take_dropped() {
+            self.drop(now, id, &packet, DropCause::Queue, recorder);
         }
     }
 
@@ -184,8 +205,9 @@ impl Fabric {
         let flow = &mut self.flows[packet.flow.index()];
         match (is_clients_data(packet), cause) {
             (true, DropCause::Queue) => flow.data_dropped_by_queue += 1,
+            (true, DropCause::Policer) => flow.data_dropped_by_policer += 1,
             (true, DropCause::Random) => flow.data_dropped_at_random += 1,
-            (false, DropCause::Queue | DropCause::Random) => flow.control_dropped += 1,
+            (false, _) => flow.control_dropped += 1,
         }
         recorder.dropped(now, link, packet, cause);
     }

@@ -9,11 +9,14 @@
 //! streams, one for each purpose, link and flow: another flow does not change what a flow draws.
 
 mod agenda;
+mod aqm;
+mod batch;
 mod fabric;
 mod host;
 mod link;
 mod network;
 mod packet;
+mod policer;
 mod quick_start;
 mod random;
 mod recorder;
@@ -22,15 +25,20 @@ mod sim;
 mod source;
 mod stats;
 mod topology;
+mod trace;
 
+pub use aqm::{CoDelSpec, Discipline, DisciplineFault, FqCoDelSpec, PieSpec, RedSpec};
+pub use batch::Batch;
 pub use network::{
     Application, CbrSpec, Flow, FlowFault, LinkFault, LinkSpec, Network, NetworkError, Probability,
     QueueLimit, TcpSpec, Traffic,
 };
 pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
+pub use policer::PolicerSpec;
 pub use quick_start::{Estimator, RouterSpec};
 pub use recorder::Recorder;
 pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};
 pub use stats::{FlowStats, LinkStats, QuickStartStats};
 pub use topology::{PathSpec, Route, Topology, dumbbell, single_path};
+pub use trace::{RateTrace, TraceFault};

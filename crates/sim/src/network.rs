@@ -4,12 +4,16 @@ use firstflight::{Bytes, Controller, Rate, Span, Time};
 use firstflight_tcp::Config;
 use thiserror::Error;
 
+use crate::aqm::{Discipline, DisciplineFault};
+use crate::batch::Batch;
 use crate::packet::{FlowId, LinkId};
+use crate::policer::PolicerSpec;
 use crate::quick_start::RouterSpec;
 use crate::rounds::Rounds;
+use crate::trace::RateTrace;
 
 /// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
-const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
+pub(crate) const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
 
 /// The greatest IP packet (RFC 791 section 3.1).
 const PACKET_LIMIT: u32 = 65_535;
@@ -64,7 +68,7 @@ impl<S, R, A> Network<S, R, A> {
             Traffic::Cbr(cbr) => cbr.check(),
             Traffic::Tcp(tcp) => {
                 let back = self.route(&flow.reverse)?;
-                if links.chain(back).all(|link| link.delay.is_zero() && link.rate.is_none()) {
+                if links.chain(back).all(LinkSpec::is_instant) {
                     return Err(FlowFault::Instant);
                 }
                 tcp.check()
@@ -84,22 +88,30 @@ impl<S, R, A> Network<S, R, A> {
     }
 }
 
-/// A one-way link: a FIFO queue, a transmitter, a wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A one-way link: a queue, a transmitter, a wire.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkSpec {
     /// IP bits per second; `None` transmits at once, so that nothing ever waits and nothing is dropped by the
     /// queue. The fraction of a nanosecond that a transmission takes is carried over to the next one, so the
     /// long-run rate is exact.
     pub rate: Option<Rate>,
+    /// A rate that changes over time, in place of `rate`.
+    pub rates: Option<RateTrace>,
     /// Propagation delay.
     pub delay: Span,
     /// How much may wait for transmission.
     pub queue: QueueLimit,
+    /// What the queue does before it is full.
+    pub discipline: Discipline,
+    /// Polices what enters the queue.
+    pub policer: Option<PolicerSpec>,
     /// The chance that a packet is lost on the wire. It has then taken its place in the queue and its time of
     /// transmission.
     pub loss: Probability,
     /// Each packet is further delayed by a uniform draw from zero up to this; the order is kept.
     pub jitter: Span,
+    /// Holds packets back and releases them together. A link that does has no rate, queue, loss nor jitter.
+    pub batch: Option<Batch>,
     /// The router that puts packets on it, if that takes part in Quick-Start.
     pub quick_start: Option<RouterSpec>,
 }
@@ -109,15 +121,35 @@ impl LinkSpec {
     pub const fn new(rate: Option<Rate>, delay: Span) -> Self {
         Self {
             rate,
+            rates: None,
             delay,
             queue: QueueLimit::Unlimited,
+            discipline: Discipline::DropTail,
+            policer: None,
             loss: Probability::NEVER,
             jitter: Span::ZERO,
+            batch: None,
             quick_start: None,
         }
     }
 
+    /// Whether a packet gets through it in no time.
+    fn is_instant(&self) -> bool {
+        self.delay.is_zero() && self.rate.is_none() && self.rates.is_none()
+    }
+
     fn check(&self) -> Result<(), LinkFault> {
+        self.discipline.check()?;
+        if self.policer.is_some_and(|policer| policer.rate == Rate::ZERO || policer.burst.is_zero()) {
+            return Err(LinkFault::EmptyPolicer);
+        }
+        if let Some(batch) = self.batch {
+            batch.check()?;
+            let Self { batch, quick_start, .. } = *self;
+            if *self != (Self { batch, quick_start, ..Self::new(None, self.delay) }) {
+                return Err(LinkFault::BusyBatch);
+            }
+        }
         match (self.rate, self.queue) {
             (Some(Rate::ZERO), _) => Err(LinkFault::ZeroRate),
             (Some(rate), _) if rate > RATE_LIMIT => Err(LinkFault::HugeRate),
@@ -128,7 +160,7 @@ impl LinkSpec {
     }
 }
 
-/// How much a drop-tail queue holds.
+/// How much a queue holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
     /// Whole packets, the one in transmission counted in, as ns-2 does (its `limit_` of N lets N − 1 wait): the
@@ -154,6 +186,12 @@ impl Probability {
         let den = u128::from(den.max(1));
         let scaled = ((u128::from(num) << 64) + den / 2) / den;
         Self(u64::try_from(scaled).unwrap_or(u64::MAX))
+    }
+
+    /// The nearest double.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    pub(crate) fn to_f64(self) -> f64 {
+        self.0 as f64 / 18_446_744_073_709_551_616.0
     }
 
     /// Parts per million.
@@ -299,6 +337,18 @@ pub enum LinkFault {
     /// Every packet that finds the transmitter busy would be lost.
     #[error("its queue holds nothing")]
     ZeroQueue,
+    /// A discipline with impossible parameters.
+    #[error("its queue's discipline: {0}")]
+    Discipline(DisciplineFault),
+    /// Nothing would ever pass.
+    #[error("its policer lets nothing pass")]
+    EmptyPolicer,
+    /// A batch of no packets, or without an end.
+    #[error("its batches hold no packet or take no time")]
+    EmptyBatch,
+    /// Batching belongs on a link of its own.
+    #[error("it batches and has a rate, a queue, a policer, loss or jitter as well")]
+    BusyBatch,
 }
 
 /// What is wrong with a flow.

@@ -93,8 +93,10 @@ impl Packet {
 /// Why the network dropped a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropCause {
-    /// It found the queue full.
+    /// A queue dropped it: it was full, or its discipline said so.
     Queue,
+    /// A policer had no tokens for it.
+    Policer,
     /// It was lost at random on the wire, after its time in the queue and its transmission.
     Random,
 }

@@ -17,6 +17,16 @@ pub(crate) enum Purpose {
     Jitter = 4,
     /// What a Quick-Start router writes over nonces.
     QuickStart = 5,
+    /// Whom a queue's discipline drops.
+    Discipline = 6,
+    /// The phase of a link's releases.
+    Release = 7,
+    /// When a process of arrivals has its next.
+    Arrival = 8,
+    /// How large an arrival is, and what it consists of.
+    Size = 9,
+    /// How long an on/off source is on and off.
+    OnOff = 10,
     /// When the rounds of a flow begin.
     Rounds = 16,
 }
@@ -41,6 +51,12 @@ impl Stream {
         self.0.next_u64()
     }
 
+    /// A uniform number strictly between zero and one.
+    #[expect(clippy::cast_precision_loss, reason = "52 bits fit a double")]
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.bits() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+    }
+
     /// A uniform whole number below `bound`; zero if that is zero. The bias is below `bound` / 2^64.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.bits()) * u128::from(bound);
@@ -49,7 +65,7 @@ impl Stream {
 }
 
 /// The finaliser of `SplitMix64` after one step: every bit of the input moves every bit of the output.
-const fn mix(word: u64) -> u64 {
+pub(crate) const fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -20,10 +20,21 @@ pub trait Recorder {
         let _ = (at, flow, side, segment);
     }
 
-    /// A link dropped a packet: at its arrival if the queue was full; if it was lost at random, when it would
-    /// have arrived at the far end.
+    /// A link dropped a packet: at its arrival if the policer or the queue did; as it would have left the queue, or
+    /// while it waited, if the discipline says so then; if it was lost at random, when it would have arrived at
+    /// the far end.
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
         let _ = (at, link, packet, cause);
+    }
+
+    /// A link's queue marked a packet as having met congestion (RFC 3168), as it came or as it left the queue.
+    fn marked(&mut self, at: Time, link: LinkId, packet: &Packet) {
+        let _ = (at, link, packet);
+    }
+
+    /// Since `at`, an on/off source offers this many IP bits per second.
+    fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
+        let _ = (at, flow, bps);
     }
 
     /// Since `at`, this much waits in a link's queue, the packet in transmission not counted. For one link the
@@ -82,6 +93,14 @@ impl<T: Recorder> Recorder for &mut T {
         (**self).dropped(at, link, packet, cause);
     }
 
+    fn marked(&mut self, at: Time, link: LinkId, packet: &Packet) {
+        (**self).marked(at, link, packet);
+    }
+
+    fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
+        (**self).offered(at, flow, bps);
+    }
+
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
         (**self).queue(at, link, bytes, packets);
     }
@@ -131,6 +150,18 @@ impl<T: Recorder> Recorder for Option<T> {
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
         if let Some(one) = self {
             one.dropped(at, link, packet, cause);
+        }
+    }
+
+    fn marked(&mut self, at: Time, link: LinkId, packet: &Packet) {
+        if let Some(one) = self {
+            one.marked(at, link, packet);
+        }
+    }
+
+    fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
+        if let Some(one) = self {
+            one.offered(at, flow, bps);
         }
     }
 
@@ -193,6 +224,16 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
         self.0.dropped(at, link, packet, cause);
         self.1.dropped(at, link, packet, cause);
+    }
+
+    fn marked(&mut self, at: Time, link: LinkId, packet: &Packet) {
+        self.0.marked(at, link, packet);
+        self.1.marked(at, link, packet);
+    }
+
+    fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
+        self.0.offered(at, flow, bps);
+        self.1.offered(at, flow, bps);
     }
 
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {

@@ -131,7 +131,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     fn happen(&mut self, device: Device) {
         match device {
             Device::Link(link) => {
-                if let Some(packet) = self.fabric.arrival(self.now, link, &mut self.recorder) {
+                if let Some(packet) = self.fabric.event(self.now, link, &mut self.recorder) {
                     self.deliver(&packet);
                 }
             }

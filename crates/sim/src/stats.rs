@@ -13,10 +13,14 @@ pub struct FlowStats {
     pub finished: Option<Time>,
     /// Packets with payload that its client sent, retransmissions included.
     pub data_sent: u64,
-    /// Of those, how many found a queue full.
+    /// Of those, how many a queue dropped, full or not.
     pub data_dropped_by_queue: u64,
+    /// Of those, how many a policer dropped.
+    pub data_dropped_by_policer: u64,
     /// Of those, how many were lost at random.
     pub data_dropped_at_random: u64,
+    /// Of those sent, how many a queue marked as having met congestion.
+    pub data_marked: u64,
     /// All other packets of its hosts: SYNs, ACKs, FINs.
     pub control_sent: u64,
     /// Of those, how many the network dropped, for whatever cause.
@@ -45,8 +49,13 @@ pub struct LinkStats {
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
-    /// Packets that found the queue full.
+    /// Packets that the queue dropped: it was full, or its discipline said so. Those dropped after they had been
+    /// accepted are in `packets` too.
     pub dropped_by_queue: u64,
+    /// Packets that the policer dropped.
+    pub dropped_by_policer: u64,
+    /// Packets that the discipline marked.
+    pub marked: u64,
     /// Packets lost at random, by the time of their would-be arrival.
     pub dropped_at_random: u64,
     /// The most packets that ever waited at once, the one in transmission not counted.

@@ -1,8 +1,10 @@
 //! A link on its own, against arithmetic by hand and against a model that is searched whole.
 
+use firstflight::{Rate, Span};
 use firstflight_tcp::Segment;
 use proptest::prelude::*;
 
+use super::super::parts::BIT_NANOS;
 use super::*;
 use crate::network::Probability;
 use crate::packet::{FlowId, Payload, Side};
@@ -45,13 +47,16 @@ struct Outcome {
 }
 
 /// Offers packets, each at a time in nanoseconds and of some IP bytes, with an event for every arrival.
-fn offer<W: Recorder>(link: &mut Link, offers: &[(u64, u32)], recorder: &mut W) -> Outcome {
+fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut W) -> Outcome {
     let mut outcome = Outcome::default();
     for (number, &(when, wire)) in (0u64..).zip(offers) {
         arrivals(link, at(when), recorder, &mut outcome);
         match link.enter(at(when), packet(number, wire), false, number, recorder) {
-            Entry::Dropped => outcome.dropped.push(number),
-            Entry::First(arrives) => assert_eq!(link.next_arrival(), Some((arrives, number))),
+            Entry::Dropped(_) => outcome.dropped.push(number),
+            Entry::Next(arrives, place) => {
+                assert_eq!(place, number);
+                assert_eq!(link.next_arrival(), Some((arrives, number)));
+            }
             Entry::Behind => assert!(link.next_arrival().is_some_and(|(_, first)| first < number)),
         }
     }
@@ -59,15 +64,15 @@ fn offer<W: Recorder>(link: &mut Link, offers: &[(u64, u32)], recorder: &mut W) 
     outcome
 }
 
-fn arrivals<W: Recorder>(link: &mut Link, until: Time, recorder: &mut W, outcome: &mut Outcome) {
+fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, outcome: &mut Outcome) {
     while let Some((when, _)) = link.next_arrival().filter(|(when, _)| *when <= until) {
         let passage = link.arrival(when, recorder).expect("the link said so");
         outcome.arrived.push((passage.packet.number, when.nanos(), passage.lost));
     }
 }
 
-fn link(spec: LinkSpec) -> Link {
-    Link::new(ID, spec, 1, 1)
+fn link(spec: LinkSpec) -> DropTail {
+    DropTail::new(ID, &spec, 1)
 }
 
 fn mbps(rate: u64) -> Rate {
@@ -112,7 +117,7 @@ fn a_queue_of_n_packets_holds_n_with_the_one_in_transmission() {
 fn of_an_arrival_and_the_end_of_a_transmission_at_one_instant_the_arrival_comes_first() {
     let spec = LinkSpec { queue: QueueLimit::Packets(2), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
     for (when, dropped) in [(9_999, true), (10_000, true), (10_001, false)] {
-        let outcome = offer(&mut link(spec), &[(0, 10), (0, 10), (when, 10)], &mut ());
+        let outcome = offer(&mut link(spec.clone()), &[(0, 10), (0, 10), (when, 10)], &mut ());
         assert_eq!(outcome.dropped == [2], dropped, "at {when}");
     }
 }
@@ -186,7 +191,7 @@ fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
     let mut link = link(LinkSpec::new(Some(mbps(8)), Span::ZERO));
     assert_eq!(link.enter(at(0), packet(0, 10), true, 0, &mut ()), Entry::Behind);
     assert_eq!(link.next_arrival(), None);
-    assert_eq!(link.enter(at(0), packet(1, 10), false, 1, &mut ()), Entry::First(at(20_000)));
+    assert_eq!(link.enter(at(0), packet(1, 10), false, 1, &mut ()), Entry::Next(at(20_000), 1));
     assert_eq!(link.enter(at(0), packet(2, 10), true, 2, &mut ()), Entry::Behind);
     assert!(link.quiet_arrival(at(9_999), &mut ()).is_none());
     assert_eq!(link.quiet_arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(0));

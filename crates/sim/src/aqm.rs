@@ -1,0 +1,212 @@
+//! What a queue does before it is full: active queue management.
+//!
+//! A discipline hears of every packet that comes and is asked for the next one to leave; it drops or marks on
+//! either occasion. It has no timer: what it has to do in between is a function of the time that has passed.
+
+mod codel;
+mod fq_codel;
+mod pie;
+mod red;
+
+use std::collections::VecDeque;
+
+use firstflight::{Rate, Time};
+use firstflight_tcp::Ecn;
+use thiserror::Error;
+
+pub use codel::CoDelSpec;
+pub use fq_codel::FqCoDelSpec;
+pub use pie::PieSpec;
+pub use red::RedSpec;
+
+use crate::network::{LinkFault, LinkSpec, QueueLimit};
+use crate::packet::{LinkId, Packet, Payload};
+use crate::random::{Purpose, Stream};
+
+use codel::CoDel;
+use fq_codel::FqCoDel;
+use pie::Pie;
+use red::Red;
+
+/// What a queue does before it is full. The limit of the queue is its link's in every case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Discipline {
+    /// Nothing.
+    DropTail,
+    /// Random early detection.
+    Red(RedSpec),
+    /// Controlled delay (RFC 8289).
+    CoDel(CoDelSpec),
+    /// A `CoDel` for each flow, served in turn (RFC 8290).
+    FqCoDel(FqCoDelSpec),
+    /// Proportional integral controller, enhanced (RFC 8033).
+    Pie(PieSpec),
+}
+
+impl Discipline {
+    pub(crate) fn check(self) -> Result<(), LinkFault> {
+        match self {
+            Self::DropTail => Ok(()),
+            Self::Red(spec) => spec.check(),
+            Self::CoDel(spec) => spec.check(),
+            Self::FqCoDel(spec) => spec.check(),
+            Self::Pie(spec) => spec.check(),
+        }
+        .map_err(LinkFault::Discipline)
+    }
+}
+
+/// What is wrong with a discipline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum DisciplineFault {
+    /// RED's thresholds.
+    #[error("the least threshold is not below the greatest, or nought")]
+    Thresholds,
+    /// RED's average would never move, or its probability never rise.
+    #[error("a weight or a probability is nought")]
+    Nought,
+    /// A time that must pass does not.
+    #[error("a target or an interval is zero")]
+    ZeroSpan,
+    /// No queue for any flow, or no packet in a turn.
+    #[error("there are no queues, or a turn is worth nothing")]
+    NoQueues,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) packet: Packet,
+    /// When it came.
+    pub(crate) since: Time,
+    /// Its place in the order of all events.
+    pub(crate) sequence: u64,
+}
+
+/// What a discipline did to packets on one occasion.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outbox {
+    pub(crate) dropped: VecDeque<Packet>,
+    pub(crate) marked: VecDeque<Packet>,
+}
+
+impl Outbox {
+    /// Marks a packet as having met congestion, if it may be marked (RFC 3168 section 5).
+    fn mark(&mut self, packet: &mut Packet) -> bool {
+        let Payload::Segment(segment) = &mut packet.payload else { return false };
+        match segment.ecn {
+            Ecn::NotCapable => return false,
+            Ecn::Ect0 | Ecn::Ect1 => segment.ecn = Ecn::Ce,
+            Ecn::Ce => {}
+        }
+        self.marked.push_back(*packet);
+        true
+    }
+}
+
+/// What a discipline is told of the queue that a packet comes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) now: Time,
+    /// Whether the queue has a place for it.
+    pub(crate) room: bool,
+    /// Since when the transmitter has been idle, if it is.
+    pub(crate) idle_since: Option<Time>,
+    /// The rate of the link by now; `None` without bounds.
+    pub(crate) rate: Option<Rate>,
+}
+
+/// FIFO order, with the bytes counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fifo {
+    packets: VecDeque<Waiting>,
+    bytes: u64,
+}
+
+impl Fifo {
+    fn push(&mut self, waiting: Waiting) {
+        self.bytes += u64::from(waiting.packet.wire);
+        self.packets.push_back(waiting);
+    }
+
+    fn pop(&mut self) -> Option<Waiting> {
+        let waiting = self.packets.pop_front()?;
+        self.bytes -= u64::from(waiting.packet.wire);
+        Some(waiting)
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.packets.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// A discipline at work.
+#[derive(Clone, Debug)]
+pub(crate) enum Aqm {
+    Red(Red),
+    CoDel(CoDel),
+    FqCoDel(FqCoDel),
+    Pie(Pie),
+}
+
+impl Aqm {
+    /// The discipline of a link; `None` if it only drops at the tail.
+    pub(crate) fn new(spec: &LinkSpec, id: LinkId, seed: u64) -> Option<Self> {
+        let stream = Stream::new(seed, Purpose::Discipline, id.0, 0);
+        Some(match spec.discipline {
+            Discipline::DropTail => return None,
+            Discipline::Red(red) => {
+                Self::Red(Red::new(red, matches!(spec.queue, QueueLimit::Bytes(_)), stream))
+            }
+            Discipline::CoDel(codel) => Self::CoDel(CoDel::new(codel)),
+            Discipline::FqCoDel(fq) => Self::FqCoDel(FqCoDel::new(fq, spec.queue, stream)),
+            Discipline::Pie(pie) => Self::Pie(Pie::new(pie, stream)),
+        })
+    }
+
+    /// A packet comes. Says whether it joins the queue.
+    pub(crate) fn arrive(&mut self, arrival: Arrival, waiting: Waiting, out: &mut Outbox) -> bool {
+        match self {
+            Self::Red(red) => red.arrive(arrival, waiting, out),
+            Self::CoDel(codel) => codel.arrive(arrival, waiting),
+            Self::FqCoDel(fq) => {
+                fq.arrive(arrival, waiting, out);
+                true
+            }
+            Self::Pie(pie) => pie.arrive(arrival, waiting, out),
+        }
+    }
+
+    /// The transmitter is free: the packet that leaves the queue.
+    pub(crate) fn depart(&mut self, now: Time, out: &mut Outbox) -> Option<Waiting> {
+        match self {
+            Self::Red(red) => red.depart(),
+            Self::CoDel(codel) => codel.depart(now, out),
+            Self::FqCoDel(fq) => fq.depart(now, out),
+            Self::Pie(pie) => pie.depart(now),
+        }
+    }
+
+    /// Packets waiting.
+    pub(crate) fn packets(&self) -> u32 {
+        match self {
+            Self::Red(red) => red.queue().len(),
+            Self::CoDel(codel) => codel.queue().len(),
+            Self::FqCoDel(fq) => fq.packets(),
+            Self::Pie(pie) => pie.queue().len(),
+        }
+    }
+
+    /// IP bytes waiting.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Red(red) => red.queue().bytes,
+            Self::CoDel(codel) => codel.queue().bytes,
+            Self::FqCoDel(fq) => fq.bytes(),
+            Self::Pie(pie) => pie.queue().bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

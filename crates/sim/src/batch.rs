@@ -1,0 +1,30 @@
+//! How a link releases packets together.
+
+use firstflight::Span;
+
+use crate::network::LinkFault;
+
+/// Holds packets back and releases them together, as links do that send ACKs in aggregates (Wi-Fi, cable and
+/// cellular uplinks, receive offload).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Batch {
+    /// All that came since the last time, at instants this far apart. The seed moves their phase.
+    Every(Span),
+    /// So many at a time. None is held longer than `hold`: then those that are there are released.
+    Of {
+        /// Packets of a full batch.
+        packets: u32,
+        /// The longest that a packet is held.
+        hold: Span,
+    },
+}
+
+impl Batch {
+    pub(crate) fn check(self) -> Result<(), LinkFault> {
+        let empty = match self {
+            Self::Every(span) => span.is_zero(),
+            Self::Of { packets, hold } => packets == 0 || hold.is_zero(),
+        };
+        if empty { Err(LinkFault::EmptyBatch) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,161 @@
+//! A link whose queue is managed: what leaves is decided when the transmitter is free.
+//!
+//! Its event is the earlier of two: a packet arrives at the far end, or the transmitter is free and somebody waits.
+//! The second comes after all else that happens at its instant, as a place freed at an instant is free after it.
+
+use std::collections::VecDeque;
+
+use firstflight::{Bytes, Time};
+
+use super::parts::{Meter, Transmitter, Wire};
+use super::{Entry, Passage};
+use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
+use crate::network::{LinkSpec, QueueLimit};
+use crate::packet::{DropCause, LinkId, Packet};
+use crate::policer::Policer;
+use crate::recorder::Recorder;
+use crate::stats::LinkStats;
+
+/// Places in the order of events from here on come after all others of their instant.
+const LATE: u64 = 1 << 63;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Managed {
+    id: LinkId,
+    queue: QueueLimit,
+    policer: Option<Policer>,
+    aqm: Aqm,
+    transmitter: Transmitter,
+    wire: Wire,
+    /// Packets in transmission or on the wire.
+    ring: VecDeque<Passage>,
+    out: Outbox,
+    meter: Meter,
+}
+
+impl Managed {
+    pub(crate) fn new(id: LinkId, spec: &LinkSpec, aqm: Aqm, seed: u64) -> Self {
+        Self {
+            id,
+            queue: spec.queue,
+            policer: spec.policer.map(Policer::new),
+            aqm,
+            transmitter: Transmitter::new(spec),
+            wire: Wire::new(id, spec, seed),
+            ring: VecDeque::new(),
+            out: Outbox::default(),
+            meter: Meter::default(),
+        }
+    }
+
+    pub(crate) fn enter<W: Recorder>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        sequence: u64,
+        recorder: &mut W,
+    ) -> Entry {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, packet.wire)) {
+            self.meter.stats.dropped_by_policer += 1;
+            return Entry::Dropped(DropCause::Policer);
+        }
+        let before = self.next_event();
+        let never = self.meter.stats.packets == 0;
+        let free = self.transmitter.free_at();
+        let idle = (never || free < now) && self.aqm.packets() == 0;
+        let arrival = Arrival {
+            now,
+            room: idle || !self.transmitter.takes_time() || self.has_room(packet.wire),
+            idle_since: idle.then_some(free),
+            rate: self.transmitter.rate_at(now),
+        };
+        self.count_to(now);
+        let waiting = Waiting { packet, since: now, sequence };
+        if !self.aqm.arrive(arrival, waiting, &mut self.out) {
+            self.meter.stats.dropped_by_queue += 1;
+            return Entry::Dropped(DropCause::Queue);
+        }
+        self.meter.accept(packet.wire);
+        if idle || !self.transmitter.takes_time() {
+            self.start(now);
+        } else {
+            self.meter.peak(self.aqm.packets(), self.aqm.bytes());
+            self.tell(now, recorder);
+        }
+        match self.next_event() {
+            Some((at, place)) if before != Some((at, place)) => Entry::Next(at, place),
+            _ => Entry::Behind,
+        }
+    }
+
+    /// The next event and its place among those of its instant.
+    pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
+        let arrival = self.ring.front().map(|passage| (passage.arrives, passage.sequence));
+        let departure =
+            (self.aqm.packets() > 0).then(|| (self.transmitter.free_at(), LATE | u64::from(self.id.0)));
+        match (arrival, departure) {
+            (Some(arrival), Some(departure)) => Some(arrival.min(departure)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The event: a packet that has arrived by `now`, or else the next transmission begins.
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
+        let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
+        if place < LATE {
+            let passage = self.ring.pop_front()?;
+            self.meter.stats.dropped_at_random += u64::from(passage.lost);
+            return Some(passage);
+        }
+        self.count_to(at);
+        self.start(at);
+        self.tell(at, recorder);
+        None
+    }
+
+    pub(crate) fn take_dropped(&mut self) -> Option<Packet> {
+        let packet = self.out.dropped.pop_front()?;
+        self.meter.stats.dropped_by_queue += 1;
+        Some(packet)
+    }
+
+    pub(crate) fn take_marked(&mut self) -> Option<Packet> {
+        let packet = self.out.marked.pop_front()?;
+        self.meter.stats.marked += 1;
+        Some(packet)
+    }
+
+    pub(crate) fn last_arrival(&self) -> Time {
+        self.wire.last_arrival()
+    }
+
+    pub(crate) fn stats(&self, now: Time) -> LinkStats {
+        self.meter.stats(now, self.aqm.packets(), self.aqm.bytes())
+    }
+
+    /// The next packet leaves the queue, if the discipline leaves one.
+    fn start(&mut self, now: Time) {
+        if let Some(Waiting { packet, sequence, .. }) = self.aqm.depart(now, &mut self.out) {
+            let starts = self.transmitter.transmit(now, packet.wire);
+            let (arrives, lost) = self.wire.carry(packet.flow.index(), self.transmitter.free_at());
+            self.ring.push_back(Passage { packet, starts, arrives, sequence, lost, quiet: false });
+        }
+    }
+
+    /// Whether the queue has a place, the packet in transmission counted in: see [`QueueLimit::Packets`].
+    fn has_room(&self, wire: u32) -> bool {
+        match self.queue {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => self.aqm.packets() + 1 < limit,
+            QueueLimit::Bytes(limit) => self.aqm.bytes() + u64::from(wire) <= limit.get(),
+        }
+    }
+
+    fn count_to(&mut self, at: Time) {
+        self.meter.count_to(at, self.aqm.packets(), self.aqm.bytes());
+    }
+
+    fn tell<W: Recorder>(&self, at: Time, recorder: &mut W) {
+        recorder.queue(at, self.id, Bytes::new(self.aqm.bytes()), self.aqm.packets());
+    }
+}

@@ -1,0 +1,184 @@
+//! What every kind of link is made of: a transmitter, what may befall a packet on the wire, counters.
+
+use firstflight::{Rate, Span, Time};
+
+use crate::network::{LinkSpec, Probability};
+use crate::packet::LinkId;
+use crate::random::{Purpose, Stream};
+use crate::stats::LinkStats;
+use crate::trace::{RateTrace, Step};
+
+/// Bits times nanoseconds per second.
+pub(super) const BIT_NANOS: u64 = 8_000_000_000;
+
+/// Whole nanoseconds for `wire` bytes at `rate`, begun `remainder / rate` of a nanosecond late, and the new
+/// remainder.
+pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) {
+    let rate = rate.bps().max(1);
+    // At most 2^32 × 8·10^9 + 10^15, beyond 64 bits only for packets that no network carries.
+    let work = u64::from(wire).saturating_mul(BIT_NANOS).saturating_add(remainder);
+    (work / rate, work % rate)
+}
+
+/// A transmitter: one packet after the other, at a rate that is fixed, follows a trace, or knows no bounds.
+#[derive(Clone, Debug)]
+pub(super) struct Transmitter {
+    rate: Option<Rate>,
+    trace: Option<(RateTrace, usize)>,
+    /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
+    free_at: Time,
+    remainder: u64,
+}
+
+impl Transmitter {
+    pub(super) fn new(spec: &LinkSpec) -> Self {
+        let trace = spec.rates.clone().map(|trace| (trace, 0));
+        Self { rate: spec.rate, trace, free_at: Time::ZERO, remainder: 0 }
+    }
+
+    /// Whether it can be busy at all.
+    pub(super) fn takes_time(&self) -> bool {
+        self.rate.is_some() || self.trace.is_some()
+    }
+
+    /// The rate at `at`, which is no earlier than any packet so far.
+    pub(super) fn rate_at(&self, at: Time) -> Option<Rate> {
+        match &self.trace {
+            Some((trace, current)) => Some(Rate::from_bps(trace.step(trace.current(*current, at)).rate)),
+            None => self.rate,
+        }
+    }
+
+    /// When it is free.
+    pub(super) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// Transmits after all that came before, and says when that starts. `free_at` is then its end.
+    pub(super) fn transmit(&mut self, now: Time, wire: u32) -> Time {
+        if self.free_at < now {
+            self.free_at = now;
+            self.remainder = 0;
+        }
+        let starts = self.free_at;
+        if self.trace.is_some() {
+            self.follow(wire);
+        } else if let Some(rate) = self.rate {
+            let (nanos, remainder) = transmission(rate, wire, self.remainder);
+            self.remainder = remainder;
+            self.free_at = starts + Span::from_nanos(nanos);
+        }
+        starts
+    }
+
+    /// Transmits along the trace: what a step carries, then what the next one does.
+    fn follow(&mut self, wire: u32) {
+        let Some((trace, current)) = &mut self.trace else { return };
+        let mut left = u64::from(wire).saturating_mul(BIT_NANOS);
+        loop {
+            *current = trace.current(*current, self.free_at);
+            let Step { rate, until } = trace.step(*current);
+            if let Some(work) = left.checked_add(self.remainder).filter(|_| rate > 0) {
+                let ends = self.free_at + Span::from_nanos(work / rate);
+                if until.is_none_or(|until| ends < until) {
+                    self.free_at = ends;
+                    self.remainder = work % rate;
+                    return;
+                }
+            }
+            // The last step has a rate, so it is not the last.
+            let Some(until) = until else { return };
+            let carried = until.since(self.free_at).nanos().saturating_mul(rate);
+            left = left.saturating_sub(carried.saturating_sub(self.remainder));
+            self.free_at = until;
+            self.remainder = 0;
+        }
+    }
+}
+
+/// What befalls packets on the wire: propagation, jitter, random loss. Every flow has streams of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Wire {
+    id: LinkId,
+    seed: u64,
+    delay: Span,
+    loss: Probability,
+    jitter: Span,
+    loss_of: Vec<Stream>,
+    jitter_of: Vec<Stream>,
+    last_arrival: Time,
+}
+
+impl Wire {
+    pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
+        let LinkSpec { delay, loss, jitter, .. } = *spec;
+        let (loss_of, jitter_of) = (Vec::new(), Vec::new());
+        Self { id, seed, delay, loss, jitter, loss_of, jitter_of, last_arrival: Time::ZERO }
+    }
+
+    /// When a packet arrives whose transmission ends at `sent`, and whether it is lost.
+    pub(super) fn carry(&mut self, flow: usize, sent: Time) -> (Time, bool) {
+        let lost = !self.loss.is_never() && {
+            let stream = stream_of(&mut self.loss_of, flow, self.seed, Purpose::Loss, self.id);
+            self.loss.covers(stream.bits())
+        };
+        let mut arrives = sent + self.delay;
+        if !self.jitter.is_zero() {
+            let stream = stream_of(&mut self.jitter_of, flow, self.seed, Purpose::Jitter, self.id);
+            arrives = arrives + Span::from_nanos(stream.below(self.jitter.nanos().saturating_add(1)));
+        }
+        self.last_arrival = self.last_arrival.max(arrives);
+        (self.last_arrival, lost)
+    }
+
+    /// When the last packet so far arrives.
+    pub(super) fn last_arrival(&self) -> Time {
+        self.last_arrival
+    }
+}
+
+/// A flow's stream, made when it is first wanted: flows may come up as the run goes on.
+fn stream_of(streams: &mut Vec<Stream>, flow: usize, seed: u64, purpose: Purpose, id: LinkId) -> &mut Stream {
+    while streams.len() <= flow {
+        let minor = u32::try_from(streams.len()).unwrap_or(u32::MAX);
+        streams.push(Stream::new(seed, purpose, id.0, minor));
+    }
+    &mut streams[flow]
+}
+
+/// The counters of a queue, with the integrals of what waits in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meter {
+    /// Since when the integrals have to be continued.
+    counted_to: Time,
+    pub(super) stats: LinkStats,
+}
+
+impl Meter {
+    /// Continues the integrals to `at`, before what waits changes.
+    pub(super) fn count_to(&mut self, at: Time, packets: u32, bytes: u64) {
+        let nanos = u128::from(at.since(self.counted_to).nanos());
+        self.stats.packet_nanos += nanos * u128::from(packets);
+        self.stats.byte_nanos += nanos * u128::from(bytes);
+        self.counted_to = at;
+    }
+
+    /// The counters up to `now`.
+    pub(super) fn stats(&self, now: Time, packets: u32, bytes: u64) -> LinkStats {
+        let mut copy = self.clone();
+        copy.count_to(now.max(self.counted_to), packets, bytes);
+        copy.stats
+    }
+
+    /// Counts a packet that was accepted.
+    pub(super) fn accept(&mut self, wire: u32) {
+        self.stats.packets += 1;
+        self.stats.bytes += u64::from(wire);
+    }
+
+    /// Counts that so much waits.
+    pub(super) fn peak(&mut self, packets: u32, bytes: u64) {
+        self.stats.peak_packets = self.stats.peak_packets.max(packets);
+        self.stats.peak_bytes = self.stats.peak_bytes.max(bytes);
+    }
+}

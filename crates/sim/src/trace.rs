@@ -1,0 +1,110 @@
+//! A rate that changes over time, in steps.
+
+use std::sync::Arc;
+
+use firstflight::{Rate, Time};
+use thiserror::Error;
+
+/// A piecewise constant rate: each step holds until the next one begins, the last for ever. A rate of zero is an
+/// outage: a transmission in progress goes on after it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RateTrace(Arc<[(Time, Rate)]>);
+
+/// Why steps are no trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum TraceFault {
+    /// There is nothing.
+    #[error("it has no step")]
+    Empty,
+    /// The first step is not at time zero.
+    #[error("its first step is not at time zero")]
+    LateStart,
+    /// A step does not come after the one before.
+    #[error("its step {step} is not after the one before it")]
+    Order {
+        /// Its place, from one.
+        step: usize,
+    },
+    /// Nothing would ever leave after the end.
+    #[error("its last rate is zero")]
+    EndsInOutage,
+    /// Beyond the arithmetic.
+    #[error("a rate of it is above 10^15 bit/s")]
+    HugeRate,
+}
+
+/// One step of a trace.
+pub(crate) struct Step {
+    /// Bits per second.
+    pub(crate) rate: u64,
+    /// When the next one begins.
+    pub(crate) until: Option<Time>,
+}
+
+impl RateTrace {
+    /// A trace of these steps: from when, and which rate of IP bits.
+    ///
+    /// # Errors
+    /// Steps that do not begin at time zero and follow one another, or end in an outage.
+    pub fn new(steps: &[(Time, Rate)]) -> Result<Self, TraceFault> {
+        let (Some((first, _)), Some((_, last))) = (steps.first(), steps.last()) else {
+            return Err(TraceFault::Empty);
+        };
+        if *first != Time::ZERO {
+            return Err(TraceFault::LateStart);
+        }
+        if let Some(place) = steps.windows(2).position(|pair| pair[1].0 <= pair[0].0) {
+            return Err(TraceFault::Order { step: place + 2 });
+        }
+        if *last == Rate::ZERO {
+            return Err(TraceFault::EndsInOutage);
+        }
+        if steps.iter().any(|(_, rate)| *rate > crate::network::RATE_LIMIT) {
+            return Err(TraceFault::HugeRate);
+        }
+        Ok(Self(steps.into()))
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> &[(Time, Rate)] {
+        &self.0
+    }
+
+    /// The place of the step in force at `at`, which is no earlier than that of place `from`.
+    pub(crate) fn current(&self, from: usize, at: Time) -> usize {
+        let later = self.0.iter().skip(from + 1).take_while(|(begins, _)| *begins <= at);
+        from + later.count()
+    }
+
+    pub(crate) fn step(&self, place: usize) -> Step {
+        let rate = self.0.get(place).map_or(0, |(_, rate)| rate.bps());
+        Step { rate, until: self.0.get(place + 1).map(|(begins, _)| *begins) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(steps: &[(u64, u64)]) -> Result<RateTrace, TraceFault> {
+        let steps: Vec<(Time, Rate)> =
+            steps.iter().map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps))).collect();
+        RateTrace::new(&steps)
+    }
+
+    #[test]
+    fn a_step_holds_until_the_next_and_the_last_for_ever() {
+        let trace = trace(&[(0, 5), (10, 0), (20, 7)]).unwrap();
+        let at = |from, at| trace.step(trace.current(from, Time::from_nanos(at))).rate;
+        assert_eq!([at(0, 0), at(0, 9), at(0, 10), at(1, 19), at(0, 20), at(2, 1 << 60)], [5, 5, 0, 0, 7, 7]);
+    }
+
+    #[test]
+    fn steps_that_make_no_trace_are_refused() {
+        assert_eq!(trace(&[]), Err(TraceFault::Empty));
+        assert_eq!(trace(&[(1, 5)]), Err(TraceFault::LateStart));
+        assert_eq!(trace(&[(0, 5), (3, 5), (3, 6)]), Err(TraceFault::Order { step: 3 }));
+        assert_eq!(trace(&[(0, 5), (3, 0)]), Err(TraceFault::EndsInOutage));
+        assert_eq!(trace(&[(0, 1 << 60)]), Err(TraceFault::HugeRate));
+    }
+}
