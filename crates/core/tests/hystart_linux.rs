@@ -138,3 +138,22 @@ fn paced_it_paces_at_twice_the_window_a_round_trip() {
     assert_eq!(rate.bps(), 2 * 10_000 * 8 * 10);
     assert_eq!(start(10, &[]).plan().pacing, Pacing::AckClock);
 }
+
+#[test]
+fn acks_exactly_the_delta_apart_belong_to_one_train() {
+    let mut flow = start(200, &[("ack-delta", Value::Span(DENSE))]);
+    flow.round(millis(100), 1, DENSE);
+    assert_eq!(exit(&flow).map(|exit| exit.cause), Some(Cause::AckTrain));
+}
+
+#[test]
+fn where_both_signs_come_with_one_ack_the_train_is_the_cause() {
+    let mut flow = start(20, &[]);
+    flow.round(millis(16), 1, SPARSE);
+    // (16 ms + 1 ms) / 2 = 8.5 ms: the ninth ACK comes 8.8 ms after the first.
+    flow.round(millis(40), 1, micros(1_100));
+    assert_eq!(
+        exit(&flow).map(|exit| (exit.cause, exit.learned.window)),
+        Some((Cause::AckTrain, packets(48)))
+    );
+}

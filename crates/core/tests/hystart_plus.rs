@@ -7,7 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Cause, Controller, Pacing, Phase, Span};
+use firstflight::{Bytes, Cause, Controller, Event, Origin, Pacing, Phase, Span};
 
 type HyFlow = Flow<AnyScheme, Rfc5681, Reno>;
 
@@ -58,11 +58,11 @@ fn the_least_of_all_samples_counts_not_only_of_the_first_eight() {
     flow.fill();
     flow.wait(millis(100));
     for sample in 0..20 {
-        flow.ack_with(1, Some(millis(if sample < 19 { 130 } else { 100 })));
+        flow.ack_with(1, Some(millis(if sample == 10 { 100 } else { 130 })));
     }
     let window = flow.window();
     flow.round(millis(120), 1, SPACING);
-    // 120 ms is a rise over 100 ms: had only the early 130 ms counted, growth would have gone on.
+    // 120 ms is a rise over 100 ms: had only the early ones counted, or the last, growth would have gone on.
     assert!(flow.window() < 2 * window, "{}", flow.window());
 }
 
@@ -174,4 +174,22 @@ fn the_growth_divisor_can_be_set() {
     let mut flow = after_a_round(&[("divisor", Value::Count(2))]);
     flow.round(millis(130), 1, SPACING);
     assert_eq!(flow.plan().window, packets(28) + Bytes::new(6_000));
+}
+
+#[test]
+fn on_another_path_it_starts_anew() {
+    let mut flow = after_a_round(&[]);
+    flow.fill();
+    flow.time_out(false);
+    flow.say(&Event::Begin(Origin::PathChange));
+    assert_eq!(flow.window(), 10);
+    flow.ack_with(flow.in_flight(), None);
+    flow.round(millis(300), 1, SPACING);
+    let window = flow.plan().window;
+    flow.round(millis(300), 1, SPACING);
+    assert_eq!(flow.plan().window, window * 2, "300 ms is no rise over what another path had");
+    for _ in 0..6 {
+        flow.round(millis(350), 1, SPACING);
+    }
+    assert_eq!(flow.exits().last().map(|exit| exit.cause), Some(Cause::CssEnd));
 }

@@ -68,6 +68,12 @@ fn no_more_than_three_spacings_and_none_beyond_the_first_window_count() {
     pair.fill();
     // The ACK of the second segment and the next one come as one, beyond the first window.
     assert_eq!(threshold(&mut pair, &[(2, 100), (1, 100)]), None);
+
+    // So does an ACK for the third segment and one of the next window.
+    let mut delayed = start(of(3), &[]);
+    threshold(&mut delayed, &[(2, 0)]);
+    delayed.fill();
+    assert_eq!(threshold(&mut delayed, &[(2, 100), (2, 100)]), None);
 }
 
 #[test]
@@ -148,6 +154,8 @@ fn a_loss_before_it_is_answered_by_the_law() {
 fn acks_at_one_instant_are_ten_microseconds_apart_to_ns2_and_nothing_otherwise() {
     assert_eq!(threshold(&mut start(of(2), &[SINGLE]), &[(1, 0), (1, 0)]), Some(10_000));
     assert_eq!(threshold(&mut start(of(2), &[]), &[(1, 0), (1, 0)]), None);
+    let compressed = [(1, 0), (1, 0), (1, 0), (1, 100)];
+    assert_eq!(threshold(&mut start(of(4), &[]), &compressed), Some(1_000));
 }
 
 #[test]
@@ -187,4 +195,30 @@ fn another_path_is_measured_anew() {
     flow.wait(millis(100));
     assert_eq!(threshold(&mut flow, &[(1, 0), (1, 1_000), (1, 1_000), (1, 1_000)]), Some(100));
     assert!(flow.plan().window >= Bytes::new(4_000));
+}
+
+#[test]
+fn the_threshold_is_two_segments_at_least() {
+    for settings in [&[][..], &[SINGLE]] {
+        assert_eq!(threshold(&mut start(of(2), settings), &[(1, 0), (1, 90_000)]), Some(2));
+    }
+}
+
+#[test]
+fn a_duplicate_ack_is_no_first_ack() {
+    let mut flow = start(of(2), &[]);
+    flow.ack_with(0, None);
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 120)]), Some(833));
+}
+
+#[test]
+fn after_a_timeout_the_first_estimate_does_not_count_any_more() {
+    let mut flow = start(of(2), &[]);
+    assert_eq!(threshold(&mut flow, &[(1, 0), (1, 25_000)]), Some(4));
+    while flow.window() < 20 {
+        flow.round(millis(100), 1, micros(10));
+    }
+    flow.fill();
+    flow.time_out(false);
+    assert_eq!(flow.plan().ssthresh, Some(packets(10)));
 }

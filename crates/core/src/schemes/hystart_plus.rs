@@ -217,7 +217,6 @@ impl HyStartPlus {
                         Resume::EntryThreshold => bar,
                     });
                     self.rounds = 0;
-                    self.carry = 0;
                 }
             }
         }

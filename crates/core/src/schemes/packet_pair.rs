@@ -179,7 +179,7 @@ impl Collection {
     /// One more ACK of the first window, or the first ACK beyond it.
     fn median(mut self, ack: &Ack<'_>, path: &Path) -> Search {
         let beyond = low(path.una).wrapping_sub(self.end).wrapping_sub(1) < u32::MAX / 2;
-        if beyond || path.recovering {
+        if beyond {
             return self.estimate(None, path);
         }
         let now = clock(path.now);
