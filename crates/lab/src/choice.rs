@@ -101,7 +101,7 @@ pub enum ChoiceError {
 pub const OFFERS: Offers = Offers::all("the simulator");
 
 /// Schemes that are planned and not built yet.
-const LATER: [&str; 5] = ["quick-start", "search", "suss", "bbr", "careful-resume"];
+const LATER: [&str; 2] = ["quick-start", "suss"];
 
 fn names() -> String {
     registry::schemes().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
@@ -172,6 +172,24 @@ impl SchemeChoice {
     /// A scheme with its defaults.
     pub fn plain(entry: &'static SchemeEntry) -> Self {
         Self { entry, label: None, settings: Vec::new(), own: Options::default(), own_text: Vec::new() }
+    }
+
+    /// Another scheme in its place, with the same options of the path.
+    pub(crate) fn instead(&self, entry: &'static SchemeEntry) -> Self {
+        Self { entry, label: None, settings: Vec::new(), ..self.clone() }
+    }
+
+    /// Whether this parameter was set.
+    pub(crate) fn sets(&self, name: &str) -> bool {
+        self.settings.iter().any(|(set, _)| *set == name)
+    }
+
+    /// Sets a parameter that was not set; what the scheme does not take is left out.
+    pub(crate) fn set_default(&mut self, name: &'static str, value: Value) {
+        let allowed = self.entry.parameter(name).is_some_and(|parameter| parameter.kind.allows(value));
+        if allowed && !self.sets(name) {
+            self.settings.push((name, value));
+        }
     }
 
     /// What its row is called: the label, or the scheme's name.
@@ -348,7 +366,7 @@ mod tests {
     fn unknown_and_unbuilt_schemes_are_refused_by_name() {
         assert_eq!(fault("slow-strat"), "unknown scheme `slow-strat`; is `slow-start` meant?");
         assert!(fault("zzzzzzzzzzzzzzzzz").contains("; there are slow-start"));
-        assert!(fault("bbr").starts_with("the scheme `bbr` is not built yet"));
+        assert!(fault("suss").starts_with("the scheme `suss` is not built yet"));
         assert!(fault("").contains("missing"));
         assert!(fault("slow-start,").contains("missing"));
         assert!(fault("slow-start:").contains("no parameter"));

@@ -10,6 +10,7 @@ use crate::judge::{add_harm, row};
 use crate::recording::Recording;
 use crate::row::Row;
 use crate::run::{CrossTotals, RunError, run, run_without};
+use crate::saved::resumed;
 use crate::scenario::Scenario;
 use crate::tap::Tap;
 use crate::words::Cross;
@@ -91,10 +92,16 @@ fn race_here(
     choices: &[SchemeChoice],
     how: &How<'_>,
 ) -> Result<Vec<SchemeResult>, RunError> {
+    let interrupted = || (how.interrupted)();
+    let prepared = choices.par_iter().map(|choice| match resumed(scenario, choice, &interrupted) {
+        Err(RunError::Interrupted) => Ok(choice.clone()),
+        other => other,
+    });
+    let choices: Vec<SchemeChoice> = prepared.collect::<Result<_, _>>()?;
     let seeds: Vec<u64> =
         (0..u64::from(scenario.runs)).map(|index| scenario.seed.wrapping_add(index)).collect();
     let tasks: Vec<(usize, u64)> =
-        seeds.iter().flat_map(|seed| (0..choices.len()).map(move |scheme| (scheme, *seed))).collect();
+        seeds.iter().flat_map(|seed| (0..choices.len()).map(|scheme| (scheme, *seed))).collect();
     let done = AtomicU64::new(0);
     let total = tasks.len() as u64;
     let one = |&(scheme, seed): &(usize, u64)| {

@@ -15,7 +15,7 @@
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
 use crate::registry::LawEntry;
-use crate::schemes::bbr::{MIN_PIPE, RoundLosses, quantum, with_margin};
+use crate::schemes::bbr::{MIN_PIPE, RoundLosses, growth, quantum, with_margin};
 use crate::seam::{Ack, Avoidance, Event, Exit, Pacing, Path, Plan};
 use crate::units::{Bytes, Rate};
 
@@ -111,7 +111,7 @@ impl BbrCruise {
         let target = (product * CWND_GAIN).min(bound).max(path.mss * MIN_PIPE);
         let window = self.window.wide();
         // It widens by what is acknowledged, and narrows at once.
-        self.window = target.min(window + ack.growth).into();
+        self.window = target.min(window + growth(ack, path)).into();
     }
 }
 

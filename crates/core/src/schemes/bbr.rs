@@ -7,8 +7,7 @@
 //! a flat rate or losses.
 //!
 //! Deviations: no allowance for aggregated ACKs (`extra_acked`) and no quantum of segmentation offload in the window;
-//! the window does not widen while a loss is repaired, for the host's recovery decides then; what the receiver
-//! limits counts like what the application limits; a timeout begins start-up anew from one segment; the least
+//! what the receiver limits counts like what the application limits; a timeout begins start-up anew from one segment; the least
 //! round-trip time is the connection's, without `ProbeRTT`; marks are ignored, which the draft leaves to L4S.
 
 use crate::compact::Bytes32;
@@ -129,7 +128,7 @@ impl Bbr {
         match self.state {
             State::Closed => Step::Stay,
             State::Startup => {
-                self.widen(ack.growth, path);
+                self.widen(growth(ack, path), path);
                 if let Some(cause) = self.pipe_is_full(ack, path) {
                     self.state = State::Drain(cause);
                     return self.drained(path).map_or(Step::Stay, Step::Done);
@@ -229,6 +228,12 @@ impl Bbr {
         let learned = Learned { window: self.window.wide(), ssthresh: None, rate: self.rate(path) };
         Step::Done(Exit { cause, learned })
     }
+}
+
+/// What an ACK may widen the window by: BBR's grows with what is delivered also while a loss is repaired, since its
+/// model and not the loss bounds it (section 5.6.4.6).
+pub(crate) fn growth(ack: &Ack<'_>, path: &Path) -> Bytes {
+    if path.recovering && !is_starved(ack, path) { ack.bytes } else { ack.growth }
 }
 
 /// A pacing rate a little below an estimate.

@@ -8,7 +8,9 @@
 //!
 //! The window a round trip ago rarely ends at a bin's edge, so its ends are interpolated. The printed draft
 //! interpolates towards newer bins, which takes bytes sent less than a round trip ago; towards older bins is what is
-//! meant, and what implementations do.
+//! meant, and what implementations do. The round trip between the windows is the latest sample. It grows with the
+//! queue, so that the very bytes are compared that have arrived; only that their arrival took longer shows. With a
+//! fixed round trip (`lookback=least`) the test is a good deal quicker.
 
 use crate::evidence::is_starved;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
@@ -42,6 +44,7 @@ pub struct Search {
     threshold_ppm: u32,
     rule: Rule,
     towards: Towards,
+    lookback: Lookback,
     exits_with: ExitsWith,
     /// It searches in the first slow start only: after a timeout or an idle time it is off.
     active: bool,
@@ -70,6 +73,12 @@ enum Towards {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lookback {
+    Latest,
+    Least,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExitsWith {
     Window,
     Delivered,
@@ -79,6 +88,7 @@ const VARIANT: &str = "variant";
 const THRESH: &str = "threshold";
 const INTERPOLATION: &str = "interpolation";
 const WINDOW_AFTER: &str = "window";
+const LOOKBACK: &str = "lookback";
 
 pub(crate) const SEARCH: SchemeEntry = SchemeEntry {
     name: "search",
@@ -105,6 +115,12 @@ pub(crate) const SEARCH: SchemeEntry = SchemeEntry {
             help: "to which neighbours a bin is interpolated; the printed draft says newer, by mistake",
         },
         Parameter {
+            name: LOOKBACK,
+            kind: Kind::Word(&["latest", "least"]),
+            default: Value::Word("latest"),
+            help: "the round trip between the windows compared: the latest sample, as the draft's, or the least",
+        },
+        Parameter {
             name: WINDOW_AFTER,
             kind: Kind::Word(&["keep", "delivered"]),
             default: Value::Word("keep"),
@@ -126,6 +142,7 @@ impl Search {
             threshold_ppm: THRESHOLD,
             rule: Rule::Sent,
             towards: Towards::Older,
+            lookback: Lookback::Latest,
             exits_with: ExitsWith::Window,
             active: true,
         }
@@ -143,6 +160,7 @@ impl Search {
             threshold_ppm,
             rule,
             towards: if newer { Towards::Newer } else { Towards::Older },
+            lookback: if settings.word(LOOKBACK) == "least" { Lookback::Least } else { Lookback::Latest },
             exits_with: if delivered { ExitsWith::Delivered } else { ExitsWith::Window },
             ..Self::new(initial)
         }
@@ -198,7 +216,11 @@ impl Search {
     /// Section 3.2: whether the normalised difference is at the threshold. Not before a window and a round trip were
     /// seen, nor when the round trip has grown longer than what is kept.
     fn has_fallen_behind(&self, path: &Path) -> bool {
-        let (Some(bins), Some(rtt)) = (self.bins, path.latest_rtt) else { return false };
+        let rtt = match self.lookback {
+            Lookback::Latest => path.latest_rtt,
+            Lookback::Least => path.min_rtt,
+        };
+        let (Some(bins), Some(rtt)) = (self.bins, rtt) else { return false };
         let duration = bins.duration().nanos();
         let back = rtt.nanos() / duration;
         if back >= EXTRA || bins.edge <= WINDOW + back {
