@@ -2,10 +2,10 @@
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
-use firstflight::{Span, Time};
+use firstflight::{Bytes, Span, Time};
 use firstflight_sim::{
-    Application, CbrSpec, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Probability, QueueLimit,
-    Recorder, Sim, Stop, TcpSpec, Traffic, dumbbell,
+    Application, CbrSpec, Discipline, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Probability, QueueLimit,
+    Recorder, RouterSpec, Sim, Stop, TcpSpec, Traffic, dumbbell,
 };
 use firstflight_tcp::Config;
 
@@ -14,7 +14,7 @@ use crate::observe::{Evidence, Observer};
 use crate::quantity::{Decimal, QueueSize};
 use crate::scenario::{Goal, Scenario};
 use crate::tap::Tap;
-use crate::words::Cross;
+use crate::words::{Cross, QuickStartHops};
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +64,8 @@ const MEASURED: FlowId = FlowId(0);
 /// enough to be in congestion avoidance.
 const WARM_UP: Span = Span::from_secs(10);
 const WARM_UP_RTTS: u64 = 100;
+/// How long Quick-Start's routers measure a constant bit rate before the flow begins, at least: ten intervals.
+const MEASURING: Span = Span::from_secs(1);
 /// Responsive flows start within this from the beginning, as the seed says.
 const START_SPREAD: Span = Span::from_secs(1);
 
@@ -84,7 +86,7 @@ pub fn run(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let (network, bottleneck) = network(scenario, Some(choice))?;
-    let start = flow_start(scenario);
+    let start = flow_start(scenario, Some(choice));
     let mss = u32::from(scenario.mss);
     let observer = Observer::new(MEASURED, bottleneck, start.nanos(), mss, full, tap);
     let mut sim = Sim::new(&network, seed, observer)?;
@@ -144,11 +146,32 @@ pub fn run_without(
     Ok(totals)
 }
 
-/// When the measured flow's SYN leaves: at once, unless responsive flows warm up first.
-fn flow_start(scenario: &Scenario) -> Time {
+/// When the measured flow's SYN leaves: at once, unless responsive flows warm up first, or Quick-Start's routers
+/// have to measure what is there. The latter takes whole packets of a constant bit rate, so that the flow meets it
+/// in the same phase as every other scheme does.
+fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
     match scenario.cross {
+        Cross::Cbr(rate) if choice.is_some_and(|choice| asks_routers(scenario, choice)) => {
+            let between = rate.time_for(Bytes::new(u64::from(scenario.packet())));
+            Time::ZERO + between * MEASURING.nanos().div_ceil(between.nanos().max(1))
+        }
         Cross::None | Cross::Cbr(_) => Time::ZERO,
         Cross::Tcp(_) => Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS),
+    }
+}
+
+/// Whether the routers of the path matter to a scheme.
+fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
+    const ASKING: &str = "quick-start";
+    choice.entry.name == ASKING || scenario.restart == ASKING
+}
+
+/// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
+fn takes_part(scenario: &Scenario, hop: usize) -> bool {
+    match scenario.qs_hops {
+        QuickStartHops::All => true,
+        QuickStartHops::None => false,
+        QuickStartHops::First(hops) => hop < hops as usize,
     }
 }
 
@@ -161,9 +184,18 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
         Cross::None | Cross::Cbr(_) => 0,
     };
     let topology = dumbbell(&path(scenario), 1 + responsive);
-    let mut network = Network::new(topology.links);
+    let mut links = topology.links;
+    if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
+        for (hop, id) in topology.routes.iter().take(1).flat_map(|route| route.forward.iter().enumerate()) {
+            if let Some(link) = links.get_mut(id.0 as usize).filter(|_| takes_part(scenario, hop)) {
+                link.quick_start = Some(RouterSpec::default());
+            }
+        }
+    }
+    let mut network = Network::new(links);
     let slow_start = registry::scheme("slow-start").ok_or(RunError::UnknownName("slow-start"))?;
     let slow_start = SchemeChoice::plain(slow_start);
+    let asked = choice;
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index == 0;
         let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
@@ -175,7 +207,7 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
         network.add(Flow {
             forward: route.forward,
             reverse: route.reverse,
-            start: if measured { flow_start(scenario) } else { Time::ZERO },
+            start: if measured { flow_start(scenario, asked) } else { Time::ZERO },
             start_spread: if measured { Span::ZERO } else { START_SPREAD },
             traffic: Traffic::Tcp(Box::new(TcpSpec {
                 client: config(&own),
@@ -216,6 +248,10 @@ fn path(scenario: &Scenario) -> PathSpec {
         access_rate: Some(scenario.access_rate),
         reverse_rate: Some(scenario.reverse_rate),
         reverse_queue: QueueLimit::Unlimited,
+        rates: None,
+        discipline: Discipline::DropTail,
+        policer: None,
+        ack_batch: None,
     }
 }
 

@@ -26,7 +26,7 @@ impl Entry {
     }
 }
 
-/// An indexed heap over devices. It allocates when it is made and never again.
+/// An indexed heap over devices. It allocates when it is made and when a device comes up.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     heap: Vec<Entry>,
@@ -38,6 +38,11 @@ impl Agenda {
     /// An empty agenda for this many devices.
     pub(crate) fn new(devices: usize) -> Self {
         Self { heap: Vec::with_capacity(devices), place: vec![ABSENT; devices] }
+    }
+
+    /// Makes room for this many more devices.
+    pub(crate) fn grow(&mut self, devices: usize) {
+        self.place.resize(self.place.len() + devices, ABSENT);
     }
 
     /// The next event: when, and whose.

@@ -9,6 +9,7 @@ use crate::packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
 use crate::quick_start::{self, Router};
 use crate::recorder::Recorder;
 use crate::stats::{FlowStats, LinkStats};
+use crate::topology::Route;
 
 /// The ways of a flow.
 #[derive(Clone, Debug)]
@@ -26,12 +27,15 @@ pub(crate) struct Fabric {
     pub(crate) flows: Vec<FlowStats>,
     agenda: Agenda,
     sequence: u64,
+    /// How many processes bring flows up.
+    processes: usize,
 }
 
 /// Whose event is next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Device {
     Link(LinkId),
+    Process(usize),
     Host(FlowId, Side),
 }
 
@@ -45,7 +49,7 @@ impl Fabric {
             forward: flow.forward.clone().into_boxed_slice(),
             reverse: match flow.traffic {
                 Traffic::Tcp(_) => flow.reverse.clone().into_boxed_slice(),
-                Traffic::Cbr(_) => Box::default(),
+                Traffic::Cbr(_) | Traffic::OnOff(_) => Box::default(),
             },
         };
         Self {
@@ -53,9 +57,19 @@ impl Fabric {
             routers: (0u32..).zip(&network.links).map(router).collect(),
             routes: network.flows.iter().map(route).collect(),
             flows: vec![FlowStats::default(); network.flows.len()],
-            agenda: Agenda::new(network.links.len() + 2 * network.flows.len()),
+            agenda: Agenda::new(network.links.len() + network.arrivals.len() + 2 * network.flows.len()),
             sequence: 0,
+            processes: network.arrivals.len(),
         }
+    }
+
+    /// Another flow comes up.
+    pub(crate) fn add_flow(&mut self, route: &Route) -> FlowId {
+        let (forward, reverse) = (route.forward.clone(), route.reverse.clone());
+        self.routes.push(Routes { forward: forward.into_boxed_slice(), reverse: reverse.into_boxed_slice() });
+        self.flows.push(FlowStats::default());
+        self.agenda.grow(2);
+        FlowId(u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX))
     }
 
     /// The next event.
@@ -63,8 +77,9 @@ impl Fabric {
         let (at, place) = self.agenda.next()?;
         let links = self.links.len();
         let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
-        let device = match place.checked_sub(links) {
-            None => Device::Link(LinkId(number(place))),
+        let device = match place.checked_sub(links + self.processes) {
+            None if place < links => Device::Link(LinkId(number(place))),
+            None => Device::Process(place - links),
             Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
             Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),
         };
@@ -73,7 +88,16 @@ impl Fabric {
 
     /// Wakes a host at an instant, or no more.
     pub(crate) fn wake(&mut self, flow: FlowId, side: Side, at: Option<Time>) {
-        let place = self.links.len() + 2 * flow.index() + usize::from(side == Side::Server);
+        let hosts = self.links.len() + self.processes;
+        self.wake_at(hosts + 2 * flow.index() + usize::from(side == Side::Server), at);
+    }
+
+    /// Wakes a process that brings flows up, or no more.
+    pub(crate) fn wake_process(&mut self, process: usize, at: Option<Time>) {
+        self.wake_at(self.links.len() + process, at);
+    }
+
+    fn wake_at(&mut self, place: usize, at: Option<Time>) {
         match at {
             Some(at) => {
                 self.sequence += 1;

@@ -1,7 +1,7 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 use firstflight::{Avoidance, Bytes, Startup, Time};
-use firstflight_tcp::{Endpoint, Role, Segment};
+use firstflight_tcp::{Endpoint, Happening, Role, Segment};
 
 use crate::fabric::Fabric;
 use crate::network::{Application, TcpSpec};
@@ -23,6 +23,8 @@ struct Host<S, R, A> {
     armed: Option<Time>,
     /// Packets sent.
     packets: u64,
+    /// Whether both directions are closed, or it gave up.
+    closed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -44,6 +46,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             timer: None,
             armed: None,
             packets: 0,
+            closed: false,
         };
         Self {
             id,
@@ -64,6 +67,11 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             Side::Client => &self.client.endpoint,
             Side::Server => &self.server.endpoint,
         }
+    }
+
+    /// Whether neither host has anything left to do.
+    pub(crate) fn is_over(&self) -> bool {
+        self.client.closed && self.server.closed
     }
 
     /// A host's timer is due; the client's first is the start of the flow.
@@ -222,6 +230,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     fn tell<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
         while let Some(happening) = self.endpoint.poll_happening() {
+            self.closed |= matches!(happening, Happening::Closed | Happening::Aborted);
             let endpoint = &self.endpoint;
             recorder.happening(now, flow, side, &happening, || endpoint.snapshot());
         }

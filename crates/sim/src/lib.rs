@@ -10,11 +10,13 @@
 
 mod agenda;
 mod aqm;
+mod arrivals;
 mod batch;
 mod fabric;
 mod host;
 mod link;
 mod network;
+mod on_off;
 mod packet;
 mod policer;
 mod quick_start;
@@ -22,23 +24,27 @@ mod random;
 mod recorder;
 mod rounds;
 mod sim;
+mod sizes;
 mod source;
 mod stats;
 mod topology;
 mod trace;
 
 pub use aqm::{CoDelSpec, Discipline, DisciplineFault, FqCoDelSpec, PieSpec, RedSpec};
+pub use arrivals::{Arrivals, Arrived, Content};
 pub use batch::Batch;
 pub use network::{
     Application, CbrSpec, Flow, FlowFault, LinkFault, LinkSpec, Network, NetworkError, Probability,
     QueueLimit, TcpSpec, Traffic,
 };
+pub use on_off::{OnOffSpec, Periods};
 pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
 pub use policer::PolicerSpec;
 pub use quick_start::{Estimator, RouterSpec};
 pub use recorder::Recorder;
 pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};
+pub use sizes::Sizes;
 pub use stats::{FlowStats, LinkStats, QuickStartStats};
-pub use topology::{PathSpec, Route, Topology, dumbbell, single_path};
+pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, single_path};
 pub use trace::{RateTrace, TraceFault};

@@ -5,7 +5,9 @@ use firstflight_tcp::Config;
 use thiserror::Error;
 
 use crate::aqm::{Discipline, DisciplineFault};
+use crate::arrivals::Arrivals;
 use crate::batch::Batch;
+use crate::on_off::OnOffSpec;
 use crate::packet::{FlowId, LinkId};
 use crate::policer::PolicerSpec;
 use crate::quick_start::RouterSpec;
@@ -26,12 +28,15 @@ pub struct Network<S, R, A> {
     /// The flows, named by their place. A flow's place also names its random streams, so flows appended at the
     /// end leave the random numbers of those before them alone.
     pub flows: Vec<Flow<S, R, A>>,
+    /// Flows that come up as the run goes on. They get the names after those of `flows`, in the order in which they
+    /// come, which is the same whatever the others do.
+    pub arrivals: Vec<Arrivals<S, R, A>>,
 }
 
 impl<S, R, A> Network<S, R, A> {
     /// A network of these links without flows.
     pub fn new(links: Vec<LinkSpec>) -> Self {
-        Self { links, flows: Vec::new() }
+        Self { links, flows: Vec::new(), arrivals: Vec::new() }
     }
 
     /// Appends a flow.
@@ -59,21 +64,35 @@ impl<S, R, A> Network<S, R, A> {
         for (index, flow) in self.flows.iter().enumerate() {
             self.check_flow(flow).map_err(|fault| NetworkError::Flow { flow: index, fault })?;
         }
+        for (index, arrivals) in self.arrivals.iter().enumerate() {
+            self.check_arrivals(arrivals)
+                .map_err(|fault| NetworkError::Arrivals { process: index, fault })?;
+        }
         Ok(())
     }
 
     fn check_flow(&self, flow: &Flow<S, R, A>) -> Result<(), FlowFault> {
-        let links = self.route(&flow.forward)?;
         match &flow.traffic {
-            Traffic::Cbr(cbr) => cbr.check(),
+            Traffic::Cbr(cbr) => self.route(&flow.forward).and(cbr.check()),
+            Traffic::OnOff(on_off) => self.route(&flow.forward).and(on_off.check()),
             Traffic::Tcp(tcp) => {
-                let back = self.route(&flow.reverse)?;
-                if links.chain(back).all(LinkSpec::is_instant) {
-                    return Err(FlowFault::Instant);
-                }
+                self.check_round_trip(&flow.forward, &flow.reverse)?;
                 tcp.check()
             }
         }
+    }
+
+    fn check_arrivals(&self, arrivals: &Arrivals<S, R, A>) -> Result<(), FlowFault> {
+        arrivals.check()?;
+        check_endpoints(&arrivals.client, &arrivals.server)?;
+        arrivals.routes.iter().try_for_each(|route| self.check_round_trip(&route.forward, &route.reverse))
+    }
+
+    fn check_round_trip(&self, forward: &[LinkId], reverse: &[LinkId]) -> Result<(), FlowFault> {
+        if self.route(forward)?.chain(self.route(reverse)?).all(LinkSpec::is_instant) {
+            return Err(FlowFault::Instant);
+        }
+        Ok(())
     }
 
     /// The links of a route, at least one.
@@ -215,7 +234,7 @@ impl Probability {
 pub struct Flow<S, R, A> {
     /// The links from the client to the server, in order.
     pub forward: Vec<LinkId>,
-    /// The links back. CBR needs none.
+    /// The links back. Datagrams need none.
     pub reverse: Vec<LinkId>,
     /// When it starts.
     pub start: Time,
@@ -234,6 +253,8 @@ pub enum Traffic<S, R, A> {
     Tcp(Box<TcpSpec<S, R, A>>),
     /// Datagrams at a constant bit rate.
     Cbr(CbrSpec),
+    /// Datagrams at a constant rate for some time, then none for some.
+    OnOff(OnOffSpec),
 }
 
 /// A TCP connection: the client opens it and sends the data.
@@ -251,12 +272,7 @@ pub struct TcpSpec<S, R, A> {
 
 impl<S, R, A> TcpSpec<S, R, A> {
     fn check(&self) -> Result<(), FlowFault> {
-        if self.client.mss == 0 || self.server.mss == 0 {
-            return Err(FlowFault::ZeroPacket);
-        }
-        if !self.server.reads_at_once {
-            return Err(FlowFault::NeverReads);
-        }
+        check_endpoints(&self.client, &self.server)?;
         match self.application {
             Application::Sized(0) => Err(FlowFault::ZeroSize),
             Application::Rounds(Rounds { count: 0, .. } | Rounds { bytes: 0, .. }) => {
@@ -265,6 +281,16 @@ impl<S, R, A> TcpSpec<S, R, A> {
             Application::Sized(_) | Application::Bulk | Application::Rounds(_) => Ok(()),
         }
     }
+}
+
+fn check_endpoints(client: &Config, server: &Config) -> Result<(), FlowFault> {
+    if client.mss == 0 || server.mss == 0 {
+        return Err(FlowFault::ZeroPacket);
+    }
+    if !server.reads_at_once {
+        return Err(FlowFault::NeverReads);
+    }
+    Ok(())
 }
 
 /// What the application of a TCP client does.
@@ -293,7 +319,7 @@ pub struct CbrSpec {
 }
 
 impl CbrSpec {
-    fn check(&self) -> Result<(), FlowFault> {
+    pub(crate) fn check(&self) -> Result<(), FlowFault> {
         match (self.rate, self.packet) {
             (Rate::ZERO, _) => Err(FlowFault::ZeroRate),
             (_, 0) => Err(FlowFault::ZeroPacket),
@@ -314,6 +340,14 @@ pub enum NetworkError {
         link: usize,
         /// Why.
         fault: LinkFault,
+    },
+    /// A process of arrivals is impossible.
+    #[error("arrivals {process}: {fault}")]
+    Arrivals {
+        /// Its place.
+        process: usize,
+        /// Why.
+        fault: FlowFault,
     },
     /// A flow is impossible.
     #[error("flow {flow}: {fault}")]
@@ -384,4 +418,13 @@ pub enum FlowFault {
     /// A transfer of no bytes.
     #[error("its size is zero")]
     ZeroSize,
+    /// A time that must pass does not.
+    #[error("a mean time of it is zero")]
+    ZeroSpan,
+    /// Arrivals with nothing to choose from.
+    #[error("there is no route or no controller to choose from")]
+    NoChoice,
+    /// A distribution without a mean.
+    #[error("a mean or an exponent of its distribution is impossible")]
+    Sizes,
 }

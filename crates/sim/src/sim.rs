@@ -3,9 +3,11 @@
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::Endpoint;
 
+use crate::arrivals::{Arrivals, Arrived, Process};
 use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
-use crate::network::{Flow, Network, NetworkError, Traffic};
+use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
+use crate::on_off::OnOff;
 use crate::packet::{FlowId, LinkId, Packet, Payload, Side};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
@@ -18,6 +20,11 @@ pub struct Sim<S, R, A, W> {
     now: Time,
     fabric: Fabric,
     flows: Vec<Hosts<S, R, A>>,
+    /// What brings flows up, and what they are made of.
+    processes: Vec<(Process, Arrivals<S, R, A>)>,
+    /// The flows that came up, in order: they have the names after those of the network's own.
+    arrived: Vec<Arrived>,
+    seed: u64,
     recorder: W,
 }
 
@@ -26,6 +33,9 @@ pub struct Sim<S, R, A, W> {
 enum Hosts<S, R, A> {
     Tcp(Box<TcpFlow<S, R, A>>),
     Cbr(Cbr),
+    OnOff(OnOff),
+    /// It came up in the run and has closed at both ends.
+    Gone,
 }
 
 /// Why a run stopped.
@@ -51,7 +61,13 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             .zip(&network.flows)
             .map(|(id, flow)| Hosts::new(FlowId(id), flow, seed, &mut fabric))
             .collect();
-        Ok(Self { now: Time::ZERO, fabric, flows, recorder })
+        let mut processes = Vec::with_capacity(network.arrivals.len());
+        for (index, spec) in (0u32..).zip(&network.arrivals) {
+            let process = Process::new(index, spec, seed);
+            fabric.wake_process(processes.len(), process.next());
+            processes.push((process, spec.clone()));
+        }
+        Ok(Self { now: Time::ZERO, fabric, flows, processes, arrived: Vec::new(), seed, recorder })
     }
 
     /// Runs on to `until`, which is then the present, or until nothing is left to happen. What happens at `until`
@@ -77,16 +93,27 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.fabric.flows.get(flow.index()).copied()
     }
 
+    /// How many flows there are by now: the network's own, and those that came up.
+    pub fn flow_count(&self) -> u32 {
+        u32::try_from(self.flows.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What came up under this name; `None` if it is no flow or one of the network's own.
+    pub fn arrived(&self, flow: FlowId) -> Option<Arrived> {
+        let own = self.flows.len() - self.arrived.len();
+        self.arrived.get(flow.index().checked_sub(own)?).copied()
+    }
+
     /// Counters of a link; `None` if there is no such link.
     pub fn link(&self, link: LinkId) -> Option<LinkStats> {
         self.fabric.link(self.now, link)
     }
 
-    /// An endpoint of a TCP flow.
+    /// An endpoint of a TCP flow; `None` also if the flow came up in the run and is over.
     pub fn endpoint(&self, flow: FlowId, side: Side) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
-            Hosts::Cbr(_) => None,
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Gone => None,
         }
     }
 
@@ -135,10 +162,16 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                     self.deliver(&packet);
                 }
             }
-            Device::Host(flow, side) => match &mut self.flows[flow.index()] {
-                Hosts::Tcp(tcp) => tcp.on_timer(self.now, side, &mut self.fabric, &mut self.recorder),
-                Hosts::Cbr(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
-            },
+            Device::Process(process) => self.bring_up(process),
+            Device::Host(flow, side) => {
+                match &mut self.flows[flow.index()] {
+                    Hosts::Tcp(tcp) => tcp.on_timer(self.now, side, &mut self.fabric, &mut self.recorder),
+                    Hosts::Cbr(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
+                    Hosts::OnOff(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
+                    Hosts::Gone => {}
+                }
+                self.bury(flow);
+            }
         }
     }
 
@@ -147,6 +180,43 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             (&mut self.flows[packet.flow.index()], &packet.payload)
         {
             tcp.on_segment(self.now, packet.from.other(), segment, &mut self.fabric, &mut self.recorder);
+            self.bury(packet.flow);
+        }
+    }
+
+    /// Begins the flows of a process that are due.
+    fn bring_up(&mut self, process: usize) {
+        while let Some(arrived) = self.processes[process].0.take(self.now) {
+            let spec = &self.processes[process].1;
+            let route = spec.routes.get(arrived.route as usize);
+            let controller = spec.mix.get(arrived.choice as usize);
+            let (Some(route), Some(controller)) = (route, controller) else { continue };
+            let id = self.fabric.add_flow(route);
+            let tcp = TcpSpec {
+                client: spec.client,
+                server: spec.server,
+                controller: controller.clone(),
+                application: Application::Sized(arrived.bytes),
+            };
+            let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed));
+            tcp.on_timer(self.now, Side::Client, &mut self.fabric, &mut self.recorder);
+            self.flows.push(Hosts::Tcp(tcp));
+            self.arrived.push(arrived);
+        }
+        self.fabric.wake_process(process, self.processes[process].0.next());
+    }
+
+    /// Frees what a flow that came up needed, once it has closed at both ends.
+    fn bury(&mut self, flow: FlowId) {
+        let own = self.flows.len() - self.arrived.len();
+        if flow.index() < own {
+            return;
+        }
+        let place = &mut self.flows[flow.index()];
+        if matches!(place, Hosts::Tcp(tcp) if tcp.is_over()) {
+            *place = Hosts::Gone;
+            self.fabric.wake(flow, Side::Client, None);
+            self.fabric.wake(flow, Side::Server, None);
         }
     }
 }
@@ -162,6 +232,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
             Traffic::Cbr(spec) => {
                 let (source, first) = Cbr::new(id, *spec, start, seed);
                 (Self::Cbr(source), first)
+            }
+            Traffic::OnOff(spec) => {
+                let (source, first) = OnOff::new(id, *spec, start, seed);
+                (Self::OnOff(source), first)
             }
         };
         if let Some(first) = first.filter(|_| !flow.muted) {

@@ -2,16 +2,26 @@
 
 use firstflight::{Rate, Span};
 
+use crate::aqm::Discipline;
+use crate::batch::Batch;
 use crate::network::{LinkSpec, Probability, QueueLimit};
 use crate::packet::LinkId;
+use crate::policer::PolicerSpec;
+use crate::trace::RateTrace;
 
 /// A path with one bottleneck.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathSpec {
     /// The bottleneck's rate in IP bits per second.
     pub rate: Rate,
+    /// The bottleneck's rate over time, in place of `rate`.
+    pub rates: Option<RateTrace>,
     /// The bottleneck's queue.
     pub queue: QueueLimit,
+    /// What the bottleneck's queue does before it is full.
+    pub discipline: Discipline,
+    /// Polices what enters the bottleneck's queue.
+    pub policer: Option<PolicerSpec>,
     /// One-way propagation delay from the sender to the receiver.
     pub forward_delay: Span,
     /// One-way propagation delay back.
@@ -26,6 +36,8 @@ pub struct PathSpec {
     pub reverse_rate: Option<Rate>,
     /// The queue of the way back.
     pub reverse_queue: QueueLimit,
+    /// Holds back what comes back, after the way back, and releases it together.
+    pub ack_batch: Option<Batch>,
 }
 
 impl PathSpec {
@@ -34,7 +46,10 @@ impl PathSpec {
         let forward_delay = rtt / 2;
         Self {
             rate,
+            rates: None,
             queue,
+            discipline: Discipline::DropTail,
+            policer: None,
             forward_delay,
             reverse_delay: rtt - forward_delay,
             loss: Probability::NEVER,
@@ -42,6 +57,7 @@ impl PathSpec {
             access_rate: None,
             reverse_rate: None,
             reverse_queue: QueueLimit::Unlimited,
+            ack_batch: None,
         }
     }
 
@@ -84,13 +100,21 @@ pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
     let back = LinkId(1);
     let mut links = vec![
         LinkSpec {
+            rates: path.rates.clone(),
             queue: path.queue,
+            discipline: path.discipline,
+            policer: path.policer,
             loss: path.loss,
             jitter: path.jitter,
             ..LinkSpec::new(Some(path.rate), path.forward_delay)
         },
         LinkSpec { queue: path.reverse_queue, ..LinkSpec::new(path.reverse_rate, path.reverse_delay) },
     ];
+    let mut reverse = vec![back];
+    if let Some(batch) = path.ack_batch {
+        reverse.push(LinkId(2));
+        links.push(LinkSpec { batch: Some(batch), ..LinkSpec::new(None, Span::ZERO) });
+    }
     let mut routes = Vec::with_capacity(pairs);
     for _ in 0..pairs {
         let mut forward = Vec::with_capacity(2);
@@ -99,7 +123,60 @@ pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
             links.push(LinkSpec::new(Some(rate), Span::ZERO));
         }
         forward.push(bottleneck);
-        routes.push(Route { forward, reverse: vec![back] });
+        routes.push(Route { forward, reverse: reverse.clone() });
     }
     Topology { links, bottleneck, routes }
+}
+
+/// Routers in a row, hosts at each of them: flows between any two routers share the links that both cross.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParkingLot {
+    /// Each of the links between two routers, in either direction.
+    pub backbone: LinkSpec,
+    /// How many of them there are in a row: one less than routers.
+    pub hops: u32,
+    /// Hosts at each router.
+    pub hosts: u32,
+    /// Each of the links between a host and its router, in either direction; `None` puts hosts on their routers.
+    pub edge: Option<LinkSpec>,
+}
+
+impl ParkingLot {
+    /// The links: those of the backbone from the first router to the last, those back, and two for each host, to
+    /// and from its router.
+    pub fn links(&self) -> Vec<LinkSpec> {
+        let edges = self.edge.iter().flat_map(|edge| {
+            let count = 2 * (self.hops as usize + 1) * self.hosts as usize;
+            std::iter::repeat_n(edge.clone(), count)
+        });
+        let backbone = std::iter::repeat_n(self.backbone.clone(), 2 * self.hops as usize);
+        backbone.chain(edges).collect()
+    }
+
+    /// The way from a host to another, each named by its router and its place there; `None` if one of them does
+    /// not exist or both are at one router.
+    pub fn route(&self, from: (u32, u32), to: (u32, u32)) -> Option<Route> {
+        let exists = |(router, host): (u32, u32)| router <= self.hops && host < self.hosts;
+        if !exists(from) || !exists(to) || from.0 == to.0 {
+            return None;
+        }
+        Some(Route { forward: self.way(from, to), reverse: self.way(to, from) })
+    }
+
+    /// A way from the first router to the last, for hosts that are the first of theirs.
+    pub fn through(&self) -> Option<Route> {
+        self.route((0, 0), (self.hops, 0))
+    }
+
+    fn way(&self, from: (u32, u32), to: (u32, u32)) -> Vec<LinkId> {
+        let edge = |(router, host): (u32, u32), down: u32| {
+            self.edge.as_ref().map(|_| LinkId(2 * self.hops + 2 * (router * self.hosts + host) + down))
+        };
+        let backbone: Vec<LinkId> = if from.0 < to.0 {
+            (from.0..to.0).map(LinkId).collect()
+        } else {
+            (to.0..from.0).rev().map(|hop| LinkId(self.hops + hop)).collect()
+        };
+        edge(from, 0).into_iter().chain(backbone).chain(edge(to, 1)).collect()
+    }
 }

@@ -21,7 +21,7 @@ fn main_flow(topology: &Topology, route: usize) -> Flow<AnyScheme, AnyRestart, A
     let scheme = registry::scheme("slow-start").and_then(|entry| entry.build(initial, &[]).ok());
     let controller = Controller::new(
         scheme.expect("slow start is registered"),
-        registry::restart("rfc5681").expect("registered").build(initial),
+        registry::restart("rfc5681").expect("registered").build(initial, &[]).expect("no settings"),
         registry::law("reno").expect("registered").build(),
     );
     let config = Config { mss: MSS, ack_policy: AckPolicy::Every, ..Config::default() };

@@ -1,0 +1,292 @@
+//! Flows that come up as the run goes on: a Poisson process of transfers or of web pages.
+//!
+//! Arrivals are open: when they come, how large they are and which way they take is drawn from streams of the
+//! process's own, whatever the network does to them. So the same seed brings the same arrivals to every scheme.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use firstflight::{Controller, Span, Time};
+use firstflight_tcp::Config;
+
+use crate::network::FlowFault;
+use crate::random::{Purpose, Stream};
+use crate::sizes::{Sizes, exponential, pareto};
+use crate::topology::Route;
+
+/// A Poisson process of TCP flows.
+#[derive(Clone, Debug)]
+pub struct Arrivals<S, R, A> {
+    /// The ways that they may take; each takes one at random.
+    pub routes: Vec<Route>,
+    /// No arrival comes before.
+    pub start: Time,
+    /// None comes at this instant or later.
+    pub stop: Option<Time>,
+    /// The mean time between arrivals, which is exponential.
+    pub mean_gap: Span,
+    /// What an arrival is.
+    pub content: Content,
+    /// The sender's endpoint.
+    pub client: Config,
+    /// The receiver's endpoint.
+    pub server: Config,
+    /// What governs the senders; each takes one at random.
+    pub mix: Vec<Controller<S, R, A>>,
+}
+
+/// What an arrival is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Content {
+    /// One transfer on a connection of its own.
+    Transfer(Sizes),
+    /// A web page: a file and those embedded in it, each on a connection of its own, one begun after the other.
+    /// Surge's distributions of file sizes ([`Sizes::Web`]), of the number of embedded files (Pareto from 1 with
+    /// exponent 2.43, cut at 100) and of the time between them (Weibull with shape 1.46 and scale 0.382 s; Barford
+    /// and Crovella, Table 1). Surge's users wait for their pages; ours do not, so that the load is what is
+    /// asked for.
+    Page,
+}
+
+const EMBEDDED_SHAPE: f64 = 2.43;
+const EMBEDDED_MOST: f64 = 100.0;
+const GAP_SHAPE: f64 = 1.46;
+const GAP_SCALE_NANOS: f64 = 382_000_000.0;
+
+impl Content {
+    /// The mean payload of an arrival, in bytes.
+    pub fn mean_bytes(self) -> f64 {
+        match self {
+            Self::Transfer(sizes) => sizes.mean(),
+            Self::Page => Sizes::Web.mean() * (1.0 + mean_embedded()),
+        }
+    }
+
+    /// The mean number of connections of an arrival.
+    pub fn mean_flows(self) -> f64 {
+        match self {
+            Self::Transfer(_) => 1.0,
+            Self::Page => 1.0 + mean_embedded(),
+        }
+    }
+}
+
+/// The mean of the whole part of the cut Pareto: the sum of P(X ≥ n) over n.
+fn mean_embedded() -> f64 {
+    let (mut sum, mut n) = (0.0, 1.0);
+    while n <= EMBEDDED_MOST {
+        sum += libm::pow(n, -EMBEDDED_SHAPE);
+        n += 1.0;
+    }
+    sum
+}
+
+impl<S, R, A> Arrivals<S, R, A> {
+    pub(crate) fn check(&self) -> Result<(), FlowFault> {
+        if self.mean_gap.is_zero() {
+            return Err(FlowFault::ZeroSpan);
+        }
+        if self.mix.is_empty() || self.routes.is_empty() {
+            return Err(FlowFault::NoChoice);
+        }
+        match self.content {
+            Content::Transfer(sizes) => sizes.check(),
+            Content::Page => Ok(()),
+        }
+    }
+}
+
+/// A flow that comes up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Arrived {
+    /// Its process, by its place in [`crate::Network::arrivals`].
+    pub process: u32,
+    /// Which of the process's ways it takes.
+    pub route: u32,
+    /// Which of the process's mix governs its sender.
+    pub choice: u32,
+    /// Its payload in bytes.
+    pub bytes: u64,
+}
+
+/// The process at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    index: u32,
+    stop: Option<Time>,
+    mean_gap: Span,
+    content: Content,
+    routes: u32,
+    choices: u32,
+    gaps: Stream,
+    contents: Stream,
+    next_arrival: Option<Time>,
+    /// Flows of arrivals so far that have still to begin, in order; the second part keeps that of the draws.
+    pending: BinaryHeap<Reverse<(Time, u64, Arrived)>>,
+    drawn: u64,
+}
+
+impl Process {
+    pub(crate) fn new<S, R, A>(index: u32, spec: &Arrivals<S, R, A>, seed: u64) -> Self {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let mut process = Self {
+            index,
+            stop: spec.stop,
+            mean_gap: spec.mean_gap,
+            content: spec.content,
+            routes: count(spec.routes.len()),
+            choices: count(spec.mix.len()),
+            gaps: Stream::new(seed, Purpose::Arrival, index, 0),
+            contents: Stream::new(seed, Purpose::Size, index, 0),
+            next_arrival: None,
+            pending: BinaryHeap::new(),
+            drawn: 0,
+        };
+        process.schedule(spec.start);
+        process
+    }
+
+    /// When the next flow begins.
+    pub(crate) fn next(&self) -> Option<Time> {
+        let pending = self.pending.peek().map(|Reverse((at, ..))| *at);
+        match (pending, self.next_arrival) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Takes a flow that begins by `now`.
+    pub(crate) fn take(&mut self, now: Time) -> Option<Arrived> {
+        while let Some(at) = self.next_arrival.filter(|at| *at <= now) {
+            self.arrive(at);
+            self.schedule(at);
+        }
+        let Reverse((at, ..)) = self.pending.peek()?;
+        if *at > now {
+            return None;
+        }
+        self.pending.pop().map(|Reverse((.., arrived))| arrived)
+    }
+
+    /// An arrival: its flows, with the times of those that begin later.
+    fn arrive(&mut self, at: Time) {
+        match self.content {
+            Content::Transfer(sizes) => self.begin(at, sizes),
+            Content::Page => {
+                self.begin(at, Sizes::Web);
+                let embedded =
+                    libm::floor(pareto(&mut self.contents, 1.0, EMBEDDED_SHAPE)).min(EMBEDDED_MOST);
+                let (mut at, mut left) = (at, embedded);
+                while left >= 1.0 {
+                    // Weibull: scale × (-ln u)^(1/shape).
+                    let gap = GAP_SCALE_NANOS * libm::pow(-libm::log(self.contents.unit()), 1.0 / GAP_SHAPE);
+                    at = at + nanos(gap);
+                    self.begin(at, Sizes::Web);
+                    left -= 1.0;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, at: Time, sizes: Sizes) {
+        let pick = |stream: &mut Stream, of: u32| u32::try_from(stream.below(u64::from(of))).unwrap_or(0);
+        let arrived = Arrived {
+            process: self.index,
+            route: pick(&mut self.contents, self.routes),
+            choice: pick(&mut self.contents, self.choices),
+            bytes: sizes.draw(&mut self.contents),
+        };
+        self.pending.push(Reverse((at, self.drawn, arrived)));
+        self.drawn += 1;
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a mean is far below 2^53 ns")]
+    fn schedule(&mut self, after: Time) {
+        let next = after + nanos(exponential(&mut self.gaps, self.mean_gap.nanos() as f64));
+        self.next_arrival = Some(next).filter(|next| self.stop.is_none_or(|stop| *next < stop));
+    }
+}
+
+/// At least a nanosecond, so that time goes on.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
+pub(crate) fn nanos(span: f64) -> Span {
+    Span::from_nanos((span as u64).clamp(1, 1 << 62))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight::avoidance::Reno;
+    use firstflight::schemes::SlowStart;
+
+    fn process(content: Content, seed: u64) -> Process {
+        let spec: Arrivals<SlowStart, SlowStart, Reno> = Arrivals {
+            routes: vec![Route { forward: Vec::new(), reverse: Vec::new() }; 3],
+            start: Time::ZERO,
+            stop: None,
+            mean_gap: Span::from_millis(10),
+            content,
+            client: Config::default(),
+            server: Config::default(),
+            mix: Vec::new(),
+        };
+        Process::new(0, &spec, seed)
+    }
+
+    fn until(process: &mut Process, end: u64) -> Vec<(u64, Arrived)> {
+        let mut all = Vec::new();
+        while let Some(at) = process.next().filter(|at| at.nanos() < end) {
+            while let Some(arrived) = process.take(at) {
+                all.push((at.nanos(), arrived));
+            }
+        }
+        all
+    }
+
+    const MINUTES: u64 = 600_000_000_000;
+
+    #[test]
+    fn arrivals_are_a_poisson_process() {
+        let all = until(&mut process(Content::Transfer(Sizes::Fixed(1)), 1), MINUTES);
+        // 60 000 expected, standard deviation 245; five of them.
+        assert!(all.len().abs_diff(60_000) < 1_225, "{}", all.len());
+        // In windows of 100 ms the variance of the counts is their mean, 10.
+        let mut counts = vec![0i64; 6_000];
+        for (at, _) in &all {
+            counts[usize::try_from(at / 100_000_000).unwrap()] += 1;
+        }
+        let variance = counts.iter().map(|count| (count - 10) * (count - 10)).sum::<i64>() / 600;
+        assert!((90..110).contains(&variance), "{variance} tenths");
+        for route in 0..3 {
+            let taken = all.iter().filter(|(_, arrived)| arrived.route == route).count();
+            assert!(taken.abs_diff(20_000) < 1_000);
+        }
+    }
+
+    #[test]
+    fn a_page_is_a_file_and_those_embedded_in_it_one_begun_after_the_other() {
+        let all = until(&mut process(Content::Page, 1), MINUTES);
+        let flows = all.len() as f64 / 60_000.0;
+        let wanted = Content::Page.mean_flows();
+        assert!((flows / wanted - 1.0).abs() < 0.03, "{flows} {wanted}");
+        assert!(all.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        let bytes = all.iter().map(|(_, arrived)| arrived.bytes).sum::<u64>() as f64 / 60_000.0;
+        assert!((bytes / Content::Page.mean_bytes() - 1.0).abs() < 0.1, "{bytes}");
+    }
+
+    #[test]
+    fn the_seed_determines_the_arrivals() {
+        let of = |seed| until(&mut process(Content::Page, seed), 1_000_000_000);
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn none_comes_at_the_stop_or_later() {
+        let mut process = process(Content::Transfer(Sizes::Fixed(1)), 1);
+        process.stop = Some(Time::from_nanos(1_000_000_000));
+        let all = until(&mut process, u64::MAX);
+        assert!(all.len() > 50 && all.iter().all(|(at, _)| *at < 1_000_000_000));
+        assert_eq!(process.next(), None);
+    }
+}

@@ -1,0 +1,149 @@
+//! Unresponsive traffic that comes and goes.
+
+use firstflight::{Rate, Span, Time};
+
+use crate::arrivals::nanos;
+use crate::fabric::Fabric;
+use crate::link::transmission;
+use crate::network::{CbrSpec, FlowFault};
+use crate::packet::{FlowId, Packet, Payload, Side};
+use crate::random::{Purpose, Stream};
+use crate::recorder::Recorder;
+use crate::sizes::{exponential, least, pareto};
+
+/// Datagrams at a constant rate while the source is on, none while it is off. How far the next packet is counts in
+/// time that the source is on, so the long-run rate is exact however short the periods.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OnOffSpec {
+    /// IP bits per second while it is on.
+    pub rate: Rate,
+    /// IP bytes of a packet.
+    pub packet: u32,
+    /// The mean time that it is on.
+    pub on: Span,
+    /// The mean time that it is off.
+    pub off: Span,
+    /// How the two are distributed.
+    pub periods: Periods,
+    /// No packet leaves at this instant or later.
+    pub stop: Option<Time>,
+}
+
+/// How times on and off are distributed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Periods {
+    /// Exponential, as in ns-2's `Exponential` traffic.
+    Exponential,
+    /// Pareto with this exponent, above one, as in ns-2's `Pareto` traffic (1.5 there).
+    Pareto(f64),
+}
+
+impl OnOffSpec {
+    pub(crate) fn check(&self) -> Result<(), FlowFault> {
+        if self.on.is_zero() || self.off.is_zero() {
+            return Err(FlowFault::ZeroSpan);
+        }
+        if let Periods::Pareto(shape) = self.periods
+            && !(shape > 1.0 && shape <= 1_000.0)
+        {
+            return Err(FlowFault::Sizes);
+        }
+        CbrSpec { rate: self.rate, packet: self.packet, stop: self.stop }.check()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a mean is far below 2^53 ns")]
+    fn draw(&self, stream: &mut Stream, mean: Span) -> Span {
+        let mean = mean.nanos() as f64;
+        nanos(match self.periods {
+            Periods::Exponential => exponential(stream, mean),
+            Periods::Pareto(shape) => pareto(stream, least(mean, shape), shape),
+        })
+    }
+}
+
+/// The source at work.
+#[derive(Clone, Debug)]
+pub(crate) struct OnOff {
+    id: FlowId,
+    spec: OnOffSpec,
+    stream: Stream,
+    packets: u64,
+    on: bool,
+    begun: bool,
+    /// When the period ends.
+    until: Time,
+    /// How much time on is left until the next packet, counted from the period's begin or the last packet.
+    due: Span,
+    /// Since when `due` counts, while it is on.
+    since: Time,
+    /// The next packet is due this part of a nanosecond later, over the rate.
+    remainder: u64,
+}
+
+impl OnOff {
+    /// A source that starts at `start`, on or off with the shares of the two, and its first event.
+    pub(crate) fn new(id: FlowId, spec: OnOffSpec, start: Time, seed: u64) -> (Self, Option<Time>) {
+        let mut stream = Stream::new(seed, Purpose::OnOff, id.0, 0);
+        let on = stream.below(spec.on.nanos().saturating_add(spec.off.nanos())) < spec.on.nanos();
+        let (interval, _) = transmission(spec.rate, spec.packet, 0);
+        let due = Span::from_nanos(stream.below(interval));
+        let length = spec.draw(&mut stream, if on { spec.on } else { spec.off });
+        let until = start + length;
+        let source =
+            Self { id, spec, stream, packets: 0, on, begun: false, until, due, since: start, remainder: 0 };
+        (source, spec.stop.is_none_or(|stop| start < stop).then_some(start))
+    }
+
+    /// The begin or end of a period, or a datagram is due.
+    pub(crate) fn on_timer<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+        if !self.begun {
+            self.begun = true;
+            fabric.flows[self.id.index()].started.get_or_insert(now);
+            self.tell(now, recorder);
+        } else if now >= self.until {
+            self.turn(now);
+            self.tell(now, recorder);
+        } else {
+            self.send(now, fabric, recorder);
+        }
+        let next = if self.on { self.until.min(self.since + self.due) } else { self.until };
+        let next = Some(next).filter(|next| self.spec.stop.is_none_or(|stop| *next < stop));
+        if next.is_none() && self.on {
+            recorder.offered(self.spec.stop.unwrap_or(now), self.id, 0);
+        }
+        fabric.wake(self.id, Side::Client, next);
+    }
+
+    fn tell<W: Recorder>(&self, now: Time, recorder: &mut W) {
+        recorder.offered(now, self.id, if self.on { self.spec.rate.bps() } else { 0 });
+    }
+
+    fn turn(&mut self, now: Time) {
+        if self.on {
+            self.due = self.due - now.since(self.since);
+        }
+        self.on = !self.on;
+        self.since = now;
+        let mean = if self.on { self.spec.on } else { self.spec.off };
+        self.until = now + self.spec.draw(&mut self.stream, mean);
+    }
+
+    fn send<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+        let packet = Packet {
+            flow: self.id,
+            from: Side::Client,
+            retransmission: false,
+            wire: self.spec.packet,
+            number: self.packets,
+            sent_at: now,
+            payload: Payload::Datagram,
+            hop: 0,
+        };
+        self.packets += 1;
+        fabric.send(now, packet, recorder);
+        let (nanos, remainder) = transmission(self.spec.rate, self.spec.packet, self.remainder);
+        self.remainder = remainder;
+        self.since = now;
+        self.due = Span::from_nanos(nanos);
+    }
+}

@@ -1,0 +1,224 @@
+//! How large transfers are.
+
+use crate::network::FlowFault;
+use crate::random::Stream;
+
+/// A distribution of transfer sizes, in payload bytes. A size is whole and at least one byte.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Sizes {
+    /// All alike.
+    Fixed(u64),
+    /// Exponential.
+    Exponential {
+        /// The mean.
+        mean: f64,
+    },
+    /// Log-normal.
+    LogNormal {
+        /// The mean.
+        mean: f64,
+        /// The standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// Pareto, cut off at a largest size.
+    Pareto {
+        /// The mean without the cut.
+        mean: f64,
+        /// The exponent of the tail, above one.
+        shape: f64,
+        /// Larger draws count as this much.
+        largest: f64,
+    },
+    /// Files of web servers: a log-normal body and a Pareto tail (P. Barford and M. Crovella, "Generating
+    /// Representative Web Workloads for Network and Server Performance Evaluation", SIGMETRICS 1998, Table 1).
+    Web,
+}
+
+/// Surge's table: 93 % of the files are of the body.
+const BODY: f64 = 0.93;
+const BODY_MU: f64 = 9.357;
+const BODY_SIGMA: f64 = 1.318;
+/// Where the tail begins, and its exponent.
+const TAIL_LEAST: f64 = 133_000.0;
+const TAIL_SHAPE: f64 = 1.1;
+/// Our cut: the mean of an uncut tail is carried by files so rare that no run has one.
+const TAIL_LARGEST: f64 = 10_000_000.0;
+
+impl Sizes {
+    pub(crate) fn check(self) -> Result<(), FlowFault> {
+        let possible = match self {
+            Self::Fixed(bytes) => bytes > 0,
+            Self::Exponential { mean } => is_size(mean),
+            Self::LogNormal { mean, sigma } => is_size(mean) && (0.0..=10.0).contains(&sigma),
+            Self::Pareto { mean, shape, largest } => {
+                is_size(mean) && shape > 1.0 && shape <= 1_000.0 && is_size(largest) && largest > mean
+            }
+            Self::Web => true,
+        };
+        if possible { Ok(()) } else { Err(FlowFault::Sizes) }
+    }
+
+    /// The mean of whole draws is this, to less than a byte.
+    pub fn mean(self) -> f64 {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+            Self::Fixed(bytes) => bytes as f64,
+            Self::Exponential { mean } | Self::LogNormal { mean, .. } => mean,
+            Self::Pareto { mean, shape, largest } => cut_pareto_mean(least(mean, shape), shape, largest),
+            Self::Web => {
+                // A log-normal below a bound: the mean, by the share of the mass and of the first moment below it.
+                let bound = (libm::log(TAIL_LEAST) - BODY_MU) / BODY_SIGMA;
+                let whole = libm::exp(BODY_MU + BODY_SIGMA * BODY_SIGMA / 2.0);
+                let body = whole * normal_below(bound - BODY_SIGMA) / normal_below(bound);
+                BODY * body + (1.0 - BODY) * cut_pareto_mean(TAIL_LEAST, TAIL_SHAPE, TAIL_LARGEST)
+            }
+        }
+    }
+
+    pub(crate) fn draw(self, stream: &mut Stream) -> u64 {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::Exponential { mean } => whole(exponential(stream, mean)),
+            Self::LogNormal { mean, sigma } => {
+                whole(libm::exp(libm::log(mean) - sigma * sigma / 2.0 + sigma * normal(stream)))
+            }
+            Self::Pareto { mean, shape, largest } => {
+                whole(pareto(stream, least(mean, shape), shape).min(largest))
+            }
+            Self::Web => whole(web(stream)),
+        }
+    }
+}
+
+fn is_size(bytes: f64) -> bool {
+    (1.0..=1e15).contains(&bytes)
+}
+
+fn web(stream: &mut Stream) -> f64 {
+    if stream.unit() >= BODY {
+        return pareto(stream, TAIL_LEAST, TAIL_SHAPE).min(TAIL_LARGEST);
+    }
+    loop {
+        let size = libm::exp(BODY_MU + BODY_SIGMA * normal(stream));
+        if size < TAIL_LEAST {
+            return size;
+        }
+    }
+}
+
+/// An exponential draw of this mean.
+pub(crate) fn exponential(stream: &mut Stream, mean: f64) -> f64 {
+    -mean * libm::log(stream.unit())
+}
+
+/// A Pareto draw: above `least`, with a tail of exponent `shape`.
+pub(crate) fn pareto(stream: &mut Stream, least: f64, shape: f64) -> f64 {
+    least * libm::pow(stream.unit(), -1.0 / shape)
+}
+
+/// The least value of a Pareto distribution of this mean.
+pub(crate) fn least(mean: f64, shape: f64) -> f64 {
+    mean * (shape - 1.0) / shape
+}
+
+/// The mean of min(Pareto, `largest`): ∫ P(X > x) dx.
+fn cut_pareto_mean(least: f64, shape: f64, largest: f64) -> f64 {
+    if largest <= least {
+        return largest;
+    }
+    let tail = 1.0 - libm::pow(least / largest, shape - 1.0);
+    least + least / (shape - 1.0) * tail
+}
+
+/// A standard normal draw (Box and Muller's transform, one of its two).
+fn normal(stream: &mut Stream) -> f64 {
+    let (radius, angle) = (stream.unit(), stream.unit());
+    libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(core::f64::consts::TAU * angle)
+}
+
+/// The share of a standard normal below `x`.
+fn normal_below(x: f64) -> f64 {
+    libm::erfc(-x / core::f64::consts::SQRT_2) / 2.0
+}
+
+/// To the nearest whole byte, at least one.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
+fn whole(bytes: f64) -> u64 {
+    (libm::round(bytes) as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Purpose;
+
+    /// Sorted draws.
+    fn draws(sizes: Sizes, count: usize) -> Vec<u64> {
+        let mut stream = Stream::new(3, Purpose::Size, 0, 0);
+        let mut draws: Vec<u64> = (0..count).map(|_| sizes.draw(&mut stream)).collect();
+        draws.sort_unstable();
+        draws
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a test's sums")]
+    fn mean(draws: &[u64]) -> f64 {
+        draws.iter().sum::<u64>() as f64 / draws.len() as f64
+    }
+
+    fn near(found: f64, wanted: f64, share: f64) -> bool {
+        (found - wanted).abs() < share * wanted
+    }
+
+    #[test]
+    fn every_distribution_has_the_mean_that_it_says() {
+        // The share is five standard errors of 10^6 draws, or more.
+        for (sizes, share) in [
+            (Sizes::Fixed(7), 1e-12),
+            (Sizes::Exponential { mean: 50_000.0 }, 0.005),
+            (Sizes::LogNormal { mean: 50_000.0, sigma: 1.0 }, 0.007),
+            (Sizes::Pareto { mean: 50_000.0, shape: 1.5, largest: 1e6 }, 0.02),
+            (Sizes::Web, 0.03),
+        ] {
+            let found = mean(&draws(sizes, 1_000_000));
+            assert!(near(found, sizes.mean(), share), "{sizes:?}: {found} for {}", sizes.mean());
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_distribution() {
+        let at = |draws: &[u64], per_mille: usize| draws[draws.len() * per_mille / 1_000] as f64;
+        let exponential = draws(Sizes::Exponential { mean: 100_000.0 }, 200_000);
+        for (per_mille, quantile) in [(500, 69_315.0), (900, 230_259.0), (100, 10_536.0)] {
+            assert!(near(at(&exponential, per_mille), quantile, 0.02));
+        }
+        // ln x is normal with mean ln 100 000 - 1/2; its upper decile is 1.2816 deviations up.
+        let lognormal = draws(Sizes::LogNormal { mean: 100_000.0, sigma: 1.0 }, 200_000);
+        assert!(near(at(&lognormal, 500), 60_653.0, 0.02));
+        assert!(near(at(&lognormal, 900), 60_653.0 * 3.602, 0.02));
+        // P(X > x) = (least / x)^shape, least = 100 000 / 3.
+        let pareto = draws(Sizes::Pareto { mean: 100_000.0, shape: 1.5, largest: 1e9 }, 200_000);
+        assert!(pareto[0] >= 33_333);
+        assert!(near(at(&pareto, 990), 33_333.0 * 21.544, 0.05));
+        assert!(draws(Sizes::Pareto { mean: 1_000.0, shape: 1.2, largest: 5_000.0 }, 10_000)[9_999] == 5_000);
+        // Web files: 7 % above 133 kB; the median of the body is near e^9.357, a little lower for its cut.
+        let web = draws(Sizes::Web, 200_000);
+        let tail = web.iter().filter(|size| **size >= 133_000).count();
+        assert!(tail.abs_diff(14_000) < 600, "{tail}");
+        assert!(*web.last().expect("draws") <= 10_000_000);
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused() {
+        for sizes in [
+            Sizes::Fixed(0),
+            Sizes::Exponential { mean: 0.0 },
+            Sizes::Exponential { mean: f64::NAN },
+            Sizes::LogNormal { mean: 1e3, sigma: -1.0 },
+            Sizes::Pareto { mean: 1e3, shape: 1.0, largest: 1e6 },
+            Sizes::Pareto { mean: 1e3, shape: 2.0, largest: 1e2 },
+        ] {
+            assert_eq!(sizes.check(), Err(FlowFault::Sizes), "{sizes:?}");
+        }
+        assert_eq!(Sizes::Web.check(), Ok(()));
+    }
+}
