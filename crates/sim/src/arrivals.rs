@@ -264,6 +264,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_precision_loss, reason = "a test's sums")]
     fn a_page_is_a_file_and_those_embedded_in_it_one_begun_after_the_other() {
         let all = until(&mut process(Content::Page, 1), MINUTES);
         let flows = all.len() as f64 / 60_000.0;

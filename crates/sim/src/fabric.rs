@@ -199,7 +199,11 @@ impl Fabric {
     }
 
     /// Counts and tells what the discipline of a link's queue just dropped and marked.
+    #[inline]
     fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
+        if !self.links[id.index()].is_managed() {
+            return;
+        }
         while let Some(packet) = self.links[id.index()].take_marked() {
             if is_clients_data(&packet) {
                 self.flows[packet.flow.index()].data_marked += 1;
@@ -212,8 +216,11 @@ impl Fabric {
     }
 
     /// Counts the datagrams that have reached their sink over a link, ahead of any packet that matters.
+    #[inline]
     fn sink<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
-        while let Some(passage) = self.links[id.index()].quiet_arrival(now, recorder) {
+        while self.links[id.index()].begins_quietly()
+            && let Some(passage) = self.links[id.index()].quiet_arrival(now, recorder)
+        {
             self.flows[passage.packet.flow.index()].delivered_bytes += u64::from(passage.packet.wire);
         }
     }

@@ -106,6 +106,18 @@ impl Link {
         }
     }
 
+    /// Whether the first packet is one on whose arrival nothing depends.
+    #[inline]
+    pub(crate) fn begins_quietly(&self) -> bool {
+        matches!(self, Self::DropTail(link) if link.begins_quietly())
+    }
+
+    /// Whether its queue may drop and mark packets after they entered it.
+    #[inline]
+    pub(crate) fn is_managed(&self) -> bool {
+        matches!(self, Self::Managed(_))
+    }
+
     /// Takes the first packet if it has arrived by `now` and nothing depended on when.
     pub(crate) fn quiet_arrival<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
         match self {

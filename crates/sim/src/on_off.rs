@@ -120,7 +120,7 @@ impl OnOff {
 
     fn turn(&mut self, now: Time) {
         if self.on {
-            self.due = self.due - now.since(self.since);
+            self.due -= now.since(self.since);
         }
         self.on = !self.on;
         self.since = now;

@@ -55,7 +55,7 @@ pub struct RouterSpec {
 
 impl RouterSpec {
     /// The slots that remember an approval until the traffic of a flow with a round trip of `rtt_max` was measured:
-    /// ⌈RTTmax / D⌉ + 2 (the analysis, section V-B).
+    /// ⌈`RTTmax` / D⌉ + 2 (the analysis, section V-B).
     pub fn slots(rtt_max: Span, interval: Span) -> u8 {
         let intervals = rtt_max.nanos().div_ceil(interval.nanos().max(1));
         u8::try_from(intervals.saturating_add(2)).unwrap_or(u8::MAX)

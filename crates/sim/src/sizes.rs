@@ -185,6 +185,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_precision_loss, reason = "a test's sums")]
     fn quantiles_are_those_of_the_distribution() {
         let at = |draws: &[u64], per_mille: usize| draws[draws.len() * per_mille / 1_000] as f64;
         let exponential = draws(Sizes::Exponential { mean: 100_000.0 }, 200_000);

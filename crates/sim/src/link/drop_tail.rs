@@ -111,10 +111,15 @@ impl DropTail {
         Some(passage)
     }
 
+    /// Whether the first packet is one on whose arrival nothing depends.
+    #[inline]
+    pub(crate) fn begins_quietly(&self) -> bool {
+        self.ring.front().is_some_and(|passage| passage.quiet)
+    }
+
     /// Takes the first packet if it has arrived by `now` and nothing depended on when.
     pub(crate) fn quiet_arrival<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
-        self.ring.front().filter(|passage| passage.quiet)?;
-        self.arrival(now, recorder)
+        if self.begins_quietly() { self.arrival(now, recorder) } else { None }
     }
 
     /// Lets the transmissions start that are due by `now`.

@@ -55,6 +55,7 @@ impl Transmitter {
     }
 
     /// Transmits after all that came before, and says when that starts. `free_at` is then its end.
+    #[inline]
     pub(super) fn transmit(&mut self, now: Time, wire: u32) -> Time {
         if self.free_at < now {
             self.free_at = now;
@@ -72,6 +73,7 @@ impl Transmitter {
     }
 
     /// Transmits along the trace: what a step carries, then what the next one does.
+    #[cold]
     fn follow(&mut self, wire: u32) {
         let Some((trace, current)) = &mut self.trace else { return };
         let mut left = u64::from(wire).saturating_mul(BIT_NANOS);
@@ -104,6 +106,8 @@ pub(super) struct Wire {
     delay: Span,
     loss: Probability,
     jitter: Span,
+    /// Whether there is loss or jitter at all.
+    chancy: bool,
     loss_of: Vec<Stream>,
     jitter_of: Vec<Stream>,
     last_arrival: Time,
@@ -112,23 +116,31 @@ pub(super) struct Wire {
 impl Wire {
     pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
         let LinkSpec { delay, loss, jitter, .. } = *spec;
+        let chancy = !loss.is_never() || !jitter.is_zero();
         let (loss_of, jitter_of) = (Vec::new(), Vec::new());
-        Self { id, seed, delay, loss, jitter, loss_of, jitter_of, last_arrival: Time::ZERO }
+        Self { id, seed, delay, loss, jitter, chancy, loss_of, jitter_of, last_arrival: Time::ZERO }
     }
 
     /// When a packet arrives whose transmission ends at `sent`, and whether it is lost.
+    #[inline]
     pub(super) fn carry(&mut self, flow: usize, sent: Time) -> (Time, bool) {
+        let (jitter, lost) = if self.chancy { self.draw(flow) } else { (Span::ZERO, false) };
+        self.last_arrival = self.last_arrival.max(sent + self.delay + jitter);
+        (self.last_arrival, lost)
+    }
+
+    /// The jitter of a packet, and whether it is lost.
+    #[cold]
+    fn draw(&mut self, flow: usize) -> (Span, bool) {
         let lost = !self.loss.is_never() && {
             let stream = stream_of(&mut self.loss_of, flow, self.seed, Purpose::Loss, self.id);
             self.loss.covers(stream.bits())
         };
-        let mut arrives = sent + self.delay;
-        if !self.jitter.is_zero() {
-            let stream = stream_of(&mut self.jitter_of, flow, self.seed, Purpose::Jitter, self.id);
-            arrives = arrives + Span::from_nanos(stream.below(self.jitter.nanos().saturating_add(1)));
+        if self.jitter.is_zero() {
+            return (Span::ZERO, lost);
         }
-        self.last_arrival = self.last_arrival.max(arrives);
-        (self.last_arrival, lost)
+        let stream = stream_of(&mut self.jitter_of, flow, self.seed, Purpose::Jitter, self.id);
+        (Span::from_nanos(stream.below(self.jitter.nanos().saturating_add(1))), lost)
     }
 
     /// When the last packet so far arrives.
@@ -156,6 +168,7 @@ pub(super) struct Meter {
 
 impl Meter {
     /// Continues the integrals to `at`, before what waits changes.
+    #[inline]
     pub(super) fn count_to(&mut self, at: Time, packets: u32, bytes: u64) {
         let nanos = u128::from(at.since(self.counted_to).nanos());
         self.stats.packet_nanos += nanos * u128::from(packets);

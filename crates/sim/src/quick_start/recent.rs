@@ -29,7 +29,7 @@ impl Recent {
     /// A rate was approved.
     pub(super) fn add(&mut self, rate: Rate) {
         for slot in &mut self.slots {
-            *slot = *slot + rate;
+            *slot += rate;
         }
     }
 

@@ -71,8 +71,8 @@ fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, out
     }
 }
 
-fn link(spec: LinkSpec) -> DropTail {
-    DropTail::new(ID, &spec, 1)
+fn link(spec: &LinkSpec) -> DropTail {
+    DropTail::new(ID, spec, 1)
 }
 
 fn mbps(rate: u64) -> Rate {
@@ -85,7 +85,7 @@ fn times(outcome: &Outcome) -> Vec<u64> {
 
 #[test]
 fn a_packet_arrives_after_its_transmission_and_the_propagation() {
-    let mut link = link(LinkSpec::new(Some(mbps(100)), Span::from_millis(40)));
+    let mut link = link(&LinkSpec::new(Some(mbps(100)), Span::from_millis(40)));
     let outcome = offer(&mut link, &[(7, 1_000), (7, 500), (1_000_000, 1_000)], &mut ());
     // 80 µs, 80 + 40 µs, and 80 µs on an idle link.
     assert_eq!(times(&outcome), [40_080_007, 40_120_007, 41_080_000]);
@@ -94,7 +94,7 @@ fn a_packet_arrives_after_its_transmission_and_the_propagation() {
 #[test]
 fn a_link_without_a_rate_is_a_delay_and_nothing_waits() {
     let spec = LinkSpec { queue: QueueLimit::Packets(1), ..LinkSpec::new(None, Span::from_micros(5)) };
-    let mut link = link(spec);
+    let mut link = link(&spec);
     let mut seen = Occupancy::default();
     let outcome = offer(&mut link, &[(1, 1_500), (1, 1_500), (1, 1_500)], &mut seen);
     assert_eq!(times(&outcome), [5_001, 5_001, 5_001]);
@@ -104,7 +104,7 @@ fn a_link_without_a_rate_is_a_delay_and_nothing_waits() {
 #[test]
 fn a_queue_of_n_packets_holds_n_with_the_one_in_transmission() {
     let spec = LinkSpec { queue: QueueLimit::Packets(3), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
-    let mut link = link(spec);
+    let mut link = link(&spec);
     // One byte a microsecond: the first transmission ends at 10,000.
     let offers = [(0, 10), (0, 10), (0, 10), (0, 10), (9_999, 10), (10_001, 10), (10_001, 10)];
     let outcome = offer(&mut link, &offers, &mut ());
@@ -117,7 +117,7 @@ fn a_queue_of_n_packets_holds_n_with_the_one_in_transmission() {
 fn of_an_arrival_and_the_end_of_a_transmission_at_one_instant_the_arrival_comes_first() {
     let spec = LinkSpec { queue: QueueLimit::Packets(2), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
     for (when, dropped) in [(9_999, true), (10_000, true), (10_001, false)] {
-        let outcome = offer(&mut link(spec.clone()), &[(0, 10), (0, 10), (when, 10)], &mut ());
+        let outcome = offer(&mut link(&spec), &[(0, 10), (0, 10), (when, 10)], &mut ());
         assert_eq!(outcome.dropped == [2], dropped, "at {when}");
     }
 }
@@ -126,7 +126,7 @@ fn of_an_arrival_and_the_end_of_a_transmission_at_one_instant_the_arrival_comes_
 fn a_queue_of_n_bytes_takes_a_packet_only_whole() {
     let spec =
         LinkSpec { queue: QueueLimit::Bytes(Bytes::new(25)), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
-    let mut link = link(spec);
+    let mut link = link(&spec);
     // The first is larger than the queue but does not wait; 10 + 10 wait; 6 would make 26; 5 fills it.
     let outcome = offer(&mut link, &[(0, 30), (0, 10), (0, 10), (0, 6), (0, 5), (0, 1)], &mut ());
     assert_eq!(outcome.dropped, [3, 5]);
@@ -135,7 +135,7 @@ fn a_queue_of_n_bytes_takes_a_packet_only_whole() {
 
 #[test]
 fn the_integral_of_the_queue_is_exact_at_every_instant() {
-    let mut link = link(LinkSpec::new(Some(mbps(8)), Span::ZERO));
+    let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
     for number in 0..3 {
         link.enter(at(0), packet(number, 10), false, number, &mut ());
     }
@@ -150,7 +150,7 @@ fn the_integral_of_the_queue_is_exact_at_every_instant() {
 #[test]
 fn random_loss_takes_its_share_and_lost_packets_take_their_time() {
     let spec = LinkSpec { loss: Probability::ratio(1, 50), ..LinkSpec::new(Some(mbps(8)), Span::ZERO) };
-    let mut lossy = link(spec);
+    let mut lossy = link(&spec);
     let offers: Vec<(u64, u32)> = (0..100_000).map(|n| (n * 10_000, 10)).collect();
     let outcome = offer(&mut lossy, &offers, &mut ());
     let lost = outcome.arrived.iter().filter(|(_, _, lost)| *lost).count();
@@ -163,7 +163,7 @@ fn random_loss_takes_its_share_and_lost_packets_take_their_time() {
 #[test]
 fn loss_of_one_loses_all_and_of_none_loses_nothing() {
     for (loss, lost) in [(Probability::ratio(1, 1), 1_000), (Probability::NEVER, 0)] {
-        let mut link = link(LinkSpec { loss, ..LinkSpec::new(None, Span::from_nanos(1)) });
+        let mut link = link(&LinkSpec { loss, ..LinkSpec::new(None, Span::from_nanos(1)) });
         let offers = [(0, 10); 1_000];
         let outcome = offer(&mut link, &offers, &mut ());
         assert_eq!(outcome.arrived.iter().filter(|(_, _, lost)| *lost).count(), lost);
@@ -173,7 +173,7 @@ fn loss_of_one_loses_all_and_of_none_loses_nothing() {
 #[test]
 fn jitter_spreads_arrivals_over_its_whole_range_and_keeps_the_order() {
     let spec = LinkSpec { jitter: Span::from_micros(100), ..LinkSpec::new(None, Span::from_micros(500)) };
-    let mut link = link(spec);
+    let mut link = link(&spec);
     // Far enough apart that no packet can catch up with the one before.
     let apart: Vec<(u64, u32)> = (0..1_000).map(|n| (n * 200_000, 10)).collect();
     let outcome = offer(&mut link, &apart, &mut ());
@@ -188,7 +188,7 @@ fn jitter_spreads_arrivals_over_its_whole_range_and_keeps_the_order() {
 
 #[test]
 fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
-    let mut link = link(LinkSpec::new(Some(mbps(8)), Span::ZERO));
+    let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
     assert_eq!(link.enter(at(0), packet(0, 10), true, 0, &mut ()), Entry::Behind);
     assert_eq!(link.next_arrival(), None);
     assert_eq!(link.enter(at(0), packet(1, 10), false, 1, &mut ()), Entry::Next(at(20_000), 1));
@@ -251,7 +251,7 @@ proptest! {
     ) {
         let mut when = 0;
         let offers: Vec<(u64, u32)> = gaps.iter().map(|(gap, wire)| { when += gap / 20; (when, *wire) }).collect();
-        let mut link = link(LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO) });
+        let mut link = link(&LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO) });
         let mut seen = Occupancy::default();
         let outcome = offer(&mut link, &offers, &mut seen);
         let (expected, waits) = model(rate, queue, &offers);
@@ -265,7 +265,7 @@ proptest! {
 
     #[test]
     fn the_long_run_rate_is_exact(rate in 1_000u64..100_000_000_000, wire in 1u32..9_000, count in 1u64..2_000) {
-        let mut link = link(LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO));
+        let mut link = link(&LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO));
         let offers = vec![(0, wire); usize::try_from(count).unwrap()];
         let last = offer(&mut link, &offers, &mut ()).arrived.last().map(|(_, when, _)| u128::from(*when));
         let exact = u128::from(count) * u128::from(wire) * u128::from(BIT_NANOS) / u128::from(rate);
