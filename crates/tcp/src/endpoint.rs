@@ -156,6 +156,10 @@ struct Options {
 
 /// The MSS that a peer is taken to have without the option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
+/// What fits an IPv4 packet beside 40 bytes of headers.
+const MAX_MSS: u16 = 65_495;
+/// The least MSS of a peer that is obeyed (Linux `TCP_MIN_SND_MSS`): each segment costs memory.
+const LEAST_MSS: u16 = 48;
 /// RFC 7323 section 2.3: the largest window scale.
 const MAX_SCALE: u8 = 14;
 /// The handshake is given up after this many retransmissions (Linux `tcp_syn_retries`).
@@ -177,6 +181,8 @@ pub struct Endpoint<S, R, A> {
     receiver: Receiver,
     /// `TS.Recent` (RFC 7323 section 4.3).
     recent_timestamp: u32,
+    /// `Last.ACK.sent` (RFC 7323 section 4.3), as an offset.
+    last_ack_sent: u64,
     quick_start: Negotiation,
     acks_sent: u64,
     probe_window: bool,
@@ -188,8 +194,9 @@ pub struct Endpoint<S, R, A> {
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// An endpoint that has done nothing yet: a server listens, a client waits for [`Endpoint::open`].
     pub fn new(role: Role, config: &Config, controller: Controller<S, R, A>) -> Self {
+        let config = Config { mss: config.mss.clamp(1, MAX_MSS), ..*config };
         Self {
-            config: *config,
+            config,
             state: match role {
                 Role::Client => State::Closed,
                 Role::Server => State::Listening,
@@ -197,9 +204,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             handshake: Handshake { due: false, sent_at: None, retries: 0, timer: None, window_due: false },
             options: Options::default(),
             peer: Peer { initial: 0, mss: DEFAULT_MSS, scale: 0 },
-            sender: Sender::new(config, controller),
-            receiver: Receiver::new(config),
+            sender: Sender::new(&config, controller),
+            receiver: Receiver::new(&config),
             recent_timestamp: 0,
+            last_ack_sent: 0,
             quick_start: Negotiation::new(config.secret),
             acks_sent: 0,
             probe_window: false,
@@ -265,6 +273,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The next segment that may leave at `now`, if any. Call until it gives none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        if self.state == State::Aborted {
+            return None;
+        }
         if core::mem::take(&mut self.handshake.due) {
             return Some(self.send_handshake(now));
         }
@@ -429,7 +440,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.handshake.timer = None;
         let syn_lost = self.handshake.retries > 0;
         let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
-        let mss = self.config.mss.min(self.peer.mss).max(1);
+        let mss = self.config.mss.min(self.peer.mss.max(LEAST_MSS));
         self.receiver.establish(mss, self.options.sack);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         let window = if segment.flags.has(Flags::SYN) {
@@ -529,8 +540,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         if flags.has(Flags::SYN) {
             // A SYN again: the peer did not get our answer.
-            if self.state == State::SynReceived && segment.seq == self.peer.initial {
+            let again = self.state == State::SynReceived && segment.seq == self.peer.initial;
+            if again
+                && flags.has(Flags::ACK)
+                && seq::distance(self.config.initial_sequence, segment.ack, 0) == 0
+            {
+                // The other half of a simultaneous open.
+                self.establish(now, segment);
+                self.receiver.challenge();
+            } else if again && !flags.has(Flags::ACK) {
+                // Our answer was lost: what follows measures no round trip, and the SYN-ACK counts as lost.
                 self.handshake.due = true;
+                self.handshake.retries += 1;
             } else {
                 self.receiver.challenge();
             }
@@ -545,28 +566,37 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         let initial = self.config.initial_sequence;
         if self.state == State::SynReceived {
-            if seq::distance(initial, segment.ack, 0) < 0 {
+            // Nothing but the SYN was sent, so there is one acceptable acknowledgement.
+            let inside = (0..=i64::try_from(self.receiver.room()).unwrap_or(i64::MAX)).contains(&ahead);
+            if seq::distance(initial, segment.ack, 0) != 0 || !inside {
                 return;
             }
             self.establish(now, segment);
+        }
+        // RFC 9293 section 3.10.7.4: a segment wholly outside the window is answered and its ACK not heard. Data
+        // that arrived before goes on, to be reported as a duplicate.
+        let length = i64::from(segment.sequence_length());
+        let beyond = ahead > i64::try_from(self.receiver.room()).unwrap_or(i64::MAX);
+        let before = ahead + length < 0 || length == 0 && ahead < 0;
+        if beyond || before && length == 0 {
+            self.receiver.challenge();
+            return;
         }
         self.hear_request(segment);
         let start = seq::unwrap(self.peer.initial, segment.seq, next);
         // RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers.
         if let Some(timestamps) = segment.timestamps
-            && ahead <= 0
+            && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0
         {
             self.recent_timestamp = timestamps.value;
         }
-        self.take_ack(now, segment);
+        if !before {
+            self.take_ack(now, segment);
+        }
         if self.quick_start.waits() {
             self.hear_answer(now, segment);
         }
-        if segment.sequence_length() == 0 {
-            // An empty segment before the window probes it (RFC 9293 section 3.10.7.4).
-            if ahead < 0 {
-                self.receiver.challenge();
-            }
+        if length == 0 {
             return;
         }
         match start {
@@ -627,6 +657,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 }
             }
         }
+        blocks[..count].sort_unstable();
         let input = AckInput {
             ack,
             window: self.offered_window(segment),
@@ -643,7 +674,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     fn header(&mut self, now: Time, start: u64) -> Segment {
         let shift = if self.options.scaling { self.own_scale() } else { 0 };
-        let window = u16::try_from(self.receiver.window() >> shift).unwrap_or(u16::MAX);
+        let window = self.receiver.window(shift);
+        self.last_ack_sent = self.receiver.next();
         let mut flags = Flags::ACK;
         if self.options.ecn && self.receiver.ece() {
             flags = flags.with(Flags::ECE);

@@ -165,6 +165,11 @@ impl Startup for SlowStart {
                 self.ssthresh = ssthresh.map_or(self.ssthresh, |bytes| Some(bytes.into()));
                 self.at_threshold()
             }
+            // The handshake agreed on another size than the initial window was made of.
+            Event::MssChanged if !self.open => {
+                self.window = self.initial(path).into();
+                Step::Stay
+            }
             Event::Sent(_)
             | Event::Lost(_)
             | Event::SpuriousLoss

@@ -47,8 +47,9 @@ pub(crate) struct Receiver {
     edge: u64,
     fin_at: Option<u64>,
     due: Due,
-    /// Full segments not acknowledged yet.
-    unacknowledged: u32,
+    /// Bytes not acknowledged yet, and the largest segment seen: a peer's full size.
+    unacknowledged: u64,
+    largest: u64,
     quick: u32,
     delayed_at: Option<Time>,
     dsack: Option<(u64, u64)>,
@@ -88,6 +89,7 @@ impl Receiver {
             fin_at: None,
             due: Due::Nothing,
             unacknowledged: 0,
+            largest: 0,
             quick: LINUX_QUICK_ACKS,
             delayed_at: None,
             dsack: None,
@@ -124,11 +126,17 @@ impl Receiver {
         if segment.ce {
             self.echo = true;
         }
-        let end = segment.start + segment.len + u64::from(segment.fin);
-        if segment.fin && end <= self.edge.saturating_add(1) {
-            self.fin_at = Some(self.fin_at.unwrap_or(end - 1));
+        let data_end = segment.start + segment.len;
+        let fits = data_end <= self.edge;
+        if segment.fin && fits {
+            self.fin_at.get_or_insert(data_end);
         }
-        let admitted = end.min(self.edge.saturating_add(u64::from(segment.fin)));
+        let end = data_end + u64::from(segment.fin);
+        // Nothing counts beyond the window offered, nor beyond the FIN.
+        let admitted = match self.fin_at {
+            Some(at) if at <= self.edge => end.min(at + 1),
+            _ => data_end.min(self.edge),
+        };
         if end <= self.next {
             // All of it arrived before: RFC 2883 section 4 reports the duplicate.
             self.dsack = Some((segment.start, end));
@@ -145,10 +153,10 @@ impl Receiver {
         }
         let had_hole = !self.queue.is_empty();
         let joined = self.queue.join(admitted);
-        let fresh = joined - self.next;
+        let before = self.received();
         self.next = joined;
         if !self.reads_at_once {
-            self.unread += fresh;
+            self.unread += self.received() - before;
         }
         self.acknowledge_in_order(now, segment, had_hole);
     }
@@ -161,11 +169,19 @@ impl Receiver {
         if start >= end || full {
             return;
         }
+        // As many ranges as full segments could make in the window; beyond it what arrives is not kept (RFC 2018
+        // section 8 allows it), so that tiny segments cannot fill the memory.
+        let most = self.buffer / self.mss.max(1) + 64;
+        if self.queue.count() as u64 >= most {
+            return;
+        }
         self.dsack = self.queue.insert(start, end);
     }
 
     fn acknowledge_in_order(&mut self, now: Time, segment: &Incoming, had_hole: bool) {
-        self.unacknowledged += u32::from(segment.len >= self.mss);
+        // A peer's full segments may be smaller than ours, for its options' sake: the largest seen counts as full.
+        self.largest = self.largest.max(segment.len).min(self.mss);
+        self.unacknowledged += segment.len;
         let quick = match self.policy {
             AckPolicy::Every => true,
             AckPolicy::Linux => {
@@ -177,7 +193,8 @@ impl Receiver {
         };
         // RFC 3168 section 6.1.3 wants marks echoed without delay; a FIN closes at once.
         let urgent = had_hole || segment.fin || self.echo != self.ece_last;
-        if quick || urgent || self.unacknowledged >= 2 {
+        let two_segments = self.unacknowledged >= 2 * self.largest.max(1);
+        if quick || urgent || two_segments {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Later;
@@ -195,7 +212,8 @@ impl Receiver {
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let taken = bytes.min(self.unread);
         self.unread -= taken;
-        let opened = (self.next + self.buffer - self.unread).saturating_sub(self.edge);
+        let opened =
+            self.next.saturating_add(self.buffer - self.unread.min(self.buffer)).saturating_sub(self.edge);
         if taken > 0 && opened >= (2 * self.mss).min(self.buffer / 2).max(1) {
             self.due = Due::Now;
         }
@@ -217,14 +235,22 @@ impl Receiver {
         }
     }
 
-    /// The window to offer, in bytes. Its right edge never moves back, and moves on only in steps worth
-    /// offering (RFC 9293 section 3.8.6.2.2).
-    pub(crate) fn window(&mut self) -> u64 {
-        let edge = self.next + self.buffer - self.unread.min(self.buffer);
+    /// The window field to offer, scaled by `shift`. Its right edge never moves back, for which it is rounded up to
+    /// the scale, as Linux does, and moves on only in steps worth offering (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn window(&mut self, shift: u8) -> u16 {
+        let edge = self.next.saturating_add(self.buffer - self.unread.min(self.buffer));
         let step = self.mss.min(self.buffer / 2);
         if edge >= self.edge.saturating_add(step) {
             self.edge = edge;
         }
+        let scaled = self.edge.saturating_sub(self.next).div_ceil(1 << shift);
+        let field = u16::try_from(scaled).unwrap_or(u16::MAX);
+        self.edge = self.edge.max(self.next + (u64::from(field) << shift));
+        field
+    }
+
+    /// Bytes that the window offered admits.
+    pub(crate) fn room(&self) -> u64 {
         self.edge.saturating_sub(self.next)
     }
 

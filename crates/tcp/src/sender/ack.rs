@@ -46,6 +46,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.last_received = Some(now);
         self.count_in_recovery(1);
+        self.unanswered_probes = 0;
         if input.ack < self.una {
             return true;
         }
@@ -74,7 +75,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.arrivals.clear();
         let window_changed = input.window != self.rwnd;
         let advanced = input.ack - self.una;
-        let segments = self.board.acknowledge(input.ack, &mut self.arrivals);
+        let (segments, trimmed) = self.board.acknowledge(input.ack, &mut self.arrivals);
         let cumulative = self.arrivals.len();
         self.una = input.ack;
         self.set_window(input.ack, input.window);
@@ -85,7 +86,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 }
             }
         }
-        let (mut bytes, mut sacked) = (0, 0);
+        let (mut bytes, mut sacked) = (trimmed, 0);
         let mut newest: Option<usize> = None;
         let mut newest_clean: Option<Time> = None;
         self.delivered.clear();
@@ -106,7 +107,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             self.delivered.push(delivered);
         }
-        let rtt = newest_clean.map(|sent_at| now.since(sent_at));
+        // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
+        // before it, and says nothing about the round trip.
+        let repaired = self.delivered.iter().any(|delivered| delivered.retransmitted);
+        let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
         }
@@ -156,10 +160,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 let reno_is_satisfied = self.recovery == Recovery::Reno && self.dupacks == 0;
                 if self.una >= episode.recover || reno_is_satisfied {
                     self.mode = Mode::Open;
+                    self.undo.until = self.nxt;
+                    if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
+                        self.recovered_to = Some(episode.recover);
+                    }
                     self.happenings.push_back(Happening::RecoveryEnded);
                 }
             }
-            Mode::Loss { recover } if self.una >= recover => self.mode = Mode::Open,
+            Mode::Loss { recover } if self.una >= recover => {
+                self.mode = Mode::Open;
+                self.undo.until = self.nxt;
+                self.recovered_to = Some(recover);
+            }
             Mode::Loss { .. } | Mode::Open => {}
         }
     }
@@ -177,13 +189,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             Recovery::Sack => {
                 if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
-                    self.board.mark_head_lost(&mut self.lost);
+                    self.board.mark_head_lost(false, &mut self.lost);
                 }
                 self.board.mark_lost_by_sacks(&mut self.lost);
             }
             Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno | Recovery::Ns2Sack1 => {
-                if self.dupacks == DUP_THRESH && progress.duplicate && matches!(self.mode, Mode::Open) {
-                    self.board.mark_head_lost(&mut self.lost);
+                // RFC 6582 section 3.2 step 1: the duplicates of an episode's own retransmissions start no new one.
+                let fresh = self.recovered_to != Some(self.una);
+                let third = self.dupacks == DUP_THRESH && progress.duplicate;
+                if third && fresh && matches!(self.mode, Mode::Open) {
+                    self.board.mark_head_lost(true, &mut self.lost);
                 }
             }
         }
@@ -214,7 +229,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.undo = Undo { armed: true, ..Undo::default() };
         self.extra = 0;
         self.forced = true;
+        self.probe_at = None;
         self.tell_lost(now);
+        self.answer_marks_with_this();
         let budget = match self.recovery {
             Recovery::Rack => {
                 let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);
@@ -285,7 +302,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
         }
         if partial && matches!(episode.budget, Budget::Inflated { .. }) {
-            self.board.mark_head_lost(&mut self.lost);
+            self.lost.clear();
+            self.board.mark_head_lost(true, &mut self.lost);
+            self.tell_lost(now);
         }
     }
 
@@ -293,7 +312,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let packets = core::mem::take(&mut self.lost);
         self.approved.lost(&packets);
         let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
-        let ranges = 1 + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
+        let ranges = usize::from(!packets.is_empty())
+            + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
         let loss = Loss {
             packets: &packets,
             bytes,
@@ -316,29 +336,52 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// RFC 3168 section 6.1.2: one reduction a window of data.
     fn note_marks(&mut self, now: Time, ece: bool) {
+        if self.una >= self.cwr_until {
+            self.reducing_for_marks = false;
+        }
         if !ece || !self.ecn || self.una < self.cwr_until {
             return;
         }
-        self.cwr_until = self.nxt;
+        self.answer_marks_with_this();
         self.approved.congested(self.una);
-        self.cwr_due = true;
         if matches!(self.mode, Mode::Open) {
+            self.undo = Undo::default();
             self.tell(now, &Event::Marked);
+            self.reducing_for_marks = true;
+        }
+    }
+
+    /// A reduction answers all marks of the window of data that is out, and the next new data says so with CWR
+    /// (RFC 3168 section 6.1.2).
+    pub(super) fn answer_marks_with_this(&mut self) {
+        if self.ecn {
+            self.cwr_until = self.nxt;
+            self.cwr_due = true;
         }
     }
 
     /// Whether the reduction answered a loss that did not happen.
     fn undo_if_spurious(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
-        if let Some((start, end)) = input.dsack {
+        if matches!(self.mode, Mode::Open) && self.una > self.undo.until {
+            self.undo = Undo::default();
+        }
+        if let Some((start, end)) = input.dsack
+            && self.undo.covers(start, end)
+        {
             let segments = Bytes::new(end - start).packets(self.mss).max(1);
             self.undo.outstanding = self.undo.outstanding.saturating_sub(segments);
         }
-        if !self.undo.armed || !self.undo.resent || matches!(self.mode, Mode::Open) && input.dsack.is_none() {
+        if !self.undo.armed
+            || self.undo.resent.is_none()
+            || matches!(self.mode, Mode::Open) && input.dsack.is_none()
+        {
             return;
         }
         let all_were_duplicates = input.dsack.is_some() && self.undo.outstanding == 0;
         // RFC 3522: the ACK echoes a timestamp older than the first retransmission.
+        let before = input.ack - progress.advanced;
         let answers_the_original = progress.advanced > 0
+            && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
             && matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp));
         // RFC 5682: data sent before the timeout, and not again, arrives.
         let originals_arrive = self.undo.frto
@@ -373,6 +416,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         if probe.retransmission && repaired && !arrived_twice && matches!(self.mode, Mode::Open) {
             self.lost.clear();
+            self.undo = Undo::default();
             self.tell_lost(now);
         }
     }

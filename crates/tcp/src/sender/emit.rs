@@ -3,7 +3,7 @@
 
 use firstflight::{Avoidance, Bytes, Event, SendLimit, Sent, Startup, Time};
 
-use super::recovery::{Budget, Mode};
+use super::recovery::{Budget, Mode, Undo};
 use super::scoreboard::{Range, Transmission};
 use super::{Probe, Sender};
 use crate::clock;
@@ -43,12 +43,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 Next::New { len, fin } => self.nxt + u64::from(len) + u64::from(fin),
             };
             self.probe = Some(Probe { end, retransmission: matches!(next, Next::Again(_)) });
-            return Some(self.send(now, next));
+            let outgoing = self.send(now, next);
+            // RFC 8985 section 7.3: the timer is armed anew.
+            self.rto_at = Some(now + self.rtt.rto());
+            return Some(outgoing);
         }
-        if self.nxt == self.una && self.backlog() > 0 {
+        let idle = self.nxt == self.una && self.backlog() > 0 && self.window_edge > self.nxt;
+        if idle && !self.idle_served {
             self.restart_if_idle(now);
         }
-        if let Some(range) = self.retransmission() {
+        if let Some(range) = self.retransmission().filter(|_| self.pacer.train_left() == 0) {
             let bytes = Bytes::new(u64::from(range.len));
             let forced = core::mem::take(&mut self.forced);
             if !forced && !self.fits(bytes) {
@@ -67,6 +71,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn restart_if_idle(&mut self, now: Time) {
         let path = self.path(now);
         if self.controller.before_new_data(&path) {
+            self.idle_served = true;
+            self.undo = Undo::default();
             self.tell_plan(now);
         }
     }
@@ -236,9 +242,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Next::Again(range) => {
                 self.board.resent(&range, &how);
                 self.retransmissions += u64::from(len > 0);
-                self.undo.outstanding += 1;
-                self.undo.resent = true;
-                self.undo.stamp.get_or_insert(clock::stamp(now));
+                let end = start + u64::from(len) + u64::from(fin);
+                self.undo.note_resent(start, end, clock::stamp(now));
             }
             Next::New { .. } => {
                 self.board.sent(start, len, fin, &how);
@@ -247,6 +252,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.packets_sent += u64::from(len > 0);
         self.last_sent = Some(now);
+        self.idle_served = false;
         if self.rto_at.is_none() {
             self.rto_at = Some(now + self.rtt.rto());
         }
@@ -259,6 +265,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether this is ns-2's fast retransmit: the first of its episode, from the head.
     fn is_first_of_count(&self) -> bool {
-        matches!(self.mode, Mode::Recovery(_)) && !self.undo.resent
+        matches!(self.mode, Mode::Recovery(_)) && self.undo.resent.is_none()
     }
 }

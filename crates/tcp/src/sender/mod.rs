@@ -62,6 +62,8 @@ pub(crate) struct Sender<S, R, A> {
     /// The greatest window that the peer ever offered (sender-side silly-window avoidance).
     rwnd_greatest: u64,
     dupacks: u64,
+    /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
+    recovered_to: Option<u64>,
     /// Segments allowed beyond the window by limited transmit (RFC 3042).
     extra: u64,
     /// The next retransmission leaves whatever the window says: a fast retransmit, or a partial ACK's.
@@ -75,6 +77,10 @@ pub(crate) struct Sender<S, R, A> {
     /// ECN: the next new data carries CWR.
     cwr_due: bool,
     ecn: bool,
+    /// ECN: a mark was answered and its window of data is not over.
+    reducing_for_marks: bool,
+    /// The idle time before what is to be sent next was answered.
+    idle_served: bool,
 
     rto_at: Option<Time>,
     probe_at: Option<Time>,
@@ -84,6 +90,7 @@ pub(crate) struct Sender<S, R, A> {
     persist_backoff: u32,
     persist_due: bool,
     consecutive_timeouts: u32,
+    unanswered_probes: u32,
     probe: Option<Probe>,
     probe_due: bool,
     established: bool,
@@ -111,7 +118,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             controller,
             plan: Plan::ack_clocked(mss, None),
             pacer: Pacer::new(),
-            board: Scoreboard::default(),
+            board: Scoreboard::new(config.recovery == Recovery::Rack),
             rtt: RttEstimator::new(config.min_rto),
             rate: RateSampler::default(),
             rack: Rack::default(),
@@ -128,15 +135,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             rwnd: 0,
             rwnd_greatest: 0,
             dupacks: 0,
+            recovered_to: None,
             extra: 0,
             forced: false,
             next_packet: 0,
             last_sent: None,
             last_received: None,
-            limit: SendLimit::App,
+            limit: SendLimit::Window,
             cwr_until: 0,
             cwr_due: false,
             ecn: false,
+            reducing_for_marks: false,
+            idle_served: false,
             rto_at: None,
             probe_at: None,
             reorder_at: None,
@@ -145,6 +155,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             persist_backoff: 0,
             persist_due: false,
             consecutive_timeouts: 0,
+            unanswered_probes: 0,
             probe: None,
             probe_due: false,
             established: false,
@@ -170,6 +181,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The handshake is over.
     pub(crate) fn establish(&mut self, now: Time, agreed: &Agreed) {
         self.established = true;
+        let resized = self.mss != Bytes::new(u64::from(agreed.mss));
         self.mss = Bytes::new(u64::from(agreed.mss));
         self.wire = self.mss + Bytes::new(if agreed.timestamps { 52 } else { 40 });
         if !agreed.sack && self.recovery.uses_sack() {
@@ -183,6 +195,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.rtt.syn_was_lost();
         }
         self.set_window(0, agreed.window);
+        if resized {
+            self.tell(now, &Event::MssChanged);
+        }
         self.tell(now, &Event::Established { rtt: agreed.rtt, syn_lost: agreed.syn_lost });
     }
 
@@ -294,7 +309,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             nxt: self.nxt,
             rto: self.rtt.rto(),
             limit: self.limit,
-            recovering: self.recovering(),
+            recovering: self.recovering() || self.reducing_for_marks,
             last_sent: self.last_sent,
             last_received: self.last_received,
             wake: self.plan.wake,

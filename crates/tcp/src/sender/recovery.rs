@@ -59,10 +59,28 @@ pub(crate) struct Undo {
     pub(crate) armed: bool,
     /// Retransmissions of the episode not reported as duplicates; one that was lost keeps it above zero.
     pub(crate) outstanding: u64,
-    /// Whether anything was sent again.
-    pub(crate) resent: bool,
+    /// What was sent again: where the first of it starts, and where the last of it ends.
+    pub(crate) resent: Option<(u64, u64)>,
+    /// Once the episode is over, what must be acknowledged for the evidence to be too old.
+    pub(crate) until: u64,
     /// The timestamp of the first retransmission.
     pub(crate) stamp: Option<u32>,
     /// Whether F-RTO watches for originals (RFC 5682).
     pub(crate) frto: bool,
+}
+
+impl Undo {
+    /// `[start, end)` was sent again.
+    pub(crate) fn note_resent(&mut self, start: u64, end: u64, stamp: u32) {
+        self.outstanding += 1;
+        let upto = self.resent.map_or(end, |(_, upto)| upto.max(end));
+        self.resent = Some((self.resent.map_or(start, |(first, _)| first), upto));
+        self.stamp.get_or_insert(stamp);
+        self.until = u64::MAX;
+    }
+
+    /// Whether a duplicate of `[start, end)` can be of what this episode sent again.
+    pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
+        self.resent.is_some_and(|(first, upto)| first <= start && end <= upto)
+    }
 }

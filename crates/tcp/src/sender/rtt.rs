@@ -6,6 +6,8 @@ use firstflight::Span;
 const INITIAL_RTO: Span = Span::from_secs(1);
 /// RFC 6298 section 5.7: after a lost SYN.
 const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
+/// Linux `TCP_RTO_MIN`, which bounds the variation's share of the timeout.
+const LEAST_VARIATION: Span = Span::from_millis(200);
 /// RFC 6298 section 2.5: a maximum may be placed on the RTO, of at least 60 seconds.
 const MAX_RTO: Span = Span::from_secs(60);
 
@@ -51,7 +53,11 @@ impl RttEstimator {
             }
         };
         self.srtt = Some(srtt);
-        self.base = (srtt + self.rttvar * 4).max(self.min_rto);
+        // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
+        // round trip itself. RFC 6298 section 2.3 puts the clock's granularity under the variation for that; like
+        // Linux we put the least timeout there, up to its 200 ms.
+        let variation = (self.rttvar * 4).max(self.min_rto.min(LEAST_VARIATION));
+        self.base = (srtt + variation).max(self.min_rto);
         self.backoff = 0;
     }
 
@@ -125,6 +131,15 @@ mod tests {
         assert_eq!(rtt.rto(), Span::from_secs(60));
         rtt.sample(Span::from_millis(10));
         assert_eq!(rtt.rto(), Span::from_secs(1));
+    }
+
+    #[test]
+    fn on_a_steady_path_the_timeout_stays_well_above_the_round_trip() {
+        let mut rtt = RttEstimator::new(Span::from_millis(200));
+        for _ in 0..1_000 {
+            rtt.sample(Span::from_millis(600));
+        }
+        assert!(rtt.rto() >= Span::from_millis(800), "{:?}", rtt.rto());
     }
 
     #[test]

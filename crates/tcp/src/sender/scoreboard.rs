@@ -124,9 +124,16 @@ pub(crate) struct Scoreboard {
     lost: u64,
     /// One past the highest SACKed record.
     sacked_end: u64,
+    /// Whether the order of transmissions is kept, which RACK needs.
+    ordered: bool,
 }
 
 impl Scoreboard {
+    /// A scoreboard that keeps the order of transmissions, if RACK is to walk it.
+    pub(crate) fn new(ordered: bool) -> Self {
+        Self { ordered, ..Self::default() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -186,7 +193,13 @@ impl Scoreboard {
             fin,
         });
         self.pipe += u64::from(len);
-        self.order.push_back(Slot { index: low(index), packet: low(how.packet) });
+        self.push_order(index, how.packet);
+    }
+
+    fn push_order(&mut self, index: u64, packet: u64) {
+        if self.ordered {
+            self.order.push_back(Slot { index: low(index), packet: low(packet) });
+        }
     }
 
     /// A range given by one of the `next_*` functions left again.
@@ -207,13 +220,13 @@ impl Scoreboard {
             self.lost -= 1;
             self.pipe += len;
         }
-        self.order.push_back(Slot { index: low(range.index), packet: low(how.packet) });
+        self.push_order(range.index, how.packet);
     }
 
     /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrivals`; says how
-    /// many segments were acknowledged, SACKed ones included.
-    pub(crate) fn acknowledge(&mut self, una: u64, arrivals: &mut Vec<Arrival>) -> u32 {
-        let mut segments = 0;
+    /// many segments were acknowledged, SACKed ones included, and how many bytes of a segment acknowledged in part.
+    pub(crate) fn acknowledge(&mut self, una: u64, arrivals: &mut Vec<Arrival>) -> (u32, u64) {
+        let (mut segments, mut trimmed) = (0, 0);
         while let Some(head) = self.records.front_mut() {
             if head.end() <= una {
                 let record = *head;
@@ -230,12 +243,15 @@ impl Scoreboard {
                     head.start = una;
                     head.len -= u16::try_from(cut).unwrap_or(head.len);
                     let record = *head;
+                    if record.fate != Fate::Sacked {
+                        trimmed = cut;
+                    }
                     self.forget(&record, cut);
                 }
                 break;
             }
         }
-        segments
+        (segments, trimmed)
     }
 
     /// Takes `bytes` of a record out of the counters.
@@ -359,9 +375,10 @@ impl Scoreboard {
     }
 
     /// Marks the first outstanding segment lost (RFC 5681 section 3.2: the third duplicate ACK; RFC 6582: a
-    /// partial ACK).
-    pub(crate) fn mark_head_lost(&mut self, lost: &mut Vec<LostPacket>) {
-        if self.records.front().is_some_and(Record::in_network) {
+    /// partial ACK). One that was sent again is marked only if `resent_too`.
+    pub(crate) fn mark_head_lost(&mut self, resent_too: bool, lost: &mut Vec<LostPacket>) {
+        let markable = |head: &Record| head.fate == Fate::Sent || resent_too && head.fate == Fate::Resent;
+        if self.records.front().is_some_and(markable) {
             self.mark_lost(self.base, lost);
         }
     }

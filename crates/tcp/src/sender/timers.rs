@@ -24,7 +24,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.reorder_at = None;
             self.reordering_is_over(now);
         }
-        if due(self.rto_at) {
+        // A probe that is due comes before a timeout that is due.
+        if due(self.rto_at) && !due(self.probe_at) {
             self.rto_at = None;
             self.probe_at = None;
             if !self.board.is_empty() {
@@ -37,12 +38,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if due(self.persist_at) {
             self.persist_at = None;
             self.persist_due = true;
-            self.consecutive_timeouts += 1;
+            self.unanswered_probes += 1;
         }
         if due(self.plan.wake) {
             self.tell(now, &Event::Woken);
         }
-        self.consecutive_timeouts > GIVE_UP_AFTER
+        self.consecutive_timeouts.max(self.unanswered_probes) > GIVE_UP_AFTER
     }
 
     /// RFC 8985 section 6.2 step 5: the reordering timer.
@@ -74,6 +75,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let forget = self.recovery == Recovery::Ns2Sack1 || self.board.head_sacked();
         self.board.mark_all_lost(forget);
         self.mode = Mode::Loss { recover: self.nxt };
+        self.reducing_for_marks = false;
+        self.answer_marks_with_this();
         self.rtt.back_off();
         self.dupacks = 0;
         self.extra = 0;
@@ -99,8 +102,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if wanted {
             let single = self.outstanding() <= self.mss;
             let at = now + probe_timeout(self.rtt.srtt(), single);
-            // A probe that would come no sooner than the timeout is no use.
-            self.probe_at = Some(at).filter(|at| self.rto_at.is_none_or(|rto| *at < rto));
+            // No later than the timeout, which it puts off.
+            self.probe_at = Some(self.rto_at.map_or(at, |rto| at.min(rto)));
         }
     }
 

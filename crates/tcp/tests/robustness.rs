@@ -1,0 +1,234 @@
+//! What a hostile, broken or unusual peer or network must not do to an endpoint.
+
+mod common;
+
+use core::num::NonZeroU16;
+
+use common::{Line, Verdict, config, endpoint, millis};
+use firstflight::{Note, Origin, Span, Time};
+use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Role, SackBlock, Segment};
+
+const DELAY: Span = Span::from_millis(50);
+
+fn pass(_: Time, _: bool, _: &Segment) -> Verdict {
+    Verdict::Pass
+}
+
+fn line(config: &Config) -> Line {
+    Line::new(config, config, DELAY)
+}
+
+#[test]
+fn a_window_closed_for_an_hour_is_probed_and_the_connection_stays() {
+    let slow = Config { receive_buffer: 8_000, reads_at_once: false, ..config() };
+    let mut line = Line::new(&config(), &slow, DELAY);
+    line.client.open(line.now);
+    line.client.write(20_000);
+    line.run(millis(3_600_000), pass);
+    assert_eq!(line.happened(&Happening::Aborted), 0);
+    let restarts = line
+        .happenings
+        .iter()
+        .filter(|(_, what)| matches!(what, Happening::Control(Note::Began(Origin::AfterIdle { .. }))))
+        .count();
+    assert!(restarts <= 1, "one idle time begins one restart, not {restarts}");
+}
+
+#[test]
+fn the_initial_window_counts_segments_of_the_size_agreed_on() {
+    let mut line = Line::new(&Config { mss: 1_460, ..config() }, &Config { mss: 536, ..config() }, DELAY);
+    line.client.open(line.now);
+    line.client.write(100_000);
+    line.run(millis(150), pass);
+    let sizes: Vec<u16> =
+        line.log.iter().filter(|(_, client, s)| *client && s.len > 0).map(|(_, _, s)| s.len).collect();
+    assert_eq!(sizes, [536; 10]);
+}
+
+#[test]
+fn a_packet_that_the_network_duplicated_undoes_no_reduction_of_long_ago() {
+    let mut line = line(&config());
+    line.client.open(line.now);
+    line.client.write(200_000);
+    let mut dropped = false;
+    line.run(millis(3_000), move |_, client, segment| {
+        if client && segment.len > 0 && segment.seq == 40_001 && !core::mem::replace(&mut dropped, true) {
+            Verdict::Drop
+        } else {
+            Verdict::Pass
+        }
+    });
+    assert!(line.client.snapshot().ssthresh.is_some());
+    line.client.write(5_000);
+    line.run(millis(3_120), pass);
+    let last = line.log.iter().rev().find(|(_, client, s)| *client && s.len > 0).expect("data was sent").2;
+    line.server.on_segment(line.now, &last);
+    line.run(millis(3_600), pass);
+    assert_eq!(line.client.stats().undone, 0);
+    assert!(line.client.snapshot().ssthresh.is_some());
+}
+
+#[test]
+fn an_ack_that_a_repaired_hole_set_free_measures_no_round_trip() {
+    for recovery in [Recovery::NewReno, Recovery::NewRenoSteady, Recovery::Reno] {
+        let mut line = line(&Config { recovery, sack: false, ..config() });
+        line.client.open(line.now);
+        line.client.write(150_000);
+        let mut holes: Vec<u32> = (0..10).map(|i| 20 + 2 * i).collect();
+        let mut most = Span::ZERO;
+        for step in 1..400 {
+            line.run(millis(step * 10), |_, client, segment| {
+                let index = segment.seq.wrapping_sub(1) / 1_000;
+                match holes.iter().position(|hole| client && segment.len > 0 && *hole == index) {
+                    Some(at) => {
+                        holes.remove(at);
+                        Verdict::Drop
+                    }
+                    None => Verdict::Pass,
+                }
+            });
+            most = most.max(line.client.snapshot().latest_rtt.unwrap_or_default());
+        }
+        assert_eq!(most, DELAY * 2, "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_probe_of_the_tail_puts_the_timeout_off_until_it_can_be_answered() {
+    for delay in [60, 100, 150, 240] {
+        for min_rto in [200, 1_000] {
+            let config = Config { min_rto: Span::from_millis(min_rto), ..config() };
+            let mut line = Line::new(&config, &config, Span::from_millis(delay));
+            line.client.open(line.now);
+            line.client.write(60_000);
+            let mut done = false;
+            line.run(millis(20_000), move |_, client, segment| {
+                let tail = client && segment.len > 0 && segment.seq == 59_001;
+                if tail && !core::mem::replace(&mut done, true) { Verdict::Drop } else { Verdict::Pass }
+            });
+            let stats = line.client.stats();
+            assert_eq!((stats.probes, stats.timeouts), (1, 0), "delay {delay}, least timeout {min_rto}");
+        }
+    }
+}
+
+#[test]
+fn a_full_segment_is_what_the_peer_sends_at_most() {
+    let theirs = Config { mss: 948, ..config() };
+    let ours = Config { mss: 1_000, ack_policy: AckPolicy::Delayed, ..config() };
+    let mut line = Line::new(&theirs, &ours, DELAY);
+    line.client.open(line.now);
+    line.client.write(948 * 10);
+    line.run(millis(180), pass);
+    let acks = line.log.iter().filter(|(at, client, _)| !client && *at == millis(150)).count();
+    assert_eq!(acks, 5, "every second segment is acknowledged at once");
+}
+
+#[test]
+fn both_sides_may_open_at_once() {
+    let mut ends = [
+        endpoint(Role::Client, &config(), 10),
+        endpoint(Role::Client, &Config { initial_sequence: 99, ..config() }, 10),
+    ];
+    let mut now = Time::ZERO;
+    for end in &mut ends {
+        end.open(now);
+        end.write(1_000);
+    }
+    let mut count = 0;
+    for _ in 0..40 {
+        let sent = ends.each_mut().map(|end| {
+            let mut out = Vec::new();
+            while let Some(transmit) = end.poll_transmit(now) {
+                out.push(transmit.segment);
+            }
+            out
+        });
+        count += sent.iter().map(Vec::len).sum::<usize>();
+        now = now + DELAY;
+        for (from, segments) in sent.iter().enumerate() {
+            for segment in segments {
+                ends[1 - from].on_segment(now, segment);
+            }
+        }
+        for end in &mut ends {
+            end.on_timer(now);
+        }
+    }
+    assert_eq!(ends.each_ref().map(|end| end.stats().received), [1_000, 1_000]);
+    assert!(count < 20, "{count} segments for two of data");
+}
+
+#[test]
+fn an_ack_from_outside_the_window_is_not_heard() {
+    let mut server = endpoint(Role::Server, &config(), 10);
+    let now = millis(1);
+    let syn = Segment {
+        seq: 1,
+        flags: Flags::SYN,
+        window: 1_000,
+        mss: NonZeroU16::new(1_000),
+        ..Segment::default()
+    };
+    server.on_segment(now, &syn);
+    while server.poll_transmit(now).is_some() {}
+    let forged = Segment { seq: 0x4000_0000, ack: 0x3fff_ffff, flags: Flags::ACK, ..Segment::default() };
+    server.on_segment(now, &forged);
+    assert_eq!(server.poll_happening().filter(|what| *what == Happening::Established), None);
+
+    let mut line = line(&config());
+    line.client.open(line.now);
+    line.client.write(50_000);
+    line.run(millis(120), pass);
+    let before = line.client.snapshot();
+    let forged = Segment { seq: 0x7000_0000, ack: 5_001, flags: Flags::ACK, ..Segment::default() };
+    line.client.on_segment(line.now, &forged);
+    assert_eq!(line.client.snapshot(), before);
+}
+
+#[test]
+fn a_mark_and_a_loss_in_one_window_of_data_reduce_once() {
+    let mut line = line(&Config { ecn: true, ..config() });
+    line.client.open(line.now);
+    line.client.write(2_000_000);
+    line.run(millis(420), pass);
+    let state = line.client.snapshot();
+    let una = u32::try_from(state.una).expect("a short stream");
+    let mark = Segment {
+        seq: 1,
+        ack: 1 + una,
+        window: 65_535,
+        flags: Flags::ACK.with(Flags::ECE),
+        ..Segment::default()
+    };
+    line.client.on_segment(line.now, &mark);
+    let marked = line.client.snapshot().ssthresh.expect("a mark reduces");
+    for count in 1..=4 {
+        let mut sack = [SackBlock::default(); 4];
+        sack[0] = SackBlock { start: una + 1_001, end: una + 1_001 + 1_000 * count };
+        let flags = Flags::ACK;
+        line.client.on_segment(line.now, &Segment { flags, sack_count: 1, sack, ..mark });
+    }
+    assert_eq!(line.client.snapshot().ssthresh, Some(marked));
+}
+
+#[test]
+fn what_the_application_reads_leaves_the_fin_out() {
+    let slow = Config { reads_at_once: false, ..config() };
+    let mut line = Line::new(&config(), &slow, DELAY);
+    line.client.open(line.now);
+    line.client.write(1_000);
+    line.client.shut();
+    line.run(millis(2_000), pass);
+    assert_eq!(line.server.read(u64::MAX), 1_000);
+}
+
+#[test]
+fn the_largest_segment_and_its_fin_fit_the_arithmetic() {
+    let mut line = line(&Config { mss: u16::MAX, ..config() });
+    line.client.open(line.now);
+    line.client.write(200_000);
+    line.client.shut();
+    line.run(millis(5_000), pass);
+    assert_eq!(line.server.stats().received, 200_000);
+}
