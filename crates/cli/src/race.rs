@@ -91,7 +91,6 @@ fn run(
 fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
     match error {
         ChoiceError::Unknown { found, .. }
-        | ChoiceError::NotBuilt { found }
         | ChoiceError::Stray { found }
         | ChoiceError::NotAParameter { found }
         | ChoiceError::Label { found } => found,

@@ -68,12 +68,6 @@ fn an_unknown_parameter_is_refused_by_name() {
 }
 
 #[test]
-fn a_scheme_that_is_not_built_yet_is_refused_as_such() {
-    let line = refused(&["race", "--schemes", "suss"]);
-    assert!(line.contains("`suss`") && line.contains("not built yet"), "{line}");
-}
-
-#[test]
 fn a_command_that_is_not_built_yet_is_refused_as_such() {
     for command in ["model", "sweep", "score", "paper", "packetdrill", "inspect", "replay"] {
         let line = refused(&[command]);

@@ -15,7 +15,7 @@ use crate::controller::Controller;
 use crate::restart::{self, Cwv, Nssr, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
-    PacketPair, QuickStart, Search, SlowStart, VegasStart,
+    PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
 
@@ -103,7 +103,7 @@ macro_rules! any_law {
 any_startup! {
     /// Any scheme that is not built around another.
     #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
-    AnyPlain { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive, Search, Bbr, CarefulResume }
+    AnyPlain { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive, Search, Bbr, CarefulResume, Suss }
 }
 
 /// Any start-up scheme.
@@ -173,6 +173,7 @@ pub(crate) const PLAIN: &[SchemeEntry] = &[
     schemes::HYSTART,
     schemes::HYSTART_LINUX,
     schemes::HYSTART_PLUS,
+    schemes::SUSS,
     schemes::SEARCH,
     schemes::BBR,
     schemes::CAREFUL_RESUME,

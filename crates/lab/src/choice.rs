@@ -41,12 +41,6 @@ pub enum ChoiceError {
         /// What may be meant.
         hint: String,
     },
-    /// Planned, and not built yet.
-    #[error("the scheme `{found}` is not built yet; there are {}", names())]
-    NotBuilt {
-        /// The name found.
-        found: String,
-    },
     /// A parameter before any scheme, or after `all`.
     #[error("the parameter `{found}` belongs to no scheme; write `NAME:{found}`")]
     Stray {
@@ -99,9 +93,6 @@ pub enum ChoiceError {
 
 /// What the simulated host can do: everything.
 pub const OFFERS: Offers = Offers::all("the simulator");
-
-/// Schemes that are planned and not built yet.
-const LATER: [&str; 2] = ["quick-start", "suss"];
 
 fn names() -> String {
     registry::schemes().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
@@ -157,9 +148,6 @@ fn find(name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
     }
     if let Some(entry) = registry::scheme(name) {
         return Ok(entry);
-    }
-    if LATER.contains(&name) {
-        return Err(ChoiceError::NotBuilt { found: name.to_owned() });
     }
     let hint = match closest(name, registry::schemes().iter().map(|entry| entry.name)) {
         Some(near) => format!("; is `{near}` meant?"),
@@ -363,10 +351,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_unbuilt_schemes_are_refused_by_name() {
+    fn unknown_schemes_are_refused_by_name() {
         assert_eq!(fault("slow-strat"), "unknown scheme `slow-strat`; is `slow-start` meant?");
         assert!(fault("zzzzzzzzzzzzzzzzz").contains("; there are slow-start"));
-        assert!(fault("suss").starts_with("the scheme `suss` is not built yet"));
         assert!(fault("").contains("missing"));
         assert!(fault("slow-start,").contains("missing"));
         assert!(fault("slow-start:").contains("no parameter"));

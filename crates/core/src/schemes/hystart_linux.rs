@@ -42,6 +42,8 @@ pub struct HyStartLinux {
     samples: u8,
     detects: Detects,
     paced: bool,
+    /// The train stands for one 2^n times as long: see [`Self::hear`].
+    train_shift: u8,
 }
 
 /// `hystart_detect`.
@@ -106,6 +108,7 @@ impl HyStartLinux {
             samples: 0,
             detects: Detects::Both,
             paced: false,
+            train_shift: 0,
         }
     }
 
@@ -130,6 +133,26 @@ impl HyStartLinux {
 
     /// `cubictcp_acked`, then growth: an ACK that gives no sample is not tested.
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        self.hear(ack, path).unwrap_or_else(|| self.slow.grow(ack.growth.min(path.mss)))
+    }
+
+    /// For a scheme that speeds this one up: its train is 1 / 2^`shift` of the round's packets.
+    pub(super) fn train_is_a_part(&mut self, shift: u8) {
+        self.train_shift = shift;
+    }
+
+    /// For a scheme that speeds this one up: what it wraps.
+    pub(super) fn slow_start(&mut self) -> &mut SlowStart {
+        &mut self.slow
+    }
+
+    /// When the round began, in microseconds.
+    pub(super) fn round_start(&self) -> Instant {
+        self.round_start
+    }
+
+    /// The tests without growth: the exit, if one fires.
+    pub(super) fn hear(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Step> {
         if ack.round_ended {
             self.start_round(path.now);
         }
@@ -137,11 +160,9 @@ impl HyStartLinux {
             let rtt = micros::of(sample.rtt);
             let least = self.delay_min.map_or(rtt, |least| least.min(rtt));
             self.delay_min = Some(least);
-            if let Some(cause) = self.update(rtt, least, path) {
-                return self.slow.found(cause);
-            }
+            return self.update(rtt, least, path).map(|cause| self.slow.found(cause));
         }
-        self.slow.grow(ack.growth.min(path.mss))
+        None
     }
 
     /// `bictcp_hystart_reset`.
@@ -162,6 +183,14 @@ impl HyStartLinux {
         long.then_some(Cause::AckTrain).or(rose.then_some(Cause::Delay))
     }
 
+    /// The delay test alone, for an ACK that belongs to no train: the exit, if it fires.
+    pub(super) fn hear_delay(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Step> {
+        let detects = core::mem::replace(&mut self.detects, Detects::Delay);
+        let exit = self.hear(ack, path);
+        self.detects = detects;
+        exit
+    }
+
     fn train_is_long(&mut self, least: Micros, path: &Path) -> bool {
         let now = micros::at(path.now);
         if self.detects == Detects::Delay || (now - self.last_ack).0 > u32::from(self.ack_delta) {
@@ -171,7 +200,8 @@ impl HyStartLinux {
         let whole = least.saturating_add(self.cushion(path)).get();
         // Pacing may hold packets back for half of the round trip.
         let threshold = if self.paced { whole } else { whole / 2 };
-        (now - self.round_start).0 > threshold
+        let train = u64::from((now - self.round_start).0) << self.train_shift;
+        train > u64::from(threshold)
     }
 
     /// `hystart_ack_delay`, in microseconds. Linux keeps a pacing rate of twice the window a round trip even for

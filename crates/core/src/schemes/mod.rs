@@ -12,6 +12,7 @@ mod packet_pair;
 mod quick_start;
 mod search;
 mod slow_start;
+mod suss;
 mod vegas;
 
 pub use crate::vegas::Variant as VegasVariant;
@@ -27,6 +28,7 @@ pub use packet_pair::PacketPair;
 pub use quick_start::{QuickStart, QuickStartConfig};
 pub use search::Search;
 pub use slow_start::{Initial, SlowStart};
+pub use suss::Suss;
 pub use vegas::VegasStart;
 
 pub(crate) use adaptive::ADAPTIVE;
@@ -41,4 +43,5 @@ pub(crate) use packet_pair::PACKET_PAIR;
 pub(crate) use quick_start::QUICK_START;
 pub(crate) use search::SEARCH;
 pub(crate) use slow_start::{SLOW_START, SLOW_START_PACED};
+pub(crate) use suss::SUSS;
 pub(crate) use vegas::VEGAS;
