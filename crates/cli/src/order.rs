@@ -14,7 +14,7 @@ impl PathOptions {
     /// What was given, under the lab's keys.
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
-        let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, .. } = self;
+        let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
         let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
         let timestamps = self.ends.timestamps.then_some("true");
         let values = [
@@ -30,6 +30,7 @@ impl PathOptions {
             ("access-rate", access_rate),
             ("reverse-rate", reverse_rate),
             ("reverse-rtt-share", reverse_rtt_share),
+            ("qs-hops", qs_hops),
             ("loss", loss),
             ("jitter", jitter),
             ("avoidance", avoidance),

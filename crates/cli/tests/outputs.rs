@@ -45,6 +45,7 @@ fn json_is_one_object_a_line_and_nothing_else() {
             "exit_cause",
             "exit_time_s",
             "exit_rate_bps",
+            "granted_rate_bps",
             "exit_cwnd_packets",
             "exit_cwnd_over_bdp",
             "cwnd_before_first_cut_packets",

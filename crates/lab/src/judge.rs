@@ -50,6 +50,8 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         exit_time_s: scorecard::exit_time(evidence).map(seconds),
         #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
         exit_rate_bps: scorecard::first_exit(evidence).and_then(|exit| exit.rate).map(|rate| rate as f64),
+        #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+        granted_rate_bps: evidence.granted.map(|rate| rate as f64),
         exit_cwnd_packets: scorecard::exit_cwnd_packets(evidence, &path),
         exit_cwnd_over_bdp: scorecard::exit_cwnd_over_bdp(evidence, &path),
         cwnd_before_first_cut_packets: scorecard::cwnd_before_first_cut_packets(evidence, &path),

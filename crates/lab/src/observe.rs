@@ -20,6 +20,8 @@ pub struct Evidence {
     pub timeouts: Vec<u64>,
     /// Loss episodes: from, and until when if they ended.
     pub recoveries: Vec<(u64, Option<u64>)>,
+    /// The first rate that Quick-Start's routers approved, in IP bits per second.
+    pub granted: Option<u64>,
     /// When avoidance first governed new data.
     pub su_end: Option<u64>,
     /// When the last byte of a sized transfer was delivered.
@@ -332,14 +334,20 @@ impl Recorder for Observer {
                     *end = Some(at.nanos());
                 }
             }
+            Happening::QuickStart { approved } => {
+                let evidence = &mut self.evidence;
+                evidence.granted = evidence.granted.or(approved.map(Rate::bps));
+                let text = approved.map_or_else(
+                    || "Quick-Start: nothing approved".to_owned(),
+                    |rate| format!("Quick-Start: {} approved", crate::quantity::humane_rate(rate)),
+                );
+                self.mark(at, "quick-start", text);
+            }
             Happening::TimedOut => {
                 self.evidence.timeouts.push(at.nanos());
                 self.mark(at, "timeout", "retransmission timeout".to_owned());
             }
-            Happening::AllAcknowledged
-            | Happening::Closed
-            | Happening::Aborted
-            | Happening::QuickStart { .. } => {}
+            Happening::AllAcknowledged | Happening::Closed | Happening::Aborted => {}
         }
     }
 

@@ -5,7 +5,7 @@ use firstflight_tcp::{AckPolicy, Recovery};
 
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 use crate::scenario::Packet;
-use crate::words::{self, Cross};
+use crate::words::{self, Cross, QuickStartHops};
 
 /// What was asked for; `None` is unset and gets the default of [`crate::Scenario::resolve`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub struct Options {
     pub reverse_rate: Option<Rate>,
     /// How much of the base round-trip time is on the way back.
     pub reverse_rtt_share: Option<Decimal>,
+    /// Which routers take part in Quick-Start.
+    pub qs_hops: Option<QuickStartHops>,
     /// The first seed.
     pub seed: Option<u64>,
     /// How many runs, with consecutive seeds.
@@ -61,7 +63,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 25] = [
+pub const KEYS: [&str; 26] = [
     "rate",
     "rtt",
     "queue",
@@ -85,6 +87,7 @@ pub const KEYS: [&str; 25] = [
     "access-rate",
     "reverse-rate",
     "reverse-rtt-share",
+    "qs-hops",
     "seed",
     "runs",
 ];
@@ -151,6 +154,7 @@ impl Options {
             "access-rate" => self.access_rate = Some(quantity::rate(text)?),
             "reverse-rate" => self.reverse_rate = Some(quantity::rate(text)?),
             "reverse-rtt-share" => self.reverse_rtt_share = Some(quantity::fraction(text)?),
+            "qs-hops" => self.qs_hops = Some(words::quick_start_hops(text)?),
             "seed" => self.seed = Some(seed(text)?),
             _ => self.runs = Some(runs(text)?),
         }
@@ -273,8 +277,8 @@ mod tests {
     fn every_key_can_be_set() {
         let texts = [
             "1mbit", "1ms", "1p", "none", "1460", "1000B", "1MB", "1s", "1h", "every", "reno", "sack",
-            "rfc5681", "inf", "2p", "64kB", "200ms", "true", "2%", "none", "1gbit", "1mbit", "0.25", "7",
-            "3",
+            "rfc5681", "inf", "2p", "64kB", "200ms", "true", "2%", "none", "1gbit", "1mbit", "0.25", "none",
+            "7", "3",
         ];
         for (key, text) in KEYS.into_iter().zip(texts) {
             let mut options = Options::default();

@@ -115,7 +115,7 @@ pub struct PhaseSpan {
 pub struct Mark {
     /// When.
     pub at: u64,
-    /// What: `exit`, `timeout`, `reduction`, `undo`, `su-end`.
+    /// What: `exit`, `timeout`, `reduction`, `undo`, `su-end`, `quick-start`.
     pub kind: String,
     /// One line for the reader: the exit's cause and numbers, the window before a cut, and so on.
     pub text: String,

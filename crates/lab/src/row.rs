@@ -44,6 +44,8 @@ pub struct Row {
     pub exit_time_s: Option<f64>,
     /// The rate that the exit found, if the scheme finds one.
     pub exit_rate_bps: Option<f64>,
+    /// The rate that Quick-Start's routers approved, headers included; none if none was asked for or approved.
+    pub granted_rate_bps: Option<f64>,
     /// The window at the exit, before any reduction, in full segments.
     pub exit_cwnd_packets: Option<f64>,
     /// That window in IP bytes over the true BDP at the exit.

@@ -7,7 +7,7 @@ use firstflight_tcp::{AckPolicy, Config, Recovery};
 
 use crate::options::{LARGEST_RWND, Options};
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
-use crate::words::Cross;
+use crate::words::{Cross, QuickStartHops};
 
 /// The size of a full packet, as it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub struct Scenario {
     pub reverse_rate: Rate,
     /// How much of the base round-trip time is on the way back: half by default.
     pub reverse_rtt_share: Decimal,
+    /// Which routers take part in Quick-Start.
+    pub qs_hops: QuickStartHops,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -153,6 +155,7 @@ impl Default for Scenario {
             access_rate: Rate::from_bps(1_000 * MEGABIT),
             reverse_rate: Rate::from_bps(1_000 * MEGABIT),
             reverse_rtt_share: HALF,
+            qs_hops: QuickStartHops::All,
             seed: 1,
             runs: 1,
         }
@@ -258,6 +261,7 @@ impl Scenario {
             access_rate,
             reverse_rate: options.reverse_rate.unwrap_or(access_rate),
             reverse_rtt_share: options.reverse_rtt_share.unwrap_or(base.reverse_rtt_share),
+            qs_hops: options.qs_hops.unwrap_or(base.qs_hops),
             seed: options.seed.unwrap_or(base.seed),
             runs: options.runs.unwrap_or(base.runs),
         };

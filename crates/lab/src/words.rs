@@ -149,6 +149,47 @@ pub fn restart(text: &str) -> Result<&'static str, QuantityError> {
     word(text, &policies, &later, "the restart policy is `rfc5681`")
 }
 
+/// Which routers of a path take part in Quick-Start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum QuickStartHops {
+    /// All of them.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// The first so many that the sender's packets come to.
+    First(u32),
+}
+
+impl std::fmt::Display for QuickStartHops {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::None => f.write_str("none"),
+            Self::First(hops) => write!(f, "{hops}"),
+        }
+    }
+}
+
+/// Which routers take part in Quick-Start: `all`, `none`, or how many of the first.
+///
+/// # Errors
+/// Anything else, zero, or more than a thousand.
+pub fn quick_start_hops(text: &str) -> Result<QuickStartHops, QuantityError> {
+    const ALLOWED: &str = "hops that take part in Quick-Start are `all`, `none`, or how many of the first, as in `1` \
+                           (at most 1000)";
+    match text.trim() {
+        "all" => Ok(QuickStartHops::All),
+        "none" => Ok(QuickStartHops::None),
+        text => match text.parse::<u32>() {
+            Ok(0) => Err(refuse(text, Why::Zero, ALLOWED)),
+            Ok(hops) if hops <= 1_000 => Ok(QuickStartHops::First(hops)),
+            Ok(_) => Err(refuse(text, Why::TooLarge, ALLOWED)),
+            Err(_) => Err(refuse(text, Why::UnknownWord, ALLOWED)),
+        },
+    }
+}
+
 /// The known key or word nearest to `word`, if one is near enough to be meant.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min()?;
@@ -188,6 +229,16 @@ mod tests {
             ("0mbit", Why::Zero),
         ] {
             assert_eq!(cross(text).expect_err(text).why, why, "{text}");
+        }
+    }
+
+    #[test]
+    fn quick_start_hops_are_all_none_or_a_number() {
+        assert_eq!(quick_start_hops("all"), Ok(QuickStartHops::All));
+        assert_eq!(quick_start_hops("none"), Ok(QuickStartHops::None));
+        assert_eq!(quick_start_hops("2"), Ok(QuickStartHops::First(2)));
+        for (text, why) in [("0", Why::Zero), ("1001", Why::TooLarge), ("-1", Why::UnknownWord)] {
+            assert_eq!(quick_start_hops(text).expect_err(text).why, why, "{text}");
         }
     }
 

@@ -69,6 +69,7 @@ pub const COLUMNS: &[Column] = &[
     text("exit_cause", "Why the first standing exit left start-up; none if the flow ended first."),
     real("exit_time_s", "s", "First data packet sent until that exit."),
     real("exit_rate_bps", "bit/s", "The rate that the exit found, for schemes that find one."),
+    real("granted_rate_bps", "bit/s", "The rate that Quick-Start's routers approved, headers included."),
     real("exit_cwnd_packets", "packets", "The congestion window at the exit, before any reduction."),
     real(
         "exit_cwnd_over_bdp",

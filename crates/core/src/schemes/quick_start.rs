@@ -239,7 +239,7 @@ impl<S: Startup> QuickStart<S> {
 
     /// A packet sent at the approved rate was lost or marked (sections 4.6 and 4.8): the window is what it would have
     /// been, in mid-connection at most half of what was approved; ssthresh is half of what was delivered.
-    fn refuted(&mut self, path: &Path) -> Step {
+    fn refuted(&mut self, cause: Cause, path: &Path) -> Step {
         let (without, window, delivered) = match self.stage {
             Stage::Sent(carried) => (carried.without.wide(), carried.window.wide(), carried.delivered.wide()),
             Stage::Sending(sending) => (self.inner.plan(path).window, sending.window.wide(), Bytes::ZERO),
@@ -249,7 +249,11 @@ impl<S: Startup> QuickStart<S> {
         // What would have been is an estimate of more than is now only if the approved rate was the lower.
         let now = self.inner.plan(path).window;
         self.bar();
-        self.go_on(without.min(most).min(now).max(path.mss), Some(half(delivered, path)), path)
+        match self.go_on(without.min(most).min(now).max(path.mss), Some(half(delivered, path)), path) {
+            // The window is past the threshold, and it is the loss that ends start-up.
+            Step::Done(exit) => Step::Done(Exit { cause, ..exit }),
+            Step::Stay => Step::Stay,
+        }
     }
 
     fn timed_out(&mut self, event: &Event<'_>, path: &Path) -> Step {
@@ -312,7 +316,7 @@ impl<S: Startup> QuickStart<S> {
     fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
         let ours = loss.opens_episode && loss.packets.iter().any(|packet| packet.tag == APPROVED);
         match self.stage {
-            Stage::Sending(_) | Stage::Sent(_) if ours => self.refuted(path),
+            Stage::Sending(_) | Stage::Sent(_) if ours => self.refuted(Cause::Loss, path),
             _ => self.inner.on(&Event::Lost(*loss), path),
         }
     }
@@ -345,7 +349,7 @@ impl<S: Startup> QuickStart<S> {
             Event::Sent(sent) if !sent.retransmission => self.sent(event, sent.bytes, path),
             Event::Acked(ack) => self.acked(ack, path),
             Event::Lost(loss) => self.lost(loss, path),
-            Event::Marked if self.outstanding(path) => self.refuted(path),
+            Event::Marked if self.outstanding(path) => self.refuted(Cause::Mark, path),
             Event::TimedOut { .. } => self.timed_out(event, path),
             Event::Sent(_)
             | Event::Marked

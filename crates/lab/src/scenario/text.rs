@@ -38,6 +38,7 @@ impl Scenario {
             ("access-rate", show_rate(self.access_rate)),
             ("reverse-rate", show_rate(self.reverse_rate)),
             ("reverse-rtt-share", self.reverse_rtt_share.to_string()),
+            ("qs-hops", self.qs_hops.to_string()),
         ]);
         settings
     }
