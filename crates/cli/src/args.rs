@@ -116,6 +116,9 @@ pub(crate) struct PathOptions {
     /// Random extra delay of a packet, at most this; order is kept [0].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) jitter: Option<String>,
+    /// Routers that take part in Quick-Start: all, none, or how many of the first [all].
+    #[arg(long, value_name = "HOPS", allow_hyphen_values = true)]
+    pub(crate) qs_hops: Option<String>,
     #[command(flatten)]
     pub(crate) ends: EndOptions,
 }
