@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::model::ModelCommand;
+
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
 #[derive(Parser, Debug)]
 #[command(name = "firstflight", version, max_term_width = 100, disable_help_subcommand = true)]
@@ -28,6 +30,8 @@ pub(crate) enum Command {
     Run(Box<Run>),
     /// List the schemes: source, parameters, what they need of a host.
     Schemes(Schemes),
+    /// Answer from the papers' closed-form models; without a name, list them.
+    Model(ModelCommand),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -38,8 +42,7 @@ pub(crate) enum Command {
 }
 
 /// What the design names and nobody built yet: naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 7] =
-    ["model", "sweep", "score", "paper", "packetdrill", "inspect", "replay"];
+pub(crate) const NOT_BUILT: [&str; 6] = ["sweep", "score", "paper", "packetdrill", "inspect", "replay"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {

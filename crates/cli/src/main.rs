@@ -6,6 +6,7 @@ mod documents;
 mod events;
 mod failure;
 mod interrupt;
+mod model;
 mod order;
 mod output;
 mod progress;
@@ -39,6 +40,7 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
     };
     match cli.command {
         Command::Schemes(schemes) => output::print(&schemes::list(schemes.json)?),
+        Command::Model(command) => model::answer(&command, &line.shown),
         Command::Race(options) => race::from_options(&options, &line.shown),
         Command::Run(file) => race::from_file(&file, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell)?),

@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, NOT_BUILT};
 use crate::failure::{Failure, Place};
+use crate::model;
 
 /// What the command line came to.
 pub(crate) enum Usage {
@@ -49,11 +50,13 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
 
 fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
     if let Some(name) = text(error, ContextKind::InvalidSubcommand) {
-        let message = if NOT_BUILT.contains(&name.as_str()) {
+        let tip = || suggestion(text(error, ContextKind::SuggestedSubcommand));
+        let message = if arguments.get(1).is_some_and(|command| command == "model") {
+            format!("unknown model `{name}`{}; there are {}", tip(), model::names())
+        } else if NOT_BUILT.contains(&name.as_str()) {
             format!("`{name}` is not built yet; there are {}", commands())
         } else {
-            let tip = text(error, ContextKind::SuggestedSubcommand);
-            format!("unknown command `{name}`{}; there are {}", suggestion(tip), commands())
+            format!("unknown command `{name}`{}; there are {}", tip(), commands())
         };
         return Failure::usage(message).at(Place::argument(arguments, &name));
     }

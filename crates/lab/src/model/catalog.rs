@@ -177,6 +177,11 @@ impl Cell {
         Self { name, what, unit: Unit::One, value: Value::Whole(value.into()), main: false }
     }
 
+    /// Whole segments.
+    pub(super) fn packets(name: &'static str, value: u64, what: &'static str) -> Self {
+        Self { unit: Unit::Packets, ..Self::whole(name, value, what) }
+    }
+
     /// A word.
     pub(super) fn word(name: &'static str, value: &'static str, what: &'static str) -> Self {
         Self { name, what, unit: Unit::One, value: Value::Word(value), main: false }

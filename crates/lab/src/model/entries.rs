@@ -1,7 +1,7 @@
 //! The models as the command line has them: parameters with the reference case of each source as default, and the
 //! cells of their answers.
 
-use firstflight::{Bytes, Span};
+use firstflight::{Bytes, RateCode, Span};
 
 use super::admission::{Admission, MOST_HALVINGS, MeanTime};
 use super::catalog::{Cell, Model, Row, Unit};
@@ -13,7 +13,7 @@ use super::settings::{Kind, Parameter, Quantity, Settings};
 use super::transfer::{SmallTransfers, Transfer};
 
 /// Every model.
-pub const MODELS: [Model; 7] =
+pub static MODELS: [Model; 7] =
     [SLOW_START, QUICK_START, PROBABILITY, RING_BUFFER, PACED, PACED_TABLE, LIMITED];
 
 const fn parameter(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Parameter {
@@ -33,8 +33,12 @@ const PACKET: Parameter = optional("packet", Kind::Size, "--mss and 40", "IP byt
 const IW: Parameter = parameter("iw", Kind::Packets, "3p", "initial window (w)");
 const SEGMENTS_PER_ACK: Parameter =
     parameter("segments-per-ack", Kind::Count(1000), "2", "segments that an ACK acknowledges (b)");
-const REQUEST: Parameter =
-    parameter("request", Kind::Rate, "5.12mbit", "approved rate, headers included (q)");
+const REQUEST: Parameter = optional(
+    "request",
+    Kind::Rate,
+    "the highest rate code that --rate holds",
+    "approved rate, headers included (q)",
+);
 const MAX_RTT: Parameter =
     parameter("max-rtt", Kind::Span, "100ms", "the longest round-trip time a router reckons with (RTTmax)");
 const INTERVAL: Parameter =
@@ -69,7 +73,10 @@ const QUICK_START: Model = Model {
             "a transfer within the initial window: asks too, as in the paper, or is left to slow start",
         ),
     ],
-    complete: complete_segment,
+    complete: |settings| {
+        complete_segment(settings)?;
+        complete_request(settings)
+    },
     rows: |settings| Ok(vec![quick_start(settings)?]),
 };
 
@@ -102,6 +109,7 @@ const PROBABILITY: Model = Model {
     ],
     complete: |settings| {
         complete_segment(settings)?;
+        complete_request(settings)?;
         if settings.get("arrivals").is_none() {
             // Section VI-B: the mean load is S λ / r, with S in bits.
             let link = settings.number("load") * settings.number("link-rate");
@@ -187,6 +195,20 @@ fn complete_segment(settings: &mut Settings) -> Result<(), ModelError> {
     Ok(())
 }
 
+/// Section IV-A: the sender asks for the highest rate that its access link holds, 5.12 Mbit/s at 10 Mbit/s.
+fn complete_request(settings: &mut Settings) -> Result<(), ModelError> {
+    let (None, Some(Quantity::Rate(rate))) = (settings.get("request"), settings.get("rate")) else {
+        return Ok(());
+    };
+    let code = RateCode::down(rate);
+    if code.is_denied() {
+        let why = format!("{} bit/s hold no Quick-Start rate; the lowest is 80 kbit/s", rate.bps());
+        return Err(ModelError::Together { parameter: "rate", why });
+    }
+    settings.put("request", Quantity::Rate(code.rate()));
+    Ok(())
+}
+
 fn transfer(settings: &Settings) -> Transfer {
     Transfer {
         size: settings.number("size"),
@@ -244,9 +266,8 @@ fn quick_start(settings: &Settings) -> Result<Row, ModelError> {
 }
 
 fn probability(settings: &Settings) -> Result<Row, ModelError> {
-    let hold = settings.number("max-rtt") + settings.number("interval");
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 14 by its kind")]
-    let halvings = settings.number("halvings") as u32;
+    let hold = seconds(Ring::new(settings.span("max-rtt"), settings.span("interval"))?.hold());
+    let halvings = u32::try_from(whole(settings.number("halvings"))).unwrap_or(u32::MAX);
     let reduced = Admission {
         threshold: settings.number("threshold"),
         load: settings.number("load"),
@@ -278,12 +299,7 @@ fn probability(settings: &Settings) -> Result<Row, ModelError> {
 }
 
 fn ring_buffer(settings: &Settings) -> Result<Row, ModelError> {
-    let span = |name| match settings.get(name) {
-        Some(Quantity::Span(span)) => span,
-        _ => Span::ZERO,
-    };
-    let ring = Ring::new(span("max-rtt"), span("interval"))?;
-    let seconds = |span| Quantity::Span(span).number();
+    let ring = Ring::new(settings.span("max-rtt"), settings.span("interval"))?;
     Ok(vec![
         Cell::seconds("hold_s", seconds(ring.hold()), "H, eq. 7: least time to remember").main(),
         Cell::whole("slots", ring.slots(), "⌈RTTmax / D + 2⌉, sec. V-D").main(),
@@ -301,7 +317,7 @@ fn paced(settings: &Settings) -> Result<Row, ModelError> {
     let first = 2.0 * train.capacity_gap;
     let arrives = train.destination_gap(first);
     let solved = train.is_congested(first).then(|| train.solved_share(first, arrives));
-    let packets = |name, value, what| Cell::number(name, Unit::Packets, libm::floor(value), what);
+    let window = |gap: f64| whole(rtt / gap);
     Ok(vec![
         Cell::seconds("capacity_gap_s", train.capacity_gap, "g_B, the gap at capacity"),
         Cell::seconds("ideal_gap_s", train.ideal_gap(), "g* = g_B / α, the gap to find").main(),
@@ -312,8 +328,8 @@ fn paced(settings: &Settings) -> Result<Row, ModelError> {
         Cell::plain("exit_gap", exit.gap / train.capacity_gap, "the exit gap over g_B").main(),
         Cell::seconds("exit_gap_s", exit.gap, "the gap it leaves with").main(),
         Cell::plain("sent_over_available", exit.sent_over_available, "(1/α) / g, Table 2").main(),
-        packets("window_packets", rtt / exit.gap, "RTT / g, sec. 3.2.2: the window it fills").main(),
-        packets("ideal_window_packets", rtt / train.ideal_gap(), "RTT / g*").main(),
+        Cell::packets("window_packets", window(exit.gap), "RTT / g, sec. 3.2.2: the window it fills").main(),
+        Cell::packets("ideal_window_packets", window(train.ideal_gap()), "RTT / g*").main(),
     ])
 }
 
@@ -355,7 +371,17 @@ fn limited(settings: &Settings) -> Result<Row, ModelError> {
         )
         .main(),
         Cell::plain("slow_start_round_trips", slow, "without the limit").main(),
-        Cell::plain("divisor", growth.divisor, "K at the window").main(),
+        Cell::whole("divisor", whole(growth.divisor), "K at the window").main(),
         Cell::number("bytes_per_ack", Unit::Bytes, growth.bytes_per_ack, "what an ACK adds there"),
     ])
+}
+
+fn seconds(span: Span) -> f64 {
+    Quantity::Span(span).number()
+}
+
+/// The whole part.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the whole part; never negative")]
+fn whole(number: f64) -> u64 {
+    number as u64
 }

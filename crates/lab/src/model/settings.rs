@@ -216,6 +216,14 @@ impl Settings {
         self.get(name).map_or(f64::NAN, Quantity::number)
     }
 
+    /// The value as a time; zero without one.
+    pub(super) fn span(&self, name: &str) -> Span {
+        match self.get(name) {
+            Some(Quantity::Span(span)) => span,
+            _ => Span::ZERO,
+        }
+    }
+
     /// Whether the parameter is this word.
     pub(super) fn is(&self, name: &str, word: &str) -> bool {
         self.get(name) == self.word_of(name, word)

@@ -61,6 +61,18 @@ fn arrivals_follow_from_load_and_size_unless_given() {
 }
 
 #[test]
+fn the_highest_rate_code_that_the_path_holds_is_asked_for_unless_given() {
+    let request = |rate| row("quick-start", &[("rate", rate)])["request_bps"].as_u64();
+    for (rate, code) in
+        [("10mbit", 5_120_000), ("5.12mbit", 5_120_000), ("1mbit", 640_000), ("10gbit", 1_310_720_000)]
+    {
+        assert_eq!(request(rate), Some(code), "{rate}");
+    }
+    let settings = set("quick-start", &[("rate", "79kbit")]).unwrap();
+    assert_eq!(model("quick-start").evaluate(&settings).unwrap_err().parameter(), "rate");
+}
+
+#[test]
 fn text_that_is_no_quantity_is_refused_by_name_in_one_line() {
     for (name, parameter, text) in [
         ("slow-start", "size", "0B"),

@@ -1,0 +1,160 @@
+//! `firstflight model`: the closed-form models of the papers, as a table, JSON or CSV rows, or a drawn curve.
+//!
+//! The lab describes each model as data; its options, help and answers all come from there.
+
+mod options;
+mod svg;
+mod table;
+
+use firstflight_lab::model::{MODELS, Model, ModelError, Row, Settings, Sweep, SweepError, object};
+use firstflight_lab::quantity;
+use firstflight_report::{Record, check_writable, csv, json, write_whole};
+
+use crate::failure::{Failure, Place};
+use crate::output;
+
+pub(crate) use options::ModelCommand;
+use options::Request;
+
+/// A row of an answer with what went in.
+struct Answer {
+    settings: Settings,
+    row: Row,
+}
+
+/// Answers, or lists the models if none is named.
+pub(crate) fn answer(command: &ModelCommand, arguments: &[String]) -> Result<(), Failure> {
+    let Some(request) = &command.request else { return output::print(&table::list()) };
+    let settings = settings(request, arguments)?;
+    let sweep = sweep(request, arguments)?;
+    let answers = match &sweep {
+        Some(sweep) => rows(sweep.run(request.model, &settings).map_err(|error| refuse(&error, arguments))?),
+        None => rows(vec![request.model.evaluate(&settings).map_err(|error| refuse(&error, arguments))?]),
+    };
+    let columns = columns(request, &answers, arguments)?;
+    let drawing = drawing(request, sweep.as_ref(), &answers, &columns, arguments)?;
+    print(request, sweep.as_ref(), &answers, &columns)?;
+    if let (Some(path), Some(drawing)) = (&request.svg, drawing) {
+        write_whole(path, drawing.as_bytes()).map_err(Failure::write)?;
+        output::say(&format!("wrote {}\n", path.display()));
+    }
+    Ok(())
+}
+
+/// The names of the models, for an error.
+pub(crate) fn names() -> String {
+    MODELS.iter().map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ")
+}
+
+fn rows(answers: Vec<(Settings, Vec<Row>)>) -> Vec<Answer> {
+    let each = |(settings, rows): (Settings, Vec<Row>)| {
+        rows.into_iter().map(move |row| Answer { settings: settings.clone(), row })
+    };
+    answers.into_iter().flat_map(each).collect()
+}
+
+fn settings(request: &Request, arguments: &[String]) -> Result<Settings, Failure> {
+    let mut settings = Settings::of(request.model).map_err(Failure::usage)?;
+    for (name, text) in &request.given {
+        settings.set(name, text).map_err(|error| refuse(&error, arguments))?;
+    }
+    Ok(settings)
+}
+
+fn sweep(request: &Request, arguments: &[String]) -> Result<Option<Sweep>, Failure> {
+    let Some(text) = &request.sweep else { return Ok(None) };
+    let count = |text: &String| {
+        quantity::count(text).map_err(|error| {
+            Failure::usage(format!("--points: {error}")).at(Place::value(arguments, "--points", text))
+        })
+    };
+    let points = request.points.as_ref().map(count).transpose()?;
+    let sweep = Sweep::parse(request.model, text, points).map_err(|error| {
+        let (option, part) = match &error {
+            SweepError::Points(_) | SweepError::PointsOfList(_) if request.points.is_some() => {
+                ("--points", request.points.as_deref().unwrap_or_default())
+            }
+            SweepError::Value { error, .. } => ("--sweep", error.found.as_str()),
+            SweepError::Unknown { found, .. } => ("--sweep", found.as_str()),
+            _ => ("--sweep", text.as_str()),
+        };
+        Failure::usage(format!("{option}: {error}")).at(Place::value(arguments, option, part))
+    })?;
+    if request.given.iter().any(|(name, _)| *name == sweep.parameter.name) {
+        let name = sweep.parameter.name;
+        let message = format!("--sweep: `{name}` is swept, so --{name} says nothing; leave it out");
+        return Err(Failure::usage(message).at(Place::value(arguments, "--sweep", name)));
+    }
+    Ok(Some(sweep))
+}
+
+/// The places of the columns to show where there is no room for all.
+fn columns(request: &Request, answers: &[Answer], arguments: &[String]) -> Result<Vec<usize>, Failure> {
+    let Some(first) = answers.first() else { return Ok(Vec::new()) };
+    let Some(list) = &request.columns else {
+        return Ok((0..first.row.len()).filter(|at| first.row[*at].main).collect());
+    };
+    let place = |name: &str| {
+        first.row.iter().position(|cell| cell.name == name).ok_or_else(|| {
+            let names: Vec<_> = first.row.iter().map(|cell| cell.name).collect();
+            let message = format!("--columns: `{name}` is none; there are {}", names.join(", "));
+            Failure::usage(message).at(Place::value(arguments, "--columns", name))
+        })
+    };
+    list.split(',').map(place).collect()
+}
+
+/// The curve, if one is asked for and can be drawn and written.
+fn drawing(
+    request: &Request,
+    sweep: Option<&Sweep>,
+    answers: &[Answer],
+    columns: &[usize],
+    arguments: &[String],
+) -> Result<Option<String>, Failure> {
+    let (Some(path), Some(sweep)) = (&request.svg, sweep) else { return Ok(None) };
+    let shown = path.to_string_lossy();
+    let refuse =
+        |why: String| Failure::usage(format!("--svg: {why}")).at(Place::value(arguments, "--svg", &shown));
+    let chosen = request.columns.is_some();
+    let drawing = svg::curves(request.model, sweep, answers, columns, chosen).map_err(refuse)?;
+    check_writable(path).map_err(|error| refuse(error.to_string()))?;
+    Ok(Some(drawing))
+}
+
+fn print(
+    request: &Request,
+    sweep: Option<&Sweep>,
+    answers: &[Answer],
+    columns: &[usize],
+) -> Result<(), Failure> {
+    if request.json || request.csv {
+        let records: Vec<Record> =
+            answers.iter().map(|answer| object(request.model, &answer.settings, &answer.row)).collect();
+        if request.csv {
+            return output::print_bytes(&csv::to_bytes(&records).map_err(Failure::write)?);
+        }
+        let mut lines = Vec::new();
+        json::write_lines(&mut lines, &records).map_err(Failure::write)?;
+        return output::print_bytes(&lines);
+    }
+    let body = match answers {
+        [one] if sweep.is_none() => table::one(one, request.columns.as_ref().map(|_| columns)),
+        _ => table::several(sweep, answers, columns),
+    };
+    output::print(&format!("{}\n{body}", heading(request.model)))
+}
+
+fn heading(model: &Model) -> String {
+    format!("{}: {}\n{}\n", model.name, model.summary, model.source)
+}
+
+fn refuse(error: &ModelError, arguments: &[String]) -> Failure {
+    let option = format!("--{}", error.parameter());
+    let failure = Failure::usage(format!("--{error}"));
+    if arguments.iter().any(|argument| argument.split('=').next() == Some(&option)) {
+        let part = if error.found().is_empty() { &option } else { error.found() };
+        return failure.at(Place::value(arguments, &option, part));
+    }
+    failure
+}

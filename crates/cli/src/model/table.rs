@@ -1,0 +1,147 @@
+//! Answers for people.
+
+use firstflight_lab::model::{Cell, Kind, MODELS, Parameter, Quantity, Sweep, Value};
+
+use super::Answer;
+
+/// The models with their parameters.
+pub(super) fn list() -> String {
+    let lines = MODELS.iter().flat_map(|model| {
+        let head =
+            [model.name.to_owned(), format!("  {}", model.summary), format!("  source: {}", model.source)];
+        head.into_iter().chain(model.parameters.iter().map(listed))
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+fn listed(parameter: &Parameter) -> String {
+    let Parameter { name, kind, default, unset, help } = parameter;
+    let words = match kind {
+        Kind::Word(words) => format!(" ({})", words.join(", ")),
+        _ => String::new(),
+    };
+    format!("  --{name}: {help}{words} [{}]", default.unwrap_or(unset))
+}
+
+/// One answer, a quantity a line: what went in, then what came out.
+pub(super) fn one(answer: &Answer, columns: Option<&[usize]>) -> String {
+    let given = answer.settings.iter().map(|(parameter, quantity)| {
+        let quantity = quantity.map_or_else(|| "-".to_owned(), shown);
+        [parameter.name.to_owned(), quantity, String::new(), parameter.help.to_owned()]
+    });
+    let line = |cell: &Cell| {
+        [cell.name.to_owned(), number(&cell.value), cell.unit.symbol().to_owned(), cell.what.to_owned()]
+    };
+    let all: Vec<_> = (0..answer.row.len()).collect();
+    let found = columns.unwrap_or(&all).iter().filter_map(|at| answer.row.get(*at)).map(line);
+    let (given, found): (Vec<_>, Vec<_>) = (given.collect(), found.collect());
+    let blank = if given.is_empty() { Vec::new() } else { vec![Default::default()] };
+    aligned(&[given, blank, found].concat(), &[Side::Left, Side::Right, Side::Left, Side::Left])
+}
+
+/// Several answers, one a line: what was swept, then the columns.
+pub(super) fn several(sweep: Option<&Sweep>, answers: &[Answer], columns: &[usize]) -> String {
+    let swept = |answer: &Answer| {
+        let quantity = sweep.and_then(|sweep| answer.settings.get(sweep.parameter.name));
+        quantity.map(shown)
+    };
+    let cells = |answer: &Answer| {
+        let found = columns.iter().filter_map(|at| answer.row.get(*at));
+        swept(answer).into_iter().chain(found.map(|cell| number(&cell.value))).collect::<Vec<_>>()
+    };
+    let names =
+        columns.iter().filter_map(|at| answers.first()?.row.get(*at)).map(|cell| cell.name.to_owned());
+    let head: Vec<_> = sweep.map(|sweep| sweep.parameter.name.to_owned()).into_iter().chain(names).collect();
+    let sides = vec![Side::Right; head.len()];
+    let lines: Vec<_> = std::iter::once(head).chain(answers.iter().map(cells)).collect();
+    aligned(&lines, &sides)
+}
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+fn aligned(lines: &[impl AsRef<[String]>], sides: &[Side]) -> String {
+    let width = |at: usize| {
+        lines.iter().filter_map(|line| line.as_ref().get(at)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<_> = (0..sides.len()).map(|at| width(at).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for line in lines {
+        let cells = line.as_ref().iter().zip(&widths).zip(sides).map(|((cell, width), side)| match side {
+            Side::Left => format!("{cell:width$}"),
+            Side::Right => format!("{cell:>width$}"),
+        });
+        out += cells.collect::<Vec<_>>().join("  ").trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// As on the command line; what no one typed is rounded.
+fn shown(quantity: Quantity) -> String {
+    match quantity {
+        Quantity::PerSecond(value) => format!("{}/s", trimmed(value)),
+        other => other.to_string(),
+    }
+}
+
+fn number(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_finite() => significant(*number),
+        Value::Whole(number) => number.to_string(),
+        Value::Word(word) => (*word).to_owned(),
+        Value::Number(_) | Value::None => "-".to_owned(),
+    }
+}
+
+/// To five digits; `--json` has all.
+pub(super) fn significant(number: f64) -> String {
+    const DIGITS: i32 = 5;
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    // The exponent after rounding: 9.999996 has that of 10.
+    let scientific = format!("{:.*e}", (DIGITS - 1).unsigned_abs() as usize, number);
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+    match exponent {
+        Some(exponent @ -6..10) => {
+            let decimals = (DIGITS - 1 - exponent).max(0).unsigned_abs() as usize;
+            format!("{number:.decimals$}")
+        }
+        _ => scientific,
+    }
+}
+
+/// To five digits, without zeros at the end.
+pub(super) fn trimmed(number: f64) -> String {
+    let text = significant(number);
+    if !text.contains('.') || text.contains('e') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_five_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.98775, "0.98775"),
+            (9_733_333.33, "9733333"),
+            (9.999_996, "10.000"),
+            (0.000_08, "0.000080000"),
+            (104.643_856, "104.64"),
+            (1.5e-9, "1.5000e-9"),
+            (-2.5, "-2.5000"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+    }
+}
