@@ -195,15 +195,14 @@ impl Fabric {
             Entry::Next(at, sequence) => self.agenda.set(id.index(), at, sequence),
             Entry::Dropped(cause) => self.drop(now, id, &packet, cause, recorder),
         }
-        self.hear_discipline(now, id, recorder);
+        if self.links[id.index()].is_managed() {
+            self.hear_discipline(now, id, recorder);
+        }
     }
 
     /// Counts and tells what the discipline of a link's queue just dropped and marked.
-    #[inline]
+    #[cold]
     fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
-        if !self.links[id.index()].is_managed() {
-            return;
-        }
         while let Some(packet) = self.links[id.index()].take_marked() {
             if is_clients_data(&packet) {
                 self.flows[packet.flow.index()].data_marked += 1;

@@ -20,6 +20,8 @@ pub struct Sim<S, R, A, W> {
     now: Time,
     fabric: Fabric,
     flows: Vec<Hosts<S, R, A>>,
+    /// How many flows are the network's own.
+    own: usize,
     /// What brings flows up, and what they are made of.
     processes: Vec<(Process, Arrivals<S, R, A>)>,
     /// The flows that came up, in order: they have the names after those of the network's own.
@@ -67,7 +69,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             fabric.wake_process(processes.len(), process.next());
             processes.push((process, spec.clone()));
         }
-        Ok(Self { now: Time::ZERO, fabric, flows, processes, arrived: Vec::new(), seed, recorder })
+        let own = network.flows.len();
+        Ok(Self { now: Time::ZERO, fabric, flows, own, processes, arrived: Vec::new(), seed, recorder })
     }
 
     /// Runs on to `until`, which is then the present, or until nothing is left to happen. What happens at `until`
@@ -100,8 +103,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
 
     /// What came up under this name; `None` if it is no flow or one of the network's own.
     pub fn arrived(&self, flow: FlowId) -> Option<Arrived> {
-        let own = self.flows.len() - self.arrived.len();
-        self.arrived.get(flow.index().checked_sub(own)?).copied()
+        self.arrived.get(flow.index().checked_sub(self.own)?).copied()
     }
 
     /// Counters of a link; `None` if there is no such link.
@@ -170,7 +172,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                     Hosts::OnOff(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
                     Hosts::Gone => {}
                 }
-                self.bury(flow);
+                if flow.index() >= self.own {
+                    self.bury(flow);
+                }
             }
         }
     }
@@ -180,7 +184,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             (&mut self.flows[packet.flow.index()], &packet.payload)
         {
             tcp.on_segment(self.now, packet.from.other(), segment, &mut self.fabric, &mut self.recorder);
-            self.bury(packet.flow);
+            if packet.flow.index() >= self.own {
+                self.bury(packet.flow);
+            }
         }
     }
 
@@ -207,11 +213,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     }
 
     /// Frees what a flow that came up needed, once it has closed at both ends.
+    #[cold]
     fn bury(&mut self, flow: FlowId) {
-        let own = self.flows.len() - self.arrived.len();
-        if flow.index() < own {
-            return;
-        }
         let place = &mut self.flows[flow.index()];
         if matches!(place, Hosts::Tcp(tcp) if tcp.is_over()) {
             *place = Hosts::Gone;

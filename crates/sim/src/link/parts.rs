@@ -20,36 +20,52 @@ pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) 
     (work / rate, work % rate)
 }
 
-/// A transmitter: one packet after the other, at a rate that is fixed, follows a trace, or knows no bounds.
+/// A transmitter: one packet after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
-    rate: Option<Rate>,
-    trace: Option<(RateTrace, usize)>,
+    pace: Pace,
     /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
     free_at: Time,
     remainder: u64,
 }
 
+/// How fast.
+#[derive(Clone, Debug)]
+enum Pace {
+    /// In no time.
+    Free,
+    At(Rate),
+    /// Along a trace, whose step in force when the transmitter is free is the second part.
+    Along(RateTrace, usize),
+}
+
 impl Transmitter {
     pub(super) fn new(spec: &LinkSpec) -> Self {
-        let trace = spec.rates.clone().map(|trace| (trace, 0));
-        Self { rate: spec.rate, trace, free_at: Time::ZERO, remainder: 0 }
+        let pace = match (&spec.rates, spec.rate) {
+            (Some(trace), _) => Pace::Along(trace.clone(), 0),
+            (None, Some(rate)) => Pace::At(rate),
+            (None, None) => Pace::Free,
+        };
+        Self { pace, free_at: Time::ZERO, remainder: 0 }
     }
 
     /// Whether it can be busy at all.
+    #[inline]
     pub(super) fn takes_time(&self) -> bool {
-        self.rate.is_some() || self.trace.is_some()
+        !matches!(self.pace, Pace::Free)
     }
 
     /// The rate at `at`, which is no earlier than any packet so far.
     pub(super) fn rate_at(&self, at: Time) -> Option<Rate> {
-        match &self.trace {
-            Some((trace, current)) => Some(Rate::from_bps(trace.step(trace.current(*current, at)).rate)),
-            None => self.rate,
+        match &self.pace {
+            Pace::Free => None,
+            Pace::At(rate) => Some(*rate),
+            Pace::Along(trace, step) => Some(Rate::from_bps(trace.step(trace.current(*step, at)).rate)),
         }
     }
 
     /// When it is free.
+    #[inline]
     pub(super) fn free_at(&self) -> Time {
         self.free_at
     }
@@ -62,12 +78,14 @@ impl Transmitter {
             self.remainder = 0;
         }
         let starts = self.free_at;
-        if self.trace.is_some() {
-            self.follow(wire);
-        } else if let Some(rate) = self.rate {
-            let (nanos, remainder) = transmission(rate, wire, self.remainder);
-            self.remainder = remainder;
-            self.free_at = starts + Span::from_nanos(nanos);
+        match self.pace {
+            Pace::At(rate) => {
+                let (nanos, remainder) = transmission(rate, wire, self.remainder);
+                self.remainder = remainder;
+                self.free_at = starts + Span::from_nanos(nanos);
+            }
+            Pace::Free => {}
+            Pace::Along(..) => self.follow(wire),
         }
         starts
     }
@@ -75,7 +93,7 @@ impl Transmitter {
     /// Transmits along the trace: what a step carries, then what the next one does.
     #[cold]
     fn follow(&mut self, wire: u32) {
-        let Some((trace, current)) = &mut self.trace else { return };
+        let Pace::Along(trace, current) = &mut self.pace else { return };
         let mut left = u64::from(wire).saturating_mul(BIT_NANOS);
         loop {
             *current = trace.current(*current, self.free_at);
