@@ -1,8 +1,6 @@
 //! Sentences of the RFCs, on two endpoints and a line.
 
-mod common;
-
-use common::{Line, Verdict, config, millis};
+use crate::line::{Line, Verdict, config, millis};
 use firstflight::Span;
 use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment};
 use proptest::prelude::*;

@@ -1,10 +1,8 @@
 //! What a hostile, broken or unusual peer or network must not do to an endpoint.
 
-mod common;
-
 use core::num::NonZeroU16;
 
-use common::{Line, Verdict, config, endpoint, millis};
+use crate::line::{Line, Verdict, config, endpoint, millis};
 use firstflight::{Note, Origin, Span, Time};
 use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Role, SackBlock, Segment};
 

@@ -1,0 +1,5 @@
+//! Endpoints against each other over a line, sentence by sentence.
+
+mod connection;
+mod line;
+mod robustness;
