@@ -103,7 +103,7 @@ impl<'a> Results<'a> {
         let Some(first) = drawn().next() else { return Vec::new() };
         let longest = drawn().map(|recording| recording.ended_at).max().unwrap_or(0);
         // A transfer that is over delivers no more.
-        let ideal_fct = self.ranked.iter().filter_map(|result| result.rows.first()?.ideal_fct_s?).next();
+        let ideal_fct = self.ranked.iter().find_map(|result| result.rows.first()?.ideal_fct_s?);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
