@@ -95,9 +95,21 @@ pub(crate) struct PathOptions {
     /// IP bytes of a full packet, instead of --mss [built-in path: 1000B].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub(crate) packet: Option<String>,
-    /// Bytes to transfer; runs until the last is delivered [1MB; built-in path: --duration].
+    /// Bytes to transfer; runs until the last is delivered [1MB; with --rounds 24kB; built-in path: --duration].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, conflicts_with = "duration")]
     pub(crate) size: Option<String>,
+    /// Rounds: in each a reply of --size on every client's connection; compares restart policies.
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "duration")]
+    pub(crate) rounds: Option<String>,
+    /// Idle time between rounds [120s].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) idle: Option<String>,
+    /// How far a client's reply may be from its round's centre, or none [1500ms with several clients].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) spread: Option<String>,
+    /// Clients with rounds, all with the same scheme [1].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) clients: Option<String>,
     /// How long to send, instead of --size [built-in path: 50s].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,
@@ -139,8 +151,9 @@ pub(crate) struct EndOptions {
     /// Loss recovery: rack, sack, newreno, newreno-steady, reno, ns2-sack1.
     #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
     pub(crate) recovery: Option<String>,
-    /// Restart policy after idling: rfc5681.
-    #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]
+    /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv, with
+    /// parameters as NAME/k=v.
+    #[arg(long, value_name = "POLICIES", allow_hyphen_values = true)]
     pub(crate) restart: Option<String>,
     /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp.
     #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]

@@ -14,6 +14,7 @@ impl PathOptions {
     /// What was given, under the lab's keys.
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
+        let Self { rounds, idle, spread, clients, .. } = self;
         let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
         let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
         let timestamps = self.ends.timestamps.then_some("true");
@@ -25,6 +26,10 @@ impl PathOptions {
             ("mss", mss),
             ("packet", packet),
             ("size", size),
+            ("rounds", rounds),
+            ("idle", idle),
+            ("spread", spread),
+            ("clients", clients),
             ("duration", duration),
             ("limit", limit),
             ("access-rate", access_rate),

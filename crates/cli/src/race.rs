@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use firstflight_lab::{
-    ChoiceError, How, OptionError, Options, RunError, Scenario, SchemeChoice, SchemeResult, quantity, race,
+    ChoiceError, How, OptionError, Options, RunError, Scenario, SchemeChoice, SchemeResult, over_restarts,
+    quantity, race,
 };
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
@@ -23,6 +24,7 @@ pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Fail
         let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
     })?;
+    let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = order::resolve(&options, arguments)?;
     run(&scenario, &choices, &race.runs, &race.output, arguments)
 }
@@ -44,6 +46,7 @@ pub(crate) fn from_file(file: &Run, arguments: &[String]) -> Result<(), Failure>
         });
         Failure::usage(format!("{name}: schemes: {error}")).at(place)
     })?;
+    let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = Scenario::resolve(&options).map_err(|error| {
         let message = error.to_string();
         let place = order::key_of(&message).and_then(|key| Place::key(&name, &text, key));

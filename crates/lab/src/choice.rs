@@ -5,7 +5,8 @@ use firstflight::schemes::Initial;
 use firstflight::{Bytes, Rate, Span};
 
 use crate::options::{OptionError, Options};
-use crate::quantity::{self, QuantityError, Why};
+use crate::quantity::{self, QuantityError, Why, refuse};
+use crate::restart::RestartChoice;
 use crate::scenario::Scenario;
 use crate::words::closest;
 
@@ -206,9 +207,22 @@ impl SchemeChoice {
             ssthresh,
             avoidance: own.avoidance.or(scenario.avoidance),
             recovery: own.recovery.unwrap_or(scenario.recovery),
-            restart: own.restart.unwrap_or(scenario.restart),
+            restart: own.restart_or(&scenario.restart),
             ..scenario.clone()
         }
+    }
+
+    /// Whether it has a restart policy for itself.
+    pub(crate) fn has_own_restart(&self) -> bool {
+        self.own.restart.is_some()
+    }
+
+    /// The same with this restart policy, under this label.
+    pub(crate) fn restarting(mut self, policy: &RestartChoice, label: String) -> Self {
+        self.own.restart = Some(vec![policy.clone()]);
+        self.own_text.push(("restart", policy.to_string()));
+        self.label = Some(label);
+        self
     }
 
     /// The avoidance law that governs after it: its own unless one is forced on all.
@@ -254,6 +268,10 @@ impl SchemeChoice {
     fn set_own(&mut self, key: &'static str, text: &str) -> Result<(), ChoiceError> {
         let scheme = self.entry.name;
         self.own.set(key, text).map_err(|error| ChoiceError::Own { scheme, error })?;
+        if self.own.restart.as_ref().is_some_and(|policies| policies.len() > 1) {
+            let error = refuse(text, Why::Conflict, "a scheme has one restart policy for itself");
+            return Err(ChoiceError::Own { scheme, error: OptionError::Value { key, error } });
+        }
         self.own_text.retain(|(before, _)| *before != key);
         self.own_text.push((key, text.to_owned()));
         Ok(())
@@ -281,10 +299,10 @@ impl std::fmt::Display for SchemeChoice {
 }
 
 /// What a scheme is built with only to see whether its parameters are allowed.
-const CHECKED: Initial = Initial { segments: 2, ssthresh: None };
+pub(crate) const CHECKED: Initial = Initial { segments: 2, ssthresh: None };
 
 /// A parameter's value from its text. Ranges are the registry's to check, so zero passes here.
-fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityError> {
+pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityError> {
     let or_zero = |result: Result<Value, QuantityError>, zero: Value| match result {
         Err(QuantityError { why: Why::Zero, .. }) => Ok(zero),
         other => other,
@@ -295,9 +313,10 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityError> {
         Kind::Rate { .. } => or_zero(quantity::rate(text).map(Value::Rate), Value::Rate(Rate::ZERO)),
         Kind::Bytes { .. } => or_zero(quantity::bytes(text).map(Value::Bytes), Value::Bytes(Bytes::ZERO)),
         Kind::Fraction { .. } => quantity::ppm(text).map(|ppm| Value::Fraction { ppm }),
-        Kind::Word(_) => parameter.kind.word(text).ok_or_else(|| {
-            quantity::refuse(text, Why::UnknownWord, format!("allowed is {}", parameter.kind))
-        }),
+        Kind::Word(_) => parameter
+            .kind
+            .word(text)
+            .ok_or_else(|| refuse(text, Why::UnknownWord, format!("allowed is {}", parameter.kind))),
     }
 }
 

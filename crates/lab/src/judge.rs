@@ -4,6 +4,7 @@ use crate::choice::SchemeChoice;
 use crate::ideal::{IdealKind, ideal_fct, ip_bytes};
 use crate::metrics::{self, seconds};
 use crate::observe::Evidence;
+use crate::rounds::{self, Reply};
 use crate::row::Row;
 use crate::run::CrossTotals;
 use crate::scenario::{Goal, Scenario};
@@ -26,7 +27,9 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         }
         Goal::Duration(_) => None,
     };
-    let sized = |value: Option<f64>| matches!(scenario.goal, Goal::Size(_)).then_some(value);
+    let one_transfer = matches!(scenario.goal, Goal::Size(_)) && scenario.rounds.is_none();
+    let sized = |value: Option<f64>| one_transfer.then_some(value);
+    let of_rounds = |mean: fn(&[Reply]) -> Option<f64>| scenario.rounds.map(|_| mean(&evidence.replies));
     let cost = fct.zip(ideal).map(|(fct, ideal)| seconds(fct) / seconds(ideal));
     let own = choice.on(scenario);
     Row {
@@ -35,7 +38,7 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         params: choice.params(),
         avoidance: choice.law(own.avoidance).to_owned(),
         recovery: words::recovery_name(own.recovery).to_owned(),
-        restart: own.restart.to_owned(),
+        restart: own.restart.to_string(),
         throughput_bps: metrics::throughput_bps(evidence),
         loss: metrics::loss(evidence),
         su_time_s: metrics::su_time(evidence).map(seconds),
@@ -64,6 +67,11 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         fct_s: sized(fct.map(seconds)),
         ideal_fct_s: sized(ideal.map(seconds)),
         cost: sized(cost),
+        elapsed_s: of_rounds(rounds::elapsed),
+        drops: of_rounds(rounds::drops),
+        drops_all_rounds: of_rounds(rounds::drops_all_rounds),
+        burst_packets: of_rounds(rounds::burst),
+        ack_clock_s: of_rounds(rounds::ack_clock),
         ideal_kind: ideal_kind(scenario).name().to_owned(),
         seed,
         version: VERSION.to_owned(),

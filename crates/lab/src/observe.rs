@@ -5,6 +5,7 @@ use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
 use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 
 use crate::recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
+use crate::rounds::Reply;
 use crate::tap::Tap;
 
 /// What one run left behind: the recording, and what happened inside the sender.
@@ -26,6 +27,8 @@ pub struct Evidence {
     pub su_end: Option<u64>,
     /// When the last byte of a sized transfer was delivered.
     pub finished_at: Option<u64>,
+    /// With rounds: every reply of every client.
+    pub replies: Vec<Reply>,
     /// The most packets waiting at the bottleneck during the flow's life.
     pub queue_peak: u32,
     /// The time integral of the packets waiting there during the flow's life, in packet-nanoseconds.

@@ -4,6 +4,7 @@ use firstflight::{Bytes, Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery};
 
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
+use crate::restart::{RestartChoice, parse_restarts};
 use crate::scenario::Packet;
 use crate::words::{self, Cross, QuickStartHops};
 
@@ -22,6 +23,14 @@ pub struct Options {
     pub packet: Option<Packet>,
     /// Payload to transfer.
     pub size: Option<Amount>,
+    /// How many rounds, with a reply of the size in each.
+    pub rounds: Option<u32>,
+    /// The idle time between two rounds.
+    pub idle: Option<Span>,
+    /// How far from its centre a client's part in a round may be; `Some(None)` is not at all.
+    pub spread: Option<Option<Span>>,
+    /// How many clients.
+    pub clients: Option<u32>,
     /// How long an endless flow is watched, from its SYN.
     pub duration: Option<Span>,
     /// When a run ends at the latest, from the SYN.
@@ -32,8 +41,8 @@ pub struct Options {
     pub avoidance: Option<&'static str>,
     /// How losses are repaired.
     pub recovery: Option<Recovery>,
-    /// The restart policy.
-    pub restart: Option<&'static str>,
+    /// The restart policy; several make a row each ([`crate::over_restarts`]).
+    pub restart: Option<Vec<RestartChoice>>,
     /// The initial slow-start threshold; `Some(None)` is infinite.
     pub ssthresh: Option<Option<Amount>>,
     /// The initial window in segments.
@@ -63,7 +72,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 26] = [
+pub const KEYS: [&str; 30] = [
     "rate",
     "rtt",
     "queue",
@@ -71,6 +80,10 @@ pub const KEYS: [&str; 26] = [
     "mss",
     "packet",
     "size",
+    "rounds",
+    "idle",
+    "spread",
+    "clients",
     "duration",
     "limit",
     "ack",
@@ -138,12 +151,20 @@ impl Options {
             "mss" => self.packet = Some(self.packet_after(text, Packet::Mss(mss(text)?))?),
             "packet" => self.packet = Some(self.packet_after(text, Packet::Ip(packet(text)?))?),
             "size" => self.size = Some(quantity::amount(text)?),
+            "rounds" => {
+                self.rounds = Some(count(text, 100_000, "rounds are a whole number from 1 to 100000")?)
+            }
+            "idle" => self.idle = Some(quantity::span(text)?),
+            "spread" => self.spread = Some(jitter(text)?),
+            "clients" => {
+                self.clients = Some(count(text, 1_000, "clients are a whole number from 1 to 1000")?)
+            }
             "duration" => self.duration = Some(quantity::span(text)?),
             "limit" => self.limit = Some(quantity::span(text)?),
             "ack" => self.ack = Some(words::ack(text)?),
             "avoidance" => self.avoidance = Some(words::avoidance(text)?),
             "recovery" => self.recovery = Some(words::recovery(text)?),
-            "restart" => self.restart = Some(words::restart(text)?),
+            "restart" => self.restart = Some(parse_restarts(text)?),
             "ssthresh" => self.ssthresh = Some(words::ssthresh(text)?),
             "iw" => self.iw = Some(iw(text)?),
             "rwnd" => self.rwnd = Some(quantity::amount(text)?),
@@ -159,6 +180,14 @@ impl Options {
             _ => self.runs = Some(runs(text)?),
         }
         Ok(())
+    }
+
+    /// The restart policy, if just one was asked for, or `other`.
+    pub(crate) fn restart_or(&self, other: &RestartChoice) -> RestartChoice {
+        match self.restart.as_deref() {
+            Some([one]) => one.clone(),
+            _ => other.clone(),
+        }
     }
 
     /// `mss` and `packet` say the same thing in two ways: the second one to come is refused.
@@ -234,7 +263,7 @@ fn loss(text: &str) -> Result<Decimal, QuantityError> {
     Ok(loss)
 }
 
-/// Jitter: a duration, or `none`.
+/// Jitter, or a spread: a duration, or `none`.
 ///
 /// # Errors
 /// What [`quantity::span`] refuses.
@@ -257,11 +286,18 @@ fn seed(text: &str) -> Result<u64, QuantityError> {
 /// # Errors
 /// Zero or more than a million.
 fn runs(text: &str) -> Result<u32, QuantityError> {
-    const ALLOWED: &str = "runs are a whole number from 1 to 1000000";
-    let count = quantity::count(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    count(text, 1_000_000, "runs are a whole number from 1 to 1000000")
+}
+
+/// A whole number from one to `most`.
+///
+/// # Errors
+/// Anything else, with what is `allowed`.
+fn count(text: &str, most: u32, allowed: &'static str) -> Result<u32, QuantityError> {
+    let count = quantity::count(text).map_err(|error| QuantityError { allowed: allowed.into(), ..error })?;
     match u32::try_from(count) {
-        Ok(runs) if runs <= 1_000_000 => Ok(runs),
-        _ => Err(refuse(text, Why::TooLarge, ALLOWED)),
+        Ok(count) if count <= most => Ok(count),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
     }
 }
 
@@ -276,9 +312,9 @@ mod tests {
     #[test]
     fn every_key_can_be_set() {
         let texts = [
-            "1mbit", "1ms", "1p", "none", "1460", "1000B", "1MB", "1s", "1h", "every", "reno", "sack",
-            "rfc5681", "inf", "2p", "64kB", "200ms", "true", "2%", "none", "1gbit", "1mbit", "0.25", "none",
-            "7", "3",
+            "1mbit", "1ms", "1p", "none", "1460", "1000B", "1MB", "10", "120s", "1500ms", "10", "1s", "1h",
+            "every", "reno", "sack", "rfc5681", "inf", "2p", "64kB", "200ms", "true", "2%", "none", "1gbit",
+            "1mbit", "0.25", "none", "7", "3",
         ];
         for (key, text) in KEYS.into_iter().zip(texts) {
             let mut options = Options::default();
@@ -316,6 +352,9 @@ mod tests {
             ("loss", "1.0"),
             ("iw", "0p"),
             ("iw", "65536p"),
+            ("rounds", "0"),
+            ("clients", "1001"),
+            ("idle", "0s"),
             ("runs", "0"),
             ("runs", "1000001"),
             ("seed", "-1"),

@@ -75,6 +75,21 @@ pub struct Row {
     /// FCT over the ideal; only with a size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Option<f64>>,
+    /// Mean time from a reply's writing to its last byte delivered, over restart rounds; only with rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_s: Option<Option<f64>>,
+    /// Mean data packets dropped of a reply, over restart rounds; only with rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops: Option<Option<f64>>,
+    /// The same over all rounds; only with rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops_all_rounds: Option<Option<f64>>,
+    /// Mean of the most packets of a reply that left at one instant, over restart rounds; only with rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_packets: Option<Option<f64>>,
+    /// Mean time from a reply's writing to the first ACK for any of it, over restart rounds; only with rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_clock_s: Option<Option<f64>>,
     /// `exact`, or `fair-share` where responsive cross traffic makes the ideal a fair share.
     pub ideal_kind: String,
     /// The seed of the run.

@@ -4,15 +4,16 @@ use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Span, Time};
 use firstflight_sim::{
-    Application, CbrSpec, Discipline, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Probability, QueueLimit,
-    Recorder, RouterSpec, Sim, Stop, TcpSpec, Traffic, dumbbell,
+    Application, CbrSpec, Discipline, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Pause,
+    Probability, QueueLimit, Recorder, RouterSpec, Sim, Stop, TcpSpec, Traffic, dumbbell,
 };
 use firstflight_tcp::Config;
 
 use crate::choice::{ChoiceError, SchemeChoice};
 use crate::observe::{Evidence, Observer};
 use crate::quantity::{Decimal, QueueSize};
-use crate::scenario::{Goal, Scenario};
+use crate::rounds::Watch;
+use crate::scenario::{Goal, Rounds, Scenario};
 use crate::tap::Tap;
 use crate::words::{Cross, QuickStartHops};
 
@@ -89,7 +90,8 @@ pub fn run(
     let start = flow_start(scenario, Some(choice));
     let mss = u32::from(scenario.mss);
     let observer = Observer::new(MEASURED, bottleneck, start.nanos(), mss, full, tap);
-    let mut sim = Sim::new(&network, seed, observer)?;
+    let clients = clients(scenario);
+    let mut sim = Sim::new(&network, seed, (observer, Watch::new(clients)))?;
     let latest = start + scenario.longest();
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
@@ -101,17 +103,19 @@ pub fn run(
         reached = (reached + SLICE).min(latest);
         if !sized {
             sim.run(reached);
-        } else if sim.run_until_finished(MEASURED, reached) == Stop::Finished {
+        } else if flows(clients).all(|flow| sim.run_until_finished(flow, reached) == Stop::Finished) {
             end = sim.now();
             // The other events of that instant, as the run without the flow will have them.
             sim.run(end);
             break;
         }
     }
-    let available = available(scenario, &starts(&sim, &network));
-    let cross = cross_totals(&sim, &network);
+    let available = available(scenario, &starts(&sim, &network, clients));
+    let cross = cross_totals(&sim, &network, clients);
     let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
-    let mut evidence = sim.into_recorder().finish(end.nanos())?;
+    let (observer, watch) = sim.into_recorder();
+    let mut evidence = observer.finish(end.nanos())?;
+    evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
     evidence.recording.available = available;
     evidence.finished_at = finished_at;
@@ -129,7 +133,8 @@ pub fn run_without(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<CrossTotals>, RunError> {
     let (mut network, _) = network(scenario, None)?;
-    network.mute(MEASURED);
+    let clients = clients(scenario);
+    flows(clients).for_each(|flow| network.mute(flow));
     let mut sim = Sim::new(&network, seed, ())?;
     let mut reached = Time::ZERO;
     let mut totals = Vec::with_capacity(ends.len());
@@ -141,7 +146,7 @@ pub fn run_without(
             reached = (reached + SLICE).min(end);
             sim.run(reached);
         }
-        totals.push(cross_totals(&sim, &network));
+        totals.push(cross_totals(&sim, &network, clients));
     }
     Ok(totals)
 }
@@ -163,7 +168,7 @@ fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
 /// Whether the routers of the path matter to a scheme.
 fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
     const ASKING: &str = "quick-start";
-    choice.entry.name == ASKING || scenario.restart == ASKING
+    choice.entry.name == ASKING || choice.on(scenario).restart.entry.name == ASKING
 }
 
 /// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
@@ -175,6 +180,24 @@ fn takes_part(scenario: &Scenario, hop: usize) -> bool {
     }
 }
 
+/// How many flows are measured: one, or every client of a scenario with rounds. They come first.
+fn clients(scenario: &Scenario) -> usize {
+    scenario.rounds.map_or(1, |rounds| rounds.clients as usize)
+}
+
+/// The first so many flows.
+fn flows(count: usize) -> impl Iterator<Item = FlowId> {
+    (0u32..).take(count).map(FlowId)
+}
+
+fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
+    let (pause, spread) = match rounds.spread {
+        Some(spread) => (Pause::Every(rounds.idle + spread * 2), spread),
+        None => (Pause::AfterEnd(rounds.idle), Span::ZERO),
+    };
+    firstflight_sim::Rounds { count: rounds.count, bytes: reply.get(), pause, spread }
+}
+
 type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
 
 /// The network, and its bottleneck. Without a choice the measured flow is there, to be muted.
@@ -183,10 +206,13 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
         Cross::Tcp(flows) => flows as usize,
         Cross::None | Cross::Cbr(_) => 0,
     };
-    let topology = dumbbell(&path(scenario), 1 + responsive);
+    let clients = clients(scenario);
+    let topology = dumbbell(&path(scenario), clients + responsive);
     let mut links = topology.links;
     if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
-        for (hop, id) in topology.routes.iter().take(1).flat_map(|route| route.forward.iter().enumerate()) {
+        for (hop, id) in
+            topology.routes.iter().take(clients).flat_map(|route| route.forward.iter().enumerate())
+        {
             if let Some(link) = links.get_mut(id.0 as usize).filter(|_| takes_part(scenario, hop)) {
                 link.quick_start = Some(RouterSpec::default());
             }
@@ -197,12 +223,13 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
     let slow_start = SchemeChoice::plain(slow_start);
     let asked = choice;
     for (index, route) in topology.routes.into_iter().enumerate() {
-        let measured = index == 0;
+        let measured = index < clients;
         let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
         let own = choice.on(scenario);
-        let application = match scenario.goal {
-            Goal::Size(bytes) if measured => Application::Sized(bytes.get()),
-            Goal::Size(_) | Goal::Duration(_) => Application::Bulk,
+        let application = match (scenario.goal, scenario.rounds) {
+            (Goal::Size(bytes), Some(rounds)) if measured => Application::Rounds(replies(rounds, bytes)),
+            (Goal::Size(bytes), None) if measured => Application::Sized(bytes.get()),
+            (Goal::Size(_) | Goal::Duration(_), _) => Application::Bulk,
         };
         network.add(Flow {
             forward: route.forward,
@@ -278,32 +305,39 @@ fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyControlle
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
     let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
-    let restart = registry::restart(scenario.restart).ok_or(RunError::UnknownName(scenario.restart))?;
-    let built = restart.build(initial, &[]);
-    let restart_policy = built.map_err(|error| ChoiceError::Parameter(error.to_string()))?;
-    Ok(AnyController::new(choice.build(initial)?, restart_policy, law.build()))
+    let restart = scenario.restart.build(initial)?;
+    Ok(AnyController::new(choice.build(initial)?, restart, law.build()))
 }
 
 /// The flows that are not measured.
-fn others(network: &AnyNetwork) -> impl Iterator<Item = (FlowId, &Flow<AnyScheme, AnyRestart, AnyLaw>)> {
-    (0u32..).map(FlowId).zip(&network.flows).skip(1)
+fn others(
+    network: &AnyNetwork,
+    clients: usize,
+) -> impl Iterator<Item = (FlowId, &Flow<AnyScheme, AnyRestart, AnyLaw>)> {
+    (0u32..).map(FlowId).zip(&network.flows).skip(clients)
 }
 
 fn cross_totals<W: Recorder>(
     sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
     network: &AnyNetwork,
+    clients: usize,
 ) -> CrossTotals {
-    others(network).filter_map(|(id, _)| sim.flow(id)).fold(CrossTotals::default(), |totals, flow| {
-        CrossTotals {
+    others(network, clients).filter_map(|(id, _)| sim.flow(id)).fold(
+        CrossTotals::default(),
+        |totals, flow| CrossTotals {
             lost: totals.lost + flow.data_dropped_by_queue + flow.data_dropped_at_random,
             delivered: totals.delivered + flow.delivered_bytes,
-        }
-    })
+        },
+    )
 }
 
 /// When the responsive cross flows started, in order.
-fn starts<W: Recorder>(sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>, network: &AnyNetwork) -> Vec<u64> {
-    let responsive = others(network).filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp(_)));
+fn starts<W: Recorder>(
+    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
+    network: &AnyNetwork,
+    clients: usize,
+) -> Vec<u64> {
+    let responsive = others(network, clients).filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp(_)));
     let mut starts: Vec<u64> =
         responsive.filter_map(|(id, _)| sim.flow(id)?.started).map(Time::nanos).collect();
     starts.sort_unstable();

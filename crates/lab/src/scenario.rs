@@ -7,6 +7,7 @@ use firstflight_tcp::{AckPolicy, Config, Recovery};
 
 use crate::options::{LARGEST_RWND, Options};
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
+use crate::restart::RestartChoice;
 use crate::words::{Cross, QuickStartHops};
 
 /// The size of a full packet, as it was given.
@@ -27,6 +28,21 @@ pub enum Goal {
     Duration(Span),
 }
 
+/// Rounds of replies on connections that are kept: in each, every client's connection carries one reply, whose
+/// size is the goal's (Visweswaraiah and Heidemann 1997, section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// How many rounds.
+    pub count: u32,
+    /// The idle time between two rounds. With a spread, from the end of one round's stretch of instants to the
+    /// beginning of the next one's; without, from the last byte of a reply to the next reply.
+    pub idle: Span,
+    /// Each client's part in a round is up to this far from the round's centre.
+    pub spread: Option<Span>,
+    /// How many clients share the path, all with the same scheme.
+    pub clients: u32,
+}
+
 /// A path, the endpoints on it and what they do, all resolved. With a scheme and a seed it determines a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
@@ -41,8 +57,10 @@ pub struct Scenario {
     pub cross: Cross,
     /// Payload bytes of a full segment.
     pub mss: u16,
-    /// When a run ends.
+    /// When a run ends; with rounds, the reply of one.
     pub goal: Goal,
+    /// Rounds of replies with idle times between.
+    pub rounds: Option<Rounds>,
     /// When a run ends at the latest, from the SYN.
     pub limit: Span,
     /// When the receiver acknowledges.
@@ -52,7 +70,7 @@ pub struct Scenario {
     /// How losses are repaired.
     pub recovery: Recovery,
     /// The restart policy.
-    pub restart: &'static str,
+    pub restart: RestartChoice,
     /// The initial slow-start threshold in payload bytes; `None` is arbitrarily high.
     pub ssthresh: Option<Bytes>,
     /// The initial window in segments.
@@ -88,6 +106,15 @@ pub enum ScenarioError {
     /// A transfer ends with its last byte, a watch with its duration.
     #[error("size and duration exclude each other: a sized run ends with its last byte; bound it with limit")]
     SizeAndDuration,
+    /// Rounds end with their last reply.
+    #[error("rounds and duration exclude each other: rounds end with the last reply; bound them with limit")]
+    RoundsAndDuration,
+    /// A part of rounds without rounds.
+    #[error("{key}: there are no rounds; say how many with rounds")]
+    WithoutRounds {
+        /// The option.
+        key: &'static str,
+    },
     /// The queue could never hold a packet.
     #[error("queue: {queue} is less than one full packet of {packet} B; at least one packet is wanted")]
     QueueBelowPacket {
@@ -140,11 +167,12 @@ impl Default for Scenario {
             cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
             mss: 960,
             goal: Goal::Duration(Span::from_secs(50)),
+            rounds: None,
             limit: Span::from_secs(3600),
             ack: AckPolicy::Every,
             avoidance: Some("reno"),
             recovery: Recovery::default(),
-            restart: "rfc5681",
+            restart: RestartChoice::default(),
             ssthresh: Some(Bytes::new(20_000 * 960)),
             iw: 2,
             rwnd: LARGEST_RWND,
@@ -229,7 +257,10 @@ impl Scenario {
             let too_large = || ScenarioError::TooLarge { key, value: amount.to_string() };
             amount.in_bytes(u64::from(mss)).ok_or_else(too_large)
         };
-        let goal = match (options.size, options.duration, &unset.goal) {
+        let rounds = rounds(options)?;
+        // The replies of Visweswaraiah and Heidemann 1997, section 4.1.
+        let reply = rounds.map(|_| Amount::Bytes(Bytes::new(24_000)));
+        let goal = match (options.size.or(reply), options.duration, &unset.goal) {
             (Some(_), Some(_), _) => return Err(ScenarioError::SizeAndDuration),
             (Some(size), None, _) => Goal::Size(in_bytes("size", size)?),
             (None, Some(duration), _) => Goal::Duration(duration),
@@ -246,11 +277,12 @@ impl Scenario {
             cross: options.cross.unwrap_or(unset.cross),
             mss,
             goal,
-            limit: options.limit.unwrap_or(base.limit),
+            rounds,
+            limit: options.limit.unwrap_or_else(|| longest(rounds, base.limit)),
             ack: options.ack.unwrap_or(unset.ack),
             avoidance: options.avoidance.or(unset.avoidance),
             recovery: options.recovery.unwrap_or(base.recovery),
-            restart: options.restart.unwrap_or(base.restart),
+            restart: options.restart_or(&base.restart),
             ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
             iw: options.iw.unwrap_or(unset.iw),
             rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
@@ -324,6 +356,42 @@ impl Scenario {
             Goal::Duration(duration) => duration.min(self.limit),
         }
     }
+}
+
+/// Rounds, if they were asked for.
+fn rounds(options: &Options) -> Result<Option<Rounds>, ScenarioError> {
+    let Some(count) = options.rounds else {
+        let of_rounds = [
+            ("idle", options.idle.is_some()),
+            ("spread", options.spread.is_some()),
+            ("clients", options.clients.is_some()),
+        ];
+        let stray = of_rounds.into_iter().find(|(_, given)| *given);
+        return stray.map_or(Ok(None), |(key, _)| Err(ScenarioError::WithoutRounds { key }));
+    };
+    if options.duration.is_some() {
+        return Err(ScenarioError::RoundsAndDuration);
+    }
+    let clients = options.clients.unwrap_or(1);
+    Ok(Some(Rounds {
+        count,
+        idle: options.idle.unwrap_or(IDLE),
+        spread: options.spread.unwrap_or((clients > 1).then_some(SPREAD)),
+        clients,
+    }))
+}
+
+/// The time between rounds in Visweswaraiah and Heidemann 1997, section 4.1.
+const IDLE: Span = Span::from_secs(120);
+/// How far from a round's centre a reply of several clients may be, there.
+const SPREAD: Span = Span::from_millis(1_500);
+
+/// The limit that is unset: rounds have all their idle times besides.
+fn longest(rounds: Option<Rounds>, limit: Span) -> Span {
+    rounds.map_or(limit, |rounds| {
+        let period = rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2;
+        limit + period * u64::from(rounds.count)
+    })
 }
 
 #[cfg(test)]

@@ -13,11 +13,15 @@ const EQUAL: f64 = 0.01;
 
 /// Orders results best first.
 ///
-/// With a size: by cost (completion time over the ideal); what did not finish comes last, by throughput. Without:
+/// With rounds: by the mean elapsed time of a reply after an idle time. With a size: by cost (completion time over the ideal); what did not finish comes last, by throughput. Without:
 /// by throughput, where those within 1 % of the best count as equal and stand by su-loss (less first), then by
 /// throughput; then the same among the rest. What is equal in all keeps its order.
 pub fn rank(scenario: &Scenario, results: &mut Vec<SchemeResult>) {
     match scenario.goal {
+        _ if scenario.rounds.is_some() => results.sort_by(|a, b| {
+            let elapsed = |result| Judged::of(result).whole("elapsed_s");
+            none_last(elapsed(a), elapsed(b))
+        }),
         Goal::Size(_) => results.sort_by(|a, b| {
             let (a, b) = (Judged::of(a), Judged::of(b));
             none_last(a.cost, b.cost).then(b.throughput.total_cmp(&a.throughput))
@@ -56,9 +60,14 @@ impl Judged {
         let object = result.object();
         let number = |field: &str| object.get(field).and_then(Value::as_f64);
         let (throughput, su_loss) = (number("throughput_bps").unwrap_or(0.0), number("su_loss"));
-        // A mean over the runs that finished says nothing of those that did not.
-        let cost = number("cost").filter(|_| !object.contains_key("cost_runs"));
-        Self { object, throughput, su_loss, cost }
+        let mut judged = Self { throughput, su_loss, cost: None, object };
+        judged.cost = judged.whole("cost");
+        judged
+    }
+
+    /// A number that every run has: a mean over the runs that finished says nothing of those that did not.
+    fn whole(&self, field: &str) -> Option<f64> {
+        self.number(field).filter(|_| !self.object.contains_key(&format!("{field}_runs")))
     }
 
     fn number(&self, field: &str) -> Option<f64> {
@@ -72,9 +81,30 @@ pub fn verdict(scenario: &Scenario, ranked: &[SchemeResult]) -> String {
     let best = Judged::of(first);
     let name = first.choice.name();
     match scenario.goal {
+        _ if scenario.rounds.is_some() => by_elapsed(name, &best, rest),
         Goal::Size(_) => by_cost(name, &best, rest),
         Goal::Duration(_) => by_throughput(scenario, name, &best, rest),
     }
+}
+
+fn by_elapsed(name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
+    let Some(elapsed) = best.whole("elapsed_s") else {
+        return "Nobody finished every reply within the limit.".to_owned();
+    };
+    let drops = |judged: &Judged| match judged.number("drops") {
+        Some(drops) if drops > 0.0 => format!("{drops:.2} packets dropped a reply"),
+        _ => "nothing dropped".to_owned(),
+    };
+    let lead = if rest.is_empty() { "" } else { "Best by elapsed time after an idle time: " };
+    let last = rest.last().map_or_else(String::new, |last| {
+        let (name, judged) = (last.choice.name(), Judged::of(last));
+        match judged.whole("elapsed_s") {
+            Some(elapsed) => format!("; last is {name}, {} with {}", span(elapsed), drops(&judged)),
+            None => format!("; {name} did not finish within the limit"),
+        }
+    });
+    let doubt = doubt(best, rest, "elapsed_s");
+    format!("{lead}{name}, {} with {}{last}{doubt}.", span(elapsed), drops(best))
 }
 
 fn by_cost(name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
@@ -170,7 +200,7 @@ fn percent(fraction: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Row, parse_choices};
+    use crate::{Rounds, Row, parse_choices};
     use firstflight::Bytes;
 
     fn results(rows: &[(&str, f64, f64, Option<f64>)]) -> Vec<SchemeResult> {
@@ -232,6 +262,27 @@ mod tests {
         );
         assert!(verdict(&sized(), &rows).ends_with("; c did not finish within the limit."));
         assert_eq!(verdict(&sized(), &[]), "No run was finished.");
+    }
+
+    #[test]
+    fn with_rounds_the_elapsed_time_after_an_idle_time_decides() {
+        let rounds = Rounds { count: 2, idle: firstflight::Span::from_secs(9), spread: None, clients: 1 };
+        let scenario = Scenario { rounds: Some(rounds), ..sized() };
+        let mut rows =
+            results(&[("slow", 9.0, 0.0, None), ("cut", 9.0, 0.0, None), ("fast", 1.0, 0.0, None)]);
+        for (result, elapsed, drops) in [(0, Some(2.0), 0.0), (1, None, 0.0), (2, Some(0.5), 1.25)] {
+            let row = &mut rows[result].rows[0];
+            (row.elapsed_s, row.drops) = (Some(elapsed), Some(Some(drops)));
+        }
+        rank(&scenario, &mut rows);
+        let names: Vec<&str> = rows.iter().map(|result| result.choice.name()).collect();
+        assert_eq!(names, ["fast", "slow", "cut"]);
+        assert_eq!(
+            verdict(&scenario, &rows[..2]),
+            "Best by elapsed time after an idle time: fast, 500 ms with 1.25 packets dropped a reply; \
+             last is slow, 2.00 s with nothing dropped."
+        );
+        assert!(verdict(&scenario, &rows).ends_with("; cut did not finish within the limit."));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The words of a scenario: cross traffic, receivers, recovery, restart policies, avoidance laws.
+//! The words of a scenario: cross traffic, receivers, recovery, avoidance laws.
 //!
 //! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
 
@@ -137,16 +137,6 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
 pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
     let laws: Vec<_> = registry::laws().iter().map(|law| (law.name, law.name)).collect();
     word(text, &laws, &["westwood"], "avoidance laws are `reno`, `cubic`, `vegas` and `vegas-linux`")
-}
-
-/// The name of a restart policy.
-///
-/// # Errors
-/// An unknown policy, or one not built yet.
-pub fn restart(text: &str) -> Result<&'static str, QuantityError> {
-    let policies: Vec<_> = registry::restarts().iter().map(|policy| (policy.name, policy.name)).collect();
-    let later = ["ssr", "nssr", "rbp-rate", "rbp-cwnd", "cwv"];
-    word(text, &policies, &later, "the restart policy is `rfc5681`")
 }
 
 /// Which routers of a path take part in Quick-Start.

@@ -116,6 +116,30 @@ pub const COLUMNS: &[Column] = &[
          rate carries the size in IP bytes.",
     ),
     real("cost", "1", "Flow completion time over the ideal."),
+    real(
+        "elapsed_s",
+        "s",
+        "With rounds: mean time from a reply's writing to its last byte delivered, over the rounds after an idle \
+         time. Undefined if one is unfinished.",
+    ),
+    real(
+        "drops",
+        "packets",
+        "With rounds: mean data packets dropped of a reply, over the rounds after an idle time.",
+    ),
+    real("drops_all_rounds", "packets", "The same over all rounds, first ones included."),
+    real(
+        "burst_packets",
+        "packets",
+        "With rounds: mean of the most packets of a reply that left their sender at one instant, over the rounds \
+         after an idle time.",
+    ),
+    real(
+        "ack_clock_s",
+        "s",
+        "With rounds: mean time from a reply's writing to the first ACK for any of it, over the rounds after an \
+         idle time.",
+    ),
     text(
         "ideal_kind",
         "exact, or fair-share where responsive cross traffic makes the ideal a fair share (cost may then be \
@@ -149,6 +173,11 @@ mod tests {
             fct_s: Some(Some(1.0)),
             ideal_fct_s: Some(Some(1.0)),
             cost: Some(Some(1.0)),
+            elapsed_s: Some(Some(1.0)),
+            drops: Some(Some(1.0)),
+            drops_all_rounds: Some(Some(1.0)),
+            burst_packets: Some(Some(1.0)),
+            ack_clock_s: Some(Some(1.0)),
             ..Row::default()
         }
     }

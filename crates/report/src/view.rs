@@ -15,8 +15,21 @@ pub(crate) struct ViewColumn {
     pub(crate) show: Show,
     /// On a narrow terminal the column of the highest number goes first; 0 stays always.
     pub(crate) spare: u8,
-    /// Only where transfers have a size.
-    pub(crate) sized: bool,
+    /// Where it belongs.
+    pub(crate) only: Only,
+}
+
+/// Which races a column belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Only {
+    /// All.
+    Always,
+    /// Those where transfers have a size.
+    Sized,
+    /// Those with rounds of replies.
+    Rounds,
+    /// Those without.
+    Single,
 }
 
 /// How a cell is made of its record.
@@ -35,37 +48,57 @@ pub(crate) enum Show {
 }
 
 const fn view(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
-    ViewColumn { head, field, show, spare, sized: false }
+    ViewColumn { head, field, show, spare, only: Only::Always }
 }
 
 const fn sized(head: [&'static str; 2], field: &'static str, show: Show) -> ViewColumn {
-    ViewColumn { head, field, show, spare: 0, sized: true }
+    ViewColumn { head, field, show, spare: 0, only: Only::Sized }
+}
+
+const fn of_rounds(head: [&'static str; 2], field: &'static str, show: Show) -> ViewColumn {
+    ViewColumn { head, field, show, spare: 0, only: Only::Rounds }
+}
+
+const fn single(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
+    ViewColumn { head, field, show, spare, only: Only::Single }
 }
 
 /// All columns, in order.
 pub(crate) const VIEW: &[ViewColumn] = &[
     view(["scheme", ""], "scheme", Show::Name, 0),
     view(["law", ""], "avoidance", Show::Text, 4),
+    of_rounds(["restart", ""], "restart", Show::Text),
+    of_rounds(["elapsed", "s"], "elapsed_s", Show::Scaled(1.0)),
+    of_rounds(["dropped", "p/reply"], "drops", Show::Scaled(1.0)),
+    of_rounds(["burst", "p"], "burst_packets", Show::Scaled(1.0)),
+    of_rounds(["ACK clock", "s"], "ack_clock_s", Show::Scaled(1.0)),
     sized(["FCT", "s"], "fct_s", Show::Scaled(1.0)),
     sized(["ideal", "s"], "ideal_fct_s", Show::Scaled(1.0)),
     sized(["cost", "×"], "cost", Show::Scaled(1.0)),
-    view(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 0),
-    view(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 0),
-    view(["su-loss", "%"], "su_loss", Show::Scaled(0.01), 0),
+    single(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 0),
+    single(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 0),
+    single(["su-loss", "%"], "su_loss", Show::Scaled(0.01), 0),
     view(["time-", "outs"], "timeouts", Show::Count, 1),
     view(["exit cause", "@ s"], "exit_cause", Show::Exit, 0),
-    view(["cwnd", "/BDP"], "exit_cwnd_over_bdp", Show::Scaled(1.0), 2),
-    view(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 3),
-    view(["over-", "lost p"], "overshoot_lost_packets", Show::Count, 2),
-    view(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
+    single(["cwnd", "/BDP"], "exit_cwnd_over_bdp", Show::Scaled(1.0), 2),
+    single(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 3),
+    single(["over-", "lost p"], "overshoot_lost_packets", Show::Count, 2),
+    single(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
     view(["queue", "peak p"], "queue_peak_packets", Show::Count, 5),
     view(["cross", "lost p"], "cross_lost_packets", Show::Count, 5),
 ];
 
 /// The columns that these records can fill.
 pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
-    let has_size = records.iter().any(|record| record.contains_key("fct_s"));
-    VIEW.iter().filter(|column| has_size || !column.sized).collect()
+    let has = |field: &str| records.iter().any(|record| record.contains_key(field));
+    let (sized, rounds) = (has("fct_s"), has("elapsed_s"));
+    let belongs = |column: &&ViewColumn| match column.only {
+        Only::Always => true,
+        Only::Sized => sized,
+        Only::Rounds => rounds,
+        Only::Single => !rounds,
+    };
+    VIEW.iter().filter(belongs).collect()
 }
 
 impl ViewColumn {

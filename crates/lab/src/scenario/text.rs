@@ -2,7 +2,7 @@
 
 use firstflight::Bytes;
 
-use super::{Goal, Scenario};
+use super::{Goal, Rounds, Scenario};
 use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
 use crate::words::{self, Cross};
 
@@ -24,10 +24,18 @@ impl Scenario {
             ("limit", show_span(self.limit)),
             ("ack", words::ack_name(self.ack).to_owned()),
         ];
+        if let Some(Rounds { count, idle, spread, clients }) = self.rounds {
+            settings.extend([
+                ("rounds", count.to_string()),
+                ("idle", show_span(idle)),
+                ("spread", spread.map_or_else(|| "none".to_owned(), show_span)),
+                ("clients", clients.to_string()),
+            ]);
+        }
         settings.extend(self.avoidance.map(|law| ("avoidance", law.to_owned())));
         settings.extend([
             ("recovery", words::recovery_name(self.recovery).to_owned()),
-            ("restart", self.restart.to_owned()),
+            ("restart", self.restart.to_string()),
             ("ssthresh", or_inf(self.ssthresh)),
             ("iw", format!("{}p", self.iw)),
             ("rwnd", show_bytes(self.rwnd)),
@@ -73,6 +81,12 @@ impl Scenario {
         format!("firstflight race{options} --schemes {schemes} --runs {runs} --seed {seed}")
     }
 
+    fn describe_rounds(&self, bytes: Bytes) -> String {
+        let Some(Rounds { count, idle, clients, .. }) = self.rounds else { return String::new() };
+        let clients = if clients == 1 { String::new() } else { format!(" to each of {clients} clients") };
+        format!("{count} rounds of {}{clients}, {} idle between", show_bytes(bytes), show_span(idle))
+    }
+
     /// The path in words, for titles.
     pub fn describe(&self) -> String {
         let queue = match self.queue {
@@ -87,6 +101,7 @@ impl Scenario {
             Cross::Tcp(flows) => format!("{flows} bulk TCP flows across"),
         };
         let goal = match self.goal {
+            Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
             Goal::Size(bytes) => format!("{} to transfer", quantity::humane_bytes(bytes)),
             Goal::Duration(span) => quantity::humane_span(span),
         };
