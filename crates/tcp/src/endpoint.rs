@@ -754,7 +754,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// A request calls for a response, on an ACK that is not delayed (section 4.2).
     fn hear_request(&mut self, segment: &Segment) {
-        if let Some(option) = &segment.quick_start
+        if let Some(option) = segment.quick_start
             && self.quick_start.heard(option)
         {
             self.receiver.challenge();

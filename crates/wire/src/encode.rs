@@ -70,7 +70,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
         Hosts::V4 { source, destination } => {
             let options = segment
                 .quick_start
-                .map_or_else(Ipv4Options::new, |option| quick_start::to_ipv4(&option).into());
+                .map_or_else(Ipv4Options::new, |option| quick_start::to_ipv4(option).into());
             let whole = Ipv4Header::MIN_LEN + options.len() + length;
             let too_long = EncodeError::TooLong { length: whole };
             let total_len = u16::try_from(whole).map_err(|_| too_long)?;
@@ -92,7 +92,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
             out.extend(header.to_bytes());
         }
         Hosts::V6 { source, destination } => {
-            let by_hop = segment.quick_start.map(|option| hop_by_hop(&option));
+            let by_hop = segment.quick_start.map(|option| hop_by_hop(option));
             let length = length + by_hop.map_or(0, |bytes| bytes.len());
             let too_long = EncodeError::TooLong { length };
             let header = Ipv6Header {
@@ -115,7 +115,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
 }
 
 /// The hop-by-hop options header with the option and padding to a multiple of eight bytes (RFC 8200 section 4.3).
-fn hop_by_hop(option: &IpOption) -> [u8; 16] {
+fn hop_by_hop(option: IpOption) -> [u8; 16] {
     const PADDING: [u8; 6] = [1, 4, 0, 0, 0, 0];
     let mut header = [0; 16];
     header[..2].copy_from_slice(&[IpNumber::TCP.0, 1]);

@@ -39,12 +39,12 @@ pub enum QuickStartError {
 }
 
 /// As an IPv4 option; the header's checksum then has to follow.
-pub fn to_ipv4(option: &IpOption) -> [u8; 8] {
+pub fn to_ipv4(option: IpOption) -> [u8; 8] {
     assemble([IPV4_TYPE, LENGTH], ip_body(option))
 }
 
 /// As an option of IPv6's hop-by-hop header.
-pub fn to_ipv6(option: &IpOption) -> [u8; 8] {
+pub fn to_ipv6(option: IpOption) -> [u8; 8] {
     assemble([IPV6_TYPE, IPV6_LENGTH], ip_body(option))
 }
 
@@ -98,8 +98,8 @@ pub(crate) fn among_hop_by_hop(headers: &[u8], hop_limit: u8) -> Option<IpOption
     None
 }
 
-fn ip_body(option: &IpOption) -> [u8; 6] {
-    match *option {
+fn ip_body(option: IpOption) -> [u8; 6] {
+    match option {
         IpOption::Request { rate, ttl, nonce, .. } => body(REQUEST, rate, ttl, nonce),
         IpOption::Report { rate, nonce } => body(REPORT, rate, 0, nonce),
     }
@@ -172,22 +172,22 @@ mod tests {
     #[test]
     fn the_options_have_the_bytes_of_the_rfc_and_read_back() {
         let request = IpOption::Request { rate: code(7), ttl: 10, hop_limit: 61, nonce: NONCE_BITS };
-        assert_eq!(to_ipv4(&request), [25, 8, 0x07, 10, 0xAA, 0xAA, 0xAA, 0xA4]);
-        assert_eq!(to_ipv6(&request), [0x26, 6, 0x07, 10, 0xAA, 0xAA, 0xAA, 0xA4]);
+        assert_eq!(to_ipv4(request), [25, 8, 0x07, 10, 0xAA, 0xAA, 0xAA, 0xA4]);
+        assert_eq!(to_ipv6(request), [0x26, 6, 0x07, 10, 0xAA, 0xAA, 0xAA, 0xA4]);
         let report = IpOption::Report { rate: code(6), nonce: NONCE_BITS };
-        assert_eq!(to_ipv4(&report), [25, 8, 0x86, 0, 0xAA, 0xAA, 0xAA, 0xA4]);
+        assert_eq!(to_ipv4(report), [25, 8, 0x86, 0, 0xAA, 0xAA, 0xAA, 0xA4]);
         let response = Response { rate: code(15), ttl_diff: 54, nonce: NONCE_BITS };
         assert_eq!(to_tcp(&response), [27, 8, 0x0F, 54, 0xAA, 0xAA, 0xAA, 0xA4]);
         for option in [request, report] {
-            assert_eq!(from_ipv4(&to_ipv4(&option), 61), Ok(option));
-            assert_eq!(from_ipv6(&to_ipv6(&option), 61), Ok(option));
+            assert_eq!(from_ipv4(&to_ipv4(option), 61), Ok(option));
+            assert_eq!(from_ipv6(&to_ipv6(option), 61), Ok(option));
         }
         assert_eq!(from_tcp(&to_tcp(&response)), Ok(response));
     }
 
     #[test]
     fn what_is_no_quick_start_option_is_refused() {
-        let good = to_ipv4(&IpOption::Report { rate: code(6), nonce: NONCE_BITS });
+        let good = to_ipv4(IpOption::Report { rate: code(6), nonce: NONCE_BITS });
         assert!(from_ipv4(&good[..7], 64).is_err());
         assert_eq!(
             from_ipv6(&good, 64).unwrap_err(),

@@ -376,7 +376,7 @@ fn quick_start_options_read_back_as_such() {
     }
     let rate = RateCode::up(Rate::from_bps(5_000_000));
     let nonce = Nonce::new(0x2AAA_AAA9);
-    let option = quick_start::to_ipv4(&IpOption::Request { rate, ttl: 10, hop_limit: 64, nonce });
+    let option = quick_start::to_ipv4(IpOption::Request { rate, ttl: 10, hop_limit: 64, nonce });
     let response = quick_start::to_tcp(&Response { rate, ttl_diff: 54, nonce });
     let mut ip = Ipv4Header::new(28, 64, IpNumber::TCP, [10, 0, 0, 1], [10, 0, 0, 2]).unwrap();
     ip.options = option.into();

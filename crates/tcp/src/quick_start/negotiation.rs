@@ -59,8 +59,8 @@ impl Negotiation {
 
     /// A segment arrived with an option in its IP header. Says whether it calls for an answer: a request for no
     /// rate, which is what routers make of one that they deny, does not (section 4.3).
-    pub(crate) fn heard(&mut self, option: &IpOption) -> bool {
-        let IpOption::Request { rate, ttl, hop_limit, nonce } = *option else { return false };
+    pub(crate) fn heard(&mut self, option: IpOption) -> bool {
+        let IpOption::Request { rate, ttl, hop_limit, nonce } = option else { return false };
         if rate.is_denied() {
             return false;
         }
@@ -77,6 +77,7 @@ impl Negotiation {
     ///
     /// Section 4.4: without a response, with the wrong TTL Diff, with more than was asked for or with a nonce
     /// that does not agree nothing is approved; choice-19: only the last bars the connection from asking again.
+    #[expect(clippy::option_option, reason = "no answer yet, an answer that approves nothing, an answer")]
     pub(crate) fn answer(&mut self, una: u64, response: Option<Response>) -> Option<Option<RateCode>> {
         let asked = self.pending.filter(|pending| pending.end <= una)?;
         self.pending = None;
@@ -126,7 +127,7 @@ mod tests {
         let IpOption::Request { ttl, hop_limit, nonce, .. } = request else { panic!("a request") };
         let (ttl, hop_limit) = (ttl.wrapping_sub(hops), hop_limit - hops);
         let mut receiver = Negotiation::new(0);
-        assert!(receiver.heard(&IpOption::Request { rate, ttl, hop_limit, nonce }));
+        assert!(receiver.heard(IpOption::Request { rate, ttl, hop_limit, nonce }));
         receiver.take_response().unwrap()
     }
 
@@ -163,7 +164,7 @@ mod tests {
         let IpOption::Request { rate, ttl, hop_limit, nonce } = request else { panic!("a request") };
         let passed = IpOption::Request { rate, ttl: ttl.wrapping_sub(2), hop_limit: hop_limit - 3, nonce };
         let mut receiver = Negotiation::new(0);
-        assert!(receiver.heard(&passed));
+        assert!(receiver.heard(passed));
         assert_eq!(sender.answer(0, receiver.take_response()), Some(None));
         assert!(sender.may_ask(), "choice-19");
     }
@@ -203,10 +204,10 @@ mod tests {
         let mut receiver = Negotiation::new(0);
         let denied =
             IpOption::Request { rate: RateCode::DENIED, ttl: 0, hop_limit: 60, nonce: Nonce::default() };
-        assert!(!receiver.heard(&denied));
+        assert!(!receiver.heard(denied));
         assert_eq!(receiver.take_response(), None);
         let (_, request) = asking();
-        assert!(receiver.heard(&request));
+        assert!(receiver.heard(request));
         assert!(receiver.take_response().is_some());
         assert_eq!(receiver.take_response(), None);
     }

@@ -21,13 +21,13 @@ pub(super) struct Approved {
 }
 
 impl Approved {
-    /// A packet was delivered; the next one and the next offset to be sent.
-    pub(super) fn delivered(&mut self, packet: u64, next: u64, nxt: u64) {
+    /// A packet was delivered; the next one to be sent, and where in the stream.
+    pub(super) fn delivered(&mut self, packet: u64, next: u64, offset: u64) {
         if let Some((first, end @ u64::MAX)) = &mut self.packets
             && packet >= *first
         {
             *end = next;
-            self.until = nxt;
+            self.until = offset;
         }
     }
 
