@@ -92,7 +92,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
             out.extend(header.to_bytes());
         }
         Hosts::V6 { source, destination } => {
-            let by_hop = segment.quick_start.map(|option| hop_by_hop(option));
+            let by_hop = segment.quick_start.map(hop_by_hop);
             let length = length + by_hop.map_or(0, |bytes| bytes.len());
             let too_long = EncodeError::TooLong { length };
             let header = Ipv6Header {
