@@ -22,8 +22,9 @@ impl Startup for Watched<AnyScheme> {
         // A scheme that measures with trains moves from one to the next; everything else grows by ACKs.
         let trains = matches!(before.pacing, Pacing::Train { .. });
         if !trains && allows_no_growth(event) {
+            let after = self.0.plan(path);
             assert!(
-                self.0.plan(path).window <= before.window + repaired(event, path, &before),
+                after.window <= before.window + repaired(event, path, [&before, &after]),
                 "growth without leave"
             );
         }
@@ -83,7 +84,10 @@ impl Avoidance for Watched<AnyLaw> {
         self.0.on(event, path);
         let after = self.0.plan(path);
         if allows_no_growth(event) {
-            assert!(after.window <= before.window + repaired(event, path, &before), "growth without leave");
+            assert!(
+                after.window <= before.window + repaired(event, path, [&before, &after]),
+                "growth without leave"
+            );
         }
         if matches!(event, Event::Marked | Event::TimedOut { .. }) {
             assert!(after.window <= before.window.max(path.mss * 2), "congestion does not widen the window");
@@ -104,9 +108,10 @@ fn allows_no_growth(event: &Event<'_>) -> bool {
 }
 
 /// What a scheme that paces by a model of the path (BBR) may grow by while a loss is repaired.
-fn repaired(event: &Event<'_>, path: &Path, before: &Plan) -> Bytes {
+fn repaired(event: &Event<'_>, path: &Path, plans: [&Plan; 2]) -> Bytes {
+    let paced = plans.iter().any(|plan| matches!(plan.pacing, Pacing::Rate { .. }));
     match event {
-        Event::Acked(ack) if path.recovering && matches!(before.pacing, Pacing::Rate { .. }) => ack.bytes,
+        Event::Acked(ack) if path.recovering && paced => ack.bytes,
         _ => Bytes::ZERO,
     }
 }
@@ -130,6 +135,7 @@ enum Op {
     NewMss(u64),
     NewRwnd(u64),
     Approve(u64),
+    Deliver(u64),
     Refuse,
     Asked(bool),
     Idle(u64),
@@ -152,6 +158,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (1u64..9_000).prop_map(Op::NewMss),
         1 => (0u64..1_000_000).prop_map(Op::NewRwnd),
         1 => (0u64..10_000_000_000).prop_map(Op::Approve),
+        2 => (0u64..1_000_000_000).prop_map(Op::Deliver),
         1 => Just(Op::Refuse),
         1 => any::<bool>().prop_map(Op::Asked),
         1 => (1u64..20).prop_map(Op::Idle),
@@ -188,6 +195,7 @@ fn apply(flow: &mut Watching, op: Op) {
         }
         Op::Refuse => flow.say(&Event::Advice(Advice::QuickStart { approved: None })),
         Op::Asked(done) => flow.say(&Event::Asked(done)),
+        Op::Deliver(bps) => flow.delivery_rate = Some(Rate::from_bps(bps)),
         Op::Idle(seconds) => {
             flow.wait(Span::from_secs(seconds));
             flow.before_new_data();

@@ -18,6 +18,10 @@ fn names_are_unique_and_found() {
     for name in ["slow-start", "slow-start-paced", "limited", "hystart", "paced"] {
         assert!(registry::scheme(name).is_some(), "{name}");
     }
+    for name in ["adaptive", "search", "suss", "bbr", "careful-resume"] {
+        assert!(registry::scheme(name).is_some(), "{name}");
+    }
+    assert!(registry::law("westwood").is_some() && registry::law("bbr").is_some());
     assert!(registry::law("reno").is_some() && registry::law("cubic").is_some());
     assert!(registry::restart("rfc5681").is_some());
     assert!(registry::scheme("slow").is_none());

@@ -1,10 +1,11 @@
 //! State that governs a connection fits a socket's private area (104 bytes in Linux).
 
 use firstflight::Controller;
-use firstflight::avoidance::{Cubic, Reno, Vegas};
+use firstflight::avoidance::{BbrCruise, Cubic, Reno, Vegas, Westwood};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{
-    HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, SlowStart, VegasStart,
+    Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, Search,
+    SlowStart, Suss, VegasStart,
 };
 
 const PRIVATE_AREA: usize = 104;
@@ -31,6 +32,7 @@ fn every_scheme_with_reno_fits_a_sockets_private_area() {
     fits!(HyStartPlus, Reno);
     fits!(VegasStart, Reno);
     fits!(PacketPair, Reno);
+    fits!(Suss, Reno);
 }
 
 #[test]
@@ -50,5 +52,12 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<HyStartLinux>(), 36);
     assert_eq!(size_of::<VegasStart>(), 40);
     assert_eq!(size_of::<PacketPair>(), 40);
+    assert_eq!(size_of::<Suss>(), 60);
+    assert_eq!(size_of::<Bbr>(), 64);
+    assert_eq!(size_of::<BbrCruise>(), 56);
+    assert_eq!(size_of::<CarefulResume>(), 72);
+    assert_eq!(size_of::<Search>(), 256);
+    assert_eq!(size_of::<Adaptive>(), 568);
+    assert_eq!(size_of::<Westwood>(), 560);
     assert_eq!(size_of::<Vegas>(), 40);
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use firstflight::{
     Ack, Avoidance, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Plan,
-    RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
+    Rate, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };
 
 pub(crate) const MSS: Bytes = Bytes::new(1_000);
@@ -28,6 +28,8 @@ pub(crate) struct Flow<S, R, A> {
     pub(crate) control: Controller<S, R, A>,
     pub(crate) path: Path,
     pub(crate) notes: Vec<Note>,
+    /// What the host says of the delivery rate, with every ACK.
+    pub(crate) delivery_rate: Option<Rate>,
     in_flight: VecDeque<Delivered>,
     next_packet: u64,
     recovery_end: u64,
@@ -63,6 +65,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             control,
             path,
             notes: Vec::new(),
+            delivery_rate: None,
             in_flight: VecDeque::new(),
             next_packet: 0,
             recovery_end: 0,
@@ -175,7 +178,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             segments: u32::try_from(acked.len()).expect("few"),
             duplicate: acked.is_empty(),
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: None,
+            delivery_rate: self.delivery_rate,
             round_ended: false,
             growth: Bytes::ZERO,
         }));
@@ -198,7 +201,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             segments: 1,
             duplicate: false,
             rtt: None,
-            delivery_rate: None,
+            delivery_rate: self.delivery_rate,
             round_ended: false,
             growth: Bytes::ZERO,
         }));

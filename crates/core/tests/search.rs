@@ -1,0 +1,176 @@
+//! SEARCH, draft-chung-ccwg-search-09.
+
+mod common;
+
+use common::{Flow, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::registry::{self, AnyScheme, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::Initial;
+use firstflight::{Cause, Controller, SendLimit, Span};
+
+type SearchFlow = Flow<AnyScheme, Rfc5681, Reno>;
+
+fn start(segments: u32, settings: &[(&str, Value)]) -> SearchFlow {
+    let initial = Initial { segments, ssthresh: None };
+    let entry = registry::scheme("search").expect("registered");
+    let scheme = entry.build(initial, settings).expect("allowed");
+    Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), millis(100))
+}
+
+/// Rounds of 100 ms in each of which the window is sent and acknowledged evenly, until `rounds` have passed; from
+/// `flat` on no more than `most` packets are delivered a round, while twice as many leave. Says when it left, in round
+/// trips.
+fn leaves_after(flow: &mut SearchFlow, rounds: u64, flat: u64, most: u64) -> Option<f64> {
+    let begin = flow.path.now;
+    for round in 0..rounds {
+        flow.fill();
+        let count = flow.in_flight() as u64;
+        let delivered = if round < flat { count } else { count.min(most) };
+        let gap = Span::from_nanos(millis(100).nanos() / delivered);
+        for _ in 0..delivered {
+            flow.wait(gap);
+            // The round-trip time is told as fixed: the bytes and not the delay are what is tested.
+            flow.ack_with(1, Some(millis(100)));
+            flow.fill();
+            if !flow.exits().is_empty() {
+                let passed = flow.path.now.since(begin).nanos();
+                #[expect(clippy::cast_precision_loss, reason = "seconds of nanoseconds")]
+                return Some(passed as f64 / 1e8);
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn doubling_alone_never_leaves() {
+    let mut flow = start(10, &[]);
+    assert_eq!(leaves_after(&mut flow, 8, u64::MAX, u64::MAX), None);
+}
+
+/// Deliveries double every round trip of 100 ms without steps, and stop growing after `flat` round trips. Says how many
+/// round trips after that it left.
+fn leaves_after_flat(flow: &mut SearchFlow, flat: f64) -> f64 {
+    let begin = flow.path.now + millis(100);
+    flow.fill();
+    let rate = 10.0 * flat.exp2() * std::f64::consts::LN_2;
+    let flat_packets = 10.0 * (flat.exp2() - 1.0);
+    for packet in 1..100_000 {
+        let packet = f64::from(packet);
+        let at = if packet <= flat_packets {
+            (packet / 10.0 + 1.0).log2()
+        } else {
+            flat + (packet - flat_packets) / rate
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "nanoseconds of a few seconds"
+        )]
+        let nanos = (at * 1e8) as u64;
+        flow.path.now = begin + Span::from_nanos(nanos);
+        flow.ack_with(1, Some(millis(100)));
+        flow.fill();
+        if !flow.exits().is_empty() {
+            return at - flat;
+        }
+    }
+    panic!("it does not leave");
+}
+
+#[test]
+fn it_leaves_by_a_flat_rate_soon_after_deliveries_stop_growing() {
+    // With D the deliveries and 2 D what is sent, the difference is 26 % where D(t) - D(t - 3.5) is 0.74 of
+    // 2 D(t - 1) - 2 D(t - 4.5): 1.45 round trips after. It is seen at the next edge of a bin of 0.35.
+    for tenth in 0..10 {
+        let mut flow = start(10, &[]);
+        let left = leaves_after_flat(&mut flow, 6.0 + f64::from(tenth) / 10.0);
+        assert!((1.45..1.45 + 0.36).contains(&left), "{left}");
+        let exit = flow.exits()[0];
+        assert_eq!(exit.cause, Cause::RateFlat);
+        assert_eq!(exit.learned.ssthresh, Some(exit.learned.window));
+        assert!(exit.learned.rate.is_some());
+    }
+}
+
+#[test]
+fn the_first_draft_leaves_later() {
+    // 35 % of twice D(t - 1) - D(t - 4.5): 2.22 round trips after, and at the next edge.
+    for tenth in 0..10 {
+        let mut flow = start(10, &[("variant", Value::Word("00"))]);
+        let left = leaves_after_flat(&mut flow, 6.0 + f64::from(tenth) / 10.0);
+        assert!((2.21..2.22 + 0.36).contains(&left), "{left}");
+    }
+}
+
+#[test]
+fn nothing_is_judged_before_a_window_and_a_round_trip_were_seen() {
+    // 4.5 initial round trips.
+    let mut flow = start(100, &[]);
+    let left = leaves_after(&mut flow, 14, 1, 100).expect("it leaves");
+    assert!(left > 4.5, "{left}");
+}
+
+#[test]
+fn the_window_can_be_what_was_delivered_in_an_initial_round_trip() {
+    let mut flow = start(10, &[("window", Value::Word("delivered"))]);
+    leaves_after(&mut flow, 14, 6, 640).expect("it leaves");
+    let window = flow.exits()[0].learned.window;
+    // 640 packets a round trip, rounded up to a whole bin.
+    assert!(window >= packets(640) && window <= packets(640 * 27 / 20), "{window:?}");
+    assert_eq!(flow.plan().window, window);
+}
+
+#[test]
+fn a_higher_threshold_leaves_later_or_never() {
+    let mut flow = start(10, &[("threshold", Value::Fraction { ppm: 600_000 })]);
+    assert_eq!(leaves_after(&mut flow, 12, 6, 640), None);
+}
+
+#[test]
+fn bins_that_the_application_left_empty_do_not_count() {
+    let mut flow = start(10, &[]);
+    leaves_after(&mut flow, 6, u64::MAX, u64::MAX);
+    flow.path.limit = SendLimit::App;
+    // Far fewer than before, as the application wants it.
+    for _ in 0..50 {
+        flow.wait(millis(20));
+        flow.ack_with(1, Some(millis(100)));
+    }
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn more_than_a_window_of_missed_bins_begins_anew() {
+    let mut flow = start(10, &[]);
+    leaves_after(&mut flow, 6, u64::MAX, u64::MAX);
+    flow.wait(Span::from_secs(1));
+    flow.ack_with(1, Some(millis(100)));
+    flow.wait(millis(50));
+    flow.ack_with(1, Some(millis(100)));
+    assert!(flow.exits().is_empty());
+}
+
+#[test]
+fn after_a_timeout_it_does_not_search() {
+    let mut flow = start(10, &[]);
+    flow.fill();
+    flow.time_out(false);
+    assert_eq!(flow.exits().len(), 1);
+    let mut again = flow.clone();
+    again.notes.clear();
+    // Slow start runs up to the threshold of the timeout, and by no flat rate.
+    leaves_after(&mut again, 3, 0, 1);
+    assert!(again.exits().iter().all(|exit| exit.cause == Cause::Threshold), "{:?}", again.exits());
+}
+
+#[test]
+fn a_loss_leaves_as_in_slow_start() {
+    let mut flow = start(10, &[]);
+    flow.fill();
+    flow.wait(millis(100));
+    flow.ack(1);
+    flow.lose();
+    assert_eq!(flow.exits()[0].cause, Cause::Loss);
+}
