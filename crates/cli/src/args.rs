@@ -83,10 +83,12 @@ pub(crate) struct PathOptions {
     /// Base round-trip time, such as 80ms [built-in path: 80ms].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) rtt: Option<String>,
-    /// Queue at the bottleneck: 1000p, 64kB or 0.3bdp [built-in path: 1000p; else 1bdp].
+    /// Queue at the bottleneck: 1000p, 64kB or 0.3bdp, or managed, as in red:100p, codel:1000p, fq-codel:1000p,
+    /// pie:1000p, with `,ecn` to mark [built-in path: 1000p; else 1bdp].
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) queue: Option<String>,
-    /// Cross traffic: none, a CBR rate, or tcp:N [built-in path: 40mbit; else none].
+    /// Cross traffic: none, a CBR rate, tcp:N, onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE or web:LOAD
+    /// [built-in path: 40mbit; else none].
     #[arg(long, value_name = "TRAFFIC", allow_hyphen_values = true)]
     pub(crate) cross: Option<String>,
     /// Payload of a full segment; the IP packet is 40 bytes more [1460].
@@ -131,6 +133,15 @@ pub(crate) struct PathOptions {
     /// Random extra delay of a packet, at most this; order is kept [0].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) jitter: Option<String>,
+    /// Polices what enters the bottleneck, as in 20mbit,64kB [none].
+    #[arg(long, value_name = "RATE,BURST", allow_hyphen_values = true)]
+    pub(crate) policer: Option<String>,
+    /// The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line.
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub(crate) rate_trace: Option<String>,
+    /// Releases ACKs together, every so often (5ms) or so many at a time (16) [none].
+    #[arg(long, value_name = "SPAN|N", allow_hyphen_values = true)]
+    pub(crate) ack_aggregation: Option<String>,
     /// Routers that take part in Quick-Start: all, none, or how many of the first [all].
     #[arg(long, value_name = "HOPS", allow_hyphen_values = true)]
     pub(crate) qs_hops: Option<String>,
@@ -173,6 +184,9 @@ pub(crate) struct EndOptions {
     /// Use TCP timestamps, 12 bytes a packet.
     #[arg(long)]
     pub(crate) timestamps: bool,
+    /// Uses ECN on all TCP flows.
+    #[arg(long)]
+    pub(crate) ecn: bool,
 }
 
 /// How often, and how.

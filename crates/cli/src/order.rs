@@ -16,8 +16,10 @@ impl PathOptions {
         let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
         let Self { rounds, idle, spread, clients, .. } = self;
         let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
+        let Self { policer, rate_trace, ack_aggregation, .. } = self;
         let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
-        let timestamps = self.ends.timestamps.then_some("true");
+        let flags = [("timestamps", self.ends.timestamps), ("ecn", self.ends.ecn)];
+        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(key, _)| (key, "true"));
         let values = [
             ("rate", rate),
             ("rtt", rtt),
@@ -36,6 +38,9 @@ impl PathOptions {
             ("reverse-rate", reverse_rate),
             ("reverse-rtt-share", reverse_rtt_share),
             ("qs-hops", qs_hops),
+            ("policer", policer),
+            ("rate-trace", rate_trace),
+            ("ack-aggregation", ack_aggregation),
             ("loss", loss),
             ("jitter", jitter),
             ("avoidance", avoidance),
@@ -47,10 +52,7 @@ impl PathOptions {
             ("rwnd", rwnd),
             ("min-rto", min_rto),
         ];
-        values
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value.as_deref()?)))
-            .chain(timestamps.map(|yes| ("timestamps", yes)))
+        values.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?))).chain(flags)
     }
 }
 

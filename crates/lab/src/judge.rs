@@ -9,7 +9,7 @@ use crate::row::Row;
 use crate::run::CrossTotals;
 use crate::scenario::{Goal, Scenario};
 use crate::scorecard::{self, PathFacts};
-use crate::words::{self, Cross};
+use crate::words;
 
 /// The version that rows carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -92,10 +92,7 @@ pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u6
 
 /// Whether the ideal of a scenario is exact or a fair share.
 pub fn ideal_kind(scenario: &Scenario) -> IdealKind {
-    match scenario.cross {
-        Cross::None | Cross::Cbr(_) => IdealKind::Exact,
-        Cross::Tcp(_) => IdealKind::FairShare,
-    }
+    if scenario.cross.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
 }
 
 fn facts<'a>(scenario: &Scenario, evidence: &'a Evidence) -> PathFacts<'a> {

@@ -12,9 +12,12 @@
 
 pub mod available;
 mod choice;
+mod cross;
+mod crossing;
 mod file;
 pub mod ideal;
 mod judge;
+pub mod links;
 pub mod metrics;
 pub mod model;
 mod observe;

@@ -31,6 +31,8 @@ pub struct Evidence {
     pub replies: Vec<Reply>,
     /// The most packets waiting at the bottleneck during the flow's life.
     pub queue_peak: u32,
+    /// What an on/off source across offered, as steps: (since when, IP bits per second).
+    pub offered: Vec<(u64, u64)>,
     /// The time integral of the packets waiting there during the flow's life, in packet-nanoseconds.
     pub queue_packet_nanos: u128,
 }
@@ -277,8 +279,12 @@ impl Recorder for Observer {
             _ => (0, 0),
         };
         let (at, sent_at) = (at.nanos(), packet.sent_at.nanos());
-        let by_queue = cause == DropCause::Queue;
+        let by_queue = cause != DropCause::Random;
         self.evidence.recording.drops.push(Drop { at, sent_at, offset, len, by_queue });
+    }
+
+    fn offered(&mut self, at: Time, _: FlowId, bps: u64) {
+        self.evidence.offered.push((at.nanos(), bps));
     }
 
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {

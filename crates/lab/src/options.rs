@@ -1,8 +1,10 @@
 //! The options of a path, each set or unset, under the keys that the command line and TOML share.
 
 use firstflight::{Bytes, Rate, Span};
+use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Recovery};
 
+use crate::links::{self, Aqm};
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 use crate::restart::{RestartChoice, parse_restarts};
 use crate::scenario::Packet;
@@ -15,8 +17,18 @@ pub struct Options {
     pub rate: Option<Rate>,
     /// The base round-trip time: propagation only.
     pub rtt: Option<Span>,
-    /// The bottleneck's drop-tail queue.
+    /// The limit of the bottleneck's queue.
     pub queue: Option<QueueSize>,
+    /// What that queue does before it is full; of the same key.
+    pub aqm: Option<Aqm>,
+    /// What polices the bottleneck; `Some(None)` is nothing.
+    pub policer: Option<Option<PolicerSpec>>,
+    /// The bottleneck's rate over time.
+    pub rate_trace: Option<RateTrace>,
+    /// How ACKs are released together; `Some(None)` is not at all.
+    pub ack_aggregation: Option<Option<Batch>>,
+    /// Whether the ends use ECN.
+    pub ecn: Option<bool>,
     /// Cross traffic.
     pub cross: Option<Cross>,
     /// Payload per full segment, or its IP packet.
@@ -72,7 +84,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 30] = [
+pub const KEYS: [&str; 34] = [
     "rate",
     "rtt",
     "queue",
@@ -101,6 +113,10 @@ pub const KEYS: [&str; 30] = [
     "reverse-rate",
     "reverse-rtt-share",
     "qs-hops",
+    "policer",
+    "rate-trace",
+    "ack-aggregation",
+    "ecn",
     "seed",
     "runs",
 ];
@@ -146,18 +162,25 @@ impl Options {
         match key {
             "rate" => self.rate = Some(quantity::rate(text)?),
             "rtt" => self.rtt = Some(quantity::span(text)?),
-            "queue" => self.queue = Some(quantity::queue(text)?),
+            "queue" => {
+                let (limit, aqm) = links::queue(text)?;
+                (self.queue, self.aqm) = (Some(limit), aqm);
+            }
+            "policer" => self.policer = Some(links::policer(text)?),
+            "rate-trace" => self.rate_trace = Some(links::rate_trace(text)?),
+            "ack-aggregation" => self.ack_aggregation = Some(links::ack_aggregation(text)?),
+            "ecn" => self.ecn = Some(boolean(text)?),
             "cross" => self.cross = Some(words::cross(text)?),
             "mss" => self.packet = Some(self.packet_after(text, Packet::Mss(mss(text)?))?),
             "packet" => self.packet = Some(self.packet_after(text, Packet::Ip(packet(text)?))?),
             "size" => self.size = Some(quantity::amount(text)?),
             "rounds" => {
-                self.rounds = Some(count(text, 100_000, "rounds are a whole number from 1 to 100000")?)
+                self.rounds = Some(count(text, 100_000, "rounds are a whole number from 1 to 100000")?);
             }
             "idle" => self.idle = Some(quantity::span(text)?),
             "spread" => self.spread = Some(jitter(text)?),
             "clients" => {
-                self.clients = Some(count(text, 1_000, "clients are a whole number from 1 to 1000")?)
+                self.clients = Some(count(text, 1_000, "clients are a whole number from 1 to 1000")?);
             }
             "duration" => self.duration = Some(quantity::span(text)?),
             "limit" => self.limit = Some(quantity::span(text)?),
@@ -312,9 +335,40 @@ mod tests {
     #[test]
     fn every_key_can_be_set() {
         let texts = [
-            "1mbit", "1ms", "1p", "none", "1460", "1000B", "1MB", "10", "120s", "1500ms", "10", "1s", "1h",
-            "every", "reno", "sack", "rfc5681", "inf", "2p", "64kB", "200ms", "true", "2%", "none", "1gbit",
-            "1mbit", "0.25", "none", "7", "3",
+            "1mbit",
+            "1ms",
+            "1p",
+            "none",
+            "1460",
+            "1000B",
+            "1MB",
+            "10",
+            "120s",
+            "1500ms",
+            "10",
+            "1s",
+            "1h",
+            "every",
+            "reno",
+            "sack",
+            "rfc5681",
+            "inf",
+            "2p",
+            "64kB",
+            "200ms",
+            "true",
+            "2%",
+            "none",
+            "1gbit",
+            "1mbit",
+            "0.25",
+            "none",
+            "1mbit,1kB",
+            "0s=1mbit",
+            "5ms",
+            "true",
+            "7",
+            "3",
         ];
         for (key, text) in KEYS.into_iter().zip(texts) {
             let mut options = Options::default();

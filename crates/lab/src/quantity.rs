@@ -57,6 +57,12 @@ pub enum Why {
     /// Something else was said already.
     #[error("conflicts with what was said before")]
     Conflict,
+    /// A file that cannot be read.
+    #[error("cannot be read ({0})")]
+    Unreadable(String),
+    /// Steps that make no trace.
+    #[error("is no trace: {0}")]
+    Trace(firstflight_sim::TraceFault),
     /// Something that is planned and not built yet.
     #[error("is not built yet")]
     NotBuilt,
@@ -104,6 +110,15 @@ impl Decimal {
     /// The whole part.
     pub fn floor(self) -> Option<u64> {
         u64::try_from(self.mantissa / 10u128.checked_pow(self.scale)?).ok()
+    }
+
+    /// The same number without noughts at the end, so that equal numbers are equal values.
+    fn reduced(mut self) -> Self {
+        while self.scale > 0 && self.mantissa.is_multiple_of(10) {
+            self.mantissa /= 10;
+            self.scale -= 1;
+        }
+        self
     }
 
     /// Whether this is nothing.
@@ -291,7 +306,7 @@ pub fn fraction(text: &str) -> Result<Decimal, QuantityError> {
         _ => return Err(unknown(text, unit, FRACTION)),
     }
     match 10u128.checked_pow(number.scale) {
-        Some(one) if number.mantissa <= one => Ok(number),
+        Some(one) if number.mantissa <= one => Ok(number.reduced()),
         _ => Err(refuse(text, Why::OutOfRange, FRACTION)),
     }
 }
@@ -306,6 +321,19 @@ pub(crate) fn ppm(text: &str) -> Result<u32, QuantityError> {
     }
     let ppm = number.times(1_000_000).and_then(|ppm| u32::try_from(ppm).ok());
     ppm.ok_or_else(|| refuse(text, Why::TooLarge, FRACTION))
+}
+
+const NUMBER: &str = "a number without a unit is wanted, as in `1.5`";
+
+/// A number without a unit: `20`, `1.5`.
+///
+/// # Errors
+/// Anything else.
+pub(crate) fn number(text: &str) -> Result<Decimal, QuantityError> {
+    match split(text, NUMBER)? {
+        (number, "") => Ok(number),
+        (_, unit) => Err(refuse(text, Why::UnknownUnit(unit.to_owned()), NUMBER)),
+    }
 }
 
 /// A size in packets or in bytes.
@@ -409,12 +437,8 @@ const QUEUE: &str = "a queue is a positive number of packets (`1000p`, at most 1
 /// A queue's limit: `1000p`, `64kB`, `0.3bdp`. Packets are whole: a fraction is rounded down.
 ///
 /// # Errors
-/// Anything else, zero, or too large; the queues that are planned and not built yet, by name.
+/// Anything else, zero, or too large.
 pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
-    let kind = text.split([':', ' ']).next().unwrap_or_default();
-    if ["red", "codel", "fq-codel", "fq_codel", "pie", "policer"].contains(&kind) {
-        return Err(refuse(text, Why::NotBuilt, QUEUE));
-    }
     let (number, unit) = split(text, QUEUE)?;
     match unit {
         "p" => whole_packets(text, number, QUEUE).map(QueueSize::Packets),

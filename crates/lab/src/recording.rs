@@ -64,7 +64,7 @@ pub struct Drop {
     pub offset: u64,
     /// Payload bytes; 0 for a pure ACK, SYN or FIN.
     pub len: u32,
-    /// Whether a full queue dropped it, rather than random loss.
+    /// Whether a queue or a policer dropped it, rather than random loss.
     pub by_queue: bool,
 }
 

@@ -4,14 +4,15 @@ use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Span, Time};
 use firstflight_sim::{
-    Application, CbrSpec, Discipline, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Pause,
-    Probability, QueueLimit, Recorder, RouterSpec, Sim, Stop, TcpSpec, Traffic, dumbbell,
+    Application, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Pause, Probability, QueueLimit,
+    Recorder, RouterSpec, Sim, Stop, TcpSpec, Traffic, dumbbell,
 };
 use firstflight_tcp::Config;
 
 use crate::choice::{ChoiceError, SchemeChoice};
+use crate::crossing::{self, Others, available};
 use crate::observe::{Evidence, Observer};
-use crate::quantity::{Decimal, QueueSize};
+use crate::quantity::Decimal;
 use crate::rounds::Watch;
 use crate::scenario::{Goal, Rounds, Scenario};
 use crate::tap::Tap;
@@ -110,14 +111,15 @@ pub fn run(
             break;
         }
     }
-    let available = available(scenario, &starts(&sim, &network, clients));
-    let cross = cross_totals(&sim, &network, clients);
+    let lives = lives(&sim, &network, clients);
+    let cross = cross_totals(&sim, clients);
     let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
     let (observer, watch) = sim.into_recorder();
     let mut evidence = observer.finish(end.nanos())?;
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
-    evidence.recording.available = available;
+    let offered = std::mem::take(&mut evidence.offered);
+    evidence.recording.available = available(scenario, &Others { lives, offered });
     evidence.finished_at = finished_at;
     Ok(Outcome { evidence, cross })
 }
@@ -146,7 +148,7 @@ pub fn run_without(
             reached = (reached + SLICE).min(end);
             sim.run(reached);
         }
-        totals.push(cross_totals(&sim, &network, clients));
+        totals.push(cross_totals(&sim, clients));
     }
     Ok(totals)
 }
@@ -161,7 +163,10 @@ fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
             Time::ZERO + between * MEASURING.nanos().div_ceil(between.nanos().max(1))
         }
         Cross::None | Cross::Cbr(_) => Time::ZERO,
-        Cross::Tcp(_) => Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS),
+        Cross::OnOff { .. } => Time::ZERO + MEASURING,
+        Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
+            Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS)
+        }
     }
 }
 
@@ -202,12 +207,8 @@ type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
 
 /// The network, and its bottleneck. Without a choice the measured flow is there, to be muted.
 fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNetwork, LinkId), RunError> {
-    let responsive = match scenario.cross {
-        Cross::Tcp(flows) => flows as usize,
-        Cross::None | Cross::Cbr(_) => 0,
-    };
     let clients = clients(scenario);
-    let topology = dumbbell(&path(scenario), clients + responsive);
+    let topology = dumbbell(&path(scenario), clients + crossing::pairs(scenario.cross));
     let mut links = topology.links;
     if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
         for (hop, id) in
@@ -226,6 +227,11 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
         let measured = index < clients;
         let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
         let own = choice.on(scenario);
+        if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
+            let arrivals = crossing::arrivals(scenario, route, config(&own), controller(&own, choice)?);
+            network.arrivals.extend(arrivals);
+            continue;
+        }
         let application = match (scenario.goal, scenario.rounds) {
             (Goal::Size(bytes), Some(rounds)) if measured => Application::Rounds(replies(rounds, bytes)),
             (Goal::Size(bytes), None) if measured => Application::Sized(bytes.get()),
@@ -245,15 +251,8 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
             muted: false,
         });
     }
-    if let Cross::Cbr(rate) = scenario.cross {
-        network.add(Flow {
-            forward: vec![topology.bottleneck],
-            reverse: vec![],
-            start: Time::ZERO,
-            start_spread: Span::ZERO,
-            traffic: Traffic::Cbr(CbrSpec { rate, packet: scenario.packet(), stop: None }),
-            muted: false,
-        });
+    if let Some(datagrams) = crossing::datagrams(scenario, topology.bottleneck) {
+        network.add(datagrams);
     }
     Ok((network, topology.bottleneck))
 }
@@ -262,12 +261,7 @@ fn path(scenario: &Scenario) -> PathSpec {
     let reverse_delay = scenario.reverse_delay();
     PathSpec {
         rate: scenario.rate,
-        queue: match (scenario.queue, scenario.queue_bytes()) {
-            (QueueSize::Packets(packets), _) => QueueLimit::Packets(packets),
-            (_, Some(bytes)) => QueueLimit::Bytes(bytes),
-            // `Scenario::resolve` has refused what does not fit.
-            (_, None) => QueueLimit::Unlimited,
-        },
+        queue: scenario.queue_limit(),
         forward_delay: scenario.rtt - reverse_delay,
         reverse_delay,
         loss: probability(scenario.loss),
@@ -275,10 +269,10 @@ fn path(scenario: &Scenario) -> PathSpec {
         access_rate: Some(scenario.access_rate),
         reverse_rate: Some(scenario.reverse_rate),
         reverse_queue: QueueLimit::Unlimited,
-        rates: None,
-        discipline: Discipline::DropTail,
-        policer: None,
-        ack_batch: None,
+        rates: scenario.rate_trace.clone(),
+        discipline: scenario.discipline(),
+        policer: scenario.policer,
+        ack_batch: scenario.ack_aggregation,
     }
 }
 
@@ -297,6 +291,7 @@ fn config(scenario: &Scenario) -> Config {
         ack_policy: scenario.ack,
         recovery: scenario.recovery,
         min_rto: scenario.min_rto,
+        ecn: scenario.ecn,
         ..Config::default()
     }
 }
@@ -309,70 +304,38 @@ fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyControlle
     Ok(AnyController::new(choice.build(initial)?, restart, law.build()))
 }
 
-/// The flows that are not measured.
-fn others(
-    network: &AnyNetwork,
+/// The flows that are not measured: those of the network, and those that came up.
+fn others<W: Recorder>(
+    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
     clients: usize,
-) -> impl Iterator<Item = (FlowId, &Flow<AnyScheme, AnyRestart, AnyLaw>)> {
-    (0u32..).map(FlowId).zip(&network.flows).skip(clients)
+) -> impl Iterator<Item = FlowId> {
+    (0..sim.flow_count()).map(FlowId).skip(clients)
 }
 
-fn cross_totals<W: Recorder>(
+fn cross_totals<W: Recorder>(sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>, clients: usize) -> CrossTotals {
+    others(sim, clients).filter_map(|id| sim.flow(id)).fold(CrossTotals::default(), |totals, flow| {
+        let lost = flow.data_dropped_by_queue + flow.data_dropped_by_policer + flow.data_dropped_at_random;
+        CrossTotals { lost: totals.lost + lost, delivered: totals.delivered + flow.delivered_bytes }
+    })
+}
+
+/// When each responsive cross flow was active: from, and until when if it ended.
+fn lives<W: Recorder>(
     sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
     network: &AnyNetwork,
     clients: usize,
-) -> CrossTotals {
-    others(network, clients).filter_map(|(id, _)| sim.flow(id)).fold(
-        CrossTotals::default(),
-        |totals, flow| CrossTotals {
-            lost: totals.lost + flow.data_dropped_by_queue + flow.data_dropped_at_random,
-            delivered: totals.delivered + flow.delivered_bytes,
-        },
-    )
-}
-
-/// When the responsive cross flows started, in order.
-fn starts<W: Recorder>(
-    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
-    network: &AnyNetwork,
-    clients: usize,
-) -> Vec<u64> {
-    let responsive = others(network, clients).filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp(_)));
-    let mut starts: Vec<u64> =
-        responsive.filter_map(|(id, _)| sim.flow(id)?.started).map(Time::nanos).collect();
-    starts.sort_unstable();
-    starts
-}
-
-/// The rate available to the measured flow, as steps: the least of its access link and of the bottleneck's rate
-/// less the CBR offered, shared equally with the responsive flows active. DESIGN.md section 6.
-fn available(scenario: &Scenario, starts: &[u64]) -> Vec<(u64, u64)> {
-    let unresponsive = match scenario.cross {
-        Cross::Cbr(rate) => rate.bps(),
-        Cross::None | Cross::Tcp(_) => 0,
+) -> Vec<(u64, Option<u64>)> {
+    let datagrams = |id: FlowId| {
+        let own = network.flows.get(id.0 as usize);
+        own.is_some_and(|flow| !matches!(flow.traffic, Traffic::Tcp(_)))
     };
-    let left = scenario.rate.bps().saturating_sub(unresponsive);
-    let at = |flows: u64| (left / (1 + flows)).min(scenario.access_rate.bps());
-    let mut steps = vec![(0, at(0))];
-    steps.extend((1..).zip(starts).map(|(flows, start)| (*start, at(flows))));
-    steps
+    let responsive = others(sim, clients).filter(|id| !datagrams(*id)).filter_map(|id| sim.flow(id));
+    responsive.filter_map(|flow| Some((flow.started?.nanos(), flow.finished.map(Time::nanos)))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight::Rate;
-
-    #[test]
-    fn available_is_the_least_over_the_links_of_what_others_leave() {
-        let mbit = |mbit: u64| Rate::from_bps(mbit * 1_000_000);
-        let with = |cross, access_rate| Scenario { cross, access_rate, ..Scenario::default() };
-        assert_eq!(available(&with(Cross::Cbr(mbit(40)), mbit(1000)), &[]), [(0, 60_000_000)]);
-        assert_eq!(available(&with(Cross::Cbr(mbit(40)), mbit(10)), &[]), [(0, 10_000_000)]);
-        assert_eq!(available(&with(Cross::Cbr(mbit(140)), mbit(10)), &[]), [(0, 0)]);
-        let shared = available(&with(Cross::Tcp(2), mbit(45)), &[5, 9]);
-        assert_eq!(shared, [(0, 45_000_000), (5, 45_000_000), (9, 33_333_333)]);
-    }
 
     #[test]
     fn a_loss_probability_keeps_its_decimals() {

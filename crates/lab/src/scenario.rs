@@ -3,8 +3,13 @@
 mod text;
 
 use firstflight::{Bytes, Rate, Span};
+use firstflight_sim::{
+    Batch, CoDelSpec, Discipline, FqCoDelSpec, PieSpec, PolicerSpec, Probability, QueueLimit, RateTrace,
+    RedSpec,
+};
 use firstflight_tcp::{AckPolicy, Config, Recovery};
 
+use crate::links::{Aqm, AqmKind};
 use crate::options::{LARGEST_RWND, Options};
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
 use crate::restart::RestartChoice;
@@ -50,9 +55,19 @@ pub struct Scenario {
     pub rate: Rate,
     /// The base round-trip time: propagation only.
     pub rtt: Span,
-    /// The bottleneck's drop-tail queue. A limit in packets counts the one in transmission, as ns-2 does; a limit
-    /// in bytes counts what waits.
+    /// The bottleneck's queue. A limit in packets counts the one in transmission, as ns-2 does; a limit in bytes
+    /// counts what waits.
     pub queue: QueueSize,
+    /// What that queue does before it is full; nothing if it only drops at its tail.
+    pub aqm: Option<Aqm>,
+    /// What polices all that enters it.
+    pub policer: Option<PolicerSpec>,
+    /// The bottleneck's rate over time, in place of `rate`, which then only scales other things.
+    pub rate_trace: Option<RateTrace>,
+    /// How ACKs are released together, at the end of the way back.
+    pub ack_aggregation: Option<Batch>,
+    /// Whether all TCP flows use ECN.
+    pub ecn: bool,
     /// Cross traffic.
     pub cross: Cross,
     /// Payload bytes of a full segment.
@@ -123,6 +138,14 @@ pub enum ScenarioError {
         /// IP bytes of a full packet.
         packet: u32,
     },
+    /// RED would never begin.
+    #[error("queue: RED's least threshold of {min} is not below its greatest of {max}")]
+    Thresholds {
+        /// The least, in packets or bytes.
+        min: u64,
+        /// The greatest.
+        max: u64,
+    },
     /// The receive buffer could never hold a segment.
     #[error("rwnd: {rwnd} is less than one full segment of {mss} B; at least one segment is wanted")]
     RwndBelowSegment {
@@ -164,6 +187,11 @@ impl Default for Scenario {
             rate: Rate::from_bps(100 * MEGABIT),
             rtt: Span::from_millis(80),
             queue: QueueSize::Packets(1000),
+            aqm: None,
+            policer: None,
+            rate_trace: None,
+            ack_aggregation: None,
+            ecn: false,
             cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
             mss: 960,
             goal: Goal::Duration(Span::from_secs(50)),
@@ -238,14 +266,14 @@ impl Unset {
 impl Scenario {
     /// Fills in the defaults and checks that the whole makes sense.
     ///
-    /// Without rate and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
+    /// Without rate (or a trace of it) and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
     /// cross traffic, ssthresh infinite, an initial window of 10, an MSS of 1460, delayed ACKs, a queue of one
     /// bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
     ///
     /// # Errors
     /// Options that exclude each other, and sizes that make no sense on this path.
     pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
-        let built_in = options.rate.is_none() && options.rtt.is_none();
+        let built_in = options.rate.is_none() && options.rtt.is_none() && options.rate_trace.is_none();
         let unset = if built_in { Unset::BUILT_IN } else { Unset::OWN };
         let base = Self::default();
         let timestamps = options.timestamps.unwrap_or(false);
@@ -268,12 +296,17 @@ impl Scenario {
             (None, None, Unreached::Duration(duration)) => Goal::Duration(*duration),
         };
         let ssthresh = options.ssthresh.unwrap_or(unset.ssthresh);
-        let rate = options.rate.unwrap_or(base.rate);
+        let rate = options.rate.or_else(|| highest(options.rate_trace.as_ref())).unwrap_or(base.rate);
         let access_rate = options.access_rate.unwrap_or(rate * 10);
         let scenario = Self {
             rate,
             rtt: options.rtt.unwrap_or(base.rtt),
             queue: options.queue.unwrap_or(unset.queue),
+            aqm: options.aqm,
+            policer: options.policer.unwrap_or(base.policer),
+            rate_trace: options.rate_trace.clone(),
+            ack_aggregation: options.ack_aggregation.unwrap_or(base.ack_aggregation),
+            ecn: options.ecn.unwrap_or(base.ecn),
             cross: options.cross.unwrap_or(unset.cross),
             mss,
             goal,
@@ -306,6 +339,9 @@ impl Scenario {
         if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
             return Err(ScenarioError::RateTooSmall { rate: show_rate(self.rate), packet });
         }
+        if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
+            return Err(ScenarioError::Thresholds { min, max });
+        }
         match self.queue_bytes() {
             Some(bytes) if bytes.get() < u64::from(packet) => {
                 return Err(ScenarioError::QueueBelowPacket { queue: self.queue.to_string(), packet });
@@ -332,7 +368,68 @@ impl Scenario {
     /// The queue's limit in IP bytes; `None` if it counts packets. A queue in bandwidth-delay products is rate ×
     /// base RTT in bytes, at least one packet.
     pub fn queue_bytes(&self) -> Option<Bytes> {
-        match self.queue {
+        self.size_bytes(self.queue)
+    }
+
+    /// The limit of the queue as the network has it.
+    pub(crate) fn queue_limit(&self) -> QueueLimit {
+        match (self.queue, self.queue_bytes()) {
+            (QueueSize::Packets(packets), _) => QueueLimit::Packets(packets),
+            (_, Some(bytes)) => QueueLimit::Bytes(bytes),
+            // `Scenario::resolve` has refused what does not fit.
+            (_, None) => QueueLimit::Unlimited,
+        }
+    }
+
+    /// What the queue does before it is full.
+    pub(crate) fn discipline(&self) -> Discipline {
+        let Some(aqm) = self.aqm else { return Discipline::DropTail };
+        let usual = CoDelSpec::default();
+        let codel = CoDelSpec {
+            target: aqm.target.unwrap_or(usual.target),
+            interval: aqm.interval.unwrap_or(usual.interval),
+            ecn: aqm.ecn,
+        };
+        match aqm.kind {
+            AqmKind::CoDel => Discipline::CoDel(codel),
+            AqmKind::FqCoDel => {
+                let usual = FqCoDelSpec::default();
+                Discipline::FqCoDel(FqCoDelSpec {
+                    codel,
+                    flows: aqm.flows.unwrap_or(usual.flows),
+                    quantum: aqm.quantum.unwrap_or(usual.quantum),
+                })
+            }
+            AqmKind::Pie => {
+                let usual = PieSpec::for_packets(self.packet());
+                Discipline::Pie(PieSpec { target: aqm.target.unwrap_or(usual.target), ecn: aqm.ecn, ..usual })
+            }
+            AqmKind::Red => {
+                let usual = RedSpec::over(self.queue_limit(), self.packet());
+                let threshold = |size: Option<QueueSize>| match size? {
+                    QueueSize::Packets(packets) => Some(u64::from(packets)),
+                    size => self.size_bytes(size).map(Bytes::get),
+                };
+                let max_p = aqm.max_p.map_or(usual.max_p, |p| {
+                    p.times(PARTS).map_or(usual.max_p, |p| Probability::ratio(p, PARTS))
+                });
+                let max = threshold(aqm.max).unwrap_or(usual.max);
+                // An unset `min` is a third of `max`, whether that is set or not.
+                let min = threshold(aqm.min).unwrap_or((max / 3).max(1));
+                Discipline::Red(RedSpec { min, max, max_p, ecn: aqm.ecn, ..usual })
+            }
+        }
+    }
+
+    fn red_thresholds(&self) -> Option<(u64, u64)> {
+        match self.discipline() {
+            Discipline::Red(red) => Some((red.min, red.max)),
+            _ => None,
+        }
+    }
+
+    fn size_bytes(&self, size: QueueSize) -> Option<Bytes> {
+        match size {
             QueueSize::Packets(_) => None,
             QueueSize::Bytes(bytes) => Some(bytes),
             QueueSize::Bdp(share) => {
@@ -357,6 +454,14 @@ impl Scenario {
         }
     }
 }
+
+/// The greatest rate of a trace.
+fn highest(trace: Option<&RateTrace>) -> Option<Rate> {
+    trace?.steps().iter().map(|(_, rate)| *rate).max()
+}
+
+/// Parts of one that a probability is converted to.
+const PARTS: u64 = 1_000_000_000_000_000;
 
 /// Rounds, if they were asked for.
 fn rounds(options: &Options) -> Result<Option<Rounds>, ScenarioError> {

@@ -151,8 +151,11 @@ fn share(scenario: &Scenario, best: &Judged) -> Option<String> {
     let unresponsive = match scenario.cross {
         Cross::None => 0,
         Cross::Cbr(rate) => rate.bps(),
-        Cross::Tcp(_) => return None,
+        Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
     };
+    if scenario.rate_trace.is_some() || scenario.policer.is_some() {
+        return None;
+    }
     let left = scenario.rate.bps().saturating_sub(unresponsive).min(scenario.access_rate.bps());
     let payload = left as f64 * f64::from(scenario.mss) / f64::from(scenario.packet());
     (payload > 0.0).then(|| percent(best.throughput / payload))

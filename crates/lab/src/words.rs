@@ -2,58 +2,12 @@
 //!
 //! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
 
-use firstflight::{Rate, registry};
+use firstflight::registry;
 use firstflight_tcp::{AckPolicy, Recovery};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 
-/// What else crosses the bottleneck, in the flow's direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cross {
-    /// Nothing.
-    None,
-    /// Constant bit rate: datagrams as large as the flow's full packets, at this rate of IP bits a second.
-    Cbr(Rate),
-    /// This many bulk TCP flows (slow start and the flow's own path, receivers and recovery).
-    Tcp(u32),
-}
-
-impl std::fmt::Display for Cross {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::None => f.write_str("none"),
-            Self::Cbr(rate) => f.write_str(&quantity::show_rate(*rate)),
-            Self::Tcp(flows) => write!(f, "tcp:{flows}"),
-        }
-    }
-}
-
-const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`, or bulk TCP flows as in \
-                     `tcp:4` (at most tcp:1000)";
-
-/// Cross traffic: `none`, `40mbit`, `tcp:4`.
-///
-/// # Errors
-/// Anything else, a rate that [`quantity::rate`] refuses, no or too many flows, or a kind not built yet.
-pub fn cross(text: &str) -> Result<Cross, QuantityError> {
-    let text = text.trim();
-    if text == "none" {
-        return Ok(Cross::None);
-    }
-    let kind = text.split(':').next().unwrap_or_default();
-    if ["web", "on-off", "trace"].contains(&kind) {
-        return Err(refuse(text, Why::NotBuilt, CROSS));
-    }
-    if let Some(flows) = text.strip_prefix("tcp:") {
-        return match flows.parse::<u32>() {
-            Ok(0) => Err(refuse(text, Why::Zero, CROSS)),
-            Ok(flows) if flows <= 1_000 => Ok(Cross::Tcp(flows)),
-            Ok(_) => Err(refuse(text, Why::TooLarge, CROSS)),
-            Err(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
-        };
-    }
-    quantity::rate(text).map(Cross::Cbr).map_err(|error| QuantityError { allowed: CROSS.into(), ..error })
-}
+pub use crate::cross::{Cross, SizeLaw, cross};
 
 /// The initial slow-start threshold: a number of packets or bytes, or `inf` (arbitrarily high, RFC 5681
 /// section 3.1).
@@ -205,22 +159,6 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cross_traffic_is_none_a_rate_or_tcp_flows() {
-        assert_eq!(cross("none"), Ok(Cross::None));
-        assert_eq!(cross("40mbit"), Ok(Cross::Cbr(Rate::from_bps(40_000_000))));
-        assert_eq!(cross("tcp:4"), Ok(Cross::Tcp(4)));
-        for (text, why) in [
-            ("tcp:0", Why::Zero),
-            ("tcp:1001", Why::TooLarge),
-            ("tcp:x", Why::UnknownWord),
-            ("web", Why::NotBuilt),
-            ("0mbit", Why::Zero),
-        ] {
-            assert_eq!(cross(text).expect_err(text).why, why, "{text}");
-        }
-    }
 
     #[test]
     fn quick_start_hops_are_all_none_or_a_number() {

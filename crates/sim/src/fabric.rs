@@ -186,7 +186,9 @@ impl Fabric {
             self.sink(now, id, recorder);
         }
         self.sequence += 1;
-        let entry = self.links[id.index()].enter(now, packet, quiet, self.sequence, recorder);
+        let link = &mut self.links[id.index()];
+        let entry = link.enter(now, packet, quiet, self.sequence, recorder);
+        let managed = link.is_managed();
         if let (Some(router), Entry::Behind | Entry::Next(..)) = (&mut self.routers[id.index()], entry) {
             router.carries(now, packet.wire);
         }
@@ -195,7 +197,7 @@ impl Fabric {
             Entry::Next(at, sequence) => self.agenda.set(id.index(), at, sequence),
             Entry::Dropped(cause) => self.drop(now, id, &packet, cause, recorder),
         }
-        if self.links[id.index()].is_managed() {
+        if managed {
             self.hear_discipline(now, id, recorder);
         }
     }

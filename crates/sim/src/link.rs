@@ -97,7 +97,8 @@ impl Link {
         }
     }
 
-    /// The link's event. Takes the first packet that has arrived by `now`, quiet or not.
+    /// The link's event: takes the first packet that has arrived by `now`, quiet or not, or lets one leave the
+    /// queue.
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
         match self {
             Self::DropTail(link) => link.arrival(now, recorder),

@@ -85,7 +85,7 @@ fn errors_say_what_was_found_and_what_is_allowed() {
     assert_eq!(why(rate("1.2.3mbit")), Why::NoNumber);
     assert_eq!(why(rate("")), Why::NoNumber);
     assert_eq!(why(bytes("1mb")), Why::UnknownUnit("mb".to_owned()));
-    assert_eq!(why(queue("red")), Why::NotBuilt);
+    assert_eq!(why(queue("red")), Why::NoNumber);
 }
 
 #[test]

@@ -69,6 +69,18 @@ fn the_settings_make_the_same_scenario_again() {
     for options in [
         &[][..],
         &[("rate", "33.3mbit"), ("cross", "tcp:3"), ("jitter", "2ms"), ("loss", "0.5%")],
+        &[
+            ("queue", "codel:0.5bdp,target=10ms,ecn"),
+            ("ecn", "true"),
+            ("rate", "10mbit"),
+            ("cross", "web:30%"),
+        ],
+        &[
+            ("rate-trace", "0s=10mbit,2s=0,3s=20mbit"),
+            ("policer", "15mbit,64kB"),
+            ("ack-aggregation", "16,5ms"),
+        ],
+        &[("cross", "onoff:40mbit,1s,1s,pareto"), ("queue", "red:100p,min=10p"), ("ack-aggregation", "2ms")],
         &[("rtt", "7.5ms"), ("timestamps", "true"), ("size", "20p"), ("queue", "0.3bdp")],
     ] {
         let path = resolve(options).expect("a path");
@@ -84,11 +96,48 @@ fn the_settings_make_the_same_scenario_again() {
 }
 
 #[test]
+fn a_trace_alone_sets_the_rate_that_scales_other_things() {
+    let path = resolve(&[("rate-trace", "0s=10mbit,2s=30mbit,3s=20mbit")]).expect("a path");
+    assert_eq!((path.rate.bps(), path.access_rate.bps()), (30_000_000, 300_000_000));
+    assert_eq!((path.cross, path.queue_bytes()), (Cross::None, Some(Bytes::new(300_000))));
+}
+
+#[test]
+fn a_managed_queue_has_the_defaults_of_its_source_and_red_thresholds_by_its_limit() {
+    let of = |queue| resolve(&[("queue", queue)]).map(|path| path.discipline());
+    let Ok(Discipline::CoDel(codel)) = of("codel:1000p") else { panic!("CoDel") };
+    assert_eq!(codel, CoDelSpec::default());
+    let Ok(Discipline::FqCoDel(fq)) = of("fq-codel:1000p,flows=8,ecn") else { panic!("FQ-CoDel") };
+    assert_eq!((fq.flows, fq.quantum, fq.codel.ecn), (8, 1_514, true));
+    let Ok(Discipline::Pie(pie)) = of("pie:1000p,target=20ms") else { panic!("PIE") };
+    assert_eq!((pie.target, pie.packet), (Span::from_millis(20), 1_000));
+    let thresholds = |queue| match of(queue) {
+        Ok(Discipline::Red(red)) => (red.min, red.max),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(thresholds("red:300p"), (50, 150));
+    assert_eq!(thresholds("red:300p,max=90p"), (30, 90));
+    assert_eq!(thresholds("red:300kB,min=0.01bdp"), (10_000, 150_000));
+    assert_eq!(of("red:300p,min=150p"), Err(ScenarioError::Thresholds { min: 150, max: 150 }));
+    assert_eq!(of("1000p"), Ok(Discipline::DropTail));
+    let words = resolve(&[("queue", "codel:1000p,ecn"), ("ecn", "true")]).expect("a path").describe();
+    assert!(words.contains("CoDel queue of 1000 packets that marks"), "{words}");
+}
+
+#[test]
 fn the_hash_moves_with_every_setting_and_not_with_the_seed() {
     let base = resolve(&[]).expect("a path").hash();
     assert_eq!(resolve(&[("seed", "9"), ("runs", "3")]).expect("a path").hash(), base);
-    for (key, text) in [("queue", "999p"), ("iw", "3p"), ("timestamps", "true"), ("reverse-rtt-share", "0.4")]
-    {
+    for (key, text) in [
+        ("queue", "999p"),
+        ("queue", "codel:1000p"),
+        ("iw", "3p"),
+        ("timestamps", "true"),
+        ("reverse-rtt-share", "0.4"),
+        ("ecn", "true"),
+        ("policer", "50mbit,64kB"),
+        ("ack-aggregation", "5ms"),
+    ] {
         assert_ne!(resolve(&[(key, text)]).expect("a path").hash(), base, "{key}");
     }
 }

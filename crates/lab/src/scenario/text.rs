@@ -2,9 +2,15 @@
 
 use firstflight::Bytes;
 
+use firstflight_sim::Batch;
+
 use super::{Goal, Rounds, Scenario};
+use crate::links::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
-use crate::words::{self, Cross};
+use crate::words;
+
+/// Settings that are there or not.
+const FLAGS: [&str; 2] = ["timestamps", "ecn"];
 
 impl Scenario {
     /// Every option that determines a run but for scheme and seed, as (key, text), in a fixed order. Setting
@@ -14,7 +20,7 @@ impl Scenario {
         let mut settings = vec![
             ("rate", show_rate(self.rate)),
             ("rtt", show_span(self.rtt)),
-            ("queue", self.queue.to_string()),
+            ("queue", show_queue(self.queue, self.aqm.as_ref())),
             ("cross", self.cross.to_string()),
             ("mss", self.mss.to_string()),
             match self.goal {
@@ -48,13 +54,18 @@ impl Scenario {
             ("reverse-rtt-share", self.reverse_rtt_share.to_string()),
             ("qs-hops", self.qs_hops.to_string()),
         ]);
+        settings.extend(self.policer.as_ref().map(|policer| ("policer", show_policer(policer))));
+        settings.extend(self.rate_trace.as_ref().map(|trace| ("rate-trace", show_rate_trace(trace))));
+        let aggregation = self.ack_aggregation;
+        settings.extend(aggregation.map(|batch| ("ack-aggregation", show_ack_aggregation(batch))));
+        settings.extend(self.ecn.then(|| ("ecn", true.to_string())));
         settings
     }
 
     /// The canonical text: a scenario file that gives this scenario again, seed and schemes aside.
     pub fn canonical(&self) -> String {
         self.settings().into_iter().fold(String::new(), |text, (key, value)| {
-            let quoted = if key == "timestamps" { value } else { format!("\"{value}\"") };
+            let quoted = if FLAGS.contains(&key) { value } else { format!("\"{value}\"") };
             text + key + " = " + &quoted + "\n"
         })
     }
@@ -72,8 +83,8 @@ impl Scenario {
             .settings()
             .into_iter()
             .map(|(key, value)| match (key, value.as_str()) {
-                ("timestamps", "true") => " --timestamps".to_owned(),
-                ("timestamps", _) => String::new(),
+                (flag, "true") if FLAGS.contains(&flag) => format!(" --{flag}"),
+                (flag, _) if FLAGS.contains(&flag) => String::new(),
                 _ => format!(" --{key} {}", quote(&value)),
             })
             .collect();
@@ -94,20 +105,30 @@ impl Scenario {
             QueueSize::Bytes(bytes) => quantity::humane_bytes(bytes),
             QueueSize::Bdp(share) => format!("{share} BDP"),
         };
-        let cross = match self.cross {
-            Cross::None => "no cross traffic".to_owned(),
-            Cross::Cbr(rate) => format!("{} CBR across", quantity::humane_rate(rate)),
-            Cross::Tcp(1) => "one bulk TCP flow across".to_owned(),
-            Cross::Tcp(flows) => format!("{flows} bulk TCP flows across"),
-        };
+        let kind = self.aqm.map_or("drop-tail", |aqm| aqm.kind.title());
+        let marks = if self.ecn && self.aqm.is_some_and(|aqm| aqm.ecn) { " that marks" } else { "" };
+        let cross = self.cross.describe();
         let goal = match self.goal {
             Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
             Goal::Size(bytes) => format!("{} to transfer", quantity::humane_bytes(bytes)),
             Goal::Duration(span) => quantity::humane_span(span),
         };
+        let rate = if self.rate_trace.is_some() {
+            format!("a rate along a trace, {} at most", quantity::humane_rate(self.rate))
+        } else {
+            quantity::humane_rate(self.rate)
+        };
+        let policer = self.policer.map_or_else(String::new, |policer| {
+            let (rate, burst) = (quantity::humane_rate(policer.rate), quantity::humane_bytes(policer.burst));
+            format!(", policed to {rate} and {burst}")
+        });
+        let acks = match self.ack_aggregation {
+            None => String::new(),
+            Some(Batch::Every(span)) => format!(", ACKs released every {}", quantity::humane_span(span)),
+            Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
+        };
         format!(
-            "{}, {} base RTT, drop-tail queue of {queue}, {cross}, {}-byte packets, {goal}",
-            quantity::humane_rate(self.rate),
+            "{rate}{policer}, {} base RTT, {kind} queue of {queue}{marks}, {cross}{acks}, {}-byte packets, {goal}",
             quantity::humane_span(self.rtt),
             self.packet(),
         )

@@ -1,0 +1,208 @@
+//! Cross traffic as flows of the network, and what it leaves to the measured flow.
+
+use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{Span, Time};
+use firstflight_sim::{Arrivals, CbrSpec, Content, Flow, LinkId, OnOffSpec, Periods, Route, Sizes, Traffic};
+use firstflight_tcp::Config;
+
+use crate::cross::{Cross, SizeLaw};
+use crate::scenario::Scenario;
+
+/// The most that one transfer of a heavy tail takes: a thousand times the mean.
+const LARGEST: f64 = 1_000.0;
+
+/// How many pairs of hosts the TCP flows of a scenario's cross traffic need: one each, or one for all that come up
+/// as the run goes on.
+pub(crate) fn pairs(cross: Cross) -> usize {
+    match cross {
+        Cross::None | Cross::Cbr(_) | Cross::OnOff { .. } => 0,
+        Cross::Tcp(flows) => flows as usize,
+        Cross::Poisson { .. } | Cross::Web(_) => 1,
+    }
+}
+
+/// The unresponsive traffic of a scenario.
+pub(crate) fn datagrams(
+    scenario: &Scenario,
+    bottleneck: LinkId,
+) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
+    let packet = scenario.packet();
+    let traffic = match scenario.cross {
+        Cross::Cbr(rate) => Traffic::Cbr(CbrSpec { rate, packet, stop: None }),
+        Cross::OnOff { rate, on, off, pareto } => {
+            let periods = pareto.map_or(Periods::Exponential, |shape| Periods::Pareto(shape.to_f64()));
+            Traffic::OnOff(OnOffSpec { rate, packet, on, off, periods, stop: None })
+        }
+        Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => return None,
+    };
+    Some(Flow {
+        forward: vec![bottleneck],
+        reverse: vec![],
+        start: Time::ZERO,
+        start_spread: Span::ZERO,
+        traffic,
+        muted: false,
+    })
+}
+
+/// The flows of a scenario that come up as the run goes on, over `route`.
+#[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
+pub(crate) fn arrivals(
+    scenario: &Scenario,
+    route: Route,
+    config: Config,
+    controller: AnyController,
+) -> Option<Arrivals<AnyScheme, AnyRestart, AnyLaw>> {
+    let mss = f64::from(scenario.mss);
+    let (content, gap) = match scenario.cross {
+        Cross::Poisson { per_second, size, sizes } => {
+            let mean = size.in_bytes(u64::from(scenario.mss))?.get();
+            let content = Content::Transfer(match sizes {
+                SizeLaw::Fixed => Sizes::Fixed(mean),
+                SizeLaw::Exponential => Sizes::Exponential { mean: mean as f64 },
+                SizeLaw::LogNormal(sigma) => Sizes::LogNormal { mean: mean as f64, sigma: sigma.to_f64() },
+                SizeLaw::Pareto(shape) => {
+                    Sizes::Pareto { mean: mean as f64, shape: shape.to_f64(), largest: mean as f64 * LARGEST }
+                }
+            });
+            (content, 1.0 / per_second.to_f64())
+        }
+        Cross::Web(load) => {
+            // Payload and the headers of full segments; handshakes, ACKs and retransmissions come on top.
+            let bits = Content::Page.mean_bytes() * 8.0 * f64::from(scenario.packet()) / mss;
+            (Content::Page, bits / (load.to_f64() * scenario.rate.bps() as f64))
+        }
+        Cross::None | Cross::Cbr(_) | Cross::Tcp(_) | Cross::OnOff { .. } => return None,
+    };
+    Some(Arrivals {
+        routes: vec![route],
+        start: Time::ZERO,
+        stop: None,
+        mean_gap: nanos(gap),
+        content,
+        client: config,
+        server: config,
+        mix: vec![controller],
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
+fn nanos(seconds: f64) -> Span {
+    Span::from_nanos((seconds * 1e9) as u64).max(Span::from_nanos(1))
+}
+
+/// What the others did during a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Others {
+    /// When each responsive flow was active: from, and until when if it ended.
+    pub(crate) lives: Vec<(u64, Option<u64>)>,
+    /// What an on/off source offered, as steps in IP bits per second.
+    pub(crate) offered: Vec<(u64, u64)>,
+}
+
+/// A change of what is available.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// The bottleneck's rate.
+    Rate(u64),
+    /// Unresponsive traffic.
+    Offered(u64),
+    Began,
+    Ended,
+}
+
+/// The rate available to the measured flow, as steps: the least of its access link and of the bottleneck's rate (or
+/// its policer's) less the unresponsive traffic offered, shared equally with the responsive flows active.
+/// DESIGN.md section 6.
+pub(crate) fn available(scenario: &Scenario, others: &Others) -> Vec<(u64, u64)> {
+    let constant = match scenario.cross {
+        Cross::Cbr(rate) => rate.bps(),
+        Cross::None | Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => 0,
+    };
+    let mut changes: Vec<(u64, Change)> = Vec::new();
+    if let Some(trace) = &scenario.rate_trace {
+        changes.extend(trace.steps().iter().map(|(at, rate)| (at.nanos(), Change::Rate(rate.bps()))));
+    }
+    changes.extend(others.offered.iter().map(|(at, bps)| (*at, Change::Offered(*bps))));
+    for (from, until) in &others.lives {
+        changes.push((*from, Change::Began));
+        changes.extend(until.map(|until| (until, Change::Ended)));
+    }
+    changes.sort_unstable();
+    let policed = scenario.policer.map_or(u64::MAX, |policer| policer.rate.bps());
+    let (mut rate, mut offered, mut active) = (scenario.rate.bps(), constant, 0u64);
+    let mut steps: Vec<(u64, u64)> = Vec::new();
+    for (at, change) in std::iter::once((0, Change::Rate(rate))).chain(changes) {
+        match change {
+            Change::Rate(bps) => rate = bps,
+            Change::Offered(bps) => offered = bps,
+            Change::Began => active += 1,
+            Change::Ended => active = active.saturating_sub(1),
+        }
+        let left = rate.min(policed).saturating_sub(offered) / (1 + active);
+        let value = left.min(scenario.access_rate.bps());
+        match steps.last_mut() {
+            Some(last) if last.0 == at => last.1 = value,
+            Some(last) if last.1 == value => {}
+            _ => steps.push((at, value)),
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight::{Bytes, Rate};
+    use firstflight_sim::PolicerSpec;
+
+    use super::*;
+
+    fn mbit(mbit: u64) -> Rate {
+        Rate::from_bps(mbit * 1_000_000)
+    }
+
+    fn alone(scenario: &Scenario) -> Vec<(u64, u64)> {
+        available(scenario, &Others::default())
+    }
+
+    #[test]
+    fn available_is_the_least_over_the_links_of_what_others_leave() {
+        let with = |cross, access_rate| Scenario { cross, access_rate, ..Scenario::default() };
+        assert_eq!(alone(&with(Cross::Cbr(mbit(40)), mbit(1000))), [(0, 60_000_000)]);
+        assert_eq!(alone(&with(Cross::Cbr(mbit(40)), mbit(10))), [(0, 10_000_000)]);
+        assert_eq!(alone(&with(Cross::Cbr(mbit(140)), mbit(10))), [(0, 0)]);
+        let others = Others { lives: vec![(5, None), (9, None)], ..Others::default() };
+        let shared = available(&with(Cross::Tcp(2), mbit(45)), &others);
+        assert_eq!(shared, [(0, 45_000_000), (9, 33_333_333)]);
+    }
+
+    #[test]
+    fn flows_that_end_give_their_share_back() {
+        let scenario =
+            Scenario { cross: Cross::Web(crate::quantity::Decimal::tenths(3)), ..Scenario::default() };
+        let others =
+            Others { lives: vec![(10, Some(30)), (20, Some(30)), (40, Some(50))], ..Others::default() };
+        let mbps = |steps: Vec<(u64, u64)>| -> Vec<(u64, u64)> {
+            steps.into_iter().map(|(at, bps)| (at, bps / 1_000_000)).collect()
+        };
+        let wanted = [(0, 100), (10, 50), (20, 33), (30, 100), (40, 50), (50, 100)];
+        assert_eq!(mbps(available(&scenario, &others)), wanted);
+    }
+
+    #[test]
+    fn a_trace_a_policer_and_an_on_off_source_bound_it_each_at_its_time() {
+        let steps =
+            [(Time::ZERO, mbit(100)), (Time::from_nanos(100), mbit(20)), (Time::from_nanos(200), mbit(80))];
+        let scenario = Scenario {
+            cross: Cross::None,
+            rate_trace: firstflight_sim::RateTrace::new(&steps).ok(),
+            policer: Some(PolicerSpec { rate: mbit(50), burst: Bytes::new(1) }),
+            ..Scenario::default()
+        };
+        let wanted = [(0, 50_000_000), (100, 20_000_000), (200, 50_000_000)];
+        assert_eq!(alone(&scenario), wanted);
+        let others = Others { offered: vec![(0, 0), (150, 30_000_000), (250, 0)], ..Others::default() };
+        let wanted = [(0, 50_000_000), (100, 20_000_000), (150, 0), (200, 20_000_000), (250, 50_000_000)];
+        assert_eq!(available(&scenario, &others), wanted);
+    }
+}

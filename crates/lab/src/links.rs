@@ -1,0 +1,382 @@
+//! Words of the bottleneck: what its queue does before it is full, its policer, its rate over time, and how ACKs
+//! come back.
+
+use std::fmt;
+
+use firstflight::{Bytes, Rate, Span, Time};
+use firstflight_sim::{Batch, PolicerSpec, RateTrace, TraceFault};
+
+use crate::quantity::{
+    self, Decimal, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
+};
+
+/// A managed queue: what it does before it is full. What is `None` has the default of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aqm {
+    /// By which algorithm.
+    pub kind: AqmKind,
+    /// Whether it marks packets that may be marked, rather than drop them.
+    pub ecn: bool,
+    /// The delay that it holds or tolerates: `CoDel`'s 5 ms, PIE's 15 ms.
+    pub target: Option<Span>,
+    /// How long `CoDel`'s delay may stay above the target: 100 ms.
+    pub interval: Option<Span>,
+    /// How many queues `FQ-CoDel` has: 1024.
+    pub flows: Option<u32>,
+    /// How many bytes a queue of `FQ-CoDel` may send in its turn: 1514.
+    pub quantum: Option<u32>,
+    /// The mean queue at which RED begins: a sixth of the limit.
+    pub min: Option<QueueSize>,
+    /// The mean queue at which RED's probability is `max_p`: half of the limit.
+    pub max: Option<QueueSize>,
+    /// RED's probability there: 10 %.
+    pub max_p: Option<Decimal>,
+}
+
+/// The algorithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AqmKind {
+    /// Random early detection.
+    Red,
+    /// RFC 8289.
+    CoDel,
+    /// RFC 8290.
+    FqCoDel,
+    /// RFC 8033.
+    Pie,
+}
+
+const KINDS: [(&str, AqmKind); 4] =
+    [("red", AqmKind::Red), ("codel", AqmKind::CoDel), ("fq-codel", AqmKind::FqCoDel), ("pie", AqmKind::Pie)];
+
+impl AqmKind {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    /// The name in sentences.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Red => "RED",
+            Self::CoDel => "CoDel",
+            Self::FqCoDel => "FQ-CoDel",
+            Self::Pie => "PIE",
+        }
+    }
+
+    /// Which settings it has.
+    const fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::Red => &["min", "max", "p", "ecn"],
+            Self::CoDel => &["target", "interval", "ecn"],
+            Self::FqCoDel => &["target", "interval", "flows", "quantum", "ecn"],
+            Self::Pie => &["target", "ecn"],
+        }
+    }
+}
+
+const QUEUE: &str = "a queue is a drop-tail limit as in `1000p`, `64kB` or `0.3bdp`, or managed: `red:LIMIT` with \
+                     `,min=…,max=…,p=…`, `codel:LIMIT` with `,target=…,interval=…`, `fq-codel:LIMIT` with \
+                     `,flows=…,quantum=…` besides, `pie:LIMIT` with `,target=…`; each with `,ecn`";
+
+/// A queue: its limit, and how it is managed if it is. `1000p`, `0.3bdp`, `codel:1000p`, `red:100p,min=10p,ecn`.
+///
+/// # Errors
+/// What [`quantity::queue`] refuses; an unknown algorithm or setting, or a setting that another algorithm has.
+pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
+    let text = text.trim();
+    let Some((name, rest)) = text.split_once(':') else {
+        let bare = KINDS.iter().any(|(name, _)| *name == text);
+        let why = |error: QuantityError| QuantityError {
+            why: if bare { Why::NoNumber } else { error.why },
+            allowed: QUEUE.into(),
+            ..error
+        };
+        return quantity::queue(text).map(|size| (size, None)).map_err(why);
+    };
+    let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
+        return Err(refuse(text, Why::UnknownWord, QUEUE));
+    };
+    let mut parts = rest.split(',');
+    let limit = quantity::queue(parts.next().unwrap_or_default())?;
+    let mut aqm = Aqm {
+        kind: *kind,
+        ecn: false,
+        target: None,
+        interval: None,
+        flows: None,
+        quantum: None,
+        min: None,
+        max: None,
+        max_p: None,
+    };
+    for part in parts {
+        let (key, value) = part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
+        if !kind.settings().contains(&key) {
+            return Err(refuse(part, Why::UnknownWord, QUEUE));
+        }
+        match (key, value) {
+            ("ecn", None) => aqm.ecn = true,
+            ("target", Some(value)) => aqm.target = Some(quantity::span(value)?),
+            ("interval", Some(value)) => aqm.interval = Some(quantity::span(value)?),
+            ("flows", Some(value)) => aqm.flows = Some(number(value, 65_536)?),
+            ("quantum", Some(value)) => aqm.quantum = Some(quantum(value)?),
+            ("min", Some(value)) => aqm.min = Some(quantity::queue(value)?),
+            ("max", Some(value)) => aqm.max = Some(quantity::queue(value)?),
+            ("p", Some(value)) => aqm.max_p = Some(probability(value)?),
+            _ => return Err(refuse(part, Why::UnknownWord, QUEUE)),
+        }
+    }
+    let by_packets = |size: &QueueSize| matches!(size, QueueSize::Packets(_));
+    if [aqm.min, aqm.max].iter().flatten().any(|size| by_packets(size) != by_packets(&limit)) {
+        const UNIT: &str = "RED's thresholds are in packets if its limit is, else in bytes or BDP";
+        return Err(refuse(text, Why::Conflict, UNIT));
+    }
+    Ok((limit, Some(aqm)))
+}
+
+fn number(text: &str, most: u64) -> Result<u32, QuantityError> {
+    match quantity::count(text)? {
+        count if count <= most => Ok(u32::try_from(count).unwrap_or(u32::MAX)),
+        _ => Err(refuse(text, Why::TooLarge, QUEUE)),
+    }
+}
+
+fn quantum(text: &str) -> Result<u32, QuantityError> {
+    let bytes = quantity::bytes(text)?.get();
+    u32::try_from(bytes)
+        .ok()
+        .filter(|bytes| *bytes <= 1 << 24)
+        .ok_or_else(|| refuse(text, Why::TooLarge, QUEUE))
+}
+
+fn probability(text: &str) -> Result<Decimal, QuantityError> {
+    let p = quantity::fraction(text)?;
+    if p.is_zero() { Err(refuse(text, Why::Zero, QUEUE)) } else { Ok(p) }
+}
+
+/// A queue as [`queue`] reads it.
+pub fn show_queue(limit: QueueSize, aqm: Option<&Aqm>) -> String {
+    aqm.map_or_else(|| limit.to_string(), |aqm| format!("{}:{limit}{aqm}", aqm.kind.name()))
+}
+
+impl fmt::Display for Aqm {
+    /// The settings, each behind a comma.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = [
+            ("target", self.target.map(show_span)),
+            ("interval", self.interval.map(show_span)),
+            ("flows", self.flows.map(|flows| flows.to_string())),
+            ("quantum", self.quantum.map(|bytes| show_bytes(Bytes::new(u64::from(bytes))))),
+            ("min", self.min.map(|size| size.to_string())),
+            ("max", self.max.map(|size| size.to_string())),
+            ("p", self.max_p.map(|p| p.to_string())),
+        ];
+        for (key, value) in settings {
+            if let Some(value) = value {
+                write!(f, ",{key}={value}")?;
+            }
+        }
+        f.write_str(if self.ecn { ",ecn" } else { "" })
+    }
+}
+
+const POLICER: &str = "a policer is a rate and the bytes of a burst, as in `20mbit,64kB`, or `none`";
+
+/// A policer: `20mbit,64kB`, or `none`.
+///
+/// # Errors
+/// Anything else.
+pub fn policer(text: &str) -> Result<Option<PolicerSpec>, QuantityError> {
+    let text = text.trim();
+    if text == "none" {
+        return Ok(None);
+    }
+    let Some((rate, burst)) = text.split_once(',') else {
+        return Err(refuse(text, Why::NoNumber, POLICER));
+    };
+    let allowed = |error: QuantityError| QuantityError { allowed: POLICER.into(), ..error };
+    let rate = quantity::rate(rate).map_err(allowed)?;
+    Ok(Some(PolicerSpec { rate, burst: quantity::bytes(burst).map_err(allowed)? }))
+}
+
+/// A policer as [`policer`] reads it.
+pub fn show_policer(policer: &PolicerSpec) -> String {
+    format!("{},{}", show_rate(policer.rate), show_bytes(policer.burst))
+}
+
+const AGGREGATION: &str = "ACK aggregation is the time between releases as in `5ms`, a number of ACKs as in `16`, a \
+                           number and the longest that one is held as in `16,20ms` (20ms if unset), or `none`";
+/// How long an ACK is held at most by a batch that does not fill.
+const HOLD: Span = Span::from_millis(20);
+
+/// ACK aggregation: `5ms`, `16`, `16,20ms`, `none`.
+///
+/// # Errors
+/// Anything else, or more than 10000 ACKs.
+pub fn ack_aggregation(text: &str) -> Result<Option<Batch>, QuantityError> {
+    let text = text.trim();
+    if text == "none" {
+        return Ok(None);
+    }
+    let allowed = |error: QuantityError| QuantityError { allowed: AGGREGATION.into(), ..error };
+    let (packets, hold) = text.split_once(',').map_or((text, None), |(packets, hold)| (packets, Some(hold)));
+    if hold.is_none() && !packets.bytes().all(|byte| byte.is_ascii_digit()) {
+        return quantity::span(text).map(|span| Some(Batch::Every(span))).map_err(allowed);
+    }
+    let packets = number(packets, 10_000).map_err(allowed)?;
+    let hold = hold.map_or(Ok(HOLD), quantity::span).map_err(allowed)?;
+    Ok(Some(Batch::Of { packets, hold }))
+}
+
+/// ACK aggregation as [`ack_aggregation`] reads it.
+pub fn show_ack_aggregation(batch: Batch) -> String {
+    match batch {
+        Batch::Every(span) => show_span(span),
+        Batch::Of { packets, hold } => format!("{packets},{}", show_span(hold)),
+    }
+}
+
+const TRACE: &str = "a rate trace is a list of times and rates as in `0s=100mbit,5s=20mbit` (a rate may be `0`), or a \
+                     file of them, one `TIME RATE` a line, in order from 0s, at most 4096 steps";
+const TRACE_STEPS: usize = 4_096;
+
+/// A rate over time: a list, or the name of a file that holds one.
+///
+/// # Errors
+/// A file that cannot be read, a time or rate that cannot be, steps out of order.
+pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
+    let text = text.trim();
+    if text.contains('=') {
+        return steps(text, text.split(',').map(|step| step.split_once('=')));
+    }
+    let content = std::fs::read_to_string(text)
+        .map_err(|error| refuse(text, Why::Unreadable(error.to_string()), TRACE))?;
+    let lines = content.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    steps(text, lines.filter(|line| !line.is_empty()).map(|line| line.split_once(char::is_whitespace)))
+}
+
+fn steps<'t>(
+    text: &str,
+    parts: impl Iterator<Item = Option<(&'t str, &'t str)>>,
+) -> Result<RateTrace, QuantityError> {
+    let allowed = |error: QuantityError| QuantityError { allowed: TRACE.into(), ..error };
+    let mut steps = Vec::new();
+    for part in parts {
+        let Some((at, rate)) = part else { return Err(refuse(text, Why::NoNumber, TRACE)) };
+        let at = match at.trim() {
+            "0" | "0s" => Time::ZERO,
+            at => Time::ZERO + quantity::span(at).map_err(allowed)?,
+        };
+        let rate = match rate.trim() {
+            "0" => Rate::ZERO,
+            rate => quantity::rate(rate).map_err(allowed)?,
+        };
+        steps.push((at, rate));
+    }
+    if steps.len() > TRACE_STEPS {
+        return Err(refuse(text, Why::TooLarge, TRACE));
+    }
+    RateTrace::new(&steps).map_err(|fault: TraceFault| refuse(text, Why::Trace(fault), TRACE))
+}
+
+/// A rate over time as [`rate_trace`] reads it, as a list.
+pub fn show_rate_trace(trace: &RateTrace) -> String {
+    let step = |(at, rate): &(Time, Rate)| {
+        let at = if *at == Time::ZERO { "0s".to_owned() } else { show_span(at.since(Time::ZERO)) };
+        let rate = if *rate == Rate::ZERO { "0".to_owned() } else { show_rate(*rate) };
+        format!("{at}={rate}")
+    };
+    trace.steps().iter().map(step).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_queue_reads_back_as_what_it_shows() {
+        for text in [
+            "1000p",
+            "0.3bdp",
+            "red:100p",
+            "red:100p,min=10p,max=30p,p=0.05,ecn",
+            "red:64kB,min=5kB",
+            "codel:1000p",
+            "codel:1bdp,target=10ms,interval=200ms,ecn",
+            "fq-codel:10000p,flows=16,quantum=300B",
+            "pie:500p,target=20ms,ecn",
+        ] {
+            let (limit, aqm) = queue(text).expect(text);
+            assert_eq!(show_queue(limit, aqm.as_ref()), text);
+        }
+        let (limit, aqm) = queue("codel:1000p,ecn").expect("a queue");
+        let aqm = aqm.expect("managed");
+        assert_eq!(
+            (limit, aqm.kind, aqm.ecn, aqm.target),
+            (QueueSize::Packets(1000), AqmKind::CoDel, true, None)
+        );
+    }
+
+    #[test]
+    fn queues_that_make_no_sense_are_refused_with_what_is_allowed() {
+        for (text, why) in [
+            ("codel", Why::NoNumber),
+            ("codle:100p", Why::UnknownWord),
+            ("codel:0p", Why::Zero),
+            ("codel:100p,target", Why::UnknownWord),
+            ("codel:100p,min=3p", Why::UnknownWord),
+            ("codel:100p,target=0ms", Why::Zero),
+            ("codel:100p,ecn=yes", Why::UnknownWord),
+            ("fq-codel:100p,flows=65537", Why::TooLarge),
+            ("red:100p,min=5kB", Why::Conflict),
+            ("red:100p,p=0", Why::Zero),
+            ("12x", Why::UnknownUnit("x".into())),
+        ] {
+            assert_eq!(queue(text).expect_err(text).why, why, "{text}");
+        }
+        let error = queue("pie:10p,interval=1s").expect_err("no such setting").to_string();
+        assert!(error.starts_with("`interval=1s` is not known; a queue is"), "{error}");
+    }
+
+    #[test]
+    fn policers_and_aggregation_read_back() {
+        for text in ["20mbit,64kB", "1.5gbit,1MB"] {
+            let one = policer(text).expect(text).expect("a policer");
+            assert_eq!(policer(&show_policer(&one)), Ok(Some(one)));
+        }
+        assert_eq!(policer("none"), Ok(None));
+        for text in ["20mbit", "64kB,20mbit", "0mbit,1kB", "1mbit,0B"] {
+            assert!(policer(text).is_err(), "{text}");
+        }
+        for (text, batch) in [
+            ("5ms", Batch::Every(Span::from_millis(5))),
+            ("16,30ms", Batch::Of { packets: 16, hold: Span::from_millis(30) }),
+        ] {
+            assert_eq!(ack_aggregation(text), Ok(Some(batch)));
+            assert_eq!(show_ack_aggregation(batch), text);
+        }
+        assert_eq!(ack_aggregation("16"), Ok(Some(Batch::Of { packets: 16, hold: HOLD })));
+        assert_eq!(ack_aggregation("none"), Ok(None));
+        for text in ["0", "10001", "0ms", "5", "x,5ms"].iter().filter(|text| **text != "5") {
+            assert!(ack_aggregation(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_trace_is_a_list_or_a_file() {
+        let list = "0s=100mbit,500ms=0,1s=20mbit";
+        let trace = rate_trace(list).expect("a trace");
+        assert_eq!(show_rate_trace(&trace), list);
+        let path = std::env::temp_dir().join(format!("firstflight-trace-{}", std::process::id()));
+        std::fs::write(&path, "# outage\n0s 100mbit\n500ms\t0  # nothing\n\n1s 20mbit\n").expect("a file");
+        assert_eq!(rate_trace(path.to_str().expect("a name")), Ok(trace));
+        std::fs::remove_file(&path).expect("the file");
+        for text in ["1s=1mbit", "0s=1mbit,0s=2mbit", "0s=0", "0s=1mbit,x", "0s=1x", "no such file"] {
+            assert!(rate_trace(text).is_err(), "{text}");
+        }
+        let error = rate_trace("/nonexistent").expect_err("no file").to_string();
+        assert!(error.starts_with("`/nonexistent` cannot be read"), "{error}");
+    }
+}
