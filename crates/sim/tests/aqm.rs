@@ -215,7 +215,7 @@ fn with_ecn_every_discipline_marks_instead_of_dropping_and_the_sender_answers_th
         // One flow whose start-up ends in a mark: the queue may not overflow before.
         let (ears, stats) = heard(&shared(with_ecn(discipline), 1, true), 1, secs(30));
         assert!(stats[0].data_marked > 0, "{discipline:?}");
-        assert_eq!(stats[0].data_marked as usize, ears.marked.len());
+        assert_eq!(stats[0].data_marked, ears.marked.len() as u64);
         assert_eq!(ears.exit, Some(Cause::Mark), "{discipline:?}");
         assert!(ears.reduced > 0, "{discipline:?}");
         // The same without ECN on the ends drops.
