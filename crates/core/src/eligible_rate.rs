@@ -305,10 +305,10 @@ mod tests {
 
     #[test]
     fn abse_takes_the_share_of_the_round_trip_that_the_window_holds_too_much() {
-        // ALGORITHMS.md section 16: Th · RTT_min = 80, cwin = 100, RTT 0.1 s.
+        // Th · RTT_min = 80, cwin = 100, RTT 0.1 s.
         assert_eq!(congested_share(millis(100), MSS * 100, MSS * 80), millis(20));
         assert_eq!(congested_share(millis(100), MSS * 100, MSS * 120), Span::ZERO);
-        // Section 8: a window of twice the BDP gives half a round trip.
+        // A window of twice the BDP gives half a round trip.
         assert_eq!(congested_share(millis(100), MSS * 200, MSS * 100), millis(50));
     }
 

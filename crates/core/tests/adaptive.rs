@@ -1,4 +1,4 @@
-//! Adaptive start and Westwood: the slides of March 2003 and ALGORITHMS section 8.
+//! Adaptive start and Westwood: the slides of March 2003.
 
 mod common;
 

@@ -38,7 +38,7 @@ fn reconnoitred(settings: &[(&str, Value)], rtt: Span) -> CarefulFlow {
 
 #[test]
 fn when_the_initial_window_is_acknowledged_it_jumps_to_half_of_what_was_saved() {
-    // ALGORITHMS section 16: saved 200, IW 10, jump at most 100.
+    // Saved 200, IW 10, jump at most 100.
     let flow = reconnoitred(&SAVED, millis(100));
     assert_eq!(flow.window(), 100);
     // Over one round trip: 100 packets of 1000 bytes in 100 ms.
@@ -171,7 +171,7 @@ fn with_a_pipe_of_40() -> CarefulFlow {
 
 #[test]
 fn congestion_retreats_to_half_of_the_pipe_and_does_not_leave() {
-    // ALGORITHMS section 16: a pipe of 40, a window of at most 20.
+    // A pipe of 40, a window of at most 20.
     let mut flow = with_a_pipe_of_40();
     flow.lose();
     assert_eq!(flow.window(), 20);

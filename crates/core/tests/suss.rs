@@ -1,4 +1,4 @@
-//! SUSS, by the rules of its Linux patch (ALGORITHMS section 12).
+//! SUSS, by the rules of its Linux patch.
 
 mod common;
 

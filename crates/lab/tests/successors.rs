@@ -87,7 +87,7 @@ fn bbr_finds_the_rate_of_the_path_and_leaves_when_its_queue_is_drained() {
 fn adaptive_start_fills_the_path_without_a_loss() {
     let row = &rows(&PATH, "adaptive")[0];
     assert_eq!((row.packets_lost, row.exit_cause.as_str(), row.avoidance.as_str()), (0, "none", "westwood"));
-    // 12 to 15 round trips (ALGORITHMS section 8).
+    // 12 to 15 round trips.
     let filled = row.time_to_90pct_s.expect("filled") / 0.08;
     assert!((12.0..=15.0).contains(&filled), "{filled}");
 }

@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_quarter_behind_is_not_enough_and_26_percent_is() {
-        // ALGORITHMS.md section 16: sent 100, delivered 75 or 74.
+        // Sent 100, delivered 75 or 74.
         assert!(!is_behind(100, 75, THRESHOLD));
         assert!(is_behind(100, 74, THRESHOLD));
         assert!(!is_behind(0, 0, THRESHOLD));
