@@ -72,7 +72,10 @@ impl Captures {
         let under_way = &mut self.under_way[index(from)];
         // The network may mark a packet on its way, and routers lower or deny a Quick-Start request.
         let alike = |sent: &Segment| {
-            let quick_start = segment.quick_start.filter(|_| sent.quick_start.is_some());
+            let mut quick_start = sent.quick_start;
+            if quick_start.ip().is_some() {
+                quick_start.set_ip(segment.quick_start.ip());
+            }
             Segment { ecn: segment.ecn, quick_start, ..*sent } == *segment
         };
         let Some(place) = under_way.iter().position(|(_, sent)| alike(sent)) else { return 0 };

@@ -3,7 +3,7 @@
 use firstflight::Time;
 
 use crate::agenda::Agenda;
-use crate::link::{Entry, Link, Passage};
+use crate::link::{Entry, Link};
 use crate::network::{LinkSpec, Network, Traffic};
 use crate::packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
 use crate::quick_start::{self, Router};
@@ -129,11 +129,12 @@ impl Fabric {
             Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
             None => self.agenda.clear(id.index()),
         }
-        let Some(Passage { packet, lost, .. }) = passage else {
+        let Some(passage) = passage else {
             self.hear_discipline(now, id, recorder);
             return None;
         };
-        if lost {
+        let packet = passage.packet;
+        if passage.is_lost() {
             self.drop(now, id, &packet, DropCause::Random, recorder);
             return None;
         }
@@ -175,10 +176,10 @@ impl Fabric {
 
     /// Puts a packet on the next link of its way.
     fn enter<W: Recorder>(&mut self, now: Time, mut packet: Packet, recorder: &mut W) {
-        let Some(&id) = self.way(&packet).get(packet.hop as usize) else { return };
+        let Some(&id) = self.way(&packet).get(usize::from(packet.hop)) else { return };
         packet.hop += 1;
         let router = &mut self.routers[id.index()];
-        if packet.segment().is_some_and(|segment| segment.quick_start.is_some()) {
+        if packet.segment().is_some_and(|segment| !segment.quick_start.is_empty()) {
             quick_start::pass(now, router.as_deref_mut(), &mut packet);
         }
         let quiet = matches!(packet.payload, Payload::Datagram) && self.hops_left(&packet) == 0;
@@ -253,7 +254,7 @@ impl Fabric {
     }
 
     fn hops_left(&self, packet: &Packet) -> usize {
-        self.way(packet).len().saturating_sub(packet.hop as usize)
+        self.way(packet).len().saturating_sub(usize::from(packet.hop))
     }
 }
 

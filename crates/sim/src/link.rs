@@ -22,7 +22,7 @@ use drop_tail::DropTail;
 use managed::Managed;
 pub(crate) use parts::transmission;
 
-/// A packet on a link.
+/// A packet on a link: 128 bytes, beyond which it would be copied by a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub(crate) packet: Packet,
@@ -30,13 +30,43 @@ pub(crate) struct Passage {
     starts: Time,
     /// When it arrives at the far end.
     pub(crate) arrives: Time,
-    /// Its place in the order of all events.
-    sequence: u64,
-    /// Whether it is lost on the wire.
-    pub(crate) lost: bool,
-    /// Whether nothing depends on the instant of its arrival: a datagram that reaches its sink.
-    quiet: bool,
+    /// Its place in the order of all events, four times, and its fate.
+    place: u64,
 }
+
+/// What becomes of a packet at the far end, as the low bits of [`Passage::place`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// It arrives, and something depends on when.
+    Arrives = 0,
+    /// Nothing depends on the instant of its arrival: a datagram that reaches its sink.
+    Quiet = 1,
+    /// It is lost on the wire.
+    Lost = 2,
+}
+
+impl Passage {
+    pub(crate) const fn new(packet: Packet, starts: Time, arrives: Time, sequence: u64, fate: Fate) -> Self {
+        Self { packet, starts, arrives, place: sequence << 2 | fate as u64 }
+    }
+
+    /// Its place in the order of all events.
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.place >> 2
+    }
+
+    /// Whether it is lost on the wire.
+    pub(crate) const fn is_lost(&self) -> bool {
+        self.place & Fate::Lost as u64 != 0
+    }
+
+    /// Whether nothing depends on the instant of its arrival.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.place & Fate::Quiet as u64 != 0
+    }
+}
+
+const _: () = assert!(size_of::<Passage>() <= 128);
 
 /// What came of a packet's entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -103,6 +103,9 @@ impl<S, R, A> Network<S, R, A> {
         if let Some(unknown) = route.iter().find(|link| link.index() >= self.links.len()) {
             return Err(FlowFault::UnknownLink { link: unknown.0 });
         }
+        if route.len() > usize::from(u16::MAX) {
+            return Err(FlowFault::LongRoute);
+        }
         Ok(route.iter().filter_map(|link| self.links.get(link.index())))
     }
 }
@@ -397,6 +400,9 @@ pub enum FlowFault {
     /// A host without a way to the other.
     #[error("a route of it has no link")]
     NoRoute,
+    /// Longer than a packet can count.
+    #[error("a route of it has more than 65535 links")]
+    LongRoute,
     /// The clock could never advance.
     #[error("its round trip takes no time")]
     Instant,

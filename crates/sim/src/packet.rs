@@ -69,7 +69,7 @@ pub struct Packet {
     /// What it carries.
     pub payload: Payload,
     /// How many links of its route it has entered.
-    pub(crate) hop: u32,
+    pub(crate) hop: u16,
 }
 
 impl Packet {

@@ -135,6 +135,19 @@ impl Router {
         u64::try_from(allowed.saturating_sub(used + approved)).unwrap_or(u64::MAX)
     }
 
+    /// What a request for a rate becomes.
+    fn answer(&mut self, now: Time, rate: RateCode, ttl: u8, hop_limit: u8, nonce: Nonce) -> IpOption {
+        let granted = self.admit(now, rate);
+        self.count(rate, granted);
+        if granted.is_denied() {
+            return IpOption::Request { rate: granted, ttl: 0, hop_limit, nonce: Nonce::default() };
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "half of the random bits are enough")]
+        let nonce =
+            if granted < rate { nonce.lowered(rate, granted, self.random.bits() as u32) } else { nonce };
+        IpOption::Request { rate: granted, ttl: ttl.wrapping_sub(1), hop_limit, nonce }
+    }
+
     fn count(&mut self, asked: RateCode, granted: RateCode) {
         self.stats.asked += 1;
         match granted {
@@ -146,26 +159,18 @@ impl Router {
 }
 
 /// A packet crosses a hop, whose router takes part or not.
+#[cold]
 pub(crate) fn pass(now: Time, router: Option<&mut Router>, packet: &mut Packet) {
     let Payload::Segment(segment) = &mut packet.payload else { return };
-    let Some(IpOption::Request { rate, ttl, hop_limit, nonce }) = &mut segment.quick_start else { return };
+    let Some(IpOption::Request { rate, ttl, hop_limit, nonce }) = segment.quick_start.ip() else { return };
     // Every router lowers the IP header's TTL; one that does not know Quick-Start leaves the QS TTL behind, by which
     // the sender sees it.
-    *hop_limit = hop_limit.wrapping_sub(1);
-    let Some(router) = router.filter(|_| !rate.is_denied()) else { return };
-    let granted = router.admit(now, *rate);
-    router.count(*rate, granted);
-    if granted.is_denied() {
-        (*rate, *ttl, *nonce) = (RateCode::DENIED, 0, Nonce::default());
-        return;
-    }
-    *ttl = ttl.wrapping_sub(1);
-    if granted < *rate {
-        #[expect(clippy::cast_possible_truncation, reason = "half of the random bits are enough")]
-        let random = router.random.bits() as u32;
-        *nonce = nonce.lowered(*rate, granted, random);
-        *rate = granted;
-    }
+    let hop_limit = hop_limit.wrapping_sub(1);
+    let passed = match router {
+        Some(router) if !rate.is_denied() => router.answer(now, rate, ttl, hop_limit, nonce),
+        Some(_) | None => IpOption::Request { rate, ttl, hop_limit, nonce },
+    };
+    segment.quick_start.set_ip(Some(passed));
 }
 
 #[cfg(test)]

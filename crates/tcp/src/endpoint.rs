@@ -8,7 +8,7 @@ use firstflight::{
 
 use crate::clock;
 use crate::config::Config;
-use crate::quick_start::{IpOption, Negotiation};
+use crate::quick_start::{IpOption, Negotiation, Options as QuickStart};
 use crate::receiver::{Incoming, Receiver};
 use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
 use crate::sender::{AckInput, Agreed, Outgoing, Sender};
@@ -510,8 +510,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             sack_permitted: sack,
             timestamps: timestamps
                 .then(|| Timestamps { value: clock::stamp(now), echo: self.recent_timestamp }),
-            quick_start,
-            response,
+            quick_start: QuickStart::new(quick_start, response),
             ..Segment::default()
         };
         Transmit { segment, sent: None }
@@ -706,10 +705,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if self.sender.ecn() && !outgoing.sent.retransmission {
             segment.ecn = Ecn::Ect0;
         }
-        if outgoing.len > 0 && !outgoing.sent.retransmission {
-            segment.quick_start = self.request(now, outgoing.start + u64::from(outgoing.len));
+        if self.sender.asks() && outgoing.len > 0 && !outgoing.sent.retransmission {
+            segment.quick_start.set_ip(self.request(now, outgoing.start + u64::from(outgoing.len)));
         }
-        segment.response = self.quick_start.take_response();
+        if self.quick_start.owes_response() {
+            segment.quick_start.set_response(self.quick_start.take_response());
+        }
         if !self.receiver.has_blocks() {
             self.receiver.acknowledged();
         }
@@ -723,9 +724,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     fn ack_segment(&mut self, now: Time) -> Segment {
         let mut segment = self.header(now, self.sender.nxt());
-        segment.response = self.quick_start.take_response();
+        let responds = self.quick_start.owes_response();
+        if responds {
+            segment.quick_start.set_response(self.quick_start.take_response());
+        }
         // A header has room for four blocks, or for three and one of the other two options.
-        let others = usize::from(self.options.timestamps) + usize::from(segment.response.is_some());
+        let others = usize::from(self.options.timestamps) + usize::from(responds);
         let limit = MAX_SACK_BLOCKS - others;
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let count = self.receiver.take_blocks(limit, &mut blocks);
@@ -744,6 +748,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 /// Quick-Start (RFC 4782).
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The request that the scheme wants on the segment that leaves now, whose answer acknowledges up to `end`.
+    #[cold]
     fn request(&mut self, now: Time, end: u64) -> Option<IpOption> {
         let Some(Ask::QuickStart { rate }) = self.sender.ask(now, end == 0) else { return None };
         let may = self.quick_start.may_ask() && !self.sender.lost_quick_start();
@@ -754,7 +759,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// A request calls for a response, on an ACK that is not delayed (section 4.2).
     fn hear_request(&mut self, segment: &Segment) {
-        if let Some(option) = segment.quick_start
+        if let Some(option) = segment.quick_start.ip()
             && self.quick_start.heard(option)
         {
             self.receiver.challenge();
@@ -762,8 +767,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// Whether `segment` answers our request; if so, the scheme is told what was approved.
+    #[cold]
     fn hear_answer(&mut self, now: Time, segment: &Segment) {
-        if let Some(approved) = self.quick_start.answer(self.sender.una(), segment.response) {
+        if let Some(approved) = self.quick_start.answer(self.sender.una(), segment.quick_start.response()) {
             let approved = approved.map(RateCode::rate);
             self.own.push_back(Happening::QuickStart { approved });
             self.sender.advise(now, approved);
@@ -772,6 +778,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The report of the approved rate, on an ACK of its own ahead of the data: a full segment would not be let
     /// through with 8 bytes more.
+    #[cold]
     fn report(&mut self, now: Time) -> Transmit {
         let approved = match self.sender.ask(now, false) {
             Some(Ask::ReportApproved { rate }) => {
@@ -781,7 +788,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             Some(Ask::QuickStart { .. }) | None => Rate::ZERO,
         };
         let mut transmit = self.pure_ack(now);
-        transmit.segment.quick_start = self.quick_start.report(approved);
+        transmit.segment.quick_start.set_ip(self.quick_start.report(approved));
         transmit
     }
 }

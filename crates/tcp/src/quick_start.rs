@@ -4,35 +4,30 @@
 //! `firstflight-wire`'s; what an endpoint does with them is in `negotiation`.
 
 mod negotiation;
-
-use core::num::NonZeroU32;
+mod options;
 
 use firstflight::RateCode;
 
 pub(crate) use negotiation::Negotiation;
+pub use options::Options;
 
 /// The bits of a nonce.
 const NONCE: u32 = (1 << 30) - 1;
-/// Set in what is kept, so that an optional response takes no more room than a response.
-const PRESENT: NonZeroU32 = NonZeroU32::MIN.saturating_add(NONCE);
 
 /// A nonce of 30 bits, by which the sender sees whether anybody but a router raised the rate (RFC 4782
 /// section 3.4).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Nonce(NonZeroU32);
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Nonce(u32);
 
 impl Nonce {
     /// The nonce of the low 30 bits of `bits`.
     pub const fn new(bits: u32) -> Self {
-        match NonZeroU32::new(bits & NONCE | PRESENT.get()) {
-            Some(kept) => Self(kept),
-            None => Self(PRESENT),
-        }
+        Self(bits & NONCE)
     }
 
     /// The nonce, right-aligned.
     pub const fn get(self) -> u32 {
-        self.0.get() & NONCE
+        self.0
     }
 
     /// What a router that lowers the rate `from` a code `to` a lower one sends on: each step down overwrites
@@ -46,12 +41,6 @@ impl Nonce {
     /// steps below are as they were sent.
     pub const fn agrees(self, returned: Self, code: RateCode) -> bool {
         (self.get() ^ returned.get()) & below(code) == 0
-    }
-}
-
-impl Default for Nonce {
-    fn default() -> Self {
-        Self::new(0)
     }
 }
 
@@ -135,11 +124,5 @@ mod tests {
         assert_eq!(ttl_diff(64, 10), 54);
         assert_eq!(ttl_diff(64 - 5, 10 - 5), 54);
         assert_eq!(ttl_diff(3, 250), 9);
-    }
-
-    #[test]
-    fn an_absent_option_takes_no_more_room_than_a_present_one() {
-        assert_eq!(size_of::<Option<IpOption>>(), 8);
-        assert_eq!(size_of::<Option<Response>>(), 8);
     }
 }

@@ -1,6 +1,6 @@
 //! A TCP segment as plain data: what the header says and how long the payload is.
 
-use crate::quick_start::{IpOption, Response};
+use crate::quick_start;
 
 /// The most SACK blocks that fit a header (RFC 2018 section 3); three beside timestamps.
 pub const MAX_SACK_BLOCKS: usize = 4;
@@ -98,10 +98,8 @@ pub struct Segment {
     pub sack_count: u8,
     /// SACK blocks, the most recent first.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
-    /// The IP header's Quick-Start option.
-    pub quick_start: Option<IpOption>,
-    /// Quick-Start's response option.
-    pub response: Option<Response>,
+    /// Quick-Start's options, in the IP header and here.
+    pub quick_start: quick_start::Options,
 }
 
 impl Segment {
@@ -125,13 +123,11 @@ impl Segment {
         let permitted = if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
         let blocks = u32::from(self.sack_count);
         let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
-        let response = if self.response.is_some() { 8 } else { 0 };
-        mss + scale + timestamps + permitted + response + sack
+        mss + scale + timestamps + permitted + self.quick_start.tcp_length() + sack
     }
 
     /// Bytes of the IPv4 packet: 20 of IP header, 8 of its Quick-Start option, 20 of TCP header, options, payload.
     pub fn ip_length(&self) -> u32 {
-        let quick_start = if self.quick_start.is_some() { 8 } else { 0 };
-        40 + quick_start + self.options_length() + u32::from(self.len)
+        40 + self.quick_start.ip_length() + self.options_length() + u32::from(self.len)
     }
 }

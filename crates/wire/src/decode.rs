@@ -133,7 +133,7 @@ pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
         window: header.window_size(),
         flags: Flags(captured[13]),
         ecn,
-        quick_start,
+        quick_start: quick_start::Options::new(quick_start, None),
         ..Segment::default()
     };
     options::read(header.options(), start + TCP_FIXED, &mut segment)?;

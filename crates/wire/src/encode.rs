@@ -62,7 +62,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
     }
     let mut tcp = tcp_header(&ip.addresses, segment)?;
     let length = tcp.header_len() + payload.len();
-    let hop_limit = match segment.quick_start {
+    let hop_limit = match segment.quick_start.ip() {
         Some(IpOption::Request { hop_limit, .. }) => hop_limit,
         Some(IpOption::Report { .. }) | None => ip.hop_limit,
     };
@@ -70,6 +70,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
         Hosts::V4 { source, destination } => {
             let options = segment
                 .quick_start
+                .ip()
                 .map_or_else(Ipv4Options::new, |option| quick_start::to_ipv4(option).into());
             let whole = Ipv4Header::MIN_LEN + options.len() + length;
             let too_long = EncodeError::TooLong { length: whole };
@@ -92,7 +93,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
             out.extend(header.to_bytes());
         }
         Hosts::V6 { source, destination } => {
-            let by_hop = segment.quick_start.map(hop_by_hop);
+            let by_hop = segment.quick_start.ip().map(hop_by_hop);
             let length = length + by_hop.map_or(0, |bytes| bytes.len());
             let too_long = EncodeError::TooLong { length };
             let header = Ipv6Header {

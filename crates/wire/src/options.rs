@@ -80,8 +80,8 @@ pub(crate) fn write(segment: &Segment, out: &mut Vec<u8>) {
     if let Some(shift) = segment.window_scale {
         out.extend([NOP, WINDOW_SCALE, 3, shift]);
     }
-    if let Some(response) = &segment.response {
-        out.extend(quick_start::to_tcp(response));
+    if let Some(response) = segment.quick_start.response() {
+        out.extend(quick_start::to_tcp(&response));
     }
     let blocks = segment.sack_blocks();
     if !blocks.is_empty() {
@@ -157,7 +157,7 @@ fn read_one(kind: u8, body: &[u8], segment: &mut Segment) -> Result<(), &'static
         }
         quick_start::TCP_KIND => {
             let Ok(body) = body.try_into() else { return Err("8") };
-            segment.response = Some(quick_start::from_tcp_body(body));
+            segment.quick_start.set_response(Some(quick_start::from_tcp_body(body)));
         }
         _ => {}
     }
@@ -167,7 +167,7 @@ fn read_one(kind: u8, body: &[u8], segment: &mut Segment) -> Result<(), &'static
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quick_start::{Nonce, RateCode, Response};
+    use crate::quick_start::{Nonce, Options, RateCode, Response};
 
     fn written(segment: &Segment) -> Vec<u8> {
         let mut out = Vec::new();
@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn a_response_stands_before_the_sack_blocks() {
         let response = Some(Response { rate: RateCode::MAX, ttl_diff: 54, nonce: Nonce::new(0x2AAA_AAA9) });
-        let mut segment = Segment { response, sack_count: 1, ..Segment::default() };
+        let quick_start = Options::new(None, response);
+        let mut segment = Segment { quick_start, sack_count: 1, ..Segment::default() };
         segment.sack[0] = SackBlock { start: 9, end: 0xFFFF_FFFF };
         let bytes = written(&segment);
         assert_eq!(

@@ -3,7 +3,7 @@
 //! All three carry a rate code and a nonce of 30 bits; the nonce is right-aligned here.
 
 pub use firstflight::RateCode;
-pub use firstflight_tcp::quick_start::{IpOption, Nonce, Response, ttl_diff};
+pub use firstflight_tcp::quick_start::{IpOption, Nonce, Options, Response, ttl_diff};
 use thiserror::Error;
 
 /// IPv4 option: copy 0, class 00, number 25 (RFC 4782 section 3.1).

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 
 use firstflight_tcp::{Ecn, Flags, SackBlock, Segment, Timestamps};
-use firstflight_wire::quick_start::{IpOption, Nonce, RateCode, Response};
+use firstflight_wire::quick_start::{IpOption, Nonce, Options, RateCode, Response};
 use firstflight_wire::{
     Addresses, Checksum, DecodeError, EncodeError, Hosts, Ip, decode, decode_snapped, encode, payload,
 };
@@ -29,10 +29,9 @@ prop_compose! {
             flags: Flags(flags),
             mss: mss.and_then(NonZeroU16::new),
             timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
-            quick_start,
-            response: response.map(|(rate, ttl_diff, bits)| Response {
+            quick_start: Options::new(quick_start, response.map(|(rate, ttl_diff, bits)| Response {
                 rate: RateCode::from_low_bits(rate), ttl_diff, nonce: Nonce::new(bits),
-            }),
+            })),
             sack_count: u8::try_from(blocks.len()).unwrap(),
             ..Segment::default()
         };
@@ -104,14 +103,14 @@ proptest! {
                 prop_assert!(length <= 40);
                 let v4 = matches!(ip.addresses.hosts, Hosts::V4 { .. });
                 // IPv6's header is 20 bytes longer, and its option has a header of its own.
-                let longer = if v4 { 0 } else if segment.quick_start.is_some() { 28 } else { 20 };
+                let longer = if v4 { 0 } else if segment.quick_start.ip().is_some() { 28 } else { 20 };
                 let wire = usize::try_from(segment.ip_length()).unwrap() + longer;
                 prop_assert_eq!(bytes.len(), wire);
                 let packet = decode(&bytes).unwrap();
                 prop_assert_eq!(packet.segment, segment);
                 prop_assert_eq!(packet.addresses, ip.addresses);
                 prop_assert_eq!(packet.identification, v4.then_some(ip.identification));
-                let hop_limit = match segment.quick_start {
+                let hop_limit = match segment.quick_start.ip() {
                     Some(IpOption::Request { hop_limit, .. }) => hop_limit,
                     _ => ip.hop_limit,
                 };

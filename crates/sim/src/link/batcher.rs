@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use firstflight::{Span, Time};
 
-use super::{Entry, Passage};
+use super::{Entry, Fate, Passage};
 use crate::batch::Batch;
 use crate::packet::{LinkId, Packet};
 use crate::random::{Purpose, Stream};
@@ -50,7 +50,7 @@ impl Batcher {
         };
         let arrives = released + self.delay;
         self.last_arrival = self.last_arrival.max(arrives);
-        self.ring.push_back(Passage { packet, starts: now, arrives, sequence, lost: false, quiet: false });
+        self.ring.push_back(Passage::new(packet, now, arrives, sequence, Fate::Arrives));
         let moved = self.close_if_full(arrives);
         match self.next_arrival() {
             Some((arrives, sequence)) if first || moved => Entry::Next(arrives, sequence),
@@ -59,7 +59,7 @@ impl Batcher {
     }
 
     pub(crate) fn next_arrival(&self) -> Option<(Time, u64)> {
-        self.ring.front().map(|passage| (passage.arrives, passage.sequence))
+        self.ring.front().map(|passage| (passage.arrives, passage.sequence()))
     }
 
     pub(crate) fn arrival(&mut self, now: Time) -> Option<Passage> {

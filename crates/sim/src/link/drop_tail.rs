@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use firstflight::{Bytes, Time};
 
 use super::parts::{Meter, Transmitter, Wire};
-use super::{Entry, Passage};
+use super::{Entry, Fate, Passage};
 use crate::network::{LinkSpec, QueueLimit};
 use crate::packet::{DropCause, LinkId, Packet};
 use crate::policer::Policer;
@@ -73,8 +73,13 @@ impl DropTail {
         let starts = self.transmitter.transmit(now, packet.wire);
         let (arrives, lost) = self.wire.carry(packet.flow.index(), self.transmitter.free_at());
         let quiet = quiet && !lost;
+        let fate = match (lost, quiet) {
+            (true, _) => Fate::Lost,
+            (false, true) => Fate::Quiet,
+            (false, false) => Fate::Arrives,
+        };
         self.count_to(now);
-        self.ring.push_back(Passage { packet, starts, arrives, sequence, lost, quiet });
+        self.ring.push_back(Passage::new(packet, starts, arrives, sequence, fate));
         self.loud += usize::from(!quiet);
         if starts > now {
             self.waiting_bytes += u64::from(packet.wire);
@@ -92,7 +97,10 @@ impl DropTail {
         if self.loud == 0 {
             return None;
         }
-        self.ring.iter().find(|passage| !passage.quiet).map(|passage| (passage.arrives, passage.sequence))
+        self.ring
+            .iter()
+            .find(|passage| !passage.is_quiet())
+            .map(|passage| (passage.arrives, passage.sequence()))
     }
 
     /// When the last packet so far arrives.
@@ -106,15 +114,15 @@ impl DropTail {
         self.catch_up(now, recorder);
         let passage = self.ring.pop_front()?;
         self.started -= 1;
-        self.loud -= usize::from(!passage.quiet);
-        self.meter.stats.dropped_at_random += u64::from(passage.lost);
+        self.loud -= usize::from(!passage.is_quiet());
+        self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
         Some(passage)
     }
 
     /// Whether the first packet is one on whose arrival nothing depends.
     #[inline]
     pub(crate) fn begins_quietly(&self) -> bool {
-        self.ring.front().is_some_and(|passage| passage.quiet)
+        self.ring.front().is_some_and(|passage| passage.is_quiet())
     }
 
     /// Takes the first packet if it has arrived by `now` and nothing depended on when.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use firstflight::{Bytes, Time};
 
 use super::parts::{Meter, Transmitter, Wire};
-use super::{Entry, Passage};
+use super::{Entry, Fate, Passage};
 use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
 use crate::network::{LinkSpec, QueueLimit};
 use crate::packet::{DropCause, LinkId, Packet};
@@ -90,7 +90,7 @@ impl Managed {
 
     /// The next event and its place among those of its instant.
     pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
-        let arrival = self.ring.front().map(|passage| (passage.arrives, passage.sequence));
+        let arrival = self.ring.front().map(|passage| (passage.arrives, passage.sequence()));
         let departure =
             (self.aqm.packets() > 0).then(|| (self.transmitter.free_at(), LATE | u64::from(self.id.0)));
         match (arrival, departure) {
@@ -104,7 +104,7 @@ impl Managed {
         let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
         if place < LATE {
             let passage = self.ring.pop_front()?;
-            self.meter.stats.dropped_at_random += u64::from(passage.lost);
+            self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
             return Some(passage);
         }
         self.count_to(at);
@@ -138,7 +138,8 @@ impl Managed {
         if let Some(Waiting { packet, sequence, .. }) = self.aqm.depart(now, &mut self.out) {
             let starts = self.transmitter.transmit(now, packet.wire);
             let (arrives, lost) = self.wire.carry(packet.flow.index(), self.transmitter.free_at());
-            self.ring.push_back(Passage { packet, starts, arrives, sequence, lost, quiet: false });
+            let fate = if lost { Fate::Lost } else { Fate::Arrives };
+            self.ring.push_back(Passage::new(packet, starts, arrives, sequence, fate));
         }
     }
 

@@ -1,5 +1,5 @@
 use firstflight_tcp::Segment;
-use firstflight_tcp::quick_start::ttl_diff;
+use firstflight_tcp::quick_start::{Options, ttl_diff};
 
 use super::*;
 use crate::packet::{FlowId, Side};
@@ -20,7 +20,8 @@ fn router(spec: RouterSpec) -> Router {
 
 fn request(rate: RateCode) -> Packet {
     let nonce = Nonce::new(0x1555_5555);
-    let quick_start = Some(IpOption::Request { rate, ttl: 200, hop_limit: 64, nonce });
+    let request = IpOption::Request { rate, ttl: 200, hop_limit: 64, nonce };
+    let quick_start = Options::new(Some(request), None);
     Packet {
         flow: FlowId(0),
         from: Side::Client,
@@ -35,7 +36,7 @@ fn request(rate: RateCode) -> Packet {
 
 /// Rate, TTL Diff and nonce of what a request has become.
 fn fields(packet: &Packet) -> (RateCode, u8, Nonce) {
-    match packet.segment().and_then(|segment| segment.quick_start) {
+    match packet.segment().and_then(|segment| segment.quick_start.ip()) {
         Some(IpOption::Request { rate, ttl, hop_limit, nonce }) => (rate, ttl_diff(hop_limit, ttl), nonce),
         other => panic!("not a request: {other:?}"),
     }
@@ -142,7 +143,8 @@ fn a_report_passes_unchanged() {
     let mut router = router(RouterSpec::default());
     let mut packet = request(code(7));
     let report = IpOption::Report { rate: code(7), nonce: Nonce::new(9) };
-    packet.payload = Payload::Segment(Segment { quick_start: Some(report), ..Segment::default() });
+    let quick_start = Options::new(Some(report), None);
+    packet.payload = Payload::Segment(Segment { quick_start, ..Segment::default() });
     let before = packet;
     pass(at(0), Some(&mut router), &mut packet);
     assert_eq!(packet, before);

@@ -68,6 +68,11 @@ impl Negotiation {
         true
     }
 
+    /// Whether the next segment carries a response.
+    pub(crate) fn owes_response(&self) -> bool {
+        self.response.is_some()
+    }
+
     /// The response for the segment that leaves now. It is never sent again (section 4.3).
     pub(crate) fn take_response(&mut self) -> Option<Response> {
         self.response.take()

@@ -53,6 +53,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.plan.ask
     }
 
+    /// Whether the scheme asks for something.
+    pub(crate) fn asks(&self) -> bool {
+        self.plan.ask.is_some()
+    }
+
     /// Whether the ask was granted.
     pub(crate) fn asked(&mut self, now: Time, done: bool) {
         self.tell(now, &Event::Asked(done));

@@ -67,7 +67,7 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
 fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, outcome: &mut Outcome) {
     while let Some((when, _)) = link.next_arrival().filter(|(when, _)| *when <= until) {
         let passage = link.arrival(when, recorder).expect("the link said so");
-        outcome.arrived.push((passage.packet.number, when.nanos(), passage.lost));
+        outcome.arrived.push((passage.packet.number, when.nanos(), passage.is_lost()));
     }
 }
 
