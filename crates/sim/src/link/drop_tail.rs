@@ -122,7 +122,7 @@ impl DropTail {
     /// Whether the first packet is one on whose arrival nothing depends.
     #[inline]
     pub(crate) fn begins_quietly(&self) -> bool {
-        self.ring.front().is_some_and(|passage| passage.is_quiet())
+        self.ring.front().is_some_and(Passage::is_quiet)
     }
 
     /// Takes the first packet if it has arrived by `now` and nothing depended on when.
