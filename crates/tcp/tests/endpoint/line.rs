@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use firstflight::avoidance::Reno;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Controller, Span, Time};
+use firstflight::{Controller, Span, Startup, Time};
 use firstflight_tcp::{Config, Endpoint, Happening, Role, Segment};
 
 pub(crate) type Plain = Endpoint<SlowStart, Rfc5681, Reno>;
@@ -21,10 +21,12 @@ pub(crate) enum Verdict {
     Pass,
     Drop,
     Delay(Span),
+    /// It arrives as something else.
+    Change(Segment),
 }
 
-pub(crate) struct Line {
-    pub(crate) client: Plain,
+pub(crate) struct Line<S = SlowStart, R = Rfc5681> {
+    pub(crate) client: Endpoint<S, R, Reno>,
     pub(crate) server: Plain,
     pub(crate) now: Time,
     pub(crate) delay: Span,
@@ -37,8 +39,15 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(client: &Config, server: &Config, delay: Span) -> Self {
+        Self::between(endpoint(Role::Client, client, 10), server, delay)
+    }
+}
+
+impl<S: Startup, R: Startup> Line<S, R> {
+    /// A line from this client to a server in slow start.
+    pub(crate) fn between(client: Endpoint<S, R, Reno>, server: &Config, delay: Span) -> Self {
         Self {
-            client: endpoint(Role::Client, client, 10),
+            client,
             server: endpoint(Role::Server, server, 10),
             now: Time::ZERO,
             delay,
@@ -63,8 +72,11 @@ impl Line {
             self.now = self.now.max(next);
             while let Some(entry) = self.in_flight.first_entry().filter(|entry| entry.key().0 <= self.now) {
                 let (from_client, segment) = entry.remove();
-                let to = if from_client { &mut self.server } else { &mut self.client };
-                to.on_segment(self.now, &segment);
+                if from_client {
+                    self.server.on_segment(self.now, &segment);
+                } else {
+                    self.client.on_segment(self.now, &segment);
+                }
                 self.flush(&mut judge);
             }
             self.client.on_timer(self.now);
@@ -74,17 +86,21 @@ impl Line {
 
     fn flush(&mut self, judge: &mut impl FnMut(Time, bool, &Segment) -> Verdict) {
         for from_client in [true, false] {
-            let from = if from_client { &mut self.client } else { &mut self.server };
-            while let Some(transmit) = from.poll_transmit(self.now) {
+            while let Some(transmit) = if from_client {
+                self.client.poll_transmit(self.now)
+            } else {
+                self.server.poll_transmit(self.now)
+            } {
                 self.log.push((self.now, from_client, transmit.segment));
-                let extra = match judge(self.now, from_client, &transmit.segment) {
-                    Verdict::Pass => Span::ZERO,
-                    Verdict::Delay(extra) => extra,
+                let (extra, arriving) = match judge(self.now, from_client, &transmit.segment) {
+                    Verdict::Pass => (Span::ZERO, transmit.segment),
+                    Verdict::Delay(extra) => (extra, transmit.segment),
+                    Verdict::Change(segment) => (Span::ZERO, segment),
                     Verdict::Drop => continue,
                 };
                 self.count += 1;
                 let at = self.now + self.delay + extra;
-                self.in_flight.insert((at, self.count), (from_client, transmit.segment));
+                self.in_flight.insert((at, self.count), (from_client, arriving));
                 assert!(self.count < 5_000_000, "the line is flooded");
             }
         }

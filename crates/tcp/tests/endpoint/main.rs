@@ -2,4 +2,5 @@
 
 mod connection;
 mod line;
+mod quick_start;
 mod robustness;
