@@ -65,6 +65,8 @@ pub(crate) struct Observer {
     after_timeout: bool,
     /// How many exits stood at the newest reduction: the ones after it fall with it.
     exits_at_cut: usize,
+    /// Whether the slow start after a timeout governed then.
+    after_timeout_at_cut: bool,
     queue: (u64, Bytes, u32),
     tap: Option<Box<dyn Tap>>,
 }
@@ -90,6 +92,7 @@ impl Observer {
             established: false,
             after_timeout: false,
             exits_at_cut: 0,
+            after_timeout_at_cut: false,
             queue: (0, Bytes::ZERO, 0),
             tap,
         }
@@ -157,12 +160,15 @@ impl Observer {
             }
             Note::Reduced { from } => {
                 self.exits_at_cut = self.evidence.exits.len();
+                self.after_timeout_at_cut = self.after_timeout;
                 self.evidence.cuts.push((at.nanos(), from.get()));
                 let before = self.packets(from);
                 self.mark(at, "reduction", format!("reduced from cwnd {before}"));
             }
             Note::Undone { exit } => {
                 self.evidence.cuts.pop();
+                // The slow start that a timeout began is undone with it.
+                self.after_timeout = self.after_timeout_at_cut;
                 if exit {
                     self.evidence.exits.truncate(self.exits_at_cut);
                     self.evidence.su_end = None;
