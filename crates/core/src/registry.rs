@@ -12,7 +12,7 @@ pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
 use crate::avoidance::{self, BbrCruise, Cubic, Reno, Vegas, Westwood};
 use crate::controller::Controller;
-use crate::restart::{self, Cwv, Nssr, Rbp, Rfc5681, Ssr};
+use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
     PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
@@ -152,7 +152,7 @@ where
 
 any_startup! {
     /// Any restart policy.
-    AnyRestart { Rfc5681, Ssr, Nssr, Rbp, Cwv }
+    AnyRestart { Rfc5681, Ssr, Nssr, Rbp, Cwv, QuickStartAgain }
 }
 
 any_law! {
@@ -191,8 +191,15 @@ static SCHEMES: [SchemeEntry; PLAIN.len() + 1] = {
 };
 
 /// The restart policies.
-static RESTARTS: &[RestartEntry] =
-    &[restart::RFC5681, restart::SSR, restart::NSSR, restart::RBP_RATE, restart::RBP_CWND, restart::CWV];
+static RESTARTS: &[RestartEntry] = &[
+    restart::RFC5681,
+    restart::SSR,
+    restart::NSSR,
+    restart::RBP_RATE,
+    restart::RBP_CWND,
+    restart::CWV,
+    restart::QUICK_START_AGAIN,
+];
 
 /// The avoidance laws.
 static LAWS: &[LawEntry] = &[

@@ -351,6 +351,19 @@ fn after_congestion_it_asks_for_no_more_than_the_window_was() {
 }
 
 #[test]
+fn as_a_restart_policy_it_does_not_ask_once_a_packet_was_lost_at_an_approved_rate() {
+    let mut flow = answered(fixed(), Some(RATE));
+    flow.say(&Event::Asked(true));
+    flow.send(20);
+    flow.lose();
+    while flow.in_flight() > 0 {
+        flow.ack(10);
+    }
+    idle(&mut flow);
+    assert_eq!(asked(&flow), None);
+}
+
+#[test]
 fn a_host_that_cannot_ask_leaves_the_scheme_inside_alone() {
     let mut flow = flow(fixed());
     flow.say(&Event::Asked(false));

@@ -24,6 +24,11 @@ pub(crate) use ssr::SSR;
 /// Slow start again from the restart window (RFC 5681 section 4.1).
 pub use crate::schemes::SlowStart as Rfc5681;
 
+/// Slow start again from the restart window, which asks for a rate (RFC 4782 section 4.1).
+pub type QuickStartAgain = crate::schemes::QuickStart<Rfc5681>;
+
+pub(crate) use crate::schemes::QUICK_START_AGAIN;
+
 pub(crate) const RFC5681: RestartEntry = RestartEntry {
     name: "rfc5681",
     summary: "slow start again from the smaller of the initial window and cwnd",

@@ -40,7 +40,7 @@ pub(crate) use hystart_plus::HYSTART_PLUS;
 pub(crate) use limited::LIMITED;
 pub(crate) use paced::PACED;
 pub(crate) use packet_pair::PACKET_PAIR;
-pub(crate) use quick_start::QUICK_START;
+pub(crate) use quick_start::{QUICK_START, QUICK_START_AGAIN};
 pub(crate) use search::SEARCH;
 pub(crate) use slow_start::{SLOW_START, SLOW_START_PACED};
 pub(crate) use suss::SUSS;

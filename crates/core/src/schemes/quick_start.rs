@@ -26,7 +26,7 @@ use crate::seam::{
 };
 use crate::units::{Bytes, Span, Time};
 
-pub(crate) use entry::QUICK_START;
+pub(crate) use entry::{QUICK_START, QUICK_START_AGAIN};
 
 /// The tag of packets sent at the approved rate.
 const APPROVED: Tag = Tag(u16::MAX);
@@ -399,6 +399,14 @@ impl<S: Startup> Startup for QuickStart<S> {
             }
             Step::Stay => Step::Stay,
         }
+    }
+
+    /// As a restart policy it learns so that the start-up lost a packet at an approved rate.
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        if let Event::Lost(loss) = event {
+            self.barred |= loss.packets.iter().any(|packet| packet.tag == APPROVED);
+        }
+        self.inner.overhear(event, path);
     }
 
     fn plan(&self, path: &Path) -> Plan {

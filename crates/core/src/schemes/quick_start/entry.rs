@@ -3,17 +3,13 @@
 use super::{QuickStart, QuickStartConfig};
 use crate::rate_code::RateCode;
 use crate::registry::{
-    Ability, AnyPlain, AnyScheme, Kind, Needs, PLAIN, Parameter, SchemeEntry, Settings, Value,
+    Ability, AnyPlain, AnyScheme, Kind, Needs, PLAIN, Parameter, RestartEntry, SchemeEntry, Settings, Value,
 };
+use crate::restart::Rfc5681;
 use crate::schemes::{Initial, SlowStart};
 use crate::units::Rate;
 
-const REQUEST: &str = "request";
 const AROUND: &str = "around";
-const PROFILE: &str = "profile";
-const SSTHRESH: &str = "ssthresh";
-const AFTER: &str = "after";
-const SMALL: &str = "small";
 
 /// The schemes that it can be put around.
 const INSIDE: [&str; PLAIN.len()] = {
@@ -37,67 +33,86 @@ const NEEDS: Needs = {
     needs
 };
 
+const REQUEST: Parameter = Parameter {
+    name: "request",
+    kind: Kind::Rate { least: Rate::ZERO, most: RateCode::MAX.rate() },
+    default: Value::Rate(Rate::ZERO),
+    help: "the rate to ask for, rounded up to 40 kbit/s x 2^N; 0 asks for what the data ready can use over \
+           a round trip",
+};
+const PROFILE: Parameter = Parameter {
+    name: "profile",
+    kind: Kind::Word(&["rfc", "scharf"]),
+    default: Value::Word("rfc"),
+    help: "slow start afterwards: limited (RFC 3742) as RFC 4782 demands, or plain as in the analysis",
+};
+const SSTHRESH: Parameter = Parameter {
+    name: "ssthresh",
+    kind: Kind::Word(&["twice", "keep"]),
+    default: Value::Word("twice"),
+    help: "where slow start afterwards ends: at twice the window approved, or where it would have",
+};
+const AFTER: Parameter = Parameter {
+    name: "after",
+    kind: Kind::Word(&["sent", "window"]),
+    default: Value::Word("sent"),
+    help: "the window afterwards: what was sent, or all that could have been",
+};
+const SMALL: Parameter = Parameter {
+    name: "small",
+    kind: Kind::Word(&["skip", "ask"]),
+    default: Value::Word("skip"),
+    help: "whether to ask for data that the initial window holds",
+};
+
 pub(crate) const QUICK_START: SchemeEntry = SchemeEntry {
     name: "quick-start",
     summary: "asks the routers for a rate and starts with it; else the scheme inside",
     source: "RFC 4782; Scharf 2007",
     law: "reno",
     parameters: &[
-        Parameter {
-            name: REQUEST,
-            kind: Kind::Rate { least: Rate::ZERO, most: RateCode::MAX.rate() },
-            default: Value::Rate(Rate::ZERO),
-            help: "the rate to ask for, rounded up to 40 kbit/s x 2^N; 0 asks for what the data ready can use over \
-                   a round trip",
-        },
+        REQUEST,
         Parameter {
             name: AROUND,
             kind: Kind::Word(&INSIDE),
             default: Value::Word("slow-start"),
             help: "the scheme inside, with its defaults",
         },
-        Parameter {
-            name: PROFILE,
-            kind: Kind::Word(&["rfc", "scharf"]),
-            default: Value::Word("rfc"),
-            help: "slow start afterwards: limited (RFC 3742) as RFC 4782 demands, or plain as in the analysis",
-        },
-        Parameter {
-            name: SSTHRESH,
-            kind: Kind::Word(&["twice", "keep"]),
-            default: Value::Word("twice"),
-            help: "where slow start afterwards ends: at twice the window approved, or where it would have",
-        },
-        Parameter {
-            name: AFTER,
-            kind: Kind::Word(&["sent", "window"]),
-            default: Value::Word("sent"),
-            help: "the window afterwards: what was sent, or all that could have been",
-        },
-        Parameter {
-            name: SMALL,
-            kind: Kind::Word(&["skip", "ask"]),
-            default: Value::Word("skip"),
-            help: "whether to ask for data that the initial window holds",
-        },
+        PROFILE,
+        SSTHRESH,
+        AFTER,
+        SMALL,
     ],
     needs: NEEDS,
     make: |initial, settings| AnyScheme::QuickStart(from_settings(initial, settings)),
 };
 
+/// The same after an idle time, as a restart policy: slow start from the restart window, whose first packet asks.
+pub(crate) const QUICK_START_AGAIN: RestartEntry = RestartEntry {
+    name: "quick-start",
+    summary: "slow start again from the restart window, which asks the routers for a rate",
+    source: "RFC 4782 sections 4.1 and 4.8",
+    parameters: &[REQUEST, PROFILE, SSTHRESH, AFTER, SMALL],
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::PacketAcks, Ability::Sends]),
+    make: |initial, settings| QuickStart::new(Rfc5681::new(initial), config(settings)).into(),
+};
+
 fn from_settings(initial: Initial, settings: &Settings<'_>) -> QuickStart<AnyPlain> {
-    let request = match settings.value(REQUEST) {
+    QuickStart::new(inside(initial, settings.word(AROUND)), config(settings))
+}
+
+fn config(settings: &Settings<'_>) -> QuickStartConfig {
+    let request = match settings.value(REQUEST.name) {
         Some(Value::Rate(rate)) => RateCode::up(rate),
         _ => RateCode::DENIED,
     };
-    let config = QuickStartConfig {
+    QuickStartConfig {
         request,
-        window_is_sent: settings.word(AFTER) == "sent",
-        limited: settings.word(PROFILE) == "rfc",
-        twice: settings.word(SSTHRESH) == "twice",
-        skips_small: settings.word(SMALL) == "skip",
-    };
-    QuickStart::new(inside(initial, settings.word(AROUND)), config)
+        window_is_sent: settings.word(AFTER.name) == "sent",
+        limited: settings.word(PROFILE.name) == "rfc",
+        twice: settings.word(SSTHRESH.name) == "twice",
+        skips_small: settings.word(SMALL.name) == "skip",
+    }
 }
 
 /// The plain scheme of this name with its defaults.
