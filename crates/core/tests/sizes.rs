@@ -4,8 +4,8 @@ use firstflight::Controller;
 use firstflight::avoidance::{BbrCruise, Cubic, Reno, Vegas, Westwood};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{
-    Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, Search,
-    SlowStart, Suss, VegasStart,
+    Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, QuickStart,
+    Search, SlowStart, Suss, VegasStart,
 };
 
 const PRIVATE_AREA: usize = 104;
@@ -33,6 +33,7 @@ fn every_scheme_with_reno_fits_a_sockets_private_area() {
     fits!(VegasStart, Reno);
     fits!(PacketPair, Reno);
     fits!(Suss, Reno);
+    fits!(QuickStart<SlowStart>, Reno);
 }
 
 #[test]
@@ -56,6 +57,7 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<Bbr>(), 64);
     assert_eq!(size_of::<BbrCruise>(), 56);
     assert_eq!(size_of::<CarefulResume>(), 72);
+    assert_eq!(size_of::<QuickStart<SlowStart>>(), 64);
     assert_eq!(size_of::<Search>(), 256);
     assert_eq!(size_of::<Adaptive>(), 568);
     assert_eq!(size_of::<Westwood>(), 560);
