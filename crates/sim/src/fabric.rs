@@ -205,6 +205,7 @@ impl Fabric {
 
     /// Counts and tells what the discipline of a link's queue just dropped and marked.
     #[cold]
+    #[inline(never)]
     fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
         while let Some(packet) = self.links[id.index()].take_marked() {
             if is_clients_data(&packet) {

@@ -95,6 +95,7 @@ impl OnOff {
     }
 
     /// The begin or end of a period, or a datagram is due.
+    #[inline(never)]
     pub(crate) fn on_timer<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
         if !self.begun {
             self.begun = true;

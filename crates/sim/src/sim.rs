@@ -191,6 +191,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     }
 
     /// Begins the flows of a process that are due.
+    #[cold]
+    #[inline(never)]
     fn bring_up(&mut self, process: usize) {
         while let Some(arrived) = self.processes[process].0.take(self.now) {
             let spec = &self.processes[process].1;
@@ -214,6 +216,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
 
     /// Frees what a flow that came up needed, once it has closed at both ends.
     #[cold]
+    #[inline(never)]
     fn bury(&mut self, flow: FlowId) {
         let place = &mut self.flows[flow.index()];
         if matches!(place, Hosts::Tcp(tcp) if tcp.is_over()) {

@@ -40,6 +40,7 @@ impl Batcher {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn enter(&mut self, now: Time, packet: Packet, sequence: u64) -> Entry {
         self.stats.packets += 1;
         self.stats.bytes += u64::from(packet.wire);
@@ -62,6 +63,7 @@ impl Batcher {
         self.ring.front().map(|passage| (passage.arrives, passage.sequence()))
     }
 
+    #[inline(never)]
     pub(crate) fn arrival(&mut self, now: Time) -> Option<Passage> {
         self.ring.front().filter(|passage| passage.arrives <= now)?;
         if self.open == self.ring.len() {

@@ -48,6 +48,7 @@ impl Managed {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn enter<W: Recorder>(
         &mut self,
         now: Time,
@@ -89,6 +90,7 @@ impl Managed {
     }
 
     /// The next event and its place among those of its instant.
+    #[inline(never)]
     pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
         let arrival = self.ring.front().map(|passage| (passage.arrives, passage.sequence()));
         let departure =
@@ -100,6 +102,7 @@ impl Managed {
     }
 
     /// The event: a packet that has arrived by `now`, or else the next transmission begins.
+    #[inline(never)]
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
         let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
         if place < LATE {

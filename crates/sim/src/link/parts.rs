@@ -92,6 +92,7 @@ impl Transmitter {
 
     /// Transmits along the trace: what a step carries, then what the next one does.
     #[cold]
+    #[inline(never)]
     fn follow(&mut self, wire: u32) {
         let Pace::Along(trace, current) = &mut self.pace else { return };
         let mut left = u64::from(wire).saturating_mul(BIT_NANOS);
@@ -149,6 +150,7 @@ impl Wire {
 
     /// The jitter of a packet, and whether it is lost.
     #[cold]
+    #[inline(never)]
     fn draw(&mut self, flow: usize) -> (Span, bool) {
         let lost = !self.loss.is_never() && {
             let stream = stream_of(&mut self.loss_of, flow, self.seed, Purpose::Loss, self.id);
