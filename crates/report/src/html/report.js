@@ -527,7 +527,10 @@
   const overview = document.getElementById("overview");
   if (overview) {
     swatches();
-    new Overview(overview, [0, 1, 2].map((at) => Math.max(...flows.map((flow) => flow.windows[at]))));
+    // A flow that never leaves start-up must not stretch everyone's start-up to the whole run.
+    const left = flows.filter((flow) => flow.windows[1] < flow.windows[2]);
+    const drawn = (at) => (at === 1 && left.length > 0 ? left : flows);
+    new Overview(overview, [0, 1, 2].map((at) => Math.max(...drawn(at).map((flow) => flow.windows[at]))));
     document.querySelectorAll(".panel").forEach((section) => {
       const element = section.querySelector(".plot"), flow = flows[Number(element.dataset.flow)];
       const view = new Panel(element, flow);
