@@ -10,7 +10,7 @@ mod parameter;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
-use crate::avoidance::{self, BbrCruise, Cubic, Reno, Vegas, Westwood};
+use crate::avoidance::{self, BbrCruise, Cubic, Reno, RenoAcks, Vegas, Westwood};
 use crate::controller::Controller;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
@@ -158,7 +158,7 @@ any_startup! {
 any_law! {
     /// Any avoidance law.
     #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
-    AnyLaw { Reno, Cubic, Vegas, Westwood, BbrCruise }
+    AnyLaw { Reno, RenoAcks, Cubic, Vegas, Westwood, BbrCruise }
 }
 
 /// The schemes that are not built around another, in the order in which lists show them.
@@ -204,6 +204,7 @@ static RESTARTS: &[RestartEntry] = &[
 /// The avoidance laws.
 static LAWS: &[LawEntry] = &[
     avoidance::RENO,
+    avoidance::RENO_ACKS,
     avoidance::CUBIC,
     avoidance::VEGAS,
     avoidance::VEGAS_LINUX,

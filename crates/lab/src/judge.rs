@@ -68,6 +68,7 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         ideal_fct_s: sized(ideal.map(seconds)),
         cost: sized(cost),
         elapsed_s: of_rounds(rounds::elapsed),
+        elapsed_acked_s: of_rounds(rounds::acked),
         drops: of_rounds(rounds::drops),
         drops_all_rounds: of_rounds(rounds::drops_all_rounds),
         burst_packets: of_rounds(rounds::burst),

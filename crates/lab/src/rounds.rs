@@ -19,6 +19,8 @@ pub struct Reply {
     pub began: u64,
     /// When its last byte was delivered.
     pub ended: Option<u64>,
+    /// When its sender heard that the last byte was.
+    pub acked: Option<u64>,
     /// Its data packets that the network dropped, retransmissions included.
     pub drops: u64,
     /// The most of its data packets that left their sender at one instant, back to back.
@@ -33,19 +35,24 @@ struct Client {
     replies: Vec<Reply>,
     /// The newest instant at which data left, and how many packets did.
     instant: (u64, u64),
-    acknowledged: Option<u32>,
+    /// The newest acknowledgement number, and how many bytes were acknowledged since the first, the handshake's.
+    acknowledged: Option<(u32, u64)>,
+    /// How many replies are acknowledged whole.
+    whole: usize,
 }
 
 /// The recorder of the clients' rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     clients: Vec<Client>,
+    /// Payload bytes of a reply.
+    reply: u64,
 }
 
 impl Watch {
-    /// Watches the first so many flows.
-    pub(crate) fn new(clients: usize) -> Self {
-        Self { clients: vec![Client::default(); clients] }
+    /// Watches the first so many flows, with replies of so many bytes.
+    pub(crate) fn new(clients: usize, reply: u64) -> Self {
+        Self { clients: vec![Client::default(); clients], reply }
     }
 
     /// Every reply, by client and round.
@@ -76,13 +83,22 @@ impl Recorder for Watch {
     }
 
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        let Some(client) = self.client(flow).filter(|_| side == Side::Client) else { return };
-        let first = client.acknowledged.is_none();
-        if segment.flags.has(Flags::ACK) && client.acknowledged.replace(segment.ack) != Some(segment.ack) {
-            // The first is the handshake's.
-            if let Some(reply) = client.replies.last_mut().filter(|_| !first) {
-                reply.clocked.get_or_insert(at.nanos());
-            }
+        if side == Side::Server || !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let reply = self.reply;
+        let Some(client) = self.client(flow) else { return };
+        let (before, bytes) = *client.acknowledged.get_or_insert((segment.ack, 0));
+        let advanced = segment.ack.wrapping_sub(before).cast_signed();
+        let Some(advanced) = u64::try_from(advanced).ok().filter(|advanced| *advanced > 0) else { return };
+        let bytes = bytes + advanced;
+        client.acknowledged = Some((segment.ack, bytes));
+        if let Some(newest) = client.replies.last_mut() {
+            newest.clocked.get_or_insert(at.nanos());
+        }
+        while client.replies.len() > client.whole && bytes >= reply * (client.whole as u64 + 1) {
+            client.replies[client.whole].acked = Some(at.nanos());
+            client.whole += 1;
         }
     }
 
@@ -127,6 +143,11 @@ pub fn elapsed(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| Some(seconds(reply.ended?.saturating_sub(reply.began))))
 }
 
+/// The same until its sender heard of that.
+pub fn acked(replies: &[Reply]) -> Option<f64> {
+    mean(restarts(replies), |reply| Some(seconds(reply.acked?.saturating_sub(reply.began))))
+}
+
 /// Mean data packets dropped of a reply, over restart rounds. Visweswaraiah and Heidemann 1997, Figures 9 and 10.
 pub fn drops(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| ratio(reply.drops, 1))
@@ -156,13 +177,15 @@ mod tests {
     fn reply(round: u32, elapsed: u64, drops: u64) -> Reply {
         let began = u64::from(round) * 100 * S;
         let clocked = Some(began + S / 4);
-        Reply { round, began, ended: Some(began + elapsed * S), drops, burst: 4 + drops, clocked }
+        let ended = began + elapsed * S;
+        let acked = Some(ended + S);
+        Reply { round, began, ended: Some(ended), acked, drops, burst: 4 + drops, clocked }
     }
 
     #[test]
     fn means_are_over_restart_rounds_of_all_clients() {
         let replies = [reply(0, 9, 7), reply(1, 2, 1), reply(2, 4, 0), reply(0, 8, 0), reply(1, 3, 2)];
-        assert_eq!(elapsed(&replies), Some(3.0));
+        assert_eq!((elapsed(&replies), acked(&replies)), (Some(3.0), Some(4.0)));
         assert_eq!((drops(&replies), drops_all_rounds(&replies)), (Some(1.0), Some(2.0)));
         assert_eq!((burst(&replies), ack_clock(&replies)), (Some(5.0), Some(0.25)));
     }

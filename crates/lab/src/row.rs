@@ -78,6 +78,10 @@ pub struct Row {
     /// Mean time from a reply's writing to its last byte delivered, over restart rounds; only with rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_s: Option<Option<f64>>,
+    /// Mean time from a reply's writing until its sender heard that all was delivered, over restart rounds; only
+    /// with rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_acked_s: Option<Option<f64>>,
     /// Mean data packets dropped of a reply, over restart rounds; only with rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<Option<f64>>,

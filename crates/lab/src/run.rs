@@ -71,6 +71,9 @@ const MEASURING: Span = Span::from_secs(1);
 /// Responsive flows start within this from the beginning, as the seed says.
 const START_SPREAD: Span = Span::from_secs(1);
 
+/// The longest that a receiver delays an ACK (RFC 1122 section 4.2.3.2), and the queue on the way.
+const LAST_ACK: Span = Span::from_secs(1);
+
 /// Between two looks at whether the user interrupted: simulated time.
 const SLICE: Span = Span::from_secs(1);
 
@@ -92,7 +95,7 @@ pub fn run(
     let mss = u32::from(scenario.mss);
     let observer = Observer::new(MEASURED, bottleneck, start.nanos(), mss, full, tap);
     let clients = clients(scenario);
-    let mut sim = Sim::new(&network, seed, (observer, Watch::new(clients)))?;
+    let mut sim = Sim::new(&network, seed, (observer, Watch::new(clients, reply_bytes(scenario))))?;
     let latest = start + scenario.longest();
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
@@ -105,7 +108,9 @@ pub fn run(
         if !sized {
             sim.run(reached);
         } else if flows(clients).all(|flow| sim.run_until_finished(flow, reached) == Stop::Finished) {
-            end = sim.now();
+            // Rounds go on until the last reply's sender has heard of its delivery.
+            let ack = scenario.rounds.map_or(Span::ZERO, |_| scenario.rtt * 2 + LAST_ACK);
+            end = (sim.now() + ack).min(latest);
             // The other events of that instant, as the run without the flow will have them.
             sim.run(end);
             break;
@@ -193,6 +198,14 @@ fn clients(scenario: &Scenario) -> usize {
 /// The first so many flows.
 fn flows(count: usize) -> impl Iterator<Item = FlowId> {
     (0u32..).take(count).map(FlowId)
+}
+
+/// Payload bytes of a reply.
+fn reply_bytes(scenario: &Scenario) -> u64 {
+    match scenario.goal {
+        Goal::Size(bytes) => bytes.get(),
+        Goal::Duration(_) => 0,
+    }
 }
 
 fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {

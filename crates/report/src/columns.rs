@@ -123,6 +123,11 @@ pub const COLUMNS: &[Column] = &[
          time. Undefined if one is unfinished.",
     ),
     real(
+        "elapsed_acked_s",
+        "s",
+        "The same until the sender heard that all was delivered, as ns-2's agents tell it.",
+    ),
+    real(
         "drops",
         "packets",
         "With rounds: mean data packets dropped of a reply, over the rounds after an idle time.",
@@ -174,6 +179,7 @@ mod tests {
             ideal_fct_s: Some(Some(1.0)),
             cost: Some(Some(1.0)),
             elapsed_s: Some(Some(1.0)),
+            elapsed_acked_s: Some(Some(1.0)),
             drops: Some(Some(1.0)),
             drops_all_rounds: Some(Some(1.0)),
             burst_packets: Some(Some(1.0)),

@@ -3,6 +3,7 @@
 mod bbr;
 mod cubic;
 mod reno;
+mod reno_acks;
 mod vegas;
 mod westwood;
 
@@ -10,11 +11,13 @@ pub use crate::vegas::Variant as VegasVariant;
 pub use bbr::BbrCruise;
 pub use cubic::Cubic;
 pub use reno::Reno;
+pub use reno_acks::RenoAcks;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 
 pub(crate) use bbr::BBR;
 pub(crate) use cubic::CUBIC;
 pub(crate) use reno::RENO;
+pub(crate) use reno_acks::RENO_ACKS;
 pub(crate) use vegas::{VEGAS, VEGAS_LINUX};
 pub(crate) use westwood::WESTWOOD;

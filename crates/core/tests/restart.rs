@@ -1,0 +1,381 @@
+//! The restart policies against their sources.
+
+mod common;
+
+use common::{Flow, MSS, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::registry::{self, AnyRestart, Value};
+use firstflight::schemes::{Initial, SlowStart};
+use firstflight::{
+    Bytes, Cause, Controller, Event, Learned, Note, Origin, Pacing, Path, Phase, Span, Startup, Step,
+};
+
+type Resting = Flow<SlowStart, AnyRestart, Reno>;
+
+const RTT: Span = Span::from_millis(100);
+
+fn policy(name: &str, settings: &[(&str, Value)]) -> AnyRestart {
+    let entry = registry::restart(name).expect("registered");
+    entry.build(Initial { segments: 4, ssthresh: None }, settings).expect("allowed")
+}
+
+fn flow(ssthresh: Option<u64>, name: &str, settings: &[(&str, Value)]) -> Resting {
+    let initial = Initial { segments: 4, ssthresh: ssthresh.map(packets) };
+    Flow::established(Controller::new(SlowStart::new(initial), policy(name, settings), Reno::new()), RTT)
+}
+
+/// In avoidance with a window of 16 packets, which was full, and idle for a minute.
+fn rested(name: &str, settings: &[(&str, Value)]) -> Resting {
+    let mut flow = flow(Some(16), name, settings);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.round(RTT, 1, Span::ZERO);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+    flow.wait(Span::from_secs(60));
+    assert!(flow.before_new_data());
+    flow
+}
+
+fn percent(percent: u32) -> Value {
+    Value::Fraction { ppm: percent * 10_000 }
+}
+
+fn last_cause(flow: &Resting) -> Cause {
+    flow.exits().last().expect("an exit").cause
+}
+
+/// What a policy plans when begun on a path of these numbers.
+fn planned(name: &str, settings: &[(&str, Value)], window: u64, rtt: Span) -> (u64, Option<(u32, Span)>) {
+    let mut flow = flow(None, name, settings);
+    flow.path.srtt = Some(rtt);
+    flow.path.latest_rtt = Some(rtt);
+    let mut policy = policy(name, settings);
+    let was = Learned { window: packets(window), ssthresh: None, rate: None };
+    let begin = Event::Begin(Origin::AfterIdle { idle: Span::from_secs(60), was });
+    let step = policy.on(&begin, &flow.path);
+    assert_eq!(step, Step::Stay);
+    let plan = policy.plan(&flow.path);
+    let train = match plan.pacing {
+        Pacing::Train { packets, gap } => Some((packets, gap)),
+        _ => None,
+    };
+    (plan.window.packets(MSS), train)
+}
+
+/// The state of a connection whose newest round trip carried `sent` packets and took `rtt`.
+fn measured(policy: &mut AnyRestart, sent: u64, rtt: Span) -> Path {
+    let initial = Initial { segments: 4, ssthresh: None };
+    let other = registry::restart("nssr").expect("registered").build(initial, &[]).expect("allowed");
+    let flow: Resting = Flow::established(Controller::new(SlowStart::new(initial), other, Reno::new()), rtt);
+    let mut path = flow.path;
+    path.nxt = packets(sent).get();
+    policy.overhear(
+        &Event::Acked(firstflight::Ack {
+            packets: &[],
+            bytes: MSS,
+            advanced: MSS,
+            sacked: Bytes::ZERO,
+            segments: 1,
+            duplicate: false,
+            rtt: Some(firstflight::RttSample { rtt, handshake: false }),
+            delivery_rate: None,
+            round_ended: true,
+            growth: MSS,
+        }),
+        &path,
+    );
+    path
+}
+
+fn paced(settings: &[(&str, Value)], sent: u64, carried: Span, window: u64, rtt: Span) -> (u32, Span) {
+    let mut policy = policy("rbp-rate", settings);
+    let mut path = measured(&mut policy, sent, carried);
+    path.srtt = Some(rtt);
+    path.latest_rtt = Some(rtt);
+    let was = Learned { window: packets(window), ssthresh: None, rate: None };
+    policy.on(&Event::Begin(Origin::AfterIdle { idle: Span::from_secs(60), was }), &path);
+    match policy.plan(&path).pacing {
+        Pacing::Train { packets, gap } => (packets, gap),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_window_is_paced_scaled_and_spread_over_a_round_trip() {
+    // cwnd 8, RTT 100 ms, scale .75: six segments, 16.7 ms apart.
+    let (window, train) = planned("rbp-cwnd", &[], 8, RTT);
+    assert_eq!((window, train), (8, Some((6, RTT / 6))));
+}
+
+#[test]
+fn the_rate_of_the_last_round_trip_is_paced_within_the_papers_bounds() {
+    // 32 kB/s and 150 ms carry 4.8 segments of 1 kB: 4.8 packets of 1000 B in 150 ms are 24 in 750 ms.
+    let of = |settings: &[(&str, Value)], window| paced(settings, 24, millis(750), window, millis(150));
+    assert_eq!(of(&[("scale", percent(100))], 20), (4, millis(150) / 4));
+    let nearest = [("scale", percent(100)), ("rounding", Value::Word("nearest"))];
+    assert_eq!(of(&nearest, 20), (5, millis(30)));
+    assert_eq!(of(&[("scale", percent(100))], 3), (3, millis(50)));
+    assert_eq!(of(&[("scale", percent(10))], 20), (2, millis(75)), "a receiver answers two segments at once");
+    assert_eq!(of(&[("scale", percent(100))], 1).0, 2);
+}
+
+#[test]
+fn what_was_sent_in_a_round_trip_is_what_is_paced_in_one() {
+    for sent in [2, 3, 5, 17] {
+        for micros in [1, 33, 204_333] {
+            let rtt = Span::from_micros(micros);
+            assert_eq!(
+                paced(&[("scale", percent(100))], sent, rtt, 100, rtt).0,
+                u32::try_from(sent).unwrap()
+            );
+        }
+    }
+}
+
+#[test]
+fn pacing_stops_at_the_first_ack_and_the_law_goes_on_with_its_window() {
+    let mut flow = rested("rbp-cwnd", &[("burst", Value::Count(0))]);
+    assert_eq!(flow.control.phase(), Phase::Restart);
+    assert!(matches!(flow.plan().pacing, Pacing::Train { packets: 12, .. }));
+    flow.send(12);
+    flow.wait(RTT);
+    flow.ack(2);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+    assert_eq!((last_cause(&flow), flow.plan().pacing), (Cause::Resumed, Pacing::AckClock));
+}
+
+#[test]
+fn a_kept_window_opens_by_the_burst_an_ack() {
+    let mut flow = rested("rbp-rate", &[("scale", percent(10))]);
+    assert!(matches!(flow.plan().pacing, Pacing::Train { packets: 2, .. }));
+    flow.path.backlog = Some(packets(100));
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(1);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Restart, 5), "one in flight and four");
+    flow.fill();
+    flow.ack(1);
+    assert_eq!(flow.window(), 8);
+    flow.fill();
+    flow.ack(1);
+    flow.fill();
+    flow.ack(1);
+    flow.fill();
+    flow.ack(1);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+}
+
+#[test]
+fn a_window_may_be_cut_to_what_was_paced_or_to_what_was_sent() {
+    let of = |after: &'static str, scale| {
+        let settings = [("after", Value::Word(after)), ("scale", percent(scale))];
+        let mut flow = rested("rbp-cwnd", &settings);
+        flow.send(3);
+        flow.wait(RTT);
+        flow.ack(2);
+        (flow.window(), flow.control.phase())
+    };
+    // Slow start from there to the threshold; the ACK itself counts.
+    assert_eq!(of("cut", 50), (8, Phase::Restart));
+    assert_eq!(of("sent", 50), (3, Phase::Restart));
+}
+
+#[test]
+fn a_train_for_which_there_was_no_data_goes_on_when_there_is() {
+    let mut flow = rested("rbp-cwnd", &[]);
+    let first = flow.plan();
+    flow.send(5);
+    flow.train_cut(first.tag);
+    let second = flow.plan();
+    assert_ne!(second.tag, first.tag);
+    assert!(matches!(second.pacing, Pacing::Train { packets: 7, .. }), "{:?}", second.pacing);
+    flow.train_cut(first.tag);
+    assert_eq!(flow.plan(), second, "a train that is over is not cut again");
+}
+
+#[test]
+fn an_estimate_expires_and_then_it_is_slow_start() {
+    let settings = [("expires", Value::Span(Span::from_secs(30)))];
+    let flow = rested("rbp-cwnd", &settings);
+    assert_eq!((flow.window(), flow.plan().pacing), (4, Pacing::AckClock));
+    let mut new = flow_without_samples();
+    new.wait(Span::from_secs(60));
+    assert!(new.before_new_data());
+    assert_eq!((new.window(), new.plan().pacing), (4, Pacing::AckClock), "no rate is known");
+}
+
+/// Data was acknowledged, but no round trip could be measured.
+fn flow_without_samples() -> Resting {
+    let mut flow = flow(None, "rbp-rate", &[]);
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack_with(2, None);
+    flow
+}
+
+#[test]
+fn a_loss_while_pacing_is_the_laws_to_answer() {
+    let mut flow = rested("rbp-cwnd", &[]);
+    flow.send(12);
+    flow.wait(RTT);
+    flow.lose();
+    assert_eq!((last_cause(&flow), flow.window()), (Cause::Loss, 6));
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
+}
+
+#[test]
+fn without_slow_start_restart_nothing_changes() {
+    let flow = rested("nssr", &[]);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+    assert_eq!(last_cause(&flow), Cause::Resumed);
+}
+
+#[test]
+fn a_start_up_that_was_interrupted_goes_on_after_the_restart() {
+    let mut flow = flow(None, "nssr", &[]);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.wait(Span::from_secs(60));
+    assert!(flow.before_new_data());
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Startup, 8));
+    assert_eq!(flow.notes.last(), Some(&Note::Continued));
+    flow.round(RTT, 1, Span::ZERO);
+    assert_eq!(flow.window(), 16, "and still doubles");
+}
+
+#[test]
+fn what_was_reduced_before_an_idle_time_is_not_undone_after_it() {
+    let mut flow = flow(Some(16), "nssr", &[]);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.fill();
+    flow.wait(RTT);
+    flow.lose();
+    flow.ack(8);
+    flow.wait(Span::from_secs(60));
+    assert!(flow.before_new_data());
+    let window = flow.window();
+    flow.say(&Event::SpuriousLoss);
+    assert_eq!(flow.window(), window);
+}
+
+#[test]
+fn slow_start_restart_begins_with_one_segment_and_keeps_the_threshold() {
+    let flow = rested("ssr", &[]);
+    assert_eq!((flow.window(), flow.plan().ssthresh), (1, Some(packets(16))));
+    assert_eq!(rested("ssr", &[("window", Value::Word("restart"))]).window(), 4);
+}
+
+#[test]
+fn by_the_time_of_the_last_segment_received_a_request_ends_no_idle_time() {
+    let mut flow = flow(Some(16), "ssr", &[("since", Value::Word("received"))]);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.path.last_received = Some(flow.path.now);
+    flow.wait(Span::from_secs(60));
+    let quiet = flow.clone();
+    flow.path.last_received = Some(flow.path.now);
+    assert!(flow.before_new_data());
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+    let mut quiet = quiet;
+    assert!(quiet.before_new_data());
+    assert_eq!(quiet.window(), 1);
+}
+
+/// The window and threshold after an idle time of so many timeouts of a second.
+fn decayed(rule: &'static str, window: u64, ssthresh: u64, timeouts: u64) -> (u64, u64) {
+    let mut policy = policy("cwv", &[("rule", Value::Word(rule))]);
+    let path = flow(None, "cwv", &[]).path;
+    let was = Learned { window: packets(window), ssthresh: Some(packets(ssthresh)), rate: None };
+    let idle = path.rto * timeouts;
+    let step = policy.on(&Event::Begin(Origin::AfterIdle { idle, was }), &path);
+    assert_eq!(step, Step::Stay);
+    let plan = policy.plan(&path);
+    (plan.window.packets(MSS), plan.ssthresh.expect("a threshold").packets(MSS))
+}
+
+#[test]
+fn a_timeouts_idleness_halves_the_window_and_the_threshold_remembers_three_quarters() {
+    // RFC 2861: cwnd 80, ssthresh 40, three timeouts.
+    assert_eq!(decayed("rfc2861", 80, 40, 3), (10, 60));
+    assert_eq!(decayed("rfc2861", 80, 70, 1), (40, 70));
+    assert_eq!(decayed("rfc2861", 80, 40, 100), (1, 60), "at least one segment");
+    assert_eq!(decayed("linux", 80, 40, 3), (20, 60));
+    assert_eq!(decayed("linux", 80, 40, 100), (4, 60), "at least the restart window");
+}
+
+#[test]
+fn a_window_is_kept_unvalidated_paced_and_frozen() {
+    let mut flow = rested("cwv", &[]);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Restart, 16));
+    assert!(matches!(flow.plan().pacing, Pacing::Rate { rate, .. } if rate.over(RTT) == packets(16)));
+    for _ in 0..5 {
+        flow.send(4);
+        flow.wait(RTT);
+        for _ in 0..4 {
+            flow.ack(1);
+        }
+        assert_eq!(
+            (flow.control.phase(), flow.window()),
+            (Phase::Restart, 16),
+            "four of sixteen prove nothing"
+        );
+    }
+}
+
+#[test]
+fn half_of_the_window_in_a_round_trip_validates_it() {
+    let mut flow = rested("cwv", &[("pacing", Value::Word("none"))]);
+    assert_eq!(flow.plan().pacing, Pacing::AckClock);
+    for _ in 0..3 {
+        flow.send(8);
+        flow.wait(RTT);
+        flow.ack(8);
+    }
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+    assert_eq!(last_cause(&flow), Cause::Resumed);
+}
+
+#[test]
+fn a_loss_before_validation_leaves_half_of_what_was_in_use() {
+    let mut flow = rested("cwv", &[]);
+    flow.send(6);
+    flow.wait(RTT);
+    flow.lose();
+    assert_eq!((last_cause(&flow), flow.window(), flow.plan().ssthresh), (Cause::Loss, 3, Some(packets(3))));
+}
+
+#[test]
+fn five_minutes_without_validation_halve_the_window() {
+    let mut flow = rested("cwv", &[]);
+    // A minute already.
+    for _ in 0..2 {
+        flow.send(2);
+        flow.wait(RTT);
+        flow.ack(2);
+        flow.wait(Span::from_secs(110));
+        assert!(flow.before_new_data());
+        assert_eq!(flow.window(), 16);
+    }
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(2);
+    flow.wait(Span::from_secs(110));
+    assert!(flow.before_new_data());
+    assert_eq!((flow.window(), flow.plan().ssthresh), (8, Some(packets(16))), "and slow start from there");
+}
+
+#[test]
+fn every_parameter_default_is_allowed_and_names_are_unique() {
+    let initial = Initial { segments: 4, ssthresh: None };
+    for (index, entry) in registry::restarts().iter().enumerate() {
+        assert!(registry::restarts()[..index].iter().all(|before| before.name != entry.name));
+        for parameter in entry.parameters {
+            assert!(parameter.kind.allows(parameter.default), "{}/{}", entry.name, parameter.name);
+            assert!(entry.build(initial, &[(parameter.name, parameter.default)]).is_ok());
+        }
+    }
+}
+
+#[test]
+fn the_sizes_are_those_that_the_page_lists() {
+    use firstflight::restart::{Cwv, Nssr, Rbp, Ssr};
+    assert_eq!([size_of::<Ssr>(), size_of::<Nssr>(), size_of::<Rbp>(), size_of::<Cwv>()], [16, 0, 88, 64]);
+}
