@@ -162,8 +162,8 @@ pub(crate) struct EndOptions {
     /// Loss recovery: rack, sack, newreno, newreno-steady, reno, ns2-sack1.
     #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
     pub(crate) recovery: Option<String>,
-    /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv, with
-    /// parameters as NAME/k=v.
+    /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv,
+    /// quick-start, with parameters as NAME/k=v.
     #[arg(long, value_name = "POLICIES", allow_hyphen_values = true)]
     pub(crate) restart: Option<String>,
     /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp.

@@ -15,7 +15,7 @@ fn restart_all_gives_a_row_for_every_policy_with_what_a_reply_cost() {
         stdout(&output).lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
     let mut restarts: Vec<&str> = rows.iter().map(|row| row["restart"].as_str().expect("a policy")).collect();
     restarts.sort_unstable();
-    assert_eq!(restarts, ["cwv", "nssr", "rbp-cwnd", "rbp-rate", "rfc5681", "ssr"]);
+    assert_eq!(restarts, ["cwv", "nssr", "quick-start", "rbp-cwnd", "rbp-rate", "rfc5681", "ssr"]);
     let elapsed: Vec<f64> = rows.iter().map(|row| row["elapsed_s"].as_f64().expect("a time")).collect();
     assert!(elapsed.is_sorted(), "best first: {elapsed:?}");
     for row in &rows {

@@ -79,7 +79,7 @@ fn all_policies_make_a_row_each_with_the_same_bytes_on_every_run() {
     let run = |jobs| race(&scenario, &choices, &How { jobs: Some(jobs), ..How::default() }).expect("a race");
     let results = run(1);
     let restarts: Vec<&str> = results.iter().map(|result| result.rows[0].restart.as_str()).collect();
-    assert_eq!(restarts, ["rfc5681", "ssr", "nssr", "rbp-rate", "rbp-cwnd", "cwv"]);
+    assert_eq!(restarts, ["rfc5681", "ssr", "nssr", "rbp-rate", "rbp-cwnd", "cwv", "quick-start"]);
     for (one, other) in results.iter().zip(run(2)) {
         assert_eq!(one.rows, other.rows);
         let row = &one.rows[0];
