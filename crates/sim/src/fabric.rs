@@ -35,7 +35,7 @@ pub(crate) struct Fabric {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Device {
     Link(LinkId),
-    Process(usize),
+    Process(u32),
     Host(FlowId, Side),
 }
 
@@ -79,7 +79,7 @@ impl Fabric {
         let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
         let device = match place.checked_sub(links + self.processes) {
             None if place < links => Device::Link(LinkId(number(place))),
-            None => Device::Process(place - links),
+            None => Device::Process(number(place - links)),
             Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
             Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),
         };
@@ -150,11 +150,14 @@ impl Fabric {
     }
 
     /// When the last of all packets on links arrives, quiet ones included.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn last_arrival(&self) -> Time {
         self.links.iter().map(Link::last_arrival).max().unwrap_or_default()
     }
 
     /// Brings links and the counters of quiet arrivals up to `now`.
+    #[inline(never)]
     pub(crate) fn settle<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         for index in 0..u32::try_from(self.links.len()).unwrap_or(u32::MAX) {
             self.sink(now, LinkId(index), recorder);

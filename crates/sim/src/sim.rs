@@ -164,7 +164,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                     self.deliver(&packet);
                 }
             }
-            Device::Process(process) => self.bring_up(process),
+            Device::Process(process) => self.bring_up(process as usize),
             Device::Host(flow, side) => {
                 match &mut self.flows[flow.index()] {
                     Hosts::Tcp(tcp) => tcp.on_timer(self.now, side, &mut self.fabric, &mut self.recorder),
