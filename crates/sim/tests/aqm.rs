@@ -226,6 +226,20 @@ fn with_ecn_every_discipline_marks_instead_of_dropping_and_the_sender_answers_th
     }
 }
 
+/// RFC 3168 section 6.1.2: a mark weighs as much as a drop, once for each window of data.
+#[test]
+fn marks_hold_a_flow_back_as_drops_do() {
+    let carried = |ecn| {
+        let mut network = shared(with_ecn(codel()), 1, ecn);
+        network.add(cbr(&[LinkId(0)], mbps(8), PACKET));
+        let mut sim = Sim::new(&network, 1, ()).expect("a possible network");
+        sim.run(secs(60));
+        sim.flow(FlowId(0)).expect("the flow").delivered_bytes
+    };
+    let (marked, dropped) = (carried(true), carried(false));
+    assert!(marked.abs_diff(dropped) < dropped / 10, "{marked} {dropped}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_run_and_stopping_on_the_way_changes_nothing() {
     for discipline in disciplines() {

@@ -61,6 +61,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.answer_probe(now, input);
         self.undo_if_spurious(now, input, &progress);
+        // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
+        // echo is of a new mark.
+        if self.una > self.cwr_until {
+            self.reducing_for_marks = false;
+        }
         self.tell_acked(now, &progress);
         self.end_episode_if_repaired();
         self.note_losses(now, &progress);
@@ -336,10 +341,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// RFC 3168 section 6.1.2: one reduction a window of data.
     fn note_marks(&mut self, now: Time, ece: bool) {
-        if self.una >= self.cwr_until {
-            self.reducing_for_marks = false;
-        }
-        if !ece || !self.ecn || self.una < self.cwr_until {
+        if !ece || !self.ecn || self.una <= self.cwr_until {
             return;
         }
         self.answer_marks_with_this();
