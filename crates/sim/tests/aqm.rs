@@ -304,7 +304,10 @@ impl Recorder for Seen {
         if self.queue.last().is_some_and(|last| last.0 == at.nanos()) {
             self.queue.pop();
         }
-        self.queue.push((at.nanos(), bytes.get(), packets));
+        // What leaves the queue as it was is no change of it.
+        if self.queue.last().map_or((0, 0), |last| (last.1, last.2)) != (bytes.get(), packets) {
+            self.queue.push((at.nanos(), bytes.get(), packets));
+        }
     }
 }
 
