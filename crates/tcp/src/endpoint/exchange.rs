@@ -1,0 +1,231 @@
+//! The segments of an open connection: what arrives, and what leaves.
+
+use firstflight::{Avoidance, Startup, Time};
+
+use crate::clock;
+use crate::receiver::Incoming;
+use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
+use crate::sender::{AckInput, Outgoing};
+use crate::seq;
+
+use super::{Endpoint, State, Transmit};
+
+impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
+    pub(super) fn on_established_segment(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        let next = self.receiver.next();
+        let ahead = seq::distance(self.peer.initial, segment.seq, next);
+        if flags.has(Flags::RST) {
+            // RFC 5961 section 3: only a reset at exactly the next sequence number counts.
+            if ahead == 0 {
+                self.abort();
+            } else {
+                self.receiver.challenge();
+            }
+            return;
+        }
+        if flags.has(Flags::SYN) {
+            // A SYN again: the peer did not get our answer.
+            let again = self.state == State::SynReceived && segment.seq == self.peer.initial;
+            if again
+                && flags.has(Flags::ACK)
+                && seq::distance(self.config.initial_sequence, segment.ack, 0) == 0
+            {
+                // The other half of a simultaneous open.
+                self.establish(now, segment);
+                self.receiver.challenge();
+            } else if again && !flags.has(Flags::ACK) {
+                self.handshake.answer_again();
+            } else {
+                self.receiver.challenge();
+            }
+            return;
+        }
+        if !flags.has(Flags::ACK) {
+            return;
+        }
+        if self.is_too_old(segment) {
+            self.receiver.challenge();
+            return;
+        }
+        let initial = self.config.initial_sequence;
+        if self.state == State::SynReceived {
+            // Nothing but the SYN was sent, so there is one acceptable acknowledgement.
+            let inside = (0..=i64::try_from(self.receiver.room()).unwrap_or(i64::MAX)).contains(&ahead);
+            if seq::distance(initial, segment.ack, 0) != 0 || !inside {
+                return;
+            }
+            self.establish(now, segment);
+        }
+        // RFC 9293 section 3.10.7.4: a segment wholly outside the window is answered and its ACK not heard. Data
+        // that arrived before goes on, to be reported as a duplicate.
+        let length = i64::from(segment.sequence_length());
+        let beyond = ahead > i64::try_from(self.receiver.room()).unwrap_or(i64::MAX);
+        let before = ahead + length < 0 || length == 0 && ahead < 0;
+        if beyond || before && length == 0 {
+            self.receiver.challenge();
+            return;
+        }
+        self.hear_request(segment);
+        let start = seq::unwrap(self.peer.initial, segment.seq, next);
+        // RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers.
+        if let Some(timestamps) = segment.timestamps
+            && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0
+        {
+            self.recent_timestamp = timestamps.value;
+        }
+        if !before {
+            self.take_ack(now, segment);
+        }
+        if self.quick_start.waits() {
+            self.hear_answer(now, segment);
+        }
+        if length == 0 {
+            return;
+        }
+        match start {
+            Some(start) => {
+                self.receiver.on_data(
+                    now,
+                    &Incoming {
+                        start,
+                        len: u64::from(segment.len),
+                        fin: flags.has(Flags::FIN),
+                        ce: self.options.ecn && segment.ecn == Ecn::Ce,
+                        cwr: flags.has(Flags::CWR),
+                    },
+                );
+            }
+            None => self.receiver.challenge(),
+        }
+    }
+
+    /// RFC 7323 section 5: protection against wrapped sequence numbers.
+    fn is_too_old(&self, segment: &Segment) -> bool {
+        self.options.timestamps
+            && segment
+                .timestamps
+                .is_some_and(|timestamps| timestamps.value.wrapping_sub(self.recent_timestamp) > u32::MAX / 2)
+    }
+
+    pub(super) fn offered_window(&self, segment: &Segment) -> u64 {
+        let shift = if self.options.scaling { self.peer.scale } else { 0 };
+        u64::from(segment.window) << shift
+    }
+
+    fn take_ack(&mut self, now: Time, segment: &Segment) {
+        let initial = self.config.initial_sequence;
+        let una = self.sender.una();
+        let Some(ack) = seq::unwrap(initial, segment.ack, una) else { return };
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let mut count = 0;
+        let mut dsack = None;
+        if self.options.sack {
+            for (i, block) in segment.sack_blocks().iter().enumerate() {
+                let start = seq::unwrap(initial, block.start, una);
+                let end = seq::unwrap(initial, block.end, una);
+                let (Some(start), Some(end)) = (start, end) else { continue };
+                if start >= end || end > self.sender.nxt() {
+                    continue;
+                }
+                // RFC 2883 section 4: below the cumulative ACK, or within the block that follows.
+                let second = segment.sack_blocks().get(1).and_then(|second| {
+                    Some((seq::unwrap(initial, second.start, una)?, seq::unwrap(initial, second.end, una)?))
+                });
+                let within_second = second.is_some_and(|(low, high)| low <= start && end <= high);
+                if i == 0 && (end <= ack || within_second) {
+                    dsack = Some((start, end));
+                } else {
+                    blocks[count] = (start, end);
+                    count += 1;
+                }
+            }
+        }
+        blocks[..count].sort_unstable();
+        let input = AckInput {
+            ack,
+            window: self.offered_window(segment),
+            blocks: &blocks[..count],
+            dsack,
+            carries_data: segment.sequence_length() > 0,
+            ece: segment.flags.has(Flags::ECE),
+            echo: segment.timestamps.filter(|_| self.options.timestamps).map(|timestamps| timestamps.echo),
+        };
+        if !self.sender.on_ack(now, &input) {
+            self.receiver.challenge();
+        }
+    }
+
+    fn header(&mut self, now: Time, start: u64) -> Segment {
+        let shift = if self.options.scaling { self.own_scale() } else { 0 };
+        let window = self.receiver.window(shift);
+        self.last_ack_sent = self.receiver.next();
+        let mut flags = Flags::ACK;
+        if self.options.ecn && self.receiver.ece() {
+            flags = flags.with(Flags::ECE);
+        }
+        Segment {
+            seq: seq::wrap(self.config.initial_sequence, start),
+            ack: seq::wrap(self.peer.initial, self.receiver.next()),
+            window,
+            flags,
+            timestamps: self
+                .options
+                .timestamps
+                .then(|| Timestamps { value: clock::stamp(now), echo: self.recent_timestamp }),
+            ..Segment::default()
+        }
+    }
+
+    pub(super) fn data_segment(&mut self, now: Time, outgoing: &Outgoing) -> Transmit {
+        let mut segment = self.header(now, outgoing.start);
+        segment.len = outgoing.len;
+        if outgoing.fin {
+            segment.flags = segment.flags.with(Flags::FIN);
+        }
+        if outgoing.cwr {
+            segment.flags = segment.flags.with(Flags::CWR);
+        }
+        // RFC 3168 section 6.1.5: retransmissions are not ECN-capable.
+        if self.sender.ecn() && !outgoing.sent.retransmission {
+            segment.ecn = Ecn::Ect0;
+        }
+        if self.sender.asks() && outgoing.len > 0 && !outgoing.sent.retransmission {
+            segment.quick_start.set_ip(self.request(now, outgoing.start + u64::from(outgoing.len)));
+        }
+        if self.quick_start.owes_response() {
+            segment.quick_start.set_response(self.quick_start.take_response());
+        }
+        if !self.receiver.has_blocks() {
+            self.receiver.acknowledged();
+        }
+        Transmit { segment, sent: Some(outgoing.sent) }
+    }
+
+    pub(super) fn pure_ack(&mut self, now: Time) -> Transmit {
+        self.acks_sent += 1;
+        Transmit { segment: self.ack_segment(now), sent: None }
+    }
+
+    pub(super) fn ack_segment(&mut self, now: Time) -> Segment {
+        let mut segment = self.header(now, self.sender.nxt());
+        let responds = self.quick_start.owes_response();
+        if responds {
+            segment.quick_start.set_response(self.quick_start.take_response());
+        }
+        // A header has room for four blocks, or for three and one of the other two options.
+        let others = usize::from(self.options.timestamps) + usize::from(responds);
+        let limit = MAX_SACK_BLOCKS - others;
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let count = self.receiver.take_blocks(limit, &mut blocks);
+        for (slot, (start, end)) in segment.sack.iter_mut().zip(&blocks[..count]) {
+            *slot = SackBlock {
+                start: seq::wrap(self.peer.initial, *start),
+                end: seq::wrap(self.peer.initial, *end),
+            };
+        }
+        segment.sack_count = u8::try_from(count).unwrap_or(0);
+        self.receiver.acknowledged();
+        segment
+    }
+}

@@ -1,0 +1,195 @@
+//! The handshake: SYN and SYN-ACK, what they offer and what both sides then agree on.
+
+use core::num::NonZeroU16;
+
+use firstflight::{Avoidance, Span, Startup, Time};
+
+use crate::clock;
+use crate::quick_start::Options as QuickStart;
+use crate::segment::{Flags, Segment, Timestamps};
+use crate::sender::Agreed;
+
+use super::{DEFAULT_MSS, Endpoint, Happening, Options, Peer, State, Transmit};
+
+/// The least MSS of a peer that is obeyed (Linux `TCP_MIN_SND_MSS`): each segment costs memory.
+const LEAST_MSS: u16 = 48;
+/// RFC 7323 section 2.3: the largest window scale.
+const MAX_SCALE: u8 = 14;
+/// The handshake is given up after this many retransmissions (Linux `tcp_syn_retries`).
+const SYN_RETRIES: u32 = 6;
+/// RFC 6298 section 2.1: the first SYN is sent again after a second.
+const SYN_TIMEOUT: Span = Span::from_secs(1);
+/// RFC 4782 section 4.7.2: one with a Quick-Start request after three, for a router may take long over it.
+const QUICK_START_SYN_TIMEOUT: Span = Span::from_secs(3);
+
+/// The handshake in progress.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Handshake {
+    /// The SYN or SYN-ACK is to be sent.
+    pub(super) due: bool,
+    /// When it was first sent, for the round-trip sample.
+    sent_at: Option<Time>,
+    /// How often it was sent again.
+    retries: u32,
+    /// When to send it again.
+    pub(super) timer: Option<Time>,
+    /// An ACK is to follow the SYN-ACK, for the window that a SYN cannot say.
+    pub(super) window_due: bool,
+}
+
+impl Handshake {
+    /// The peer's SYN came again, so our answer was lost: what follows measures no round trip, and the SYN-ACK counts
+    /// as lost.
+    pub(super) fn answer_again(&mut self) {
+        self.due = true;
+        self.retries += 1;
+    }
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
+    pub(super) fn on_first_syn(&mut self, now: Time, segment: &Segment) {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.take_syn(segment);
+        self.hear_request(segment);
+        self.state = State::SynReceived;
+        self.handshake.due = true;
+        self.sender.begin(now);
+    }
+
+    pub(super) fn on_answer_to_syn(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        let acknowledges = flags.has(Flags::ACK);
+        if acknowledges && segment.ack != self.config.initial_sequence.wrapping_add(1) {
+            return;
+        }
+        if flags.has(Flags::RST) {
+            if acknowledges && self.quick_start.waits() && self.handshake.retries == 0 {
+                // RFC 4782 section 4.7.2: it may be the option that was refused.
+                self.retry_handshake();
+            } else if acknowledges {
+                self.abort();
+            }
+            return;
+        }
+        if !flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment);
+        self.hear_request(segment);
+        if acknowledges {
+            self.establish(now, segment);
+            self.hear_answer(now, segment);
+            self.receiver.challenge();
+        } else {
+            // Both sides opened at once (RFC 9293 section 3.5).
+            self.state = State::SynReceived;
+            self.handshake.due = true;
+        }
+    }
+
+    /// Takes over what a SYN says.
+    fn take_syn(&mut self, syn: &Segment) {
+        self.peer = Peer {
+            initial: syn.seq,
+            mss: syn.mss.map_or(DEFAULT_MSS, NonZeroU16::get),
+            scale: syn.window_scale.unwrap_or(0).min(MAX_SCALE),
+        };
+        // RFC 3168 section 6.1.1: ECE and CWR on a SYN ask for ECN; ECE alone on a SYN-ACK agrees.
+        let wants_ecn = syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != syn.flags.has(Flags::ACK);
+        self.options = Options {
+            sack: self.config.sack && syn.sack_permitted,
+            timestamps: self.config.timestamps && syn.timestamps.is_some(),
+            scaling: self.config.window_scaling && syn.window_scale.is_some(),
+            ecn: self.config.ecn && wants_ecn,
+        };
+        self.recent_timestamp = syn.timestamps.map_or(0, |timestamps| timestamps.value);
+    }
+
+    pub(super) fn establish(&mut self, now: Time, segment: &Segment) {
+        self.state = State::Open;
+        self.handshake.timer = None;
+        let syn_lost = self.handshake.retries > 0;
+        let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
+        let mss = self.config.mss.min(self.peer.mss.max(LEAST_MSS));
+        self.receiver.establish(mss, self.options.sack);
+        // The window of a SYN is never scaled (RFC 7323 section 2.2).
+        let window = if segment.flags.has(Flags::SYN) {
+            u64::from(segment.window)
+        } else {
+            self.offered_window(segment)
+        };
+        let agreed = Agreed {
+            mss,
+            sack: self.options.sack,
+            timestamps: self.options.timestamps,
+            ecn: self.options.ecn,
+            window,
+            rtt,
+            syn_lost,
+        };
+        self.own.push_back(Happening::Established);
+        self.sender.establish(now, &agreed);
+    }
+
+    pub(super) fn retry_handshake(&mut self) {
+        self.handshake.timer = None;
+        self.handshake.retries += 1;
+        if self.handshake.retries > SYN_RETRIES {
+            self.abort();
+        } else {
+            self.handshake.due = true;
+        }
+    }
+
+    pub(super) fn send_handshake(&mut self, now: Time) -> Transmit {
+        self.handshake.sent_at.get_or_insert(now);
+        let answer = self.state == State::SynReceived;
+        // RFC 4782: a SYN or SYN-ACK sent again carries neither a request (section 4.7.2) nor a response (4.3).
+        let first = self.handshake.retries == 0;
+        let response = self.quick_start.take_response().filter(|_| answer && first);
+        let quick_start = if first { self.request(now, 0) } else { None };
+        let timeout = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { SYN_TIMEOUT };
+        self.handshake.timer = Some(now + timeout * (1 << self.handshake.retries.min(6)));
+        let offers = |own: bool, agreed: bool| if answer { agreed } else { own };
+        let sack = offers(self.config.sack, self.options.sack);
+        let scaling = offers(self.config.window_scaling, self.options.scaling);
+        let timestamps = offers(self.config.timestamps, self.options.timestamps);
+        let mut flags = Flags::SYN;
+        if answer {
+            flags = flags.with(Flags::ACK);
+        }
+        // RFC 3168 section 6.1.1.1: a SYN sent again asks for nothing.
+        if offers(self.config.ecn && self.handshake.retries == 0, self.options.ecn) {
+            flags = flags.with(Flags::ECE);
+            if !answer {
+                flags = flags.with(Flags::CWR);
+            }
+        }
+        let window = u16::try_from(self.config.receive_buffer).unwrap_or(u16::MAX);
+        // Who may start at a high rate must know the window beyond what a SYN can say (the Quick-Start analysis,
+        // section II-A).
+        self.handshake.window_due =
+            response.is_some() && scaling && u64::from(window) < self.config.receive_buffer;
+        let segment = Segment {
+            seq: self.config.initial_sequence,
+            ack: if answer { self.peer.initial.wrapping_add(1) } else { 0 },
+            window,
+            flags,
+            mss: NonZeroU16::new(self.config.mss),
+            window_scale: scaling.then(|| self.own_scale()),
+            sack_permitted: sack,
+            timestamps: timestamps
+                .then(|| Timestamps { value: clock::stamp(now), echo: self.recent_timestamp }),
+            quick_start: QuickStart::new(quick_start, response),
+            ..Segment::default()
+        };
+        Transmit { segment, sent: None }
+    }
+
+    /// The least shift with which the whole buffer can be offered.
+    pub(super) fn own_scale(&self) -> u8 {
+        (0..MAX_SCALE).find(|shift| self.config.receive_buffer >> shift <= 0xffff).unwrap_or(MAX_SCALE)
+    }
+}
