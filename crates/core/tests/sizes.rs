@@ -52,6 +52,7 @@ fn each_scheme_has_the_size_that_its_page_states() {
     assert_eq!(size_of::<HyStartPlus>(), 36);
     assert_eq!(size_of::<HyStartLinux>(), 36);
     assert_eq!(size_of::<VegasStart>(), 40);
+    assert_eq!(size_of::<Paced>(), 64);
     assert_eq!(size_of::<PacketPair>(), 40);
     assert_eq!(size_of::<Suss>(), 60);
     assert_eq!(size_of::<Bbr>(), 64);

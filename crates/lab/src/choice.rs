@@ -186,14 +186,17 @@ impl SchemeChoice {
         self.label.as_deref().unwrap_or(self.entry.name)
     }
 
-    /// The parameters that differ from their defaults, as on the command line, in the scheme's order.
+    /// The parameters that were set, as on the command line, in the scheme's order; none if all are at their
+    /// defaults. A parameter may decide what another's default is (`profile=paper`), so that one at its own default
+    /// is left out only with all the others.
     pub fn params(&self) -> String {
-        let differing = self.entry.parameters.iter().filter_map(|parameter| {
+        let set = self.entry.parameters.iter().filter_map(|parameter| {
             let (name, value) = self.settings.iter().find(|(name, _)| *name == parameter.name)?;
-            (*value != parameter.default).then(|| format!("{name}={value}"))
+            Some((parameter, format!("{name}={value}"), *value))
         });
+        let plain = set.clone().all(|(parameter, _, value)| value == parameter.default);
         let own = self.own_text.iter().map(|(key, text)| format!("{key}={text}"));
-        differing.chain(own).collect::<Vec<_>>().join(",")
+        set.filter(|_| !plain).map(|(_, text, _)| text).chain(own).collect::<Vec<_>>().join(",")
     }
 
     /// The scenario as this scheme meets it: with the options that it has for itself.
@@ -367,6 +370,14 @@ mod tests {
         assert_eq!((own.iw, own.ssthresh), (10, Some(Bytes::new(5 * 960))));
         assert_eq!(own.recovery, firstflight_tcp::Recovery::Sack);
         assert!(fault("slow-start:recovery=magic").starts_with("slow-start: recovery: "));
+    }
+
+    #[test]
+    fn a_parameter_set_to_its_default_is_shown_beside_one_that_changes_defaults() {
+        let params = |list| parse_choices(list).expect(list)[0].params();
+        assert_eq!(params("paced:profile=paper,first=10"), "profile=paper,first=10");
+        assert_eq!(params("search:variant=00,threshold=26%"), "variant=00,threshold=26%");
+        assert_eq!(params("paced:first=10,profile=practical"), "");
     }
 
     #[test]

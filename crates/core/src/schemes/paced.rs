@@ -3,10 +3,12 @@
 //! faster than what is available; a short search finds the gap, the pipe is filled at it, and avoidance takes
 //! over.
 //!
-//! Two profiles. `paper` is a packet pair, no tolerance and the tree as printed. `practical` (the default) makes
-//! the choices that the paper leaves open; `docs/schemes/paced.md` lists them by number.
+//! Two profiles give every choice its default: `paper` is a packet pair, no tolerance and the tree as printed,
+//! `practical` (the default) what works on real paths. Each choice that the paper leaves open has its own parameter
+//! ([`switches`], [`entry`]); `docs/schemes/paced.md` lists them by number.
 
 mod entry;
+mod switches;
 mod train;
 mod tree;
 
@@ -14,11 +16,9 @@ use crate::schemes::SlowStart;
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
 use crate::units::{Bytes, Rate, Span};
 pub(crate) use entry::PACED;
-use train::{AckMode, Sums, Train};
+use switches::{Switch, Switches};
+use train::{AckMode, Rules, Sums, Train};
 use tree::{Branch, Gap, Measured, Node};
-
-/// choice-08: a void train is tried once more; after the second, slow start.
-const MAX_VOIDS: u8 = 2;
 
 /// Paced Start.
 #[derive(Clone, Debug)]
@@ -32,7 +32,9 @@ pub struct Paced {
     first: u16,
     /// The tag of the newest train.
     tag: Tag,
-    practical: bool,
+    switches: Switches,
+    /// choice-08: the void train after which it is slow start; those before are tried again.
+    most_voids: u8,
     /// Before the handshake is over nothing is sent.
     open: bool,
 }
@@ -77,18 +79,22 @@ struct Fill {
 impl Paced {
     /// The practical profile. The first burst is its own, not the initial window of other schemes.
     pub fn practical() -> Self {
-        Self::new(true, 10, 50_000, 5_000)
+        Self::new(Switches::PRACTICAL, 10, 50_000, 5_000)
     }
 
     /// The paper's profile.
     pub fn paper() -> Self {
-        Self::new(false, 2, 0, 0)
+        Self::new(Switches::PAPER, 2, 0, 0)
     }
 
-    fn new(practical: bool, first: u16, tolerance_ppm: u32, slack: Gap) -> Self {
-        let search = Search::new(first);
-        let tag = Tag(1);
-        Self { mode: Mode::Search(search), tolerance_ppm, slack, first, tag, practical, open: false }
+    fn new(switches: Switches, first: u16, tolerance_ppm: u32, slack: Gap) -> Self {
+        let mode = Mode::Search(Search::new(first));
+        Self { mode, tolerance_ppm, slack, first, tag: Tag(1), switches, most_voids: 2, open: false }
+    }
+
+    /// The same, before it has begun, with so many packets in the first burst.
+    fn with_first(self, first: u16) -> Self {
+        Self { mode: Mode::Search(Search::new(first)), first, ..self }
     }
 
     fn begin(&mut self, origin: Origin, path: &Path) -> Step {
@@ -125,18 +131,20 @@ impl Paced {
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        let tag = self.tag;
+        let (tag, switches) = (self.tag, self.switches);
         match &mut self.mode {
             Mode::Search(search) => {
                 let mode = match search.stage {
-                    Stage::Capacity => None,
+                    Stage::Capacity => switches.ack_mode(),
                     Stage::Tree { mode, .. } => Some(mode),
                 };
-                search.train.acked(ack, tag, mode, path.now);
+                search.train.acked(ack, Rules { tag, mode, switches }, path.now);
                 self.judge_if_over(path)
             }
             // Section 3.2.2: the pipe is full when the first packet of the fill is acknowledged.
-            Mode::Fill(fill) if ack.packets.iter().any(|packet| packet.tag == tag) => fill.done(path),
+            Mode::Fill(fill) if ack.packets.iter().any(|packet| packet.tag == tag) => {
+                fill.done(switches, path)
+            }
             Mode::Fill(_) | Mode::Slow(_) => Step::Stay,
         }
     }
@@ -154,12 +162,12 @@ impl Paced {
     /// All ACKs of the train are in: what next?
     fn judge(&mut self, search: &Search, path: &Path) -> Step {
         match (search.stage, path.min_rtt) {
-            (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap() {
+            (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap(self.switches.ack_mode()) {
                 Some((capacity, mode)) => self.capacity_known(search, capacity, mode, rtt, path),
                 None => self.void(search, path),
             },
-            (Stage::Tree { node, mode }, Some(rtt)) => match search.train.sums() {
-                Some(sums) if !(self.practical && sums.acks_compressed()) => {
+            (Stage::Tree { node, mode }, Some(rtt)) => match search.train.sums(self.switches) {
+                Some(sums) if self.switches.has(Switch::JudgesCompressed) || !sums.acks_compressed() => {
                     let measured = self.measure(sums);
                     if self.pipe_is_short(&search.train, measured, rtt) {
                         return self.leave_early(&search.train, measured.destination, rtt, path);
@@ -169,7 +177,7 @@ impl Paced {
                             self.test(search, Stage::Tree { node, mode }, gap);
                             Step::Stay
                         }
-                        Branch::Leave(gap) => self.fill(gap, rtt, path),
+                        Branch::Leave(gap) => self.fill(gap, self.fill_rtt(path).unwrap_or(rtt), path),
                     }
                 }
                 _ => self.void(search, path),
@@ -200,7 +208,7 @@ impl Paced {
     fn measure(&self, sums: Sums) -> Measured {
         let (arrivals, departures) = (u128::from(sums.arrivals), u128::from(sums.departures));
         let tolerated = departures * (1_000_000 + u128::from(self.tolerance_ppm));
-        let slack = u128::from(self.slack) * u128::from(sums.segments);
+        let slack = u128::from(self.slack) * u128::from(sums.count);
         let congested = arrivals * 1_000_000 > tolerated && arrivals > departures + slack;
         Measured { source: sums.source(), destination: sums.destination(), congested }
     }
@@ -209,13 +217,14 @@ impl Paced {
     fn pipe_is_short(&self, train: &Train, measured: Measured, rtt: Span) -> bool {
         let packets = u64::from(train.packets);
         let lasts = packets.saturating_mul(u64::from(measured.source));
-        self.practical && (lasts >= rtt.nanos() || pipe(rtt, measured.destination) <= packets)
+        let short = lasts >= rtt.nanos() || pipe(rtt, measured.destination) <= packets;
+        short && !self.switches.has(Switch::IgnoresShortPipe)
     }
 
     fn leave_early(&self, train: &Train, gap: Gap, rtt: Span, path: &Path) -> Step {
         let most = u64::from(train.packets);
         let least = u64::from(self.first).min(most);
-        found(pipe(rtt, gap).clamp(least, most), gap, path)
+        found(pipe(rtt, gap).clamp(least, most), gap, self.switches, path)
     }
 
     /// The next train: twice as many packets (section 3.1), at `gap`.
@@ -226,11 +235,11 @@ impl Paced {
         self.mode = Mode::Search(Search { train: Train::gapped(packets, gap), stage, capacity, voids });
     }
 
-    /// choice-08: once more, then slow start.
+    /// choice-08: by default once more, then slow start.
     fn void(&mut self, search: &Search, path: &Path) -> Step {
         let voids = search.voids.saturating_add(1);
         self.next_tag();
-        if voids < MAX_VOIDS {
+        if voids < self.most_voids {
             let train = match search.stage {
                 Stage::Capacity => Train::burst(self.first),
                 Stage::Tree { .. } => search.train.again(),
@@ -243,8 +252,17 @@ impl Paced {
         Step::Stay
     }
 
-    /// Section 3.2.2: cwnd = RTT / g packets leave at the gap g. choice-07: the least round-trip time, since
-    /// others hold the queue of our own trains; not more than the receiver takes.
+    /// choice-07: the round-trip time of the fill is the least, since others hold the queue of our own trains, or
+    /// another if that is set.
+    fn fill_rtt(&self, path: &Path) -> Option<Span> {
+        match self.switches {
+            switches if switches.has(Switch::SmoothedRtt) => path.srtt,
+            switches if switches.has(Switch::LatestRtt) => path.latest_rtt,
+            _ => path.min_rtt,
+        }
+    }
+
+    /// Section 3.2.2: cwnd = RTT / g packets leave at the gap g; not more than the receiver takes.
     fn fill(&mut self, gap: Gap, rtt: Span, path: &Path) -> Step {
         let packets = pipe(rtt, gap).min(path.rwnd.packets(path.mss)).max(1);
         self.next_tag();
@@ -256,7 +274,7 @@ impl Paced {
     fn train_cut(&mut self, tag: Tag, path: &Path) -> Step {
         match &mut self.mode {
             Mode::Search(search) if tag == self.tag => {
-                search.train.cut();
+                search.train.cut(self.switches);
                 self.judge_if_over(path)
             }
             Mode::Fill(fill) if tag == self.tag => {
@@ -272,11 +290,11 @@ impl Paced {
         match &mut self.mode {
             Mode::Search(search) => {
                 search.stage = Stage::Capacity;
-                search.train.cut();
+                search.train.give_up();
                 self.judge_if_over(path)
             }
             // What the fill carried stands; the rate would be that of neither size.
-            Mode::Fill(fill) => match fill.done(path) {
+            Mode::Fill(fill) => match fill.done(self.switches, path) {
                 Step::Done(exit) => {
                     Step::Done(Exit { learned: Learned { rate: None, ..exit.learned }, ..exit })
                 }
@@ -290,10 +308,10 @@ impl Paced {
     fn undone(&mut self, path: &Path) -> Step {
         match &mut self.mode {
             Mode::Search(search) => {
-                search.train.cut();
+                search.train.give_up();
                 self.judge_if_over(path)
             }
-            Mode::Fill(fill) => fill.done(path),
+            Mode::Fill(fill) => fill.done(self.switches, path),
             Mode::Slow(_) => Step::Stay,
         }
     }
@@ -328,17 +346,31 @@ impl Search {
 }
 
 impl Fill {
-    /// The window is what was really sent, if that is less: no more than that has been shown to fit.
-    fn done(&self, path: &Path) -> Step {
-        found(u64::from(self.packets.min(self.sent)), self.gap, path)
+    /// choice-07: the window is what was really sent, if that is less: no more than that has been shown to fit.
+    fn done(&self, switches: Switches, path: &Path) -> Step {
+        let whole = switches.has(Switch::WholeFill);
+        let packets = if whole { self.packets } else { self.packets.min(self.sent) };
+        found(u64::from(packets), self.gap, switches, path)
     }
 }
 
-/// choice-01: the threshold is the window found, so that a later slow start ends there.
-fn found(packets: u64, gap: Gap, path: &Path) -> Step {
+impl Switches {
+    /// Which gaps count, if that is set.
+    fn ack_mode(self) -> Option<AckMode> {
+        match self {
+            _ if self.has(Switch::AllAcks) => Some(AckMode::Each),
+            _ if self.has(Switch::LiteralAcks) => Some(AckMode::Literal),
+            _ => None,
+        }
+    }
+}
+
+/// choice-01: the threshold is the window found, so that a later slow start ends there, or is left as it was.
+fn found(packets: u64, gap: Gap, switches: Switches, path: &Path) -> Step {
     let window = path.mss * packets.max(1);
+    let ssthresh = (!switches.has(Switch::SsthreshUnset)).then_some(window);
     let rate = path.wire.per(Span::from_nanos(u64::from(gap)));
-    Step::Done(Exit { cause: Cause::Dispersion, learned: Learned { window, ssthresh: Some(window), rate } })
+    Step::Done(Exit { cause: Cause::Dispersion, learned: Learned { window, ssthresh, rate } })
 }
 
 /// The packets that a round trip holds at a gap.
@@ -379,7 +411,9 @@ impl Startup for Paced {
             Mode::Slow(slow) => return slow.plan(path),
             _ if !self.open => (Pacing::Hold, None),
             Mode::Search(search) => (search.train.pacing(), None),
-            Mode::Fill(fill) => (fill.pacing(path), Some(window)),
+            Mode::Fill(fill) => {
+                (fill.pacing(path), Some(window).filter(|_| !self.switches.has(Switch::SsthreshUnset)))
+            }
         };
         Plan { pacing, tag: self.tag, ..Plan::ack_clocked(window, ssthresh) }
     }

@@ -1,14 +1,31 @@
-//! Paced Start by name: its parameters, and its profiles from them.
+//! Paced Start by name: its parameters, and its profiles from them. The profile gives every choice its default; a
+//! parameter that is set overrides it.
 
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::paced::switches::{Switch, Switches};
 use crate::schemes::paced::{Paced, train};
 use crate::units::Span;
 
 const PROFILE: &str = "profile";
+const PAPER: &str = "paper";
 const FIRST: &str = "first";
+const SSTHRESH: &str = "exit-ssthresh";
+const ACKS: &str = "acks";
+const MEAN: &str = "mean";
+const COVERAGE: &str = "coverage";
 const TOLERANCE: &str = "tolerance";
 const SLACK: &str = "slack";
-const PAPER: &str = "paper";
+const SHORT_PIPE: &str = "short-pipe";
+const FILL_RTT: &str = "fill-rtt";
+const FILL_WINDOW: &str = "fill-window";
+const CUT: &str = "cut";
+const COMPRESSED: &str = "compressed";
+const VOIDS: &str = "voids";
+
+/// A parameter of words; the first is the practical profile's.
+const fn words(name: &'static str, words: &'static [&'static str], help: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Word(words), default: Value::Word(words[0]), help }
+}
 
 pub(crate) const PACED: SchemeEntry = SchemeEntry {
     name: "paced",
@@ -16,29 +33,71 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
     source: "Hu and Steenkiste, Improving TCP startup performance using active measurements (ICNP 2003)",
     law: "reno",
     parameters: &[
-        Parameter {
-            name: PROFILE,
-            kind: Kind::Word(&["practical", PAPER]),
-            default: Value::Word("practical"),
-            help: "practical, or as the paper has it: a pair, tolerance and slack 0, no early exit",
-        },
+        words(
+            PROFILE,
+            &["practical", PAPER],
+            "the defaults of all the others: practical, or as the paper has it",
+        ),
         Parameter {
             name: FIRST,
             kind: Kind::Count { least: 2, most: 1_000 },
             default: Value::Count(10),
-            help: "packets of the first, back-to-back burst (2 in the paper's profile)",
+            help: "packets of the first, back-to-back burst; its least gap is the capacity's (paper: 2)",
         },
+        words(SSTHRESH, &["cwnd", "unset"], "ssthresh at the exit: the window, or as it was (paper: unset)"),
+        words(
+            ACKS,
+            &["detect", "all", "literal"],
+            "ACKs whose gaps count: by how the receiver acknowledges, all, or of two segments and more",
+        ),
+        words(MEAN, &["segments", "acks"], "what the gap of arrival is a mean over (paper: acks)"),
+        words(
+            COVERAGE,
+            &["half", "any"],
+            "how much of a train the gaps that count must cover: half of its segments, or any (paper: any)",
+        ),
         Parameter {
             name: TOLERANCE,
             kind: Kind::Fraction { least_ppm: 0, most_ppm: 1_000_000 },
             default: Value::Fraction { ppm: 50_000 },
-            help: "growth of the gap that is not yet congestion (0 in the paper's profile)",
+            help: "growth of the gap that is not yet congestion (paper: 0)",
         },
         Parameter {
             name: SLACK,
             kind: Kind::Span { least: Span::ZERO, most: Span::from_secs(1) },
             default: Value::Span(Span::from_micros(5)),
-            help: "the same as a time: the grain of timers and clocks (0 in the paper's profile)",
+            help: "the same as a time: the grain of timers and clocks (paper: 0)",
+        },
+        words(
+            SHORT_PIPE,
+            &["leave", "search"],
+            "when the pipe would not hold the next train: leave, or search on (paper: search)",
+        ),
+        words(
+            FILL_RTT,
+            &["least", "smoothed", "latest"],
+            "the round-trip time that the fill is reckoned with; the paper does not say",
+        ),
+        words(
+            FILL_WINDOW,
+            &["sent", "whole"],
+            "the window after the fill: what was sent of it, or all of it (paper: whole)",
+        ),
+        words(
+            CUT,
+            &["void", "judge"],
+            "a train for which there was too little data: void, or judged by what left (paper: judge)",
+        ),
+        words(
+            COMPRESSED,
+            &["void", "judge"],
+            "a train whose ACKs came a quarter closer than it left: void, or judged (paper: judge)",
+        ),
+        Parameter {
+            name: VOIDS,
+            kind: Kind::Count { least: 1, most: u8::MAX as u64 },
+            default: Value::Count(2),
+            help: "the void train that means slow start; those before are tried again",
         },
     ],
     needs: Needs::of(&[
@@ -54,12 +113,27 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
     make: |_, settings| Paced::from_settings(settings).into(),
 };
 
+/// The words that select a switch, other than the practical one.
+const WORDS: [(&str, &str, Switch); 11] = [
+    (SSTHRESH, "unset", Switch::SsthreshUnset),
+    (ACKS, "all", Switch::AllAcks),
+    (ACKS, "literal", Switch::LiteralAcks),
+    (MEAN, "acks", Switch::MeanOfAcks),
+    (COVERAGE, "any", Switch::AnyCoverage),
+    (SHORT_PIPE, "search", Switch::IgnoresShortPipe),
+    (FILL_RTT, "smoothed", Switch::SmoothedRtt),
+    (FILL_RTT, "latest", Switch::LatestRtt),
+    (FILL_WINDOW, "whole", Switch::WholeFill),
+    (CUT, "judge", Switch::JudgesCut),
+    (COMPRESSED, "judge", Switch::JudgesCompressed),
+];
+
 impl Paced {
     fn from_settings(settings: &Settings<'_>) -> Self {
         let profile = if settings.word(PROFILE) == PAPER { Self::paper() } else { Self::practical() };
         let mut scheme = profile;
         if let Some(Value::Count(first)) = settings.given(FIRST) {
-            scheme.first = u16::try_from(first).unwrap_or(u16::MAX);
+            scheme = scheme.with_first(u16::try_from(first).unwrap_or(u16::MAX));
         }
         if let Some(Value::Fraction { ppm }) = settings.given(TOLERANCE) {
             scheme.tolerance_ppm = ppm;
@@ -67,6 +141,15 @@ impl Paced {
         if let Some(Value::Span(slack)) = settings.given(SLACK) {
             scheme.slack = train::gap(slack);
         }
-        Self::new(scheme.practical, scheme.first, scheme.tolerance_ppm, scheme.slack)
+        scheme.most_voids = u8::try_from(settings.count(VOIDS)).unwrap_or(u8::MAX);
+        scheme.switches = switches(scheme.switches, settings);
+        scheme
     }
+}
+
+fn switches(profile: Switches, settings: &Settings<'_>) -> Switches {
+    WORDS.iter().fold(profile, |switches, (name, word, switch)| match settings.given(name) {
+        Some(Value::Word(given)) => switches.with(*switch, given == *word),
+        _ => switches,
+    })
 }

@@ -1,10 +1,12 @@
 //! One train on its way, and what its ACKs say of the gaps at the destination (Paced Start, section 3.3).
 //!
-//! The destination gap is the mean over segments, not over ACKs (choice-03): the sum of the gaps between ACKs
-//! over the segments that those ACKs acknowledged. The source gap is the mean of the real departures of the same
-//! segments. The first ACK only marks the start. A gap does not count if one of its ACKs is a duplicate,
-//! acknowledges selectively, or came from a delayed-ACK timer, because its instant then says nothing of the path.
+//! The destination gap is the mean over segments, not over ACKs (choice-03 has both): the sum of the gaps between
+//! ACKs over the segments that those ACKs acknowledged. The source gap is the mean of the real departures of the
+//! same segments. The first ACK only marks the start. A gap does not count if one of its ACKs is a duplicate,
+//! acknowledges selectively, or came from a delayed-ACK timer (choice-02), because its instant then says nothing of
+//! the path.
 
+use crate::schemes::paced::switches::{Switch, Switches};
 use crate::schemes::paced::tree::Gap;
 use crate::seam::{Ack, Path, Sent, Tag};
 use crate::units::{Span, Time};
@@ -14,8 +16,8 @@ use crate::units::{Span, Time};
 pub(super) struct Train {
     /// When the newest ACK came.
     arrival: Time,
-    /// When the newest packet that it acknowledged had left.
-    departure: Time,
+    /// How long before the newest packet that it acknowledged had left.
+    delay: Gap,
     readings: Readings,
     /// The intended gap.
     pub(super) gap: Gap,
@@ -44,7 +46,14 @@ enum Readings {
         single: i16,
     },
     /// Of a train with gaps: sums over the gaps that count.
-    Gaps { arrivals: Gap, departures: Gap, segments: u16 },
+    Gaps {
+        arrivals: Gap,
+        departures: Gap,
+        /// What they are summed over: segments, or ACKs.
+        count: u16,
+        /// The segments that they cover.
+        segments: u16,
+    },
 }
 
 /// The newest ACK as the start of a gap.
@@ -55,13 +64,26 @@ enum Start {
     OfSeveral,
 }
 
-/// How the receiver acknowledges, as the first burst showed (choice-02).
+/// Which gaps count (choice-02): the first burst shows how the receiver acknowledges, unless it is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AckMode {
-    /// Every segment.
+    /// All: the receiver acknowledges every segment.
     Each,
-    /// Several at a time; an ACK of a single segment came from a timer.
+    /// Several segments at a time are acknowledged; an ACK of a single one came from a timer, and the gaps before and
+    /// after it do not count.
     Delayed,
+    /// Section 3.3 to the letter: the gap before an ACK of a single segment does not count.
+    Literal,
+}
+
+/// How ACKs are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// The train's tag.
+    pub(super) tag: Tag,
+    /// Which gaps count; none while the receiver is not known.
+    pub(super) mode: Option<AckMode>,
+    pub(super) switches: Switches,
 }
 
 /// Sums over the gaps of a train that count.
@@ -71,8 +93,8 @@ pub(super) struct Sums {
     pub(super) arrivals: u64,
     /// Of the gaps between departures, in nanoseconds.
     pub(super) departures: u64,
-    /// Segments that they cover.
-    pub(super) segments: u64,
+    /// Segments that they cover, or ACKs if each counts as one.
+    pub(super) count: u64,
 }
 
 impl Train {
@@ -84,13 +106,13 @@ impl Train {
 
     /// A train with gaps.
     pub(super) fn gapped(packets: u16, gap: Gap) -> Self {
-        Self::new(packets, gap, Readings::Gaps { arrivals: 0, departures: 0, segments: 0 })
+        Self::new(packets, gap, Readings::Gaps { arrivals: 0, departures: 0, count: 0, segments: 0 })
     }
 
     fn new(packets: u16, gap: Gap, readings: Readings) -> Self {
         Self {
             arrival: Time::ZERO,
-            departure: Time::ZERO,
+            delay: 0,
             readings,
             gap,
             packets,
@@ -115,8 +137,14 @@ impl Train {
         }
     }
 
-    /// The host cannot send the rest.
-    pub(super) fn cut(&mut self) {
+    /// The host cannot send the rest (choice-08).
+    pub(super) fn cut(&mut self, switches: Switches) {
+        self.cut = true;
+        self.void |= !switches.has(Switch::JudgesCut);
+    }
+
+    /// What it would show is worth nothing, and nothing more of it is to be sent.
+    pub(super) fn give_up(&mut self) {
         self.cut = true;
         self.void = true;
     }
@@ -127,8 +155,8 @@ impl Train {
     }
 
     /// An ACK arrived.
-    pub(super) fn acked(&mut self, ack: &Ack<'_>, tag: Tag, mode: Option<AckMode>, now: Time) {
-        let mine = ack.packets.iter().filter(|packet| packet.tag == tag);
+    pub(super) fn acked(&mut self, ack: &Ack<'_>, rules: Rules, now: Time) {
+        let mine = ack.packets.iter().filter(|packet| packet.tag == rules.tag);
         let (mut segments, mut newest, mut clean) = (0u16, Time::ZERO, !ack.duplicate);
         for packet in mine {
             segments = segments.saturating_add(1);
@@ -138,12 +166,16 @@ impl Train {
         if segments == 0 && clean {
             return;
         }
-        let timer = mode == Some(AckMode::Delayed) && segments < 2;
-        let counts = clean && !timer;
-        if counts && self.start != Start::None {
-            let arrivals = gap(now.since(self.arrival));
-            let departures = gap(newest.since(self.departure));
-            self.read(arrivals, departures, segments);
+        let delay = gap(now.since(newest));
+        // A longer one would not be kept, nor the departure with it.
+        clean &= delay < Gap::MAX;
+        let late = segments < 2 && matches!(rules.mode, Some(AckMode::Delayed | AckMode::Literal));
+        if clean && !late && self.start != Start::None {
+            let arrivals = now.since(self.arrival);
+            // The newest packet left `delay` ago, the one before `self.delay` before its ACK.
+            let departures =
+                (arrivals + Span::from_nanos(u64::from(self.delay))) - Span::from_nanos(u64::from(delay));
+            self.read(gap(arrivals), gap(departures), segments, rules.switches);
         }
         if let Readings::Burst { single, .. } = &mut self.readings
             && clean
@@ -151,18 +183,18 @@ impl Train {
             *single = single.saturating_add(if segments == 1 { 1 } else { -3 });
         }
         self.start = match segments {
-            _ if !counts => Start::None,
+            _ if !clean || late && rules.mode == Some(AckMode::Delayed) => Start::None,
             1 => Start::OfOne,
             _ => Start::OfSeveral,
         };
-        self.arrival = now;
-        self.departure = newest;
+        (self.arrival, self.delay) = (now, delay);
     }
 
-    fn read(&mut self, arrival: Gap, departure: Gap, acked: u16) {
+    fn read(&mut self, arrival: Gap, departure: Gap, acked: u16, switches: Switches) {
+        let acked = acked.max(1);
         match &mut self.readings {
             Readings::Burst { least, least_of_pairs, .. } => {
-                let each = arrival / Gap::from(acked.max(1));
+                let each = arrival / Gap::from(acked);
                 // ACKs that arrive together say nothing of the bottleneck.
                 if each > 0 {
                     *least = each.min(*least);
@@ -171,32 +203,40 @@ impl Train {
                     }
                 }
             }
-            Readings::Gaps { arrivals, departures, segments } => {
-                *arrivals = arrivals.saturating_add(arrival);
-                *departures = departures.saturating_add(departure);
+            Readings::Gaps { arrivals, departures, count, segments } => {
+                // choice-03: an ACK weighs as much as the segments that it acknowledges, or as any other.
+                let (of, weight) = if switches.has(Switch::MeanOfAcks) { (acked, 1) } else { (1, acked) };
+                // What is beyond what is kept must stay so.
+                let each = |gap: Gap| if gap == Gap::MAX { gap } else { gap / Gap::from(of) };
+                *arrivals = arrivals.saturating_add(each(arrival));
+                *departures = departures.saturating_add(each(departure));
+                *count = count.saturating_add(weight);
                 *segments = segments.saturating_add(acked);
             }
         }
     }
 
-    /// What the first burst showed: `g_B` and how the receiver acknowledges.
-    pub(super) fn capacity_gap(&self) -> Option<(Gap, AckMode)> {
+    /// What the first burst showed: `g_B` and which gaps are to count.
+    pub(super) fn capacity_gap(&self, mode: Option<AckMode>) -> Option<(Gap, AckMode)> {
         let Readings::Burst { least, least_of_pairs, single } = self.readings else { return None };
-        let (gap, mode) =
-            if single >= 0 { (least, AckMode::Each) } else { (least_of_pairs, AckMode::Delayed) };
+        let (gap, mode) = match mode {
+            Some(mode) => (least, mode),
+            None if single >= 0 => (least, AckMode::Each),
+            None => (least_of_pairs, AckMode::Delayed),
+        };
         (!self.void && gap < Gap::MAX).then_some((gap, mode))
     }
 
-    /// The sums of a train with gaps; `None` if it is void: cut, retransmitted, or gaps that cover fewer than
-    /// half of its segments (choice-03), or sums beyond what is kept.
-    pub(super) fn sums(&self) -> Option<Sums> {
-        let Readings::Gaps { arrivals, departures, segments } = self.readings else { return None };
-        let covered = segments >= self.packets.div_ceil(2);
+    /// The sums of a train with gaps; `None` if it is void: cut, retransmitted, no gap that counts or too few of
+    /// them (choice-03), or sums beyond what is kept.
+    pub(super) fn sums(&self, switches: Switches) -> Option<Sums> {
+        let Readings::Gaps { arrivals, departures, count, segments } = self.readings else { return None };
+        let enough = switches.has(Switch::AnyCoverage) || segments >= self.packets.div_ceil(2);
         let kept = arrivals < Gap::MAX && departures < Gap::MAX;
-        (!self.void && covered && kept).then_some(Sums {
+        (!self.void && count > 0 && enough && kept).then_some(Sums {
             arrivals: u64::from(arrivals),
             departures: u64::from(departures),
-            segments: u64::from(segments),
+            count: u64::from(count),
         })
     }
 }
@@ -204,12 +244,12 @@ impl Train {
 impl Sums {
     /// The mean gap of the departures, to the nearest nanosecond.
     pub(super) fn source(self) -> Gap {
-        mean(self.departures, self.segments)
+        mean(self.departures, self.count)
     }
 
     /// The mean gap of the ACKs, to the nearest nanosecond.
     pub(super) fn destination(self) -> Gap {
-        mean(self.arrivals, self.segments)
+        mean(self.arrivals, self.count)
     }
 }
 

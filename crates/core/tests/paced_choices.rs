@@ -1,0 +1,325 @@
+//! Paced Start's choices, one by one: what the practical profile does, and what the paper does or says.
+
+mod common;
+
+use common::{Flow, micros, millis, packets};
+use firstflight::avoidance::Reno;
+use firstflight::registry::{self, AnyScheme, Kind, Value};
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, Paced};
+use firstflight::{Cause, Controller, Pacing, Phase, Span};
+
+type PacedFlow = Flow<AnyScheme, Rfc5681, Reno>;
+
+const INITIAL: Initial = Initial { segments: 2, ssthresh: None };
+const RTT: Span = Span::from_millis(80);
+/// `g_B`, and the gap of the first train after the burst.
+const G_B: Span = Span::from_micros(80);
+const TWICE: Span = Span::from_micros(160);
+/// What is tested next if that train was not congested.
+const FOUR_THIRDS: Span = Span::from_nanos(106_667);
+
+fn word(name: &'static str, word: &'static str) -> (&'static str, Value) {
+    (name, Value::Word(word))
+}
+
+fn build(settings: &[(&'static str, Value)]) -> AnyScheme {
+    registry::scheme("paced").expect("registered").build(INITIAL, settings).expect("allowed")
+}
+
+fn start_at(rtt: Span, settings: &[(&'static str, Value)]) -> PacedFlow {
+    Flow::established(Controller::new(build(settings), Rfc5681::new(INITIAL), Reno::new()), rtt)
+}
+
+fn start(settings: &[(&'static str, Value)]) -> PacedFlow {
+    start_at(RTT, settings)
+}
+
+/// Sends the train of the plan; its ACKs begin a round trip later: how long after the one before each comes, and of
+/// how many segments.
+fn train(flow: &mut PacedFlow, acks: impl IntoIterator<Item = (Span, usize)>) {
+    let begun = flow.path.now;
+    let Pacing::Train { packets, gap } = flow.plan().pacing else { panic!("a train") };
+    for _ in 0..packets {
+        flow.send(1);
+        flow.wait(gap);
+    }
+    flow.path.now = begun + RTT;
+    for (after, segments) in acks {
+        flow.wait(after);
+        flow.ack(segments);
+    }
+}
+
+fn each(count: usize, gap: Span) -> impl Iterator<Item = (Span, usize)> {
+    std::iter::repeat_n((gap, 1), count)
+}
+
+/// The first burst was acknowledged segment by segment.
+fn after_burst(settings: &[(&'static str, Value)]) -> PacedFlow {
+    let mut flow = start(settings);
+    train(&mut flow, each(10, G_B));
+    assert_eq!(next(&flow), (20, TWICE));
+    flow
+}
+
+/// The fill is about to leave, 874 packets at 8/7 `g_B`.
+fn before_fill(settings: &[(&'static str, Value)]) -> PacedFlow {
+    let mut flow = after_burst(settings);
+    train(&mut flow, each(20, TWICE));
+    train(&mut flow, each(40, FOUR_THIRDS));
+    flow
+}
+
+/// Packets and gap of the train that is to be sent.
+fn next(flow: &PacedFlow) -> (u32, Span) {
+    match flow.plan().pacing {
+        Pacing::Train { packets, gap } => (packets, gap),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_choice_is_a_parameter_and_the_profile_gives_only_the_defaults() {
+    let entry = registry::scheme("paced").expect("registered");
+    let others = || entry.parameters.iter().filter(|parameter| parameter.name != "profile");
+    let mut practical: Vec<_> = others().map(|parameter| (parameter.name, parameter.default)).collect();
+    practical.push(word("profile", "paper"));
+    assert_eq!(format!("{:?}", build(&practical)), format!("{:?}", AnyScheme::from(Paced::practical())));
+
+    let paper = [
+        ("first", Value::Count(2)),
+        word("exit-ssthresh", "unset"),
+        word("mean", "acks"),
+        word("coverage", "any"),
+        ("tolerance", Value::Fraction { ppm: 0 }),
+        ("slack", Value::Span(Span::ZERO)),
+        word("short-pipe", "search"),
+        word("fill-window", "whole"),
+        word("cut", "judge"),
+        word("compressed", "judge"),
+    ];
+    let of_paper = format!("{:?}", AnyScheme::from(Paced::paper()));
+    assert_eq!(format!("{:?}", build(&paper)), of_paper);
+    assert_eq!(format!("{:?}", build(&[word("profile", "paper")])), of_paper);
+}
+
+#[test]
+fn every_word_of_a_choice_makes_another_scheme() {
+    for parameter in registry::scheme("paced").expect("registered").parameters {
+        let Kind::Word(words) = parameter.kind else { continue };
+        let built: Vec<_> =
+            words.iter().map(|one| format!("{:?}", build(&[word(parameter.name, one)]))).collect();
+        for (index, one) in built.iter().enumerate() {
+            assert!(!built[..index].contains(one), "{} of {}", words[index], parameter.name);
+        }
+    }
+}
+
+#[test]
+fn choice_1_ssthresh_is_the_window_at_the_exit_or_stays_unset() {
+    let after_idle = |settings: &[_]| {
+        let mut flow = before_fill(settings);
+        train(&mut flow, each(874, G_B));
+        let exit = flow.exits()[0];
+        assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(874)));
+        flow.wait(Span::from_secs(10));
+        assert!(flow.before_new_data(), "a restart begins");
+        (exit.learned.ssthresh, flow.window(), flow.plan().ssthresh)
+    };
+    // Slow start after the idle time ends at the window found …
+    assert_eq!(after_idle(&[]), (Some(packets(874)), 2, Some(packets(874))));
+    // … or, as the paper leaves it, nowhere.
+    assert_eq!(after_idle(&[word("exit-ssthresh", "unset")]), (None, 2, None));
+}
+
+#[test]
+fn choice_2_the_literal_rule_drops_every_ack_of_a_receiver_that_acknowledges_each_segment() {
+    let mut flow = start(&[word("acks", "literal")]);
+    train(&mut flow, each(10, G_B));
+    assert_eq!(next(&flow), (10, Span::ZERO), "the burst again");
+    // ACKs of two segments count.
+    let mut flow = start(&[word("acks", "literal")]);
+    train(&mut flow, [(TWICE, 2); 5]);
+    assert_eq!(next(&flow), (20, TWICE));
+}
+
+#[test]
+fn choice_2_a_timers_ack_is_left_out_with_the_gap_after_it_or_without_or_counts() {
+    // ACKs of two segments every 480 µs, congested; a timer's ACK 40 ms late, and the next soon after it.
+    let arrivals = || {
+        let two = std::iter::repeat_n((micros(480), 2), 8);
+        two.chain([(millis(40), 1), (micros(30), 3)])
+    };
+    let tested = |mode| {
+        let mut flow = start(&[word("acks", mode)]);
+        train(&mut flow, [(TWICE, 2); 5]);
+        train(&mut flow, arrivals());
+        next(&flow)
+    };
+    // 7 gaps of 480 µs cover 14 segments.
+    assert_eq!(tested("detect"), (40, micros(480)));
+    // The paper ignores only the gap before: 3390 µs over 17 segments.
+    assert_eq!(tested("literal"), (40, Span::from_nanos(2 * 199_412)));
+    // 43390 µs over 18 segments.
+    assert_eq!(tested("all"), (40, Span::from_nanos(2 * 2_410_556)));
+}
+
+#[test]
+fn choice_3_the_mean_gap_is_over_segments_or_over_acks() {
+    let tested = |mean| {
+        let mut flow = after_burst(&[word("mean", mean)]);
+        train(&mut flow, each(10, TWICE).chain([(micros(3_200), 10)]));
+        next(&flow).1
+    };
+    // 9 gaps of 160 µs and one of 3200 µs for 10 segments: 4640 µs over 19 segments …
+    assert_eq!(tested("segments"), Span::from_nanos(2 * 244_211));
+    // … or 1440 µs and 320 µs over 10 ACKs.
+    assert_eq!(tested("acks"), micros(2 * 176));
+}
+
+#[test]
+fn choice_3_gaps_that_cover_less_than_half_of_a_train_void_it_or_are_enough() {
+    let tested = |coverage| {
+        let mut flow = after_burst(&[word("coverage", coverage)]);
+        train(&mut flow, [(TWICE, 11)].into_iter().chain(each(9, TWICE)));
+        next(&flow)
+    };
+    assert_eq!(tested("half"), (20, TWICE), "the same train again");
+    assert_eq!(tested("any"), (40, FOUR_THIRDS));
+}
+
+#[test]
+fn choice_3_a_train_without_a_gap_that_counts_is_void_whatever_is_enough() {
+    let mut flow = after_burst(&[word("coverage", "any")]);
+    train(&mut flow, [(TWICE, 20)]);
+    assert_eq!(next(&flow), (20, TWICE));
+}
+
+#[test]
+fn choice_4_the_capacity_is_the_least_gap_of_a_burst_or_the_gap_of_a_pair() {
+    let capacity = |first, arrivals: &[(Span, usize)]| {
+        let mut flow = start(&[("first", Value::Count(first))]);
+        train(&mut flow, arrivals.iter().copied());
+        next(&flow).1
+    };
+    // Cross traffic got between the first two packets.
+    let mut burst = vec![(G_B, 1), (micros(240), 1)];
+    assert_eq!(capacity(2, &burst), micros(480));
+    burst.extend(each(8, G_B));
+    assert_eq!(capacity(10, &burst), TWICE);
+}
+
+#[test]
+fn choice_5_without_a_tolerance_a_nanosecond_is_congestion() {
+    let exact = [("tolerance", Value::Fraction { ppm: 0 }), ("slack", Value::Span(Span::ZERO))];
+    let tested = |settings: &[_]| {
+        let mut flow = after_burst(settings);
+        train(&mut flow, each(20, TWICE + Span::from_nanos(1)));
+        next(&flow).1
+    };
+    assert_eq!(tested(&[]), FOUR_THIRDS);
+    assert_eq!(tested(&exact), (TWICE + Span::from_nanos(1)) * 2);
+}
+
+#[test]
+fn choice_6_a_pipe_that_does_not_hold_the_next_train_is_left_or_searched_on() {
+    // 0.8 ms of 80 µs packets hold 10, as many as the burst.
+    let after_burst = |settings: &[_]| {
+        let mut flow = start_at(micros(800), settings);
+        flow.send(10);
+        flow.wait(micros(800));
+        for _ in 0..10 {
+            flow.ack(1);
+            flow.wait(G_B);
+        }
+        flow
+    };
+    assert_eq!(after_burst(&[]).exits().len(), 1);
+    let flow = after_burst(&[word("short-pipe", "search")]);
+    assert!(flow.exits().is_empty());
+    assert_eq!(next(&flow), (20, TWICE));
+}
+
+#[test]
+fn choice_7_the_fill_takes_the_least_or_the_smoothed_or_the_latest_round_trip() {
+    let fill = |settings: &[_]| {
+        let mut flow = after_burst(settings);
+        train(&mut flow, each(20, TWICE));
+        train(&mut flow, each(39, FOUR_THIRDS));
+        flow.wait(FOUR_THIRDS);
+        (flow.path.srtt, flow.path.latest_rtt) = (Some(millis(100)), Some(millis(120)));
+        flow.ack_with(1, None);
+        next(&flow)
+    };
+    let gap = Span::from_nanos(91_429);
+    // The least is that of the handshake, 80 ms.
+    assert_eq!(fill(&[]), (874, gap));
+    assert_eq!(fill(&[word("fill-rtt", "smoothed")]), (1_093, gap));
+    assert_eq!(fill(&[word("fill-rtt", "latest")]), (1_312, gap));
+}
+
+#[test]
+fn choice_7_the_window_after_the_fill_is_what_was_sent_or_all_of_it() {
+    let window = |settings: &[_]| {
+        let mut flow = before_fill(settings);
+        flow.send(100);
+        flow.wait(RTT);
+        flow.ack(1);
+        assert_eq!(flow.control.phase(), Phase::Avoidance);
+        flow.exits()[0].learned.window
+    };
+    assert_eq!(window(&[]), packets(100));
+    assert_eq!(window(&[word("fill-window", "whole")]), packets(874));
+}
+
+#[test]
+fn choice_8_as_many_void_trains_as_are_set_mean_slow_start() {
+    let voids_until_slow = |settings: &[_]| {
+        let mut flow = start(settings);
+        let mut voids = 0;
+        while let Pacing::Train { .. } = flow.plan().pacing {
+            // All of it acknowledged at once: no gap.
+            train(&mut flow, [(G_B, 10)]);
+            voids += 1;
+        }
+        assert!(matches!(flow.plan().pacing, Pacing::Rate { .. }), "paced slow start");
+        voids
+    };
+    assert_eq!(voids_until_slow(&[]), 2);
+    assert_eq!(voids_until_slow(&[("voids", Value::Count(1))]), 1);
+    assert_eq!(voids_until_slow(&[("voids", Value::Count(4))]), 4);
+}
+
+#[test]
+fn choice_8_a_train_that_was_cut_is_void_or_judged_by_what_left() {
+    let tested = |cut| {
+        let mut flow = after_burst(&[word("cut", cut)]);
+        let begun = flow.path.now;
+        for _ in 0..12 {
+            flow.send(1);
+            flow.wait(TWICE);
+        }
+        let tag = flow.plan().tag;
+        flow.train_cut(tag);
+        flow.path.now = begun + RTT;
+        for _ in 0..12 {
+            flow.ack(1);
+            flow.wait(TWICE);
+        }
+        next(&flow)
+    };
+    assert_eq!(tested("void"), (20, TWICE), "the same train again");
+    assert_eq!(tested("judge"), (40, FOUR_THIRDS));
+}
+
+#[test]
+fn choice_8_a_train_whose_acks_were_compressed_is_void_or_judged() {
+    let tested = |compressed| {
+        let mut flow = after_burst(&[word("compressed", compressed)]);
+        train(&mut flow, each(20, micros(119)));
+        next(&flow)
+    };
+    assert_eq!(tested("void"), (20, TWICE), "the same train again");
+    assert_eq!(tested("judge"), (40, FOUR_THIRDS));
+}
