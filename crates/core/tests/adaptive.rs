@@ -57,6 +57,19 @@ fn below_the_threshold_the_window_grows_by_a_segment_an_ack_and_above_by_one_a_w
 }
 
 #[test]
+fn choice_16_at_the_threshold_the_window_doubles_or_creeps() {
+    let after_an_ack = |at: &[_]| {
+        let mut flow = start(20, &[&[("ssthresh0", Value::Count(20))], at].concat(), millis(100));
+        flow.fill();
+        flow.wait(millis(100));
+        flow.ack_with(1, Some(millis(100)));
+        flow.window()
+    };
+    assert_eq!(after_an_ack(&[]), 21);
+    assert_eq!(after_an_ack(&[word("at-threshold", "creep")]), 20);
+}
+
+#[test]
 fn the_threshold_follows_the_estimate_upwards_and_never_down() {
     let mut flow = steady(&[]);
     let bdp = 100;

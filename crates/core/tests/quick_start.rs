@@ -337,6 +337,21 @@ fn after_an_idle_time_it_asks_again_on_the_restart_window() {
 }
 
 #[test]
+fn choice_19_a_connection_that_was_denied_asks_again_after_an_idle_time_or_never() {
+    let asks_again = |retries, approved| {
+        let mut flow = answered(QuickStartConfig { retries, ..fixed() }, approved);
+        flow.say(&Event::Asked(true));
+        flow.round(RTT, 1, micros(10));
+        idle(&mut flow);
+        asked(&flow).is_some()
+    };
+    assert!(asks_again(true, None));
+    assert!(!asks_again(false, None));
+    assert!(!asks_again(false, Some(Rate::ZERO)), "a rate of zero denies");
+    assert!(asks_again(false, Some(RATE)), "it was not denied");
+}
+
+#[test]
 fn after_congestion_it_asks_for_no_more_than_the_window_was() {
     let mut flow = answered(fixed(), Some(RATE));
     flow.say(&Event::Asked(true));

@@ -30,12 +30,15 @@ pub struct Adaptive {
     acked: Bytes32,
     /// choice-16: segments.
     first_threshold: u16,
+    /// choice-16: whether a window equal to the threshold doubles.
+    doubles_at: bool,
 }
 
 const SSTHRESH: &str = "ssthresh0";
 const SAMPLER: &str = "sampler";
 const COUNT: &str = "count";
 const PACED: &str = "paced";
+const AT: &str = "at-threshold";
 
 /// choice-16.
 const FIRST_THRESHOLD: u16 = 64;
@@ -71,6 +74,12 @@ pub(crate) const ADAPTIVE: SchemeEntry = SchemeEntry {
             default: Value::Word("yes"),
             help: "whether it paces at twice cwnd / srtt; the slides do not",
         },
+        Parameter {
+            name: AT,
+            kind: Kind::Word(&["double", "creep"]),
+            default: Value::Word("double"),
+            help: "a window equal to the threshold grows as below it, or as above it; the slides do not say",
+        },
     ],
     needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
     make: |initial, settings| Adaptive::from_settings(initial, settings).into(),
@@ -91,6 +100,7 @@ impl Adaptive {
             threshold: initial.ssthresh.map(Bytes32::from),
             acked: Bytes32::ZERO,
             first_threshold: FIRST_THRESHOLD,
+            doubles_at: true,
         }
     }
 
@@ -109,6 +119,7 @@ impl Adaptive {
         let paced = settings.word(PACED) == "yes";
         Self {
             first_threshold: u16::try_from(settings.count(SSTHRESH)).unwrap_or(u16::MAX),
+            doubles_at: settings.word(AT) == "double",
             ..Self::with(initial, paced, EligibleRate::new(sampler, count))
         }
     }
@@ -140,7 +151,7 @@ impl Adaptive {
         let threshold = self.threshold().max(eligible);
         self.threshold = Some(threshold.into());
         let window = self.slow.window();
-        if window <= threshold {
+        if window < threshold || self.doubles_at && window == threshold {
             self.acked = Bytes32::ZERO;
             return self.slow.grow(ack.growth.min(path.mss));
         }

@@ -235,16 +235,7 @@ impl Startup for HyStart {
                 self.start_round(path.now);
                 self.slow.on(event, path)
             }
-            Event::Sent(_)
-            | Event::Lost(_)
-            | Event::Marked
-            | Event::TimedOut { .. }
-            | Event::SpuriousLoss
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => self.slow.on(event, path),
+            left_to_slow_start!(Event::SpuriousLoss) => self.slow.on(event, path),
         }
     }
 

@@ -1,5 +1,23 @@
 //! The start-up schemes, one file each.
 
+/// The events, as a pattern, in which a scheme that changes only how slow start grows, or when growth ends, has no part:
+/// they go to the slow start inside, with those in brackets. They are named, so that a new event is a compile error until
+/// somebody has decided whose it is.
+macro_rules! left_to_slow_start {
+    ($($others:pat_param),+) => {
+        $($others)|+
+            | Event::Sent(_)
+            | Event::Lost(_)
+            | Event::Marked
+            | Event::TimedOut { .. }
+            | Event::Asked(_)
+            | Event::Advice(_)
+            | Event::TrainCut(_)
+            | Event::Woken
+            | Event::MssChanged
+    };
+}
+
 mod adaptive;
 pub(crate) mod bbr;
 mod careful_resume;

@@ -8,14 +8,16 @@
 //! ([`switches`], [`entry`]); `docs/schemes/paced.md` lists them by number.
 
 mod entry;
+mod fill;
 mod switches;
 mod train;
 mod tree;
 
 use crate::schemes::SlowStart;
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
-use crate::units::{Bytes, Rate, Span};
+use crate::units::{Bytes, Span};
 pub(crate) use entry::PACED;
+use fill::{Fill, found, pipe};
 use switches::{Switch, Switches};
 use train::{AckMode, Rules, Sums, Train};
 use tree::{Branch, Gap, Measured, Node};
@@ -65,15 +67,6 @@ enum Stage {
     Capacity,
     /// The tree looks for what is available.
     Tree { node: Node, mode: AckMode },
-}
-
-#[derive(Clone, Debug)]
-struct Fill {
-    packets: u32,
-    sent: u32,
-    gap: Gap,
-    /// The host could not send the train whole: what comes later leaves at the train's rate.
-    cut: bool,
 }
 
 impl Paced {
@@ -345,15 +338,6 @@ impl Search {
     }
 }
 
-impl Fill {
-    /// choice-07: the window is what was really sent, if that is less: no more than that has been shown to fit.
-    fn done(&self, switches: Switches, path: &Path) -> Step {
-        let whole = switches.has(Switch::WholeFill);
-        let packets = if whole { self.packets } else { self.packets.min(self.sent) };
-        found(u64::from(packets), self.gap, switches, path)
-    }
-}
-
 impl Switches {
     /// Which gaps count, if that is set.
     fn ack_mode(self) -> Option<AckMode> {
@@ -363,19 +347,6 @@ impl Switches {
             _ => None,
         }
     }
-}
-
-/// choice-01: the threshold is the window found, so that a later slow start ends there, or is left as it was.
-fn found(packets: u64, gap: Gap, switches: Switches, path: &Path) -> Step {
-    let window = path.mss * packets.max(1);
-    let ssthresh = (!switches.has(Switch::SsthreshUnset)).then_some(window);
-    let rate = path.wire.per(Span::from_nanos(u64::from(gap)));
-    Step::Done(Exit { cause: Cause::Dispersion, learned: Learned { window, ssthresh, rate } })
-}
-
-/// The packets that a round trip holds at a gap.
-fn pipe(rtt: Span, gap: Gap) -> u64 {
-    rtt.nanos() / u64::from(gap.max(1))
 }
 
 impl Startup for Paced {
@@ -422,16 +393,6 @@ impl Startup for Paced {
 impl Train {
     fn pacing(&self) -> Pacing {
         Pacing::Train { packets: u32::from(self.packets), gap: Span::from_nanos(u64::from(self.gap)) }
-    }
-}
-
-impl Fill {
-    fn pacing(&self, path: &Path) -> Pacing {
-        let gap = Span::from_nanos(u64::from(self.gap));
-        match path.wire.per(gap) {
-            Some(rate) if self.cut => Pacing::Rate { rate: rate.max(Rate::from_bps(1)), burst: path.wire },
-            _ => Pacing::Train { packets: self.packets, gap },
-        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::rate_code::RateCode;
 use crate::seam::{
     Ack, Advice, Ask, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Startup, Step, Tag,
 };
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 pub(crate) use entry::{QUICK_START, QUICK_START_AGAIN};
 
@@ -51,6 +51,9 @@ pub struct QuickStartConfig {
     /// Whether slow start afterwards ends at twice the window of the approved rate (the analysis, section III;
     /// RFC 4782 allows it), rather than at the threshold that was there before.
     pub twice: bool,
+    /// choice-19: whether a connection to which nothing was approved asks again after an idle time. RFC 4782 section
+    /// 4.4 bars only one whose nonce did not agree (the host sees to that) or that lost a packet at an approved rate.
+    pub retries: bool,
     /// choice-22: whether nothing is asked for data that the initial window holds, which would only be delayed.
     pub skips_small: bool,
 }
@@ -62,6 +65,7 @@ impl Default for QuickStartConfig {
             window_is_sent: true,
             limited: true,
             twice: true,
+            retries: true,
             skips_small: true,
         }
     }
@@ -173,6 +177,12 @@ impl<S: Startup> QuickStart<S> {
             None => RateCode::MAX,
         };
         Some(wanted.min(most)).filter(|code| !code.is_denied())
+    }
+
+    /// choice-19.
+    fn heard_answer(&mut self, approved: Option<Rate>) {
+        let denied = approved.is_none_or(|rate| RateCode::down(rate).is_denied());
+        self.barred |= denied && !self.config.retries;
     }
 
     /// The answer came: the window is R T / (MSS + H) segments (section 4.4).
@@ -343,6 +353,7 @@ impl<S: Startup> QuickStart<S> {
             }
             Event::Asked(done) => self.asked(*done, path),
             Event::Advice(Advice::QuickStart { approved }) if matches!(self.stage, Stage::Waiting) => {
+                self.heard_answer(*approved);
                 self.answered(approved.map_or(RateCode::DENIED, RateCode::down), path);
                 Step::Stay
             }
@@ -401,10 +412,12 @@ impl<S: Startup> Startup for QuickStart<S> {
         }
     }
 
-    /// As a restart policy it learns so that the start-up lost a packet at an approved rate.
+    /// As a restart policy it learns so that the start-up lost a packet at an approved rate, or was denied one.
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-        if let Event::Lost(loss) = event {
-            self.barred |= loss.packets.iter().any(|packet| packet.tag == APPROVED);
+        match event {
+            Event::Lost(loss) => self.barred |= loss.packets.iter().any(|packet| packet.tag == APPROVED),
+            Event::Advice(Advice::QuickStart { approved }) => self.heard_answer(*approved),
+            _ => {}
         }
         self.inner.overhear(event, path);
     }

@@ -308,16 +308,7 @@ impl Startup for Search {
                 self.bins = None;
                 Step::Stay
             }
-            Event::Established { .. }
-            | Event::Sent(_)
-            | Event::Lost(_)
-            | Event::Marked
-            | Event::TimedOut { .. }
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => self.slow.on(event, path),
+            left_to_slow_start!(Event::Established { .. }) => self.slow.on(event, path),
         }
     }
 

@@ -120,17 +120,7 @@ impl Startup for VegasStart {
                 self.begin(*origin);
                 self.slow.on(event, path)
             }
-            Event::Established { .. }
-            | Event::Sent(_)
-            | Event::Lost(_)
-            | Event::Marked
-            | Event::TimedOut { .. }
-            | Event::SpuriousLoss
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => self.slow.on(event, path),
+            left_to_slow_start!(Event::Established { .. }, Event::SpuriousLoss) => self.slow.on(event, path),
         }
     }
 

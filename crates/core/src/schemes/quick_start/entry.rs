@@ -58,6 +58,12 @@ const AFTER: Parameter = Parameter {
     default: Value::Word("sent"),
     help: "the window afterwards: what was sent, or all that could have been",
 };
+const RETRY: Parameter = Parameter {
+    name: "retry",
+    kind: Kind::Word(&["later", "never"]),
+    default: Value::Word("later"),
+    help: "a connection to which nothing was approved: asks again after an idle time, or never",
+};
 const SMALL: Parameter = Parameter {
     name: "small",
     kind: Kind::Word(&["skip", "ask"]),
@@ -81,6 +87,7 @@ pub(crate) const QUICK_START: SchemeEntry = SchemeEntry {
         PROFILE,
         SSTHRESH,
         AFTER,
+        RETRY,
         SMALL,
     ],
     needs: NEEDS,
@@ -92,7 +99,7 @@ pub(crate) const QUICK_START_AGAIN: RestartEntry = RestartEntry {
     name: "quick-start",
     summary: "slow start again from the restart window, which asks the routers for a rate",
     source: "RFC 4782 sections 4.1 and 4.8",
-    parameters: &[REQUEST, PROFILE, SSTHRESH, AFTER, SMALL],
+    parameters: &[REQUEST, PROFILE, SSTHRESH, AFTER, RETRY, SMALL],
     needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::PacketAcks, Ability::Sends]),
     make: |initial, settings| QuickStart::new(Rfc5681::new(initial), config(settings)).into(),
 };
@@ -111,6 +118,7 @@ fn config(settings: &Settings<'_>) -> QuickStartConfig {
         window_is_sent: settings.word(AFTER.name) == "sent",
         limited: settings.word(PROFILE.name) == "rfc",
         twice: settings.word(SSTHRESH.name) == "twice",
+        retries: settings.word(RETRY.name) == "later",
         skips_small: settings.word(SMALL.name) == "skip",
     }
 }
