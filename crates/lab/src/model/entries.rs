@@ -8,13 +8,14 @@ use super::catalog::{Cell, Model, Row, Unit};
 use super::error::ModelError;
 use super::limited::{Division, LimitedGrowth};
 use super::paced::{self, Train};
+use super::ptr::{Control, Probing};
 use super::ring::Ring;
 use super::settings::{Kind, Parameter, Quantity, Settings};
 use super::transfer::{SmallTransfers, Transfer};
 
 /// Every model.
-pub static MODELS: [Model; 7] =
-    [SLOW_START, QUICK_START, PROBABILITY, RING_BUFFER, PACED, PACED_TABLE, LIMITED];
+pub static MODELS: [Model; 8] =
+    [SLOW_START, QUICK_START, PROBABILITY, RING_BUFFER, PACED, PACED_TABLE, PTR, LIMITED];
 
 const fn parameter(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Parameter {
     Parameter { name, kind, default: Some(default), unset: "", help }
@@ -150,6 +151,43 @@ const PACED_TABLE: Model = Model {
     parameters: &[],
     complete: |_| Ok(()),
     rows: |_| Ok(paced::table_2().iter().map(paced_case).collect()),
+};
+
+const PTR: Model = Model {
+    name: "ptr",
+    summary: "what packet transmission rate probing finds under the packet-train model, as program and as paper",
+    source: "Hu and Steenkiste, JSAC 2003; IGI/PTR 2.2",
+    parameters: &[
+        parameter("available", Kind::Share, "64%", "available share of the capacity (α)"),
+        parameter("rate", Kind::Rate, "10mbit", "capacity (B)"),
+        parameter("packet", Kind::Size, "500B", "IP bytes of a packet"),
+        parameter("loop", Kind::Word(&["program", "paper"]), "program", "whose control loop"),
+        optional(
+            "tolerance",
+            Kind::Share,
+            "0, or 10% with --loop paper",
+            "difference of equal gaps, as a share (δ)",
+        ),
+        optional("slack", Kind::Span, "5us, or 0 with --loop paper", "the same as a time"),
+        parameter(
+            "jump",
+            Kind::Word(&["never", "halfway"]),
+            "never",
+            "past gaps far too small: never, as the program does, or halfway, as it means to",
+        ),
+    ],
+    complete: |settings| {
+        let paper = settings.is("loop", "paper");
+        if settings.get("tolerance").is_none() {
+            settings.put("tolerance", Quantity::Share(if paper { 0.1 } else { 0.0 }));
+        }
+        if settings.get("slack").is_none() {
+            let slack = if paper { Span::ZERO } else { Span::from_micros(5) };
+            settings.put("slack", Quantity::Span(slack));
+        }
+        Ok(())
+    },
+    rows: |settings| Ok(vec![ptr(settings)?]),
 };
 
 const LIMITED: Model = Model {
@@ -346,6 +384,30 @@ fn paced_case(case: &paced::Case) -> Row {
         Cell::maybe("ratio_at_least", Unit::One, ratio, "sent over available at the least α").main(),
         Cell::whole("trains", case.trains, "trains sent, the pair included").main(),
     ]
+}
+
+fn ptr(settings: &Settings) -> Result<Row, ModelError> {
+    let [rate, packet, available] = ["rate", "packet", "available"].map(|name| settings.number(name));
+    let train = Train::new(8.0 * packet / rate, available)?;
+    let turn = Probing {
+        train,
+        control: if settings.is("loop", "paper") { Control::Paper } else { Control::Program },
+        tolerance: settings.number("tolerance"),
+        slack: settings.number("slack"),
+        jumps: settings.is("jump", "halfway"),
+    }
+    .turn()?;
+    let found = 8.0 * packet / turn.destination_gap;
+    Ok(vec![
+        Cell::seconds("capacity_gap_s", train.capacity_gap, "g_B, the gap at capacity"),
+        Cell::seconds("ideal_gap_s", train.ideal_gap(), "g* = g_B / α, the gap to find"),
+        Cell::seconds("source_gap_s", turn.source_gap, "the first gap that was equal on arrival").main(),
+        Cell::seconds("destination_gap_s", turn.destination_gap, "the gap with which it arrived").main(),
+        Cell::number("ptr_bps", Unit::BitsPerSecond, found, "packet bits over that, the rate found").main(),
+        Cell::plain("ptr_over_available", found / (rate * available), "over what is available").main(),
+        Cell::whole("gaps", turn.gaps, "gaps tried, a burst's included").main(),
+        Cell::whole("trains", turn.trains, "trains sent").main(),
+    ])
 }
 
 fn limited(settings: &Settings) -> Result<Row, ModelError> {

@@ -84,7 +84,7 @@ pub(super) fn within(
     refuse_unless(range.contains(&found), parameter, found, allowed)
 }
 
-fn refuse_unless(
+pub(super) fn refuse_unless(
     holds: bool,
     parameter: &'static str,
     found: f64,

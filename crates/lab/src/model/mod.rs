@@ -5,6 +5,7 @@
 //! - [`Ring`]: how long and in how many slots a router remembers approvals (equation 7).
 //! - [`Train`] and [`paced`]: the packet-train gap model, and what Paced Start makes of it (Hu and Steenkiste 2003,
 //!   section 3.2.3 and Table 2).
+//! - [`ptr`]: the estimator behind it, packet transmission rate probing, over the same model.
 //! - [`LimitedGrowth`]: limited slow start's time to a window (RFC 3742).
 //!
 //! Each is plain arithmetic on doubles in SI units (bit/s, seconds, bytes), with `exp`, `ln`, `erfc` and `lgamma`
@@ -17,6 +18,7 @@ mod entries;
 mod error;
 mod limited;
 pub mod paced;
+pub mod ptr;
 mod ring;
 mod settings;
 mod sweep;

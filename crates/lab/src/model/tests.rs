@@ -4,6 +4,7 @@ mod admission;
 mod catalog;
 mod limited;
 mod paced;
+mod ptr;
 mod transfer;
 
 /// Whether `found` is `expected` to as many decimals as those of `expected` are printed with.
