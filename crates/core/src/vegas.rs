@@ -3,7 +3,8 @@
 //!
 //! Two readings are alive and differ tenfold in where start-up ends (choice-14). The port in ns-2 2.35
 //! (`tcp-vegas.cc`), which the papers used, takes the mean of a round and rounds to whole segments; Linux
-//! (`tcp_vegas.c`) takes the least of a round, divides by the shortest delay and truncates.
+//! (`tcp_vegas.c`) takes the least of a round, divides by the shortest delay and truncates. The formula as Brakmo and
+//! Peterson print it rounds nothing; else that variant is ns-2's.
 //!
 //! With a receiver that delays ACKs, an ACK for fewer segments than others was sent by its timer, so its sample
 //! says nothing of the network and is left out. Samples made while a loss is repaired are left out too.
@@ -20,6 +21,8 @@ pub enum Variant {
     /// The port in ns-2, which the papers' figures come from.
     #[default]
     Ns2,
+    /// The same without its rounding.
+    Paper,
     /// Linux.
     Linux,
 }
@@ -40,8 +43,8 @@ pub(crate) struct Gauge {
 /// What a round showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
-    /// Whole segments that wait.
-    pub(crate) waiting: u64,
+    /// How much waits; all but the paper's variant count whole segments.
+    pub(crate) waiting: Bytes,
     /// The shortest round trip.
     pub(crate) base: Span,
     /// The round's.
@@ -79,7 +82,7 @@ impl Gauge {
             self.sample(ack);
         }
         let reading = if ack.round_ended { self.close(ack, path) } else { None };
-        if self.variant == Variant::Ns2 {
+        if self.variant != Variant::Linux {
             self.sample(ack);
         }
         reading.filter(|_| !ack.growth.is_zero())
@@ -93,7 +96,7 @@ impl Gauge {
         }
         self.base = Some(self.base.map_or(sample.rtt, |base| base.min(sample.rtt)));
         self.round = match self.variant {
-            Variant::Ns2 => self.round + sample.rtt,
+            Variant::Ns2 | Variant::Paper => self.round + sample.rtt,
             Variant::Linux if self.samples > 0 => self.round.min(sample.rtt),
             Variant::Linux => sample.rtt,
         };
@@ -105,22 +108,26 @@ impl Gauge {
         self.clear();
         let base = self.base?;
         match self.variant {
-            Variant::Ns2 if samples == 0 => None,
-            Variant::Ns2 => {
+            Variant::Ns2 | Variant::Paper if samples == 0 => None,
+            Variant::Ns2 | Variant::Paper => {
                 let rtt = round / u64::from(samples);
                 // What was in flight before this ACK.
                 let flight = path.flight + ack.bytes;
                 if flight <= path.mss {
                     self.base = Some(rtt);
-                    return Some(Reading { waiting: 0, base: rtt, rtt });
+                    return Some(Reading { waiting: Bytes::ZERO, base: rtt, rtt });
                 }
-                let waiting = flight.scale((rtt - base).nanos(), rtt.nanos()) + path.mss / 2;
-                Some(Reading { waiting: waiting.packets(path.mss), base, rtt })
+                let waiting = flight.scale((rtt - base).nanos(), rtt.nanos());
+                let waiting = match self.variant {
+                    Variant::Paper => waiting,
+                    Variant::Ns2 | Variant::Linux => whole_segments(waiting + path.mss / 2, path.mss),
+                };
+                Some(Reading { waiting, base, rtt })
             }
             Variant::Linux if samples <= TOO_FEW => None,
             Variant::Linux => {
                 let waiting = whole_segments(path.cwnd, path.mss).scale((round - base).nanos(), base.nanos());
-                Some(Reading { waiting: waiting.packets(path.mss), base, rtt: round })
+                Some(Reading { waiting: whole_segments(waiting, path.mss), base, rtt: round })
             }
         }
     }

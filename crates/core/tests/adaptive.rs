@@ -7,7 +7,9 @@ use firstflight::avoidance::{Reno, Westwood};
 use firstflight::registry::{self, AnyLaw, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
-use firstflight::{Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Note, Phase, SendLimit, Span};
+use firstflight::{
+    Ack, Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Note, Phase, SendLimit, Span,
+};
 
 type AdaptiveFlow = Flow<AnyScheme, Rfc5681, AnyLaw>;
 
@@ -156,6 +158,37 @@ fn re_is_at_most_the_eligible_rate_and_that_at_most_be() {
     // A packet a millisecond.
     assert!((7_800_000..=8_200_000).contains(&re), "{re}");
     assert!(be > 9_000_000, "packet pairs over-estimate: {be}");
+}
+
+/// What is estimated of duplicate ACKs a millisecond apart, each of which acknowledges two segments selectively.
+fn of_duplicates(count: &'static str) -> u64 {
+    let mut flow = start(100, &[word("sampler", "re"), word("count", count)], millis(100));
+    flow.fill();
+    for _ in 0..500 {
+        flow.wait(millis(1));
+        flow.say(&Event::Acked(Ack {
+            packets: &[],
+            bytes: packets(2),
+            advanced: Bytes::ZERO,
+            sacked: packets(2),
+            segments: 0,
+            duplicate: true,
+            rtt: None,
+            delivery_rate: None,
+            round_ended: false,
+            growth: Bytes::ZERO,
+        }));
+    }
+    flow.lose();
+    flow.exits()[0].learned.rate.expect("an estimate").bps()
+}
+
+#[test]
+fn choice_17_a_duplicate_counts_for_what_it_says_or_for_a_segment() {
+    // Two segments of 1000 bytes a millisecond are 16 Mbit/s.
+    let (delivered, duplicates) = (of_duplicates("delivered"), of_duplicates("duplicates"));
+    assert!((15_500_000..=16_500_000).contains(&delivered), "{delivered}");
+    assert!((7_750_000..=8_250_000).contains(&duplicates), "{duplicates}");
 }
 
 #[test]

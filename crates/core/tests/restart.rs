@@ -165,6 +165,16 @@ fn a_kept_window_opens_by_the_burst_an_ack() {
 }
 
 #[test]
+fn choice_24_without_a_burst_the_first_ack_opens_the_whole_window() {
+    let mut flow = rested("rbp-rate", &[("scale", percent(10)), ("burst", Value::Count(0))]);
+    flow.path.backlog = Some(packets(100));
+    flow.send(2);
+    flow.wait(RTT);
+    flow.ack(1);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Avoidance, 16));
+}
+
+#[test]
 fn a_window_may_be_cut_to_what_was_paced_or_to_what_was_sent() {
     let of = |after: &'static str, scale| {
         let settings = [("after", Value::Word(after)), ("scale", percent(scale))];

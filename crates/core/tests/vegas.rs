@@ -72,6 +72,16 @@ fn ns2_rounds_to_the_nearest_segment_so_that_it_leaves_with_one_and_a_half_waiti
 }
 
 #[test]
+fn choice_14_the_papers_formula_rounds_nothing() {
+    // 20 (1 - 100 / rtt) is .77 at 104 ms and 1.13 at 106 ms; more than 1 from 105.263 ms.
+    let paper = [("variant", Value::Word("paper"))];
+    assert_eq!(leaves_at(millis(104), &paper), None);
+    assert_eq!(leaves_at(micros(105_200), &paper), None);
+    assert_eq!(leaves_at(micros(105_300), &paper), Some((Cause::Delay, 17_500)));
+    assert_eq!(leaves_at(millis(106), &paper), Some((Cause::Delay, 17_500)), "less an eighth");
+}
+
+#[test]
 fn gamma_is_how_many_segments_may_wait() {
     // 20 (1 - 100 / rtt) >= 2.5 from 114.286 ms.
     let gamma = [("gamma", Value::Count(2))];

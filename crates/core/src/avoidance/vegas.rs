@@ -46,7 +46,7 @@ impl Vegas {
     /// The law of one of the variants, with its own α and β.
     pub fn new(variant: Variant) -> Self {
         let (alpha, beta) = match variant {
-            Variant::Ns2 => (1, 3),
+            Variant::Ns2 | Variant::Paper => (1, 3),
             Variant::Linux => (2, 4),
         };
         Self::between(variant, alpha, beta)
@@ -92,13 +92,13 @@ impl Vegas {
         }
     }
 
-    fn judge(&mut self, waiting: u64, mss: Bytes) {
+    fn judge(&mut self, waiting: Bytes, mss: Bytes) {
         let window = self.window.wide();
-        if waiting > u64::from(self.beta) {
+        if waiting > mss * u64::from(self.beta) {
             self.window = (window - mss).max(mss * 2).into();
-        } else if waiting < u64::from(self.alpha) {
+        } else if waiting < mss * u64::from(self.alpha) {
             match self.gauge.variant() {
-                Variant::Ns2 => self.rises = true,
+                Variant::Ns2 | Variant::Paper => self.rises = true,
                 Variant::Linux => self.window = (window + mss).into(),
             }
         }

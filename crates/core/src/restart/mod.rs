@@ -1,6 +1,9 @@
 //! The restart policies: what a connection does with data to send after an idle time. Each is a
 //! [`crate::Startup`] begun with [`crate::Origin::AfterIdle`].
 //!
+//! choice-25: which of them is the default. Ours is RFC 5681's, so that start-up schemes are compared under the
+//! restart of the standard; `cwv` is RFC 7661's with paced restart.
+//!
 //! A policy that leaves by [`crate::Cause::Resumed`] has changed nothing: the start-up or law that the idle time
 //! interrupted goes on with its own window. Any other exit hands the window that the policy found to the law.
 

@@ -2,6 +2,9 @@
 //! the ACKs of a round come as a train as long as the forward path, or when the first delays of a round exceed
 //! those of the round before.
 //!
+//! It is one of three variants that are schemes of their own (choice-12): this one, [`crate::schemes::HyStartLinux`] and
+//! [`crate::schemes::HyStartPlus`].
+//!
 //! Repaired where the printed algorithm cannot work: it counts samples in `samplingCnt` and tests `cnt`, so that
 //! the second exit would never fire; here one counter does both. Times are whole jiffies of a clock of `hz`
 //! ticks a second, as in the paper's Linux: round-trip times are rounded up (`usecs_to_jiffies`), and so is the
@@ -271,7 +274,7 @@ mod tests {
     #[test]
     fn eta_is_a_sixteenth_of_the_last_delay_between_2_and_8_jiffies() {
         let eta_of = |millis| Ticks::new(millis).map(eta);
-        assert_eq!([20, 32, 33, 100, 200].map(eta_of), [2, 2, 3, 7, 8].map(Some));
+        assert_eq!([16, 20, 32, 33, 100, 200, 300].map(eta_of), [2, 2, 2, 3, 7, 8, 8].map(Some));
     }
 
     #[test]

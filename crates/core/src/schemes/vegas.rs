@@ -40,9 +40,10 @@ pub(crate) const VEGAS: SchemeEntry = SchemeEntry {
     parameters: &[
         Parameter {
             name: VARIANT,
-            kind: Kind::Word(&["ns2", "linux"]),
+            kind: Kind::Word(&["ns2", "paper", "linux"]),
             default: Value::Word("ns2"),
-            help: "ns2: a round's mean delay, rounded, every other round; linux: its least, truncated, every round",
+            help: "ns2: a round's mean delay, rounded, every other round; paper: not rounded; linux: its least, truncated, \
+                   every round",
         },
         Parameter {
             name: GAMMA_NAME,
@@ -67,14 +68,18 @@ impl VegasStart {
     }
 
     fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
-        let variant = if settings.word(VARIANT) == "linux" { Variant::Linux } else { Variant::Ns2 };
+        let variant = match settings.word(VARIANT) {
+            "linux" => Variant::Linux,
+            "paper" => Variant::Paper,
+            _ => Variant::Ns2,
+        };
         let gamma = u8::try_from(settings.count(GAMMA_NAME)).unwrap_or(u8::MAX);
         Self { gamma, ..Self::new(initial, variant) }
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
         let reading = self.gauge.on(ack, path);
-        if self.gauge.variant() == Variant::Ns2 {
+        if self.gauge.variant() != Variant::Linux {
             self.doubles ^= ack.round_ended;
             // The round that the reading is of must have left the window alone.
             if !self.doubles {
@@ -82,7 +87,9 @@ impl VegasStart {
             }
         }
         match reading {
-            Some(reading) if reading.waiting > u64::from(self.gamma) => self.leave(reading, path.mss),
+            Some(reading) if reading.waiting > path.mss * u64::from(self.gamma) => {
+                self.leave(reading, path.mss)
+            }
             _ => self.slow.grow(ack.growth.min(path.mss)),
         }
     }
@@ -90,7 +97,7 @@ impl VegasStart {
     fn leave(&self, reading: Reading, mss: Bytes) -> Step {
         let window = self.slow.window();
         let left = match self.gauge.variant() {
-            Variant::Ns2 => window - window / 8,
+            Variant::Ns2 | Variant::Paper => window - window / 8,
             Variant::Linux => reading.target(window, mss),
         };
         // Both keep two segments at least. `Bytes32` bounds the window as every scheme's state does.
