@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Run(Box<Run>),
     /// List the schemes: source, parameters, what they need of a host.
     Schemes(Schemes),
+    /// Tell a recorded trace to a scheme, and print what it decides.
+    Replay(Replay),
     /// Answer from the papers' closed-form models; without a name, list them.
     Model(ModelCommand),
     /// Print completions for a shell.
@@ -42,7 +44,7 @@ pub(crate) enum Command {
 }
 
 /// What the design names and nobody built yet: naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 6] = ["sweep", "score", "paper", "packetdrill", "inspect", "replay"];
+pub(crate) const NOT_BUILT: [&str; 5] = ["sweep", "score", "paper", "packetdrill", "inspect"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {
@@ -67,6 +69,22 @@ pub(crate) struct Run {
 #[derive(Args, Debug)]
 pub(crate) struct Schemes {
     /// One JSON object a scheme, one a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    /// The trace: a file that `race --events` wrote.
+    pub(crate) events: PathBuf,
+    /// The scheme to tell it to, with its parameters, as `--schemes` takes one [the recorded one, whose decisions
+    /// are then compared].
+    #[arg(long, value_name = "NAME[:K=V,...]", allow_hyphen_values = true)]
+    pub(crate) scheme: Option<String>,
+    /// Print every call, not only those that change the plan.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
+    /// Print a trace of its own: the same calls with the plans of this scheme.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,15 +1,17 @@
-//! `--events`: what happened at both ends of a flow, one JSON object a line.
+//! `--events`: what happened at both ends of a flow, one JSON object a line. The first line and those of the event
+//! `told` are the flow's trace, which `firstflight replay` reads.
 //!
 //! Sequence numbers are those of the capture; offsets count payload bytes from the first.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use firstflight::{Bytes, Exit, Note, Origin, Phase, Time};
+use firstflight::{Bytes, Exit, Note, Origin, Phase, Time, Told};
 use firstflight_lab::Tap;
 use firstflight_report::{WholeFile, json};
 use firstflight_sim::Side;
 use firstflight_tcp::{Flags, Happening, Segment, Transmit};
+use firstflight_trace::{Header, Writer};
 use serde::Serialize;
 
 use crate::captures::naming;
@@ -20,6 +22,7 @@ pub(crate) struct Events {
     /// `None` once finished.
     file: Option<WholeFile>,
     failed: Option<io::Error>,
+    trace: Writer,
 }
 
 /// A line.
@@ -96,19 +99,23 @@ struct Shown {
 
 impl Events {
     /// Begins `NAME.jsonl` in `folder`.
-    pub(crate) fn begin(folder: &Path, name: &str) -> io::Result<Self> {
+    pub(crate) fn begin(folder: &Path, name: &str, header: &Header) -> io::Result<Self> {
         let path = folder.join(format!("{name}.jsonl"));
         let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
-        Ok(Self { path, file: Some(file), failed: None })
+        let mut events = Self { path, file: Some(file), failed: None, trace: Writer::default() };
+        events.write(Ok(Writer::header(header)));
+        Ok(events)
     }
 
     fn add(&mut self, at: Time, side: Side, what: What) {
-        if self.failed.is_some() {
-            return;
+        if self.failed.is_none() {
+            let end = if side == Side::Client { "client" } else { "server" };
+            self.write(json::line(&Line { at_ns: at.nanos(), end, what }));
         }
-        let end = if side == Side::Client { "client" } else { "server" };
-        let line = json::line(&Line { at_ns: at.nanos(), end, what });
-        let Some(file) = &mut self.file else { return };
+    }
+
+    fn write(&mut self, line: io::Result<String>) {
+        let Some(file) = self.file.as_mut().filter(|_| self.failed.is_none()) else { return };
         if let Err(error) = line.and_then(|line| file.write_all(line.as_bytes())) {
             self.failed = Some(naming(&self.path, &error));
         }
@@ -130,6 +137,15 @@ impl Tap for Events {
 
     fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
         self.add(at, side, What::from(happening));
+    }
+
+    fn wants_told(&self) -> bool {
+        true
+    }
+
+    fn told(&mut self, told: &Told) {
+        let line = self.trace.told(told);
+        self.write(Ok(line));
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -198,7 +214,7 @@ impl From<Note> for What {
     }
 }
 
-fn origin_name(origin: Origin) -> &'static str {
+pub(crate) fn origin_name(origin: Origin) -> &'static str {
     match origin {
         Origin::Fresh => "fresh",
         Origin::AfterIdle { .. } => "after-idle",
@@ -207,7 +223,7 @@ fn origin_name(origin: Origin) -> &'static str {
     }
 }
 
-fn phase_name(phase: Phase) -> &'static str {
+pub(crate) fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Startup => "start-up",
         Phase::Restart => "restart",

@@ -5,6 +5,8 @@ use std::fmt;
 /// The exit codes other than 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
+    /// What was to be checked does not hold.
+    Check = 1,
     /// The command line or an input is wrong, or an output cannot be opened.
     Usage = 2,
     /// Writing failed midway.
@@ -38,6 +40,11 @@ impl Failure {
     /// A wrong command line or input.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self::new(Code::Usage, message)
+    }
+
+    /// A check that failed.
+    pub(crate) fn check(message: impl fmt::Display) -> Self {
+        Self::new(Code::Check, message)
     }
 
     /// Writing that failed midway.

@@ -11,6 +11,7 @@ mod order;
 mod output;
 mod progress;
 mod race;
+mod replay;
 mod results;
 mod schemes;
 mod taps;
@@ -43,6 +44,7 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
         Command::Model(command) => model::answer(&command, &line.shown),
         Command::Race(options) => race::from_options(&options, &line.shown),
         Command::Run(file) => race::from_file(&file, &line.shown),
+        Command::Replay(command) => replay::replay(&command),
         Command::Completions { shell } => output::print(&documents::completions(shell)?),
         Command::Man => output::print(&documents::manual()?),
     }

@@ -75,7 +75,7 @@ fn run(
         record: output.report.is_some(),
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
-        tap: &|choice, seed| Ok(if seed == scenario.seed { taps.begin(choice.name()) } else { None }),
+        tap: &|choice, seed| Ok(if seed == scenario.seed { taps.begin(scenario, choice) } else { None }),
     };
     let raced = race(scenario, choices, &how);
     drop(progress);

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use firstflight::Time;
-use firstflight_lab::Tap;
+use firstflight::{Time, Told};
+use firstflight_lab::{Scenario, SchemeChoice, Tap, trace_header};
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
 
@@ -35,16 +35,17 @@ impl Taps {
         Ok(Self { pcap, events, snap, failure: Arc::default() })
     }
 
-    /// The tap for the row `name`.
-    pub(crate) fn begin(&self, name: &str) -> Option<Box<dyn Tap>> {
+    /// The tap for the row of `choice`.
+    pub(crate) fn begin(&self, scenario: &Scenario, choice: &SchemeChoice) -> Option<Box<dyn Tap>> {
+        let name = choice.name();
         let pcap = self
             .pcap
             .iter()
             .map(|folder| Captures::begin(folder, name, self.snap).map(|tap| Box::new(tap) as Box<dyn Tap>));
-        let events = self
-            .events
-            .iter()
-            .map(|folder| Events::begin(folder, name).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let events = self.events.iter().map(|folder| {
+            let header = trace_header(scenario, choice);
+            Events::begin(folder, name, &header).map(|tap| Box::new(tap) as Box<dyn Tap>)
+        });
         let taps: Vec<_> = pcap.chain(events).filter_map(|tap| keep(&self.failure, tap)).collect();
         (!taps.is_empty()).then(|| Box::new(All { taps, failure: Arc::clone(&self.failure) }) as Box<dyn Tap>)
     }
@@ -85,6 +86,14 @@ impl Tap for All {
 
     fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
         self.taps.iter_mut().for_each(|tap| tap.happening(at, side, happening));
+    }
+
+    fn wants_told(&self) -> bool {
+        self.taps.iter().any(|tap| tap.wants_told())
+    }
+
+    fn told(&mut self, told: &Told) {
+        self.taps.iter_mut().filter(|tap| tap.wants_told()).for_each(|tap| tap.told(told));
     }
 
     fn finish(&mut self) -> io::Result<()> {

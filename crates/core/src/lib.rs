@@ -11,7 +11,8 @@
 //! 3. after each event ask for the [`Plan`] and execute it: window, pacing, tag, wake-up;
 //! 4. let a [`Pacer`] say when the next packet may leave.
 //!
-//! The crate is `no_std`, allocates nothing and uses no floating point.
+//! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts
+//! that keep traces.
 #![no_std]
 
 pub mod avoidance;
@@ -26,6 +27,8 @@ pub mod registry;
 pub mod restart;
 pub mod schemes;
 mod seam;
+#[cfg(feature = "alloc")]
+mod told;
 mod units;
 mod vegas;
 
@@ -36,4 +39,6 @@ pub use seam::{
     Ack, Advice, Ask, Avoidance, Cause, Delivered, Event, Exit, Learned, Loss, LostPacket, Origin, Pacing,
     Path, Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,
 };
+#[cfg(feature = "alloc")]
+pub use told::{Call, Heard, Told};
 pub use units::{Bytes, Rate, Span, Time};

@@ -186,6 +186,11 @@ impl SchemeChoice {
         self.label.as_deref().unwrap_or(self.entry.name)
     }
 
+    /// The same without its label.
+    pub(crate) fn unlabelled(&self) -> Self {
+        Self { label: None, ..self.clone() }
+    }
+
     /// The parameters that were set, as on the command line, in the scheme's order; none if all are at their
     /// defaults. A parameter may decide what another's default is (`profile=paper`), so that one at its own default
     /// is left out only with all the others.

@@ -1,6 +1,6 @@
 //! Watching the measured flow: what the recording and the metrics are made of.
 
-use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Time};
+use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Time, Told};
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
 use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 
@@ -320,6 +320,18 @@ impl Recorder for Observer {
         }
         if self.full {
             self.draw(at, &snapshot());
+        }
+    }
+
+    fn wants_told(&self, flow: FlowId) -> bool {
+        flow == self.flow && self.tap.as_ref().is_some_and(|tap| tap.wants_told())
+    }
+
+    fn told(&mut self, flow: FlowId, told: &Told) {
+        if flow == self.flow
+            && let Some(tap) = &mut self.tap
+        {
+            tap.told(told);
         }
     }
 

@@ -30,6 +30,9 @@ pub enum RunError {
     /// A scheme, law or policy that the library does not know.
     #[error("`{0}` is no scheme, avoidance law or restart policy")]
     UnknownName(&'static str),
+    /// An avoidance law that the library does not know.
+    #[error("`{0}` is no avoidance law")]
+    UnknownLaw(String),
     /// A capture or event log that could not be written.
     #[error(transparent)]
     Tap(#[from] std::io::Error),
@@ -309,7 +312,8 @@ fn config(scenario: &Scenario) -> Config {
     }
 }
 
-fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, RunError> {
+/// The controller of one flow, with the options that the scheme has for itself in `scenario` already.
+pub(crate) fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, RunError> {
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
     let law = registry::law(law).ok_or(RunError::UnknownName(law))?;

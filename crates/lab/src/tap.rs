@@ -1,6 +1,6 @@
 //! Listening to one flow while it runs, for captures and event logs.
 
-use firstflight::Time;
+use firstflight::{Time, Told};
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
 
@@ -17,6 +17,16 @@ pub trait Tap: Send {
 
     /// Something happened inside the endpoint at `side`.
     fn happening(&mut self, at: Time, side: Side, happening: &Happening);
+
+    /// Whether [`Tap::told`] is to be called. Asked once, before the flow starts.
+    fn wants_told(&self) -> bool {
+        false
+    }
+
+    /// The client's controller was told something, and decided.
+    fn told(&mut self, told: &Told) {
+        let _ = told;
+    }
 
     /// The run is over.
     ///

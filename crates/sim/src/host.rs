@@ -83,6 +83,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         recorder: &mut W,
     ) {
         if side == Side::Client && !self.opened {
+            if recorder.wants_told(self.id) {
+                self.client.endpoint.keep_told();
+            }
             self.open(now, fabric);
             self.begin_round(now, recorder);
         } else {
@@ -229,6 +232,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     fn tell<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
+        while let Some(told) = self.endpoint.poll_told() {
+            recorder.told(flow, &told);
+        }
         while let Some(happening) = self.endpoint.poll_happening() {
             self.closed |= matches!(happening, Happening::Closed | Happening::Aborted);
             let endpoint = &self.endpoint;

@@ -1,6 +1,6 @@
 //! Watching a run.
 
-use firstflight::{Bytes, Time};
+use firstflight::{Bytes, Time, Told};
 use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
 
 use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
@@ -58,6 +58,17 @@ pub trait Recorder {
         snapshot: impl Fn() -> Snapshot,
     ) {
         let _ = (at, flow, side, happening, snapshot);
+    }
+
+    /// Whether [`Recorder::told`] is wanted of a flow's client. Asked once, before the flow starts.
+    fn wants_told(&self, flow: FlowId) -> bool {
+        let _ = flow;
+        false
+    }
+
+    /// The controller of a flow's client was told something, and decided.
+    fn told(&mut self, flow: FlowId, told: &Told) {
+        let _ = (flow, told);
     }
 
     /// The server of a TCP flow has this many payload bytes in order.
@@ -118,6 +129,14 @@ impl<T: Recorder> Recorder for &mut T {
         snapshot: impl Fn() -> Snapshot,
     ) {
         (**self).happening(at, flow, side, happening, snapshot);
+    }
+
+    fn wants_told(&self, flow: FlowId) -> bool {
+        (**self).wants_told(flow)
+    }
+
+    fn told(&mut self, flow: FlowId, told: &Told) {
+        (**self).told(flow, told);
     }
 
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
@@ -190,6 +209,16 @@ impl<T: Recorder> Recorder for Option<T> {
         }
     }
 
+    fn wants_told(&self, flow: FlowId) -> bool {
+        self.as_ref().is_some_and(|one| one.wants_told(flow))
+    }
+
+    fn told(&mut self, flow: FlowId, told: &Told) {
+        if let Some(one) = self {
+            one.told(flow, told);
+        }
+    }
+
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         if let Some(one) = self {
             one.delivered(at, flow, bytes);
@@ -256,6 +285,15 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     ) {
         self.0.happening(at, flow, side, happening, &snapshot);
         self.1.happening(at, flow, side, happening, &snapshot);
+    }
+
+    fn wants_told(&self, flow: FlowId) -> bool {
+        self.0.wants_told(flow) || self.1.wants_told(flow)
+    }
+
+    fn told(&mut self, flow: FlowId, told: &Told) {
+        self.0.told(flow, told);
+        self.1.told(flow, told);
     }
 
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {

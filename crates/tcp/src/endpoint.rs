@@ -1,6 +1,6 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
-use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time};
+use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time, Told};
 
 use crate::config::Config;
 use crate::quick_start::Negotiation;
@@ -293,6 +293,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The oldest happening not yet taken.
     pub fn poll_happening(&mut self) -> Option<Happening> {
         self.sender.take_happening().or_else(|| self.own.pop_front())
+    }
+
+    /// Keeps what the controller is told from now on, for [`Endpoint::poll_told`]. Whoever asks for it must take it,
+    /// for it is kept until then.
+    pub fn keep_told(&mut self) {
+        self.sender.keep_told();
+    }
+
+    /// The oldest call of the controller not yet taken.
+    pub fn poll_told(&mut self) -> Option<Told> {
+        self.sender.take_told()
     }
 
     /// The sender's state.

@@ -1,7 +1,7 @@
 //! What may leave now: retransmissions first, then new data, within the window, the receiver's window and the
 //! pacer's clock.
 
-use firstflight::{Avoidance, Bytes, Event, SendLimit, Sent, Startup, Time};
+use firstflight::{Avoidance, Bytes, Call, Event, SendLimit, Sent, Startup, Time};
 
 use super::recovery::{Budget, Mode, Undo};
 use super::scoreboard::{Range, Transmission};
@@ -73,7 +73,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.controller.before_new_data(&path) {
             self.idle_served = true;
             self.undo = Undo::default();
-            self.tell_plan(now);
+            self.adopt(&path, || Call::NewData);
         }
     }
 

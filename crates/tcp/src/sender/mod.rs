@@ -18,8 +18,8 @@ mod timers;
 use std::collections::VecDeque;
 
 use firstflight::{
-    Avoidance, Bytes, Controller, Delivered, Event, LostPacket, Pacer, Path, Plan, Rate, SendLimit, Span,
-    Startup, Time,
+    Avoidance, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Path, Plan, Rate,
+    SendLimit, Span, Startup, Time, Told,
 };
 
 use crate::config::{Config, Recovery};
@@ -97,6 +97,8 @@ pub(crate) struct Sender<S, R, A> {
     approved: Approved,
 
     happenings: VecDeque<Happening>,
+    /// What the controller was told and nobody has taken yet; `None` unless a trace is wanted.
+    told: Option<VecDeque<Told>>,
     arrivals: Vec<Arrival>,
     delivered: Vec<Delivered>,
     lost: Vec<LostPacket>,
@@ -161,6 +163,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             established: false,
             approved: Approved::default(),
             happenings: VecDeque::new(),
+            told: None,
             arrivals: Vec::new(),
             delivered: Vec::new(),
             lost: Vec::new(),
@@ -320,23 +323,41 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.written.saturating_sub(self.nxt)
     }
 
+    /// Keeps what the controller is told from now on.
+    pub(crate) fn keep_told(&mut self) {
+        self.told.get_or_insert_default();
+    }
+
+    pub(crate) fn take_told(&mut self) -> Option<Told> {
+        self.told.as_mut()?.pop_front()
+    }
+
     /// Tells the controller what happened and takes over its plan.
     fn tell(&mut self, now: Time, event: &Event<'_>) {
         let path = self.path(now);
         self.controller.on(event, &path);
-        self.adopt(&path);
+        self.adopt(&path, || Call::On(Heard::new(event)));
     }
 
+    /// Takes over a plan that something else than an event changed.
     fn tell_plan(&mut self, now: Time) {
         let path = self.path(now);
-        self.adopt(&path);
+        self.adopt(&path, || Call::Plan);
     }
 
-    fn adopt(&mut self, path: &Path) {
+    /// Takes over the plan after a call.
+    fn adopt(&mut self, path: &Path, call: impl FnOnce() -> Call) {
         self.plan = self.controller.plan(path);
         self.pacer.adopt(&self.plan);
+        let mut notes = Vec::new();
         while let Some(note) = self.controller.take_note() {
             self.happenings.push_back(Happening::Control(note));
+            if self.told.is_some() {
+                notes.push(note);
+            }
+        }
+        if let Some(told) = &mut self.told {
+            told.push_back(Told { call: call(), path: *path, plan: self.plan, notes });
         }
     }
 }

@@ -1,0 +1,95 @@
+//! What a controller was told and what it then wanted, kept: a trace that any habitat can replay.
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+
+use crate::controller::{Controller, Note};
+use crate::seam::{Ack, Avoidance, Delivered, Event, Loss, LostPacket, Path, Plan, Startup};
+
+/// One call of a host, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What was called.
+    pub call: Call,
+    /// The connection as it was then.
+    pub path: Path,
+    /// The plan from then on.
+    pub plan: Plan,
+    /// What the controller did.
+    pub notes: Vec<Note>,
+}
+
+/// What a host called.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// [`Controller::on`].
+    On(Heard),
+    /// [`Controller::before_new_data`], and a restart began.
+    NewData,
+    /// [`Controller::plan`] alone: something that a plan may go by had changed.
+    Plan,
+}
+
+/// An event that owns its packets.
+#[derive(Clone, Debug)]
+pub struct Heard {
+    /// Its lists are empty: they are the two below.
+    event: Event<'static>,
+    delivered: Vec<Delivered>,
+    lost: Vec<LostPacket>,
+}
+
+impl Heard {
+    /// A copy of `event`.
+    pub fn new(event: &Event<'_>) -> Self {
+        let mut delivered = Vec::new();
+        let mut lost = Vec::new();
+        let event = match *event {
+            Event::Begin(origin) => Event::Begin(origin),
+            Event::Established { rtt, syn_lost } => Event::Established { rtt, syn_lost },
+            Event::Sent(sent) => Event::Sent(sent),
+            Event::Acked(ack) => {
+                delivered.extend_from_slice(ack.packets);
+                Event::Acked(Ack { packets: &[], ..ack })
+            }
+            Event::Lost(found) => {
+                lost.extend_from_slice(found.packets);
+                Event::Lost(Loss { packets: &[], ..found })
+            }
+            Event::Marked => Event::Marked,
+            Event::TimedOut { repeated } => Event::TimedOut { repeated },
+            Event::SpuriousLoss => Event::SpuriousLoss,
+            Event::Asked(done) => Event::Asked(done),
+            Event::Advice(advice) => Event::Advice(advice),
+            Event::TrainCut(tag) => Event::TrainCut(tag),
+            Event::Woken => Event::Woken,
+            Event::MssChanged => Event::MssChanged,
+        };
+        Self { event, delivered, lost }
+    }
+
+    /// The event.
+    pub fn event(&self) -> Event<'_> {
+        match self.event {
+            Event::Acked(ack) => Event::Acked(Ack { packets: &self.delivered, ..ack }),
+            Event::Lost(found) => Event::Lost(Loss { packets: &self.lost, ..found }),
+            other => other,
+        }
+    }
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
+    /// Makes the same call again; what this controller then wants, and what it did.
+    pub fn replay(&mut self, call: &Call, path: &Path) -> (Plan, Vec<Note>) {
+        match call {
+            Call::On(heard) => self.on(&heard.event(), path),
+            Call::NewData => {
+                self.before_new_data(path);
+            }
+            Call::Plan => {}
+        }
+        let plan = self.plan(path);
+        (plan, core::iter::from_fn(|| self.take_note()).collect())
+    }
+}

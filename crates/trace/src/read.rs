@@ -1,0 +1,155 @@
+//! Reading a trace, line by line. Whatever a file holds, it is read or refused with the line that is at fault.
+
+use std::io::{BufRead, Read};
+
+use firstflight::{Note, Plan, Time, Told};
+use serde::Deserialize;
+
+use crate::shapes::{CallShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
+use crate::{FORMAT, Header};
+
+/// The most bytes of a line: an ACK of a whole window of a million packets has fewer.
+const LONGEST: u64 = 256 << 20;
+
+/// Why a trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file itself cannot be read.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// A line that is no line of a trace.
+    #[error("line {line}: {what}")]
+    Line {
+        /// Counted from one.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// No header in the whole file.
+    #[error(
+        "it is no trace: its first line must be an object with `\"event\":\"trace\"`, as `--events` writes it"
+    )]
+    NoHeader,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum Line {
+    Trace(Header),
+    Told(Box<ToldLine>),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToldLine {
+    at_ns: u64,
+    #[expect(dead_code, reason = "there is one end that sends data")]
+    end: String,
+    call: CallShape,
+    #[serde(default)]
+    path: PathDelta,
+    #[serde(default)]
+    plan: PlanDelta,
+    #[serde(default)]
+    notes: Vec<NoteShape>,
+}
+
+/// Reads the header; the calls follow as they are asked for.
+///
+/// # Errors
+/// A file that cannot be read, does not begin with a header, or is of another format.
+pub fn read<R: BufRead>(input: R) -> Result<(Header, Calls<R>), TraceError> {
+    let mut calls = Calls { input, line: 0, buffer: String::new(), path: None, plan: None, now: 0 };
+    let header = match calls.next_line()? {
+        Some(Line::Trace(header)) => header,
+        Some(Line::Told(_) | Line::Other) | None => return Err(TraceError::NoHeader),
+    };
+    if header.format != FORMAT {
+        let what = format!("the trace is of format {}; this version reads format {FORMAT}", header.format);
+        return Err(calls.fault(what));
+    }
+    Ok((header, calls))
+}
+
+/// The calls of a trace, in order. After an error there are none.
+#[derive(Debug)]
+pub struct Calls<R> {
+    input: R,
+    line: usize,
+    buffer: String,
+    path: Option<PathShape>,
+    plan: Option<PlanShape>,
+    now: u64,
+}
+
+impl<R: BufRead> Calls<R> {
+    /// The number of the line read last, from one.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The next call, if there is one.
+    ///
+    /// # Errors
+    /// A line that cannot be read, or that cannot follow the one before.
+    pub fn next_call(&mut self) -> Result<Option<Told>, TraceError> {
+        loop {
+            match self.next_line()? {
+                None => return Ok(None),
+                Some(Line::Other) => {}
+                Some(Line::Trace(_)) => return Err(self.fault("a second header")),
+                Some(Line::Told(line)) => return self.told(*line).map(Some),
+            }
+        }
+    }
+
+    fn told(&mut self, line: ToldLine) -> Result<Told, TraceError> {
+        if line.at_ns < self.now {
+            return Err(self.fault(format!("time goes back from {} to {} ns", self.now, line.at_ns)));
+        }
+        self.now = line.at_ns;
+        let before = self.path.take();
+        let path = line.path.after(before).map_err(|name| self.fault(missing("path", name)))?;
+        let before = self.plan.take();
+        let plan = line.plan.after(before).map_err(|name| self.fault(missing("plan", name)))?;
+        if path.mss == 0 || path.wire < path.mss {
+            return Err(self.fault("`mss` must be at least 1, and `wire` at least `mss`"));
+        }
+        let told = Told {
+            call: (&line.call).into(),
+            path: path.at(Time::from_nanos(line.at_ns)),
+            plan: Plan::from(&plan),
+            notes: line.notes.into_iter().map(Note::from).collect(),
+        };
+        (self.path, self.plan) = (Some(path), Some(plan));
+        Ok(told)
+    }
+
+    fn next_line(&mut self) -> Result<Option<Line>, TraceError> {
+        self.buffer.clear();
+        self.line += 1;
+        let read = (&mut self.input).take(LONGEST + 1).read_line(&mut self.buffer)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        if read as u64 > LONGEST {
+            return Err(self.fault(format!("it is longer than {LONGEST} bytes")));
+        }
+        serde_json::from_str(self.buffer.trim_end()).map(Some).map_err(|error| {
+            // It names line 1: each line is a text of its own.
+            let text = error.to_string();
+            let what = text.split(" at line ").next().unwrap_or(&text).to_owned();
+            self.fault(format!("column {}: {what}", error.column()))
+        })
+    }
+
+    fn fault(&self, what: impl Into<String>) -> TraceError {
+        TraceError::Line { line: self.line, what: what.into() }
+    }
+}
+
+fn missing(of: &str, name: &str) -> String {
+    format!("the first call must hold the whole {of}; `{name}` is missing")
+}
