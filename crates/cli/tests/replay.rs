@@ -1,0 +1,118 @@
+//! A recorded trace, told to a scheme again.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{folder, refused, run, status, stderr, stdout, text};
+
+/// The event logs of a race with losses, one a scheme.
+fn logs(place: &Path) -> Vec<PathBuf> {
+    let path = "race --rate 20mbit --rtt 40ms --queue 20p --size 600kB --schemes all --json --events";
+    let arguments: Vec<&str> = path.split(' ').chain([text(place)]).collect();
+    let output = run(&arguments);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let mut logs: Vec<PathBuf> =
+        std::fs::read_dir(place).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    logs.sort();
+    logs
+}
+
+#[test]
+fn a_replay_makes_every_decision_again() {
+    let logs = logs(&folder("replay-again"));
+    assert!(logs.len() > 10);
+    for log in &logs {
+        let output = run(&["replay", text(log)]);
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).ends_with("calls; every decision as recorded\n"), "{}", log.display());
+    }
+}
+
+#[test]
+fn a_replay_of_a_replay_is_the_same_trace() {
+    let place = folder("replay-twice");
+    let log = place.join("paced.jsonl");
+    logs(&place);
+    let once = run(&["replay", text(&log), "--json"]);
+    let again = place.join("again.jsonl");
+    std::fs::write(&again, &once.stdout).expect("a file");
+    let twice = run(&["replay", text(&again), "--json"]);
+    assert_eq!(once.stdout, twice.stdout);
+    let only_calls: String = std::fs::read_to_string(&log)
+        .expect("a log")
+        .lines()
+        .filter(|line| line.contains("\"event\":\"t"))
+        .map(|line| line.to_owned() + "\n")
+        .filter(|line| line.contains("\"event\":\"told\"") || line.contains("\"event\":\"trace\""))
+        .collect();
+    assert_eq!(stdout(&once), only_calls);
+}
+
+#[test]
+fn a_trace_that_says_other_than_the_scheme_fails_the_check_and_names_the_line() {
+    let place = folder("replay-other");
+    logs(&place);
+    let log = std::fs::read_to_string(place.join("hystart.jsonl")).expect("a log");
+    let lines: Vec<&str> = log.lines().collect();
+    let last = lines.iter().rposition(|line| line.contains("\"plan\":{\"window\":")).expect("a plan");
+    let mut changed: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    changed[last] = changed[last].replace("\"plan\":{\"window\":", "\"plan\":{\"window\":1");
+    let other = place.join("other.jsonl");
+    std::fs::write(&other, changed.join("\n")).expect("a file");
+    let output = run(&["replay", text(&other)]);
+    assert_eq!(status(&output), 1);
+    assert!(
+        stderr(&output).contains(&format!("other.jsonl: line {}: it decides", last + 1)),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn another_scheme_hears_the_same_and_may_decide_otherwise() {
+    let place = folder("replay-scheme");
+    logs(&place);
+    let log = place.join("slow-start.jsonl");
+    let output = run(&["replay", text(&log), "--scheme", "limited:max-ssthresh=10"]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.starts_with("limited:max-ssthresh=10, then reno; restart rfc5681\n"), "{text}");
+    assert!(text.contains("the first decision that slow-start did not make is on line "), "{text}");
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_its_line() {
+    let place = folder("replay-no-trace");
+    let log = place.join("x.jsonl");
+    let write = |text: &str| std::fs::write(&log, text).expect("a file");
+    let header = concat!(
+        r#"{"event":"trace","format":1,"version":"0.1.0","scheme":"slow-start","restart":"rfc5681","#,
+        r#""avoidance":"reno","iw_segments":2,"ssthresh_bytes":null}"#,
+        "\n"
+    );
+    write("");
+    assert!(refused(&["replay", text(&log)]).contains("it is no trace"));
+    write("{}\n");
+    assert!(refused(&["replay", text(&log)]).contains("line 1: column 2: missing field `event`"));
+    write(&header.replace("\"format\":1", "\"format\":9"));
+    assert!(refused(&["replay", text(&log)]).contains("line 1: the trace is of format 9"));
+    write(&header.replace("slow-start", "slow-strat"));
+    assert!(refused(&["replay", text(&log)]).contains("is `slow-start` meant?"));
+    write(&header.replace("\"iw_segments\":2", "\"iw_segments\":0"));
+    assert!(refused(&["replay", text(&log)]).contains("iw_segments: 0 is not allowed"));
+    write(header);
+    assert!(refused(&["replay", text(&log), "--scheme", "all"]).contains("--scheme: one scheme"));
+    let told = |line: &str| {
+        write(&(header.to_owned() + line));
+        let output = run(&["replay", text(&log)]);
+        assert_eq!(status(&output), 2);
+        stderr(&output)
+    };
+    assert!(
+        told(r#"{"event":"told","at_ns":0,"end":"client","call":"plan"}"#)
+            .contains("line 2: the first call must")
+    );
+    assert!(told(r#"{"event":"told","at_ns":0,"end":"client","call":"dance"}"#).contains("line 2: "));
+    assert!(refused(&["replay", "/nowhere/x.jsonl"]).contains("/nowhere/x.jsonl: No such file"));
+}
