@@ -75,6 +75,20 @@ fn every_choice_has_a_row_with_a_switch_and_a_test_or_is_none_of_a_scheme() {
     }
 }
 
+/// `choice-NN` leads from the code to the page and back.
+#[test]
+fn every_choice_with_a_switch_is_found_in_the_code_by_its_number() {
+    let rows = rows(&page(), "# Choices");
+    let of_schemes = rows.iter().filter(|row| quoted(&row[4]).count() > 0);
+    let flags: BTreeSet<String> = of_schemes.map(|row| format!("choice-{:0>2}", row[0])).collect();
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).expect("crates") {
+        collect(&entry.expect("an entry").path().join("src"), &mut sources);
+    }
+    let missing = flags.iter().filter(|flag| !sources.iter().any(|text| text.contains(*flag)));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
 #[test]
 fn every_parameter_of_paced_start_belongs_to_a_choice() {
     let page = page();
@@ -94,26 +108,26 @@ fn every_test_named_exists() {
         .flat_map(|cell| quoted(&cell).map(str::to_owned).collect::<Vec<_>>())
         .collect();
     assert!(named.len() > 40, "{named:?}");
-    let mut found = BTreeSet::new();
+    let mut sources = Vec::new();
     for entry in fs::read_dir(root().join("crates")).expect("crates") {
         for part in ["src", "tests"] {
-            search(&entry.as_ref().expect("an entry").path().join(part), &named, &mut found);
+            collect(&entry.as_ref().expect("an entry").path().join(part), &mut sources);
         }
     }
-    assert_eq!(named.difference(&found).collect::<Vec<_>>(), Vec::<&String>::new());
+    let functions = sources.iter().flat_map(|text| text.split("fn ").skip(1));
+    let found: BTreeSet<&str> = functions.filter_map(|rest| Some(rest.split_once('(')?.0)).collect();
+    let missing = named.iter().filter(|name| !found.contains(name.as_str()));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Adds the names of functions that are defined in `folder`.
-fn search(folder: &Path, named: &BTreeSet<String>, found: &mut BTreeSet<String>) {
+/// Adds the text of every source file in `folder`.
+fn collect(folder: &Path, sources: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.map(|entry| entry.expect("an entry").path()) {
         if path.is_dir() {
-            search(&path, named, found);
+            collect(&path, sources);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).expect("source");
-            let functions =
-                text.split("fn ").skip(1).filter_map(|rest| rest.split_once('(')).map(|(name, _)| name);
-            found.extend(functions.filter(|name| named.contains(*name)).map(str::to_owned));
+            sources.push(fs::read_to_string(&path).expect("source"));
         }
     }
 }

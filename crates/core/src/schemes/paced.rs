@@ -310,7 +310,8 @@ impl Paced {
     }
 
     /// Section 3.2.2: a loss means that the path's capacity was exceeded. Fast recovery and avoidance follow; after
-    /// a timeout, slow start up to half of the last train.
+    /// a timeout, slow start up to half of the last train. choice-09: whether the loss of a train's tail is heard of as
+    /// the one or the other is the host's, which probes for it or not.
     fn congested(&self, cause: Cause, path: &Path) -> Step {
         let window = self.train_window(path);
         let half = || (window / 2).max(path.mss * 2);

@@ -5,14 +5,14 @@ use firstflight::Span;
 use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment};
 use proptest::prelude::*;
 
-const DELAY: Span = Span::from_millis(50);
+pub(crate) const DELAY: Span = Span::from_millis(50);
 
 fn line(config: &Config) -> Line {
     Line::new(config, config, DELAY)
 }
 
 /// Drops the first transmission of the given full segments.
-fn dropping(which: Vec<u32>) -> impl FnMut(firstflight::Time, bool, &Segment) -> Verdict {
+pub(crate) fn dropping(which: Vec<u32>) -> impl FnMut(firstflight::Time, bool, &Segment) -> Verdict {
     let mut left = which;
     move |_, from_client, segment| {
         if from_client && segment.len > 0 {

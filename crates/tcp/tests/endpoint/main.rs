@@ -4,3 +4,4 @@ mod connection;
 mod line;
 mod quick_start;
 mod robustness;
+mod trains;
