@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Race(Box<Race>),
     /// Race as a scenario file says.
     Run(Box<Run>),
-    /// List the schemes: source, parameters, what they need of a host.
+    /// List the schemes, restart policies and avoidance laws: source, parameters, what they need of a host.
     Schemes(Schemes),
     /// Tell a recorded trace to a scheme, and print what it decides.
     Replay(Replay),
@@ -68,7 +68,9 @@ pub(crate) struct Run {
 
 #[derive(Args, Debug)]
 pub(crate) struct Schemes {
-    /// One JSON object a scheme, one a line.
+    /// Only those of this name, or of this kind: scheme, restart, avoidance.
+    pub(crate) name: Option<String>,
+    /// One JSON object each, one a line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -142,6 +144,9 @@ pub(crate) struct PathOptions {
     /// Rate of the way back [the access rate].
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) reverse_rate: Option<String>,
+    /// Queue of the way back: 100p, 64kB, or none, which never overflows [none].
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub(crate) reverse_queue: Option<String>,
     /// Share of the base RTT on the way back, from 0 to 1 [0.5].
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) reverse_rtt_share: Option<String>,
@@ -163,6 +168,14 @@ pub(crate) struct PathOptions {
     /// Routers that take part in Quick-Start: all, none, or how many of the first [all].
     #[arg(long, value_name = "HOPS", allow_hyphen_values = true)]
     pub(crate) qs_hops: Option<String>,
+    /// What those routers do, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%,
+    /// intervals=N,reduction=yes|no,rtt-max=500ms or slots=N [the first of each; peak over rtt-max].
+    #[arg(long, value_name = "SETTINGS", allow_hyphen_values = true)]
+    pub(crate) qs_router: Option<String>,
+    /// Links: single, or parking-lot:hops=N[,cross=each|through|HOP], bottlenecks in a row that share --rtt, each as
+    /// --rate, --queue and the like say, with its own --cross (each), or all with one [single].
+    #[arg(long, value_name = "LINKS", allow_hyphen_values = true)]
+    pub(crate) topology: Option<String>,
     #[command(flatten)]
     pub(crate) ends: EndOptions,
 }

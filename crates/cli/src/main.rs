@@ -40,7 +40,7 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
         Usage::Command(cli) => cli,
     };
     match cli.command {
-        Command::Schemes(schemes) => output::print(&schemes::list(schemes.json)?),
+        Command::Schemes(schemes) => output::print(&schemes::list(&schemes, &line.shown)?),
         Command::Model(command) => model::answer(&command, &line.shown),
         Command::Race(options) => race::from_options(&options, &line.shown),
         Command::Run(file) => race::from_file(&file, &line.shown),

@@ -16,7 +16,7 @@ impl PathOptions {
         let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
         let Self { rounds, idle, spread, clients, .. } = self;
         let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
-        let Self { policer, rate_trace, ack_aggregation, .. } = self;
+        let Self { policer, rate_trace, ack_aggregation, qs_router, topology, reverse_queue, .. } = self;
         let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
         let flags = [("timestamps", self.ends.timestamps), ("ecn", self.ends.ecn)];
         let flags = flags.into_iter().filter(|(_, given)| *given).map(|(key, _)| (key, "true"));
@@ -38,6 +38,9 @@ impl PathOptions {
             ("reverse-rate", reverse_rate),
             ("reverse-rtt-share", reverse_rtt_share),
             ("qs-hops", qs_hops),
+            ("qs-router", qs_router),
+            ("topology", topology),
+            ("reverse-queue", reverse_queue),
             ("policer", policer),
             ("rate-trace", rate_trace),
             ("ack-aggregation", ack_aggregation),

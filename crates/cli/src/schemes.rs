@@ -1,22 +1,28 @@
-//! `firstflight schemes`: what there is to race.
+//! `firstflight schemes`: what there is to race: schemes, restart policies, avoidance laws.
 
-use firstflight::registry::{self, SchemeEntry};
+use firstflight::registry::{self, LawEntry, Needs, Parameter, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
+use firstflight_lab::words::closest;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::args::Schemes;
+use crate::failure::{Failure, Place};
 
-/// One scheme, as `--json` gives it.
+/// One scheme, policy or law, as `--json` gives it.
 #[derive(Serialize)]
 struct Listed {
-    scheme: &'static str,
+    /// `scheme`, `restart` or `avoidance`: the field of a row, and but for `scheme` the option, that takes its name.
+    kind: &'static str,
+    name: &'static str,
     summary: &'static str,
     source: &'static str,
-    /// The law that goes with it unless another is asked for.
-    avoidance: &'static str,
+    /// The law that goes with a scheme unless another is asked for.
+    #[serde(rename = "avoidance", skip_serializing_if = "Option::is_none")]
+    law: Option<&'static str>,
     parameters: Vec<ListedParameter>,
     needs: Vec<&'static str>,
-    /// Bytes that govern a connection: scheme, controller, restart policy and its own law.
+    /// Bytes that govern a connection, the copy for undo not counted: a scheme with `rfc5681` and its own law, a
+    /// policy with `slow-start` and `reno`, a law with `slow-start` and `rfc5681`.
     state_bytes: Option<usize>,
 }
 
@@ -28,61 +34,134 @@ struct ListedParameter {
     help: &'static str,
 }
 
-/// The list, as lines for people or one JSON object a line.
-pub(crate) fn list(json: bool) -> Result<String, Failure> {
-    let listed: Vec<_> = registry::schemes().iter().map(Listed::new).collect();
-    if !json {
-        return Ok(table(&listed));
+const SCHEME: &str = "scheme";
+const RESTART: &str = "restart";
+const AVOIDANCE: &str = "avoidance";
+
+/// The sections of the list for people: kind, title.
+const SECTIONS: [(&str, &str); 3] = [
+    (SCHEME, "Start-up schemes: --schemes NAME[:k=v,…]"),
+    (RESTART, "Restart policies after an idle time: --restart NAME[/k=v…]"),
+    (AVOIDANCE, "Avoidance laws: --avoidance NAME"),
+];
+
+/// The list, or what is named of it, as lines for people or one JSON object a line.
+pub(crate) fn list(asked: &Schemes, arguments: &[String]) -> Result<String, Failure> {
+    let schemes = registry::schemes().iter().map(Listed::scheme);
+    let restarts = registry::restarts().iter().map(Listed::restart);
+    let laws = registry::laws().iter().map(Listed::law);
+    let mut listed: Vec<_> = schemes.chain(restarts).chain(laws).collect();
+    if let Some(name) = &asked.name {
+        let known: Vec<&str> = listed.iter().flat_map(|one| [one.name, one.kind]).collect();
+        if !known.contains(&name.as_str()) {
+            return Err(unknown(name, known).at(Place::argument(arguments, name)));
+        }
+        listed.retain(|one| one.name == name || one.kind == name);
+    }
+    if !asked.json {
+        return Ok(sections(&listed));
     }
     let mut out = Vec::new();
     firstflight_report::json::write_lines(&mut out, &listed).map_err(Failure::write)?;
     String::from_utf8(out).map_err(Failure::write)
 }
 
+fn unknown(name: &str, known: Vec<&str>) -> Failure {
+    let hint = closest(name, known)
+        .map_or_else(|| "`firstflight schemes` lists all".to_owned(), |near| format!("is `{near}` meant?"));
+    Failure::usage(format!("there is no scheme, restart policy or avoidance law `{name}`; {hint}"))
+}
+
 impl Listed {
-    fn new(entry: &SchemeEntry) -> Self {
-        let parameters = entry.parameters.iter().map(|parameter| ListedParameter {
-            name: parameter.name,
-            default: parameter.default.to_string(),
-            range: parameter.kind.to_string(),
-            help: parameter.help,
-        });
+    fn scheme(entry: &SchemeEntry) -> Self {
+        let scheme = entry.build(INITIAL, &[]).ok();
+        let law = registry::law(entry.law).map(LawEntry::build);
         Self {
-            scheme: entry.name,
+            kind: SCHEME,
+            name: entry.name,
             summary: entry.summary,
             source: entry.source,
-            avoidance: entry.law,
-            parameters: parameters.collect(),
-            needs: entry.needs.iter().map(registry::Ability::name).collect(),
-            state_bytes: state_bytes(entry),
+            law: Some(entry.law),
+            parameters: parameters(entry.parameters),
+            needs: needs(entry.needs),
+            state_bytes: scheme.zip(law).map(|(scheme, law)| scheme.state_size(&law)),
+        }
+    }
+
+    fn restart(entry: &RestartEntry) -> Self {
+        let policy = entry.build(INITIAL, &[]).ok();
+        Self {
+            kind: RESTART,
+            name: entry.name,
+            summary: entry.summary,
+            source: entry.source,
+            law: None,
+            parameters: parameters(entry.parameters),
+            needs: needs(entry.needs),
+            state_bytes: policy.map(|policy| policy.state_size_beside_slow_start()),
+        }
+    }
+
+    fn law(entry: &LawEntry) -> Self {
+        let slow_start = registry::scheme("slow-start").and_then(|entry| entry.build(INITIAL, &[]).ok());
+        Self {
+            kind: AVOIDANCE,
+            name: entry.name,
+            summary: entry.summary,
+            source: entry.source,
+            law: None,
+            parameters: Vec::new(),
+            needs: Vec::new(),
+            state_bytes: slow_start.map(|scheme| scheme.state_size(&entry.build())),
         }
     }
 }
 
-fn table(listed: &[Listed]) -> String {
-    let width = listed.iter().map(|one| one.scheme.len()).max().unwrap_or(0);
+/// What decides no size.
+const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
+
+fn parameters(parameters: &'static [Parameter]) -> Vec<ListedParameter> {
+    let listed = |parameter: &Parameter| ListedParameter {
+        name: parameter.name,
+        default: parameter.default.to_string(),
+        range: parameter.kind.to_string(),
+        help: parameter.help,
+    };
+    parameters.iter().map(listed).collect()
+}
+
+fn needs(needs: Needs) -> Vec<&'static str> {
+    needs.iter().map(registry::Ability::name).collect()
+}
+
+fn sections(listed: &[Listed]) -> String {
+    let width = listed.iter().map(|one| one.name.len()).max().unwrap_or(0);
+    let section = |(kind, title): (&str, &str)| {
+        let own: Vec<_> = listed.iter().filter(|one| one.kind == kind).collect();
+        (!own.is_empty()).then(|| format!("{title}\n\n{}", table(&own, width)))
+    };
+    SECTIONS.into_iter().filter_map(section).collect::<Vec<_>>().join("\n")
+}
+
+fn table(listed: &[&Listed], width: usize) -> String {
     let indent = " ".repeat(width);
-    let mut out = format!("{:width$}  {:9}  {:>5}  source\n", "scheme", "avoidance", "state");
+    let has_law = listed.iter().any(|one| one.law.is_some());
+    let law = |text: &str| if has_law { format!("{text:9}  ") } else { String::new() };
+    let mut out = format!("{:width$}  {}{:>5}  source\n", "name", law("avoidance"), "state");
     for one in listed {
         let state = one.state_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes} B"));
-        let lines = [
-            format!("{:width$}  {:9}  {state:>5}  {}", one.scheme, one.avoidance, one.source),
-            format!("{indent}  {}", one.summary),
-            format!("{indent}  needs: {}", one.needs.join(", ")),
-        ];
+        let own_law = law(one.law.unwrap_or_default());
+        let head = format!("{:width$}  {own_law}{state:>5}  {}", one.name, one.source);
+        let needs = (!one.needs.is_empty()).then(|| format!("{indent}  needs: {}", one.needs.join(", ")));
         let parameters = one.parameters.iter().map(|parameter| {
             let ListedParameter { name, default, range, help } = parameter;
             format!("{indent}  {name}={default}: {help} ({range})")
         });
-        for line in lines.into_iter().chain(parameters) {
+        let lines = [head, format!("{indent}  {}", one.summary)].into_iter().chain(needs).chain(parameters);
+        for line in lines {
             out += &line;
             out.push('\n');
         }
     }
     out
-}
-
-fn state_bytes(entry: &SchemeEntry) -> Option<usize> {
-    let scheme = entry.build(Initial { segments: 10, ssthresh: None }, &[]).ok()?;
-    Some(scheme.state_size(&registry::law(entry.law)?.build()))
 }

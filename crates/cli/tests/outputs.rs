@@ -41,6 +41,7 @@ fn json_is_one_object_a_line_and_nothing_else() {
             "timeouts",
             "packets_sent",
             "packets_lost",
+            "packets_marked",
             "su_timeouts",
             "exit_cause",
             "exit_time_s",

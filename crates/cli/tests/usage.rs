@@ -2,6 +2,8 @@
 
 mod common;
 
+use firstflight::registry;
+
 use common::{folder, names, refused, run, status, stderr, stdout, text};
 
 /// A race short enough to run in every test.
@@ -171,22 +173,91 @@ fn help_version_completions_and_the_manual_are_printed() {
     }
 }
 
+/// What `firstflight schemes --json` says, asked for `names` of it.
+fn listed(names: &[&str]) -> Vec<serde_json::Value> {
+    let json = stdout(&run(&[&["schemes", "--json"], names].concat()));
+    json.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
+}
+
 #[test]
-fn schemes_lists_every_scheme_with_its_source() {
+fn schemes_lists_every_scheme_policy_and_law_with_its_source() {
     let table = stdout(&run(&["schemes"]));
-    let json = stdout(&run(&["schemes", "--json"]));
-    for scheme in ["slow-start", "slow-start-paced", "limited", "hystart", "paced"] {
-        assert!(table.contains(scheme), "{scheme} in {table}");
-        let object = json
-            .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an object a line"))
-            .find(|object| object["scheme"] == *scheme);
-        let object = object.unwrap_or_else(|| panic!("{scheme} in {json}"));
-        for key in ["source", "avoidance"] {
-            assert!(object[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {object}");
+    let all = listed(&[]);
+    let kinds = [
+        ("scheme", registry::schemes().iter().map(|entry| entry.name).collect::<Vec<_>>()),
+        ("restart", registry::restarts().iter().map(|entry| entry.name).collect()),
+        ("avoidance", registry::laws().iter().map(|entry| entry.name).collect()),
+    ];
+    assert_eq!(all.len(), kinds.iter().map(|(_, names)| names.len()).sum::<usize>());
+    for (kind, names) in kinds {
+        for name in names {
+            assert!(table.lines().any(|line| line.starts_with(&format!("{name} "))), "{name} in {table}");
+            let object = all.iter().find(|object| object["kind"] == kind && object["name"] == *name);
+            let object = object.unwrap_or_else(|| panic!("{kind} {name}"));
+            for key in ["source", "summary"] {
+                assert!(object[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {object}");
+            }
+            assert!(object["state_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{object}");
+            assert!(object["parameters"].is_array() && object["needs"].is_array(), "{object}");
+            assert_eq!(object["avoidance"].is_string(), kind == "scheme", "{object}");
         }
-        assert!(object["state_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{object}");
-        assert!(object["parameters"].is_array() && object["needs"].is_array(), "{object}");
+    }
+    let scale = &listed(&["rbp-rate"])[0]["parameters"][0];
+    for key in ["name", "default", "range", "help"] {
+        assert!(scale[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {scale}");
+    }
+}
+
+#[test]
+fn schemes_shows_one_by_its_name_and_a_kind_by_its() {
+    let names = |asked| -> Vec<String> {
+        let name = |one: &serde_json::Value| format!("{} {}", one["kind"], one["name"]).replace('"', "");
+        listed(&[asked]).iter().map(name).collect()
+    };
+    assert_eq!(names("paced"), ["scheme paced"]);
+    assert_eq!(names("vegas"), ["scheme vegas", "avoidance vegas"]);
+    assert_eq!(names("restart").len(), registry::restarts().len());
+    let text = stdout(&run(&["schemes", "cubic"]));
+    assert!(text.starts_with("Avoidance laws") && !text.contains("hystart"), "{text}");
+    let line = refused(&["schemes", "pacd"]);
+    assert!(line.contains("`pacd`") && line.contains("is `paced` meant?"), "{line}");
+    let line = refused(&["schemes", "xxxxxxxxxxxx"]);
+    assert!(line.contains("lists all"), "{line}");
+}
+
+#[test]
+fn topologies_and_routers_that_make_no_sense_are_refused_with_what_is_allowed() {
+    for (option, value, found, allowed) in [
+        ("--topology", "parking-lot", "parking-lot", "`parking-lot:hops=3`"),
+        ("--topology", "parking-lot:hops=3,cross=7", "7", "the one hop"),
+        ("--topology", "parking-lot:hops=0", "`0`", "at most 100"),
+        ("--qs-router", "treshold=95%", "treshold=95%", "`threshold=95%`"),
+        ("--qs-router", "threshold=120%", "`120%`", "`threshold=95%`"),
+        ("--qs-router", "weight=10%", "weight=10%", "`weight=10%` with ewma"),
+        ("--reverse-queue", "1bdp", "1bdp", "`100p` or `64kB`"),
+        ("--reverse-queue", "0p", "`0p`", "`100p` or `64kB`"),
+    ] {
+        let line = refused(&["race", option, value]);
+        assert!(
+            line.contains(option) && line.contains(found) && line.contains(allowed),
+            "{option} {value}: {line}"
+        );
+        let place = folder("no-sense").join("scenario.toml");
+        std::fs::write(&place, format!("{} = \"{value}\"\n", option.trim_start_matches('-')))
+            .expect("a file");
+        let line = refused(&["run", text(&place)]);
+        assert!(line.contains(found) && line.contains(allowed), "{option} {value}: {line}");
+    }
+}
+
+#[test]
+fn help_manual_and_completions_name_every_option_of_a_scenario() {
+    let texts = [&["race", "--help"][..], &["man"], &["completions", "bash"]].map(|of| stdout(&run(of)));
+    for key in firstflight_lab::KEYS {
+        for text in &texts {
+            // The manual page writes hyphens with a backslash.
+            assert!(text.replace('\\', "").contains(&format!("--{key}")), "{key}");
+        }
     }
 }
 

@@ -155,6 +155,20 @@ any_startup! {
     AnyRestart { Rfc5681, Ssr, Nssr, Rbp, Cwv, QuickStartAgain }
 }
 
+impl AnyRestart {
+    /// Bytes of state that govern a connection with slow start, this policy and `reno`.
+    pub fn state_size_beside_slow_start(&self) -> usize {
+        match self {
+            Self::Rfc5681(_) => Controller::<SlowStart, Rfc5681, Reno>::STATE_SIZE,
+            Self::Ssr(_) => Controller::<SlowStart, Ssr, Reno>::STATE_SIZE,
+            Self::Nssr(_) => Controller::<SlowStart, Nssr, Reno>::STATE_SIZE,
+            Self::Rbp(_) => Controller::<SlowStart, Rbp, Reno>::STATE_SIZE,
+            Self::Cwv(_) => Controller::<SlowStart, Cwv, Reno>::STATE_SIZE,
+            Self::QuickStartAgain(_) => Controller::<SlowStart, QuickStartAgain, Reno>::STATE_SIZE,
+        }
+    }
+}
+
 any_law! {
     /// Any avoidance law.
     #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]

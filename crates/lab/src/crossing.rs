@@ -21,11 +21,8 @@ pub(crate) fn pairs(cross: Cross) -> usize {
     }
 }
 
-/// The unresponsive traffic of a scenario.
-pub(crate) fn datagrams(
-    scenario: &Scenario,
-    bottleneck: LinkId,
-) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
+/// The unresponsive traffic of a scenario, over the links of `way`.
+pub(crate) fn datagrams(scenario: &Scenario, way: &[LinkId]) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
     let packet = scenario.packet();
     let traffic = match scenario.cross {
         Cross::Cbr(rate) => Traffic::Cbr(CbrSpec { rate, packet, stop: None }),
@@ -36,7 +33,7 @@ pub(crate) fn datagrams(
         Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => return None,
     };
     Some(Flow {
-        forward: vec![bottleneck],
+        forward: way.to_vec(),
         reverse: vec![],
         start: Time::ZERO,
         start_spread: Span::ZERO,
@@ -91,9 +88,11 @@ fn nanos(seconds: f64) -> Span {
     Span::from_nanos((seconds * 1e9) as u64).max(Span::from_nanos(1))
 }
 
-/// What the others did during a run.
+/// What the others did during a run on one hop.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Others {
+pub(crate) struct Hop {
+    /// What constant bit rates offered, in IP bits per second.
+    pub(crate) constant: u64,
     /// When each responsive flow was active: from, and until when if it ended.
     pub(crate) lives: Vec<(u64, Option<u64>)>,
     /// What an on/off source offered, as steps in IP bits per second.
@@ -111,26 +110,28 @@ enum Change {
     Ended,
 }
 
-/// The rate available to the measured flow, as steps: the least of its access link and of the bottleneck's rate (or
-/// its policer's) less the unresponsive traffic offered, shared equally with the responsive flows active.
+/// The rate available to the measured flow, as steps: the least of its access link and of what each hop leaves.
 /// DESIGN.md section 6.
-pub(crate) fn available(scenario: &Scenario, others: &Others) -> Vec<(u64, u64)> {
-    let constant = match scenario.cross {
-        Cross::Cbr(rate) => rate.bps(),
-        Cross::None | Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => 0,
-    };
+pub(crate) fn available(scenario: &Scenario, hops: &[Hop]) -> Vec<(u64, u64)> {
+    let access = vec![(0, scenario.access_rate.bps())];
+    hops.iter().fold(access, |least, hop| least_of(&least, &left(scenario, hop)))
+}
+
+/// What a hop leaves, as steps: its rate (or its policer's) less the unresponsive traffic offered, shared equally with
+/// the responsive flows active.
+fn left(scenario: &Scenario, hop: &Hop) -> Vec<(u64, u64)> {
     let mut changes: Vec<(u64, Change)> = Vec::new();
     if let Some(trace) = &scenario.rate_trace {
         changes.extend(trace.steps().iter().map(|(at, rate)| (at.nanos(), Change::Rate(rate.bps()))));
     }
-    changes.extend(others.offered.iter().map(|(at, bps)| (*at, Change::Offered(*bps))));
-    for (from, until) in &others.lives {
+    changes.extend(hop.offered.iter().map(|(at, bps)| (*at, Change::Offered(*bps))));
+    for (from, until) in &hop.lives {
         changes.push((*from, Change::Began));
         changes.extend(until.map(|until| (until, Change::Ended)));
     }
     changes.sort_unstable();
     let policed = scenario.policer.map_or(u64::MAX, |policer| policer.rate.bps());
-    let (mut rate, mut offered, mut active) = (scenario.rate.bps(), constant, 0u64);
+    let (mut rate, mut offered, mut active) = (scenario.rate.bps(), 0u64, 0u64);
     let mut steps: Vec<(u64, u64)> = Vec::new();
     for (at, change) in std::iter::once((0, Change::Rate(rate))).chain(changes) {
         match change {
@@ -139,15 +140,35 @@ pub(crate) fn available(scenario: &Scenario, others: &Others) -> Vec<(u64, u64)>
             Change::Began => active += 1,
             Change::Ended => active = active.saturating_sub(1),
         }
-        let left = rate.min(policed).saturating_sub(offered) / (1 + active);
-        let value = left.min(scenario.access_rate.bps());
-        match steps.last_mut() {
-            Some(last) if last.0 == at => last.1 = value,
-            Some(last) if last.1 == value => {}
-            _ => steps.push((at, value)),
-        }
+        let unresponsive = hop.constant.saturating_add(offered);
+        step(&mut steps, at, rate.min(policed).saturating_sub(unresponsive) / (1 + active));
     }
     steps
+}
+
+/// The lesser of two rates over time, both from the beginning on.
+fn least_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut times: Vec<u64> = a.iter().chain(b).map(|(at, _)| *at).collect();
+    times.sort_unstable();
+    times.dedup();
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let (mut rate_a, mut rate_b) = (u64::MAX, u64::MAX);
+    let mut steps = Vec::with_capacity(times.len());
+    for at in times {
+        rate_a = a.next_if(|step| step.0 == at).map_or(rate_a, |step| step.1);
+        rate_b = b.next_if(|step| step.0 == at).map_or(rate_b, |step| step.1);
+        step(&mut steps, at, rate_a.min(rate_b));
+    }
+    steps
+}
+
+/// Since `at` it is `value`; what is no change is no step.
+fn step(steps: &mut Vec<(u64, u64)>, at: u64, value: u64) {
+    match steps.last_mut() {
+        Some(last) if last.0 == at => last.1 = value,
+        Some(last) if last.1 == value => {}
+        _ => steps.push((at, value)),
+    }
 }
 
 #[cfg(test)]
@@ -162,7 +183,8 @@ mod tests {
     }
 
     fn alone(scenario: &Scenario) -> Vec<(u64, u64)> {
-        available(scenario, &Others::default())
+        let constant = if let Cross::Cbr(rate) = scenario.cross { rate.bps() } else { 0 };
+        available(scenario, &[Hop { constant, ..Hop::default() }])
     }
 
     #[test]
@@ -171,8 +193,8 @@ mod tests {
         assert_eq!(alone(&with(Cross::Cbr(mbit(40)), mbit(1000))), [(0, 60_000_000)]);
         assert_eq!(alone(&with(Cross::Cbr(mbit(40)), mbit(10))), [(0, 10_000_000)]);
         assert_eq!(alone(&with(Cross::Cbr(mbit(140)), mbit(10))), [(0, 0)]);
-        let others = Others { lives: vec![(5, None), (9, None)], ..Others::default() };
-        let shared = available(&with(Cross::Tcp(2), mbit(45)), &others);
+        let others = Hop { lives: vec![(5, None), (9, None)], ..Hop::default() };
+        let shared = available(&with(Cross::Tcp(2), mbit(45)), std::slice::from_ref(&others));
         assert_eq!(shared, [(0, 45_000_000), (9, 33_333_333)]);
     }
 
@@ -180,13 +202,12 @@ mod tests {
     fn flows_that_end_give_their_share_back() {
         let scenario =
             Scenario { cross: Cross::Web(crate::quantity::Decimal::tenths(3)), ..Scenario::default() };
-        let others =
-            Others { lives: vec![(10, Some(30)), (20, Some(30)), (40, Some(50))], ..Others::default() };
+        let others = Hop { lives: vec![(10, Some(30)), (20, Some(30)), (40, Some(50))], ..Hop::default() };
         let mbps = |steps: Vec<(u64, u64)>| -> Vec<(u64, u64)> {
             steps.into_iter().map(|(at, bps)| (at, bps / 1_000_000)).collect()
         };
         let wanted = [(0, 100), (10, 50), (20, 33), (30, 100), (40, 50), (50, 100)];
-        assert_eq!(mbps(available(&scenario, &others)), wanted);
+        assert_eq!(mbps(available(&scenario, std::slice::from_ref(&others))), wanted);
     }
 
     #[test]
@@ -201,8 +222,27 @@ mod tests {
         };
         let wanted = [(0, 50_000_000), (100, 20_000_000), (200, 50_000_000)];
         assert_eq!(alone(&scenario), wanted);
-        let others = Others { offered: vec![(0, 0), (150, 30_000_000), (250, 0)], ..Others::default() };
+        let others = Hop { offered: vec![(0, 0), (150, 30_000_000), (250, 0)], ..Hop::default() };
         let wanted = [(0, 50_000_000), (100, 20_000_000), (150, 0), (200, 20_000_000), (250, 50_000_000)];
-        assert_eq!(available(&scenario, &others), wanted);
+        assert_eq!(available(&scenario, std::slice::from_ref(&others)), wanted);
+    }
+
+    #[test]
+    fn of_several_hops_the_least_is_available_at_each_time() {
+        let scenario = Scenario { cross: Cross::None, ..Scenario::default() };
+        let hop = |constant, lives: &[(u64, Option<u64>)]| Hop {
+            constant,
+            lives: lives.to_vec(),
+            ..Hop::default()
+        };
+        let hops = [
+            hop(0, &[(10, Some(30))]),
+            hop(20_000_000, &[]),
+            hop(0, &[(20, Some(40)), (25, Some(40))]),
+            Hop { offered: vec![(0, 0), (50, 90_000_000)], ..Hop::default() },
+        ];
+        let wanted =
+            [(0, 80_000_000), (10, 50_000_000), (25, 33_333_333), (40, 80_000_000), (50, 10_000_000)];
+        assert_eq!(available(&scenario, &hops), wanted);
     }
 }

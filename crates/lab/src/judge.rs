@@ -48,6 +48,7 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         su_timeouts: metrics::su_timeouts(evidence),
         packets_sent: metrics::packets_sent(evidence),
         packets_lost: metrics::packets_lost(evidence),
+        packets_marked: evidence.packets_marked,
         retransmissions: metrics::retransmissions(evidence),
         exit_cause: scorecard::first_exit(evidence).map_or("none", |exit| exit.cause.name()).to_owned(),
         exit_time_s: scorecard::exit_time(evidence).map(seconds),
@@ -55,6 +56,10 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         exit_rate_bps: scorecard::first_exit(evidence).and_then(|exit| exit.rate).map(|rate| rate as f64),
         #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
         granted_rate_bps: evidence.granted.map(|rate| rate as f64),
+        qs_asked: evidence.routers.map(|routers| routers.asked),
+        qs_granted: evidence.routers.map(|routers| routers.granted),
+        qs_reduced: evidence.routers.map(|routers| routers.reduced),
+        qs_refused: evidence.routers.map(|routers| routers.refused),
         exit_cwnd_packets: scorecard::exit_cwnd_packets(evidence, &path),
         exit_cwnd_over_bdp: scorecard::exit_cwnd_over_bdp(evidence, &path),
         cwnd_before_first_cut_packets: scorecard::cwnd_before_first_cut_packets(evidence, &path),

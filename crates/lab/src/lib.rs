@@ -28,6 +28,7 @@ mod recording;
 mod replay;
 mod restart;
 pub mod rounds;
+pub mod routers;
 mod row;
 mod run;
 mod saved;
@@ -36,6 +37,7 @@ pub mod scorecard;
 pub mod student;
 mod summary;
 mod tap;
+pub mod topology;
 mod verdict;
 pub mod words;
 

@@ -1,9 +1,14 @@
 //! Watching the measured flow: what the recording and the metrics are made of.
 
+mod queue;
+
+use std::collections::BTreeSet;
+
 use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Time, Told};
-use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
+use firstflight_sim::{DropCause, FlowId, LinkId, Packet, QuickStartStats, Recorder, Side};
 use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 
+use self::queue::QueueWatch;
 use crate::recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 use crate::rounds::Reply;
 use crate::tap::Tap;
@@ -23,17 +28,20 @@ pub struct Evidence {
     pub recoveries: Vec<(u64, Option<u64>)>,
     /// The first rate that Quick-Start's routers approved, in IP bits per second.
     pub granted: Option<u64>,
+    /// What the path's routers did with requests for a rate, all of them together; none if no scheme could ask.
+    pub routers: Option<QuickStartStats>,
+    /// Own data packets that a queue marked as having met congestion, each once.
+    pub packets_marked: u64,
     /// When avoidance first governed new data.
     pub su_end: Option<u64>,
     /// When the last byte of a sized transfer was delivered.
     pub finished_at: Option<u64>,
     /// With rounds: every reply of every client.
     pub replies: Vec<Reply>,
-    /// The most packets waiting at the bottleneck during the flow's life.
+    /// The most packets waiting at the bottleneck during the flow's life; of several, at any of them.
     pub queue_peak: u32,
-    /// What an on/off source across offered, as steps: (since when, IP bits per second).
-    pub offered: Vec<(u64, u64)>,
-    /// The time integral of the packets waiting there during the flow's life, in packet-nanoseconds.
+    /// The time integral of the packets waiting there during the flow's life, in packet-nanoseconds; of several
+    /// bottlenecks, at the one where it is the greatest, which is also the one that is recorded.
     pub queue_packet_nanos: u128,
 }
 
@@ -53,8 +61,6 @@ pub struct ExitSeen {
 /// The recorder of the measured flow.
 pub(crate) struct Observer {
     flow: FlowId,
-    bottleneck: LinkId,
-    start: u64,
     /// Whether figures will be drawn.
     full: bool,
     evidence: Evidence,
@@ -67,14 +73,19 @@ pub(crate) struct Observer {
     exits_at_cut: usize,
     /// Whether the slow start after a timeout governed then.
     after_timeout_at_cut: bool,
-    queue: (u64, Bytes, u32),
+    /// The queues of the bottlenecks.
+    queues: Vec<QueueWatch>,
+    /// What on/off sources offered: since when, which flow, IP bits per second.
+    offered: Vec<(u64, FlowId, u64)>,
+    /// The numbers of own data packets that were marked: a second queue may mark a packet again.
+    marked: BTreeSet<u64>,
     tap: Option<Box<dyn Tap>>,
 }
 
 impl Observer {
     pub(crate) fn new(
         flow: FlowId,
-        bottleneck: LinkId,
+        bottlenecks: Vec<LinkId>,
         start: u64,
         mss: u32,
         full: bool,
@@ -83,8 +94,6 @@ impl Observer {
         let recording = Recording { mss, syn_at: start, ..Recording::default() };
         Self {
             flow,
-            bottleneck,
-            start,
             full,
             evidence: Evidence { recording, ..Evidence::default() },
             sequences: [Sequence::default(); 2],
@@ -93,7 +102,9 @@ impl Observer {
             after_timeout: false,
             exits_at_cut: 0,
             after_timeout_at_cut: false,
-            queue: (0, Bytes::ZERO, 0),
+            queues: bottlenecks.into_iter().map(|link| QueueWatch::new(link, start, full)).collect(),
+            offered: Vec::new(),
+            marked: BTreeSet::new(),
             tap,
         }
     }
@@ -103,8 +114,14 @@ impl Observer {
     /// # Errors
     /// The tap's.
     pub(crate) fn finish(mut self, end: u64) -> std::io::Result<Evidence> {
-        self.queue_until(end);
         let mut evidence = self.evidence;
+        self.queues.iter_mut().for_each(|queue| queue.until(end));
+        evidence.queue_peak = self.queues.iter().map(|queue| queue.peak).max().unwrap_or(0);
+        // The first of those with the longest mean.
+        if let Some(busiest) = self.queues.into_iter().rev().max_by_key(|queue| queue.packet_nanos) {
+            evidence.queue_packet_nanos = busiest.packet_nanos;
+            evidence.recording.queue = busiest.series;
+        }
         evidence.recording.ended_at = end;
         if let Some(last) = evidence.recording.phases.last_mut() {
             last.to = end;
@@ -113,6 +130,11 @@ impl Observer {
             tap.finish()?;
         }
         Ok(evidence)
+    }
+
+    /// What on/off sources offered: since when, which flow, IP bits per second.
+    pub(crate) fn offered(&self) -> &[(u64, FlowId, u64)] {
+        &self.offered
     }
 
     fn is_mine(&self, flow: FlowId, side: Side) -> bool {
@@ -225,16 +247,6 @@ impl Observer {
             recording.rtts.push((at, rtt));
         }
     }
-
-    /// Integrates the queue up to `at`, over the flow's life only.
-    fn queue_until(&mut self, at: u64) {
-        let (since, _, packets) = self.queue;
-        let from = since.max(self.start);
-        if at > from {
-            self.evidence.queue_packet_nanos += u128::from(at - from) * u128::from(packets);
-            self.evidence.queue_peak = self.evidence.queue_peak.max(packets);
-        }
-    }
 }
 
 impl Recorder for Observer {
@@ -289,25 +301,21 @@ impl Recorder for Observer {
         self.evidence.recording.drops.push(Drop { at, sent_at, offset, len, by_queue });
     }
 
-    fn offered(&mut self, at: Time, _: FlowId, bps: u64) {
-        self.evidence.offered.push((at.nanos(), bps));
+    fn marked(&mut self, _: Time, _: LinkId, packet: &Packet) {
+        let data = packet.segment().is_some_and(|segment| segment.len > 0);
+        if data && self.is_mine(packet.flow, packet.from) && self.marked.insert(packet.number) {
+            self.evidence.packets_marked += 1;
+        }
+    }
+
+    fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
+        self.offered.push((at.nanos(), flow, bps));
     }
 
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
-        if link != self.bottleneck {
-            return;
+        if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {
+            queue.changed(at, bytes, packets);
         }
-        let at = at.nanos();
-        self.queue_until(at);
-        if self.full && at >= self.start {
-            let queue = &mut self.evidence.recording.queue;
-            if queue.is_empty() {
-                let (_, bytes, packets) = self.queue;
-                queue.push((self.start, bytes.get(), packets));
-            }
-            queue.push((at, bytes.get(), packets));
-        }
-        self.queue = (at, bytes, packets);
     }
 
     fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {

@@ -7,7 +7,9 @@ use firstflight_tcp::{AckPolicy, Recovery};
 use crate::links::{self, Aqm};
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 use crate::restart::{RestartChoice, parse_restarts};
+use crate::routers::{self, QuickStartRouter};
 use crate::scenario::Packet;
+use crate::topology::{self, Topology};
 use crate::words::{self, Cross, QuickStartHops};
 
 /// What was asked for; `None` is unset and gets the default of [`crate::Scenario::resolve`].
@@ -77,6 +79,12 @@ pub struct Options {
     pub reverse_rtt_share: Option<Decimal>,
     /// Which routers take part in Quick-Start.
     pub qs_hops: Option<QuickStartHops>,
+    /// What those routers do with requests.
+    pub qs_router: Option<QuickStartRouter>,
+    /// Which links there are.
+    pub topology: Option<Topology>,
+    /// The limit of the queue of the way back; `Some(None)` is none.
+    pub reverse_queue: Option<Option<QueueSize>>,
     /// The first seed.
     pub seed: Option<u64>,
     /// How many runs, with consecutive seeds.
@@ -84,7 +92,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 34] = [
+pub const KEYS: [&str; 37] = [
     "rate",
     "rtt",
     "queue",
@@ -117,6 +125,9 @@ pub const KEYS: [&str; 34] = [
     "rate-trace",
     "ack-aggregation",
     "ecn",
+    "qs-router",
+    "topology",
+    "reverse-queue",
     "seed",
     "runs",
 ];
@@ -199,6 +210,9 @@ impl Options {
             "reverse-rate" => self.reverse_rate = Some(quantity::rate(text)?),
             "reverse-rtt-share" => self.reverse_rtt_share = Some(quantity::fraction(text)?),
             "qs-hops" => self.qs_hops = Some(words::quick_start_hops(text)?),
+            "qs-router" => self.qs_router = Some(routers::quick_start_router(text)?),
+            "topology" => self.topology = Some(topology::topology(text)?),
+            "reverse-queue" => self.reverse_queue = Some(reverse_queue(text)?),
             "seed" => self.seed = Some(seed(text)?),
             _ => self.runs = Some(runs(text)?),
         }
@@ -294,6 +308,23 @@ fn jitter(text: &str) -> Result<Option<Span>, QuantityError> {
     if text.trim() == "none" { Ok(None) } else { quantity::span(text).map(Some) }
 }
 
+/// The queue of the way back: packets or bytes, or `none`, which never overflows.
+///
+/// # Errors
+/// What [`quantity::queue`] refuses, and a queue in bandwidth-delay products, which are the bottleneck's.
+fn reverse_queue(text: &str) -> Result<Option<QueueSize>, QuantityError> {
+    const ALLOWED: &str =
+        "a queue of the way back is as in `100p` or `64kB`, or `none`, which never overflows";
+    if text.trim() == "none" {
+        return Ok(None);
+    }
+    let size = quantity::queue(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    match size {
+        QueueSize::Bdp(_) => Err(refuse(text, Why::UnknownUnit("bdp".into()), ALLOWED)),
+        QueueSize::Packets(_) | QueueSize::Bytes(_) => Ok(Some(size)),
+    }
+}
+
 /// A seed: any whole number of 64 bits.
 ///
 /// # Errors
@@ -367,6 +398,9 @@ mod tests {
             "0s=1mbit",
             "5ms",
             "true",
+            "estimator=peak",
+            "parking-lot:hops=3",
+            "100p",
             "7",
             "3",
         ];

@@ -30,7 +30,8 @@ pub struct Recording {
     pub acks: Vec<(u64, u64)>,
     /// In-order delivery at the receiver: (when, offset).
     pub delivered: Vec<(u64, u64)>,
-    /// Occupancy of the bottleneck's queue whenever it changed: (when, bytes, packets).
+    /// Occupancy of the bottleneck's queue whenever it changed: (when, bytes, packets). Of several bottlenecks, the
+    /// one whose mean queue is the longest.
     pub queue: Vec<(u64, u64, u32)>,
     /// The ribbon: spans of phases, in order.
     pub phases: Vec<PhaseSpan>,

@@ -36,6 +36,8 @@ pub struct Row {
     pub packets_sent: u64,
     /// Own data packets that the network dropped.
     pub packets_lost: u64,
+    /// Own data packets that a queue marked as having met congestion, each once.
+    pub packets_marked: u64,
     /// Data packets that carried data sent before.
     pub retransmissions: u64,
     /// Why the first standing exit left start-up; `none` if the flow ended first.
@@ -46,6 +48,19 @@ pub struct Row {
     pub exit_rate_bps: Option<f64>,
     /// The rate that Quick-Start's routers approved, headers included; none if none was asked for or approved.
     pub granted_rate_bps: Option<f64>,
+    /// Requests for a rate that reached a router of the path, each once for every router; only with Quick-Start,
+    /// as the next three.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_asked: Option<u64>,
+    /// Of those, how many a router approved as they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_granted: Option<u64>,
+    /// How many it approved at a lower rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_reduced: Option<u64>,
+    /// How many it denied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qs_refused: Option<u64>,
     /// The window at the exit, before any reduction, in full segments.
     pub exit_cwnd_packets: Option<f64>,
     /// That window in IP bytes over the true BDP at the exit.
@@ -58,9 +73,9 @@ pub struct Row {
     /// First data to the end of the first of four intervals in a row that bring nine tenths of the
     /// available rate.
     pub time_to_90pct_s: Option<f64>,
-    /// The longest queue at the bottleneck, in packets.
+    /// The longest queue at the bottleneck, in packets; of several bottlenecks, at any.
     pub queue_peak_packets: u64,
-    /// The mean queue at the bottleneck over the flow's life, in packets.
+    /// The mean queue at the bottleneck over the flow's life, in packets; of several, where it is the longest.
     pub queue_mean_packets: f64,
     /// Packets of other flows dropped, less those dropped in the same run without this flow.
     pub cross_lost_packets: i64,

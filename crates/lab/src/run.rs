@@ -4,15 +4,15 @@ use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Span, Time};
 use firstflight_sim::{
-    Application, Flow, FlowId, LinkId, Network, NetworkError, PathSpec, Pause, Probability, QueueLimit,
-    Recorder, RouterSpec, Sim, Stop, TcpSpec, Traffic, dumbbell,
+    Application, Flow, FlowId, FlowStats, LinkId, Network, NetworkError, PathSpec, Pause, Probability,
+    QueueLimit, QuickStartStats, Recorder, Sim, Stop, TcpSpec, Topology, Traffic, in_a_row,
 };
 use firstflight_tcp::Config;
 
 use crate::choice::{ChoiceError, SchemeChoice};
-use crate::crossing::{self, Others, available};
+use crate::crossing::{self, Hop, available};
 use crate::observe::{Evidence, Observer};
-use crate::quantity::Decimal;
+use crate::quantity::{Decimal, QueueSize};
 use crate::rounds::Watch;
 use crate::scenario::{Goal, Rounds, Scenario};
 use crate::tap::Tap;
@@ -69,8 +69,9 @@ const MEASURED: FlowId = FlowId(0);
 /// enough to be in congestion avoidance.
 const WARM_UP: Span = Span::from_secs(10);
 const WARM_UP_RTTS: u64 = 100;
-/// How long Quick-Start's routers measure a constant bit rate before the flow begins, at least: ten intervals.
+/// How long Quick-Start's routers measure a constant bit rate before the flow begins, at least, and in intervals.
 const MEASURING: Span = Span::from_secs(1);
+const MEASURING_INTERVALS: u64 = 10;
 /// Responsive flows start within this from the beginning, as the seed says.
 const START_SPREAD: Span = Span::from_secs(1);
 
@@ -93,10 +94,10 @@ pub fn run(
     tap: Option<Box<dyn Tap>>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    let (network, bottleneck) = network(scenario, Some(choice))?;
+    let (network, bottlenecks) = network(scenario, Some(choice))?;
     let start = flow_start(scenario, Some(choice));
     let mss = u32::from(scenario.mss);
-    let observer = Observer::new(MEASURED, bottleneck, start.nanos(), mss, full, tap);
+    let observer = Observer::new(MEASURED, bottlenecks.clone(), start.nanos(), mss, full, tap);
     let clients = clients(scenario);
     let mut sim = Sim::new(&network, seed, (observer, Watch::new(clients, reply_bytes(scenario))))?;
     let latest = start + scenario.longest();
@@ -119,15 +120,17 @@ pub fn run(
             break;
         }
     }
-    let lives = lives(&sim, &network, clients);
+    let offers = sim.recorder().0.offered();
+    let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, &network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
+    let routers = routers(&sim, &network);
     let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
     let (observer, watch) = sim.into_recorder();
     let mut evidence = observer.finish(end.nanos())?;
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
-    let offered = std::mem::take(&mut evidence.offered);
-    evidence.recording.available = available(scenario, &Others { lives, offered });
+    evidence.recording.available = available(scenario, &hops);
+    evidence.routers = routers;
     evidence.finished_at = finished_at;
     Ok(Outcome { evidence, cross })
 }
@@ -165,15 +168,16 @@ pub fn run_without(
 /// have to measure what is there. The latter takes whole packets of a constant bit rate, so that the flow meets it
 /// in the same phase as every other scheme does.
 fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
+    let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
     match scenario.cross {
         Cross::Cbr(rate) if choice.is_some_and(|choice| asks_routers(scenario, choice)) => {
             let between = rate.time_for(Bytes::new(u64::from(scenario.packet())));
-            Time::ZERO + between * MEASURING.nanos().div_ceil(between.nanos().max(1))
+            Time::ZERO + between * measuring.nanos().div_ceil(between.nanos().max(1))
         }
         Cross::None | Cross::Cbr(_) => Time::ZERO,
-        Cross::OnOff { .. } => Time::ZERO + MEASURING,
+        Cross::OnOff { .. } => Time::ZERO + measuring,
         Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
-            Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS)
+            Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }
     }
 }
@@ -221,17 +225,20 @@ fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
 
 type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
 
-/// The network, and its bottleneck. Without a choice the measured flow is there, to be muted.
-fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNetwork, LinkId), RunError> {
+/// The network, and its bottlenecks. Without a choice the measured flow is there, to be muted.
+fn network(
+    scenario: &Scenario,
+    choice: Option<&SchemeChoice>,
+) -> Result<(AnyNetwork, Vec<LinkId>), RunError> {
     let clients = clients(scenario);
-    let topology = dumbbell(&path(scenario), clients + crossing::pairs(scenario.cross));
+    let topology = links(scenario, clients);
     let mut links = topology.links;
     if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
         for (hop, id) in
             topology.routes.iter().take(clients).flat_map(|route| route.forward.iter().enumerate())
         {
             if let Some(link) = links.get_mut(id.0 as usize).filter(|_| takes_part(scenario, hop)) {
-                link.quick_start = Some(RouterSpec::default());
+                link.quick_start = Some(scenario.qs_router.spec());
             }
         }
     }
@@ -267,10 +274,23 @@ fn network(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<(AnyNet
             muted: false,
         });
     }
-    if let Some(datagrams) = crossing::datagrams(scenario, topology.bottleneck) {
-        network.add(datagrams);
+    for (from, to) in scenario.topology.crossings() {
+        let way = topology.bottlenecks.get(from as usize..to as usize).unwrap_or_default();
+        if let Some(datagrams) = crossing::datagrams(scenario, way) {
+            network.add(datagrams);
+        }
     }
-    Ok((network, topology.bottleneck))
+    Ok((network, topology.bottlenecks))
+}
+
+/// The links, and a route for each client and for each pair of hosts of TCP cross traffic, in this order.
+fn links(scenario: &Scenario, clients: usize) -> Topology {
+    let hops = scenario.topology.hops();
+    let pairs = crossing::pairs(scenario.cross);
+    let crossings = scenario.topology.crossings();
+    let others = crossings.into_iter().flat_map(|way| std::iter::repeat_n(way, pairs));
+    let ways: Vec<_> = std::iter::repeat_n((0, hops), clients).chain(others).collect();
+    in_a_row(&path(scenario), hops, &ways)
 }
 
 fn path(scenario: &Scenario) -> PathSpec {
@@ -284,7 +304,11 @@ fn path(scenario: &Scenario) -> PathSpec {
         jitter: scenario.jitter.unwrap_or(Span::ZERO),
         access_rate: Some(scenario.access_rate),
         reverse_rate: Some(scenario.reverse_rate),
-        reverse_queue: QueueLimit::Unlimited,
+        reverse_queue: match scenario.reverse_queue {
+            Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
+            Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
+            Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
+        },
         rates: scenario.rate_trace.clone(),
         discipline: scenario.discipline(),
         policer: scenario.policer,
@@ -336,18 +360,44 @@ fn cross_totals<W: Recorder>(sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>, client
     })
 }
 
-/// When each responsive cross flow was active: from, and until when if it ended.
-fn lives<W: Recorder>(
+/// What the others did on one link; `offers` is what on/off sources offered on all of them.
+fn hop<W: Recorder>(
     sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
     network: &AnyNetwork,
     clients: usize,
-) -> Vec<(u64, Option<u64>)> {
-    let datagrams = |id: FlowId| {
-        let own = network.flows.get(id.0 as usize);
-        own.is_some_and(|flow| !matches!(flow.traffic, Traffic::Tcp(_)))
-    };
-    let responsive = others(sim, clients).filter(|id| !datagrams(*id)).filter_map(|id| sim.flow(id));
-    responsive.filter_map(|flow| Some((flow.started?.nanos(), flow.finished.map(Time::nanos)))).collect()
+    link: LinkId,
+    offers: &[(u64, FlowId, u64)],
+) -> Hop {
+    let mut hop = Hop::default();
+    for id in others(sim, clients).filter(|id| sim.way(*id).is_some_and(|way| way.contains(&link))) {
+        match network.flows.get(id.0 as usize).map(|flow| &flow.traffic) {
+            Some(Traffic::Cbr(cbr)) => hop.constant += cbr.rate.bps(),
+            Some(Traffic::OnOff(_)) => {
+                let own = offers.iter().filter(|(_, flow, _)| *flow == id);
+                hop.offered.extend(own.map(|(at, _, bps)| (*at, *bps)));
+            }
+            Some(Traffic::Tcp(_)) | None => {
+                let life = |flow: FlowStats| Some((flow.started?.nanos(), flow.finished.map(Time::nanos)));
+                hop.lives.extend(sim.flow(id).and_then(life));
+            }
+        }
+    }
+    hop
+}
+
+/// What the routers did with requests for a rate, all of them together; `None` if none takes part.
+fn routers<W: Recorder>(
+    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
+    network: &AnyNetwork,
+) -> Option<QuickStartStats> {
+    let with_router = (0u32..).zip(&network.links).filter(|(_, link)| link.quick_start.is_some());
+    let each = with_router.filter_map(|(id, _)| Some(sim.link(LinkId(id))?.quick_start));
+    each.reduce(|a, b| QuickStartStats {
+        asked: a.asked + b.asked,
+        granted: a.granted + b.granted,
+        reduced: a.reduced + b.reduced,
+        refused: a.refused + b.refused,
+    })
 }
 
 #[cfg(test)]

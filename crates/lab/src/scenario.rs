@@ -13,6 +13,8 @@ use crate::links::{Aqm, AqmKind};
 use crate::options::{LARGEST_RWND, Options};
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
 use crate::restart::RestartChoice;
+use crate::routers::QuickStartRouter;
+use crate::topology::Topology;
 use crate::words::{Cross, QuickStartHops};
 
 /// The size of a full packet, as it was given.
@@ -109,6 +111,12 @@ pub struct Scenario {
     pub reverse_rtt_share: Decimal,
     /// Which routers take part in Quick-Start.
     pub qs_hops: QuickStartHops,
+    /// What those routers do with requests.
+    pub qs_router: QuickStartRouter,
+    /// Which links there are.
+    pub topology: Topology,
+    /// The limit of the queue of the way back, of each hop; none never overflows.
+    pub reverse_queue: Option<QueueSize>,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -212,6 +220,9 @@ impl Default for Scenario {
             reverse_rate: Rate::from_bps(1_000 * MEGABIT),
             reverse_rtt_share: HALF,
             qs_hops: QuickStartHops::All,
+            qs_router: QuickStartRouter::default(),
+            topology: Topology::Single,
+            reverse_queue: None,
             seed: 1,
             runs: 1,
         }
@@ -327,6 +338,9 @@ impl Scenario {
             reverse_rate: options.reverse_rate.unwrap_or(access_rate),
             reverse_rtt_share: options.reverse_rtt_share.unwrap_or(base.reverse_rtt_share),
             qs_hops: options.qs_hops.unwrap_or(base.qs_hops),
+            qs_router: options.qs_router.unwrap_or(base.qs_router),
+            topology: options.topology.unwrap_or(base.topology),
+            reverse_queue: options.reverse_queue.unwrap_or(base.reverse_queue),
             seed: options.seed.unwrap_or(base.seed),
             runs: options.runs.unwrap_or(base.runs),
         };

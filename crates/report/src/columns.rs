@@ -65,11 +65,25 @@ pub const COLUMNS: &[Column] = &[
         "packets",
         "The flow's own data packets, retransmissions included, that the network dropped.",
     ),
+    whole(
+        "packets_marked",
+        "packets",
+        "The flow's own data packets that a queue marked as having met congestion (ECN), each counted once.",
+    ),
     whole("retransmissions", "packets", "Data packets that carried data sent before."),
     text("exit_cause", "Why the first standing exit left start-up; none if the flow ended first."),
     real("exit_time_s", "s", "First data packet sent until that exit."),
     real("exit_rate_bps", "bit/s", "The rate that the exit found, for schemes that find one."),
     real("granted_rate_bps", "bit/s", "The rate that Quick-Start's routers approved, headers included."),
+    whole(
+        "qs_asked",
+        "1",
+        "Quick-Start requests for a rate that reached a router of the path; one that passes two counts twice, those \
+         of all clients count. Only where routers can be asked.",
+    ),
+    whole("qs_granted", "1", "Of those, how many the router approved as they were."),
+    whole("qs_reduced", "1", "Of those, how many the router approved at a lower rate."),
+    whole("qs_refused", "1", "Of those, how many the router denied."),
     real("exit_cwnd_packets", "packets", "The congestion window at the exit, before any reduction."),
     real(
         "exit_cwnd_over_bdp",
@@ -94,8 +108,16 @@ pub const COLUMNS: &[Column] = &[
         "First data packet sent until the end of the first interval (the longer of the base round-trip time and \
          20 packet times) that brings nine tenths of the available rate, sustained for four in a row.",
     ),
-    whole("queue_peak_packets", "packets", "The longest queue at the bottleneck during the flow."),
-    real("queue_mean_packets", "packets", "The time-weighted mean queue at the bottleneck during the flow."),
+    whole(
+        "queue_peak_packets",
+        "packets",
+        "The longest queue at the bottleneck during the flow; of several bottlenecks, at any.",
+    ),
+    real(
+        "queue_mean_packets",
+        "packets",
+        "The time-weighted mean queue at the bottleneck during the flow; of several, where it is the longest.",
+    ),
     Column {
         name: "cross_lost_packets",
         unit: "packets",
@@ -184,6 +206,10 @@ mod tests {
             drops_all_rounds: Some(Some(1.0)),
             burst_packets: Some(Some(1.0)),
             ack_clock_s: Some(Some(1.0)),
+            qs_asked: Some(1),
+            qs_granted: Some(1),
+            qs_reduced: Some(0),
+            qs_refused: Some(0),
             ..Row::default()
         }
     }

@@ -30,6 +30,10 @@ pub(crate) enum Only {
     Rounds,
     /// Those without.
     Single,
+    /// Those in which a record has more than nought of it.
+    Any,
+    /// Those in which a record has the field.
+    Present,
 }
 
 /// How a cell is made of its record.
@@ -63,6 +67,10 @@ const fn single(head: [&'static str; 2], field: &'static str, show: Show, spare:
     ViewColumn { head, field, show, spare, only: Only::Single }
 }
 
+const fn routers(head: &'static str, field: &'static str) -> ViewColumn {
+    ViewColumn { head: ["QS", head], field, show: Show::Count, spare: 6, only: Only::Present }
+}
+
 /// All columns, in order.
 pub(crate) const VIEW: &[ViewColumn] = &[
     view(["scheme", ""], "scheme", Show::Name, 0),
@@ -84,6 +92,17 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     single(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 3),
     single(["over-", "lost p"], "overshoot_lost_packets", Show::Count, 2),
     single(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
+    ViewColumn {
+        head: ["marked", "p"],
+        field: "packets_marked",
+        show: Show::Count,
+        spare: 4,
+        only: Only::Any,
+    },
+    routers("asked", "qs_asked"),
+    routers("granted", "qs_granted"),
+    routers("reduced", "qs_reduced"),
+    routers("refused", "qs_refused"),
     view(["queue", "peak p"], "queue_peak_packets", Show::Count, 5),
     view(["cross", "lost p"], "cross_lost_packets", Show::Count, 5),
 ];
@@ -97,6 +116,8 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
         Only::Sized => sized,
         Only::Rounds => rounds,
         Only::Single => !rounds,
+        Only::Any => records.iter().any(|record| number(record, column.field).is_some_and(|n| n > 0.0)),
+        Only::Present => has(column.field),
     };
     VIEW.iter().filter(belongs).collect()
 }

@@ -72,6 +72,11 @@ impl Fabric {
         FlowId(u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX))
     }
 
+    /// The way of a flow's client.
+    pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
+        self.routes.get(flow.index()).map(|routes| &*routes.forward)
+    }
+
     /// The next event.
     pub(crate) fn next(&self) -> Option<(Time, Device)> {
         let (at, place) = self.agenda.next()?;

@@ -46,5 +46,5 @@ pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};
 pub use sizes::Sizes;
 pub use stats::{FlowStats, LinkStats, QuickStartStats};
-pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, single_path};
+pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, in_a_row, single_path};
 pub use trace::{RateTrace, TraceFault};

@@ -106,6 +106,11 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.arrived.get(flow.index().checked_sub(self.own)?).copied()
     }
 
+    /// The links from a flow's client to its server; `None` if there is no such flow.
+    pub fn way(&self, flow: FlowId) -> Option<&[LinkId]> {
+        self.fabric.forward(flow)
+    }
+
     /// Counters of a link; `None` if there is no such link.
     pub fn link(&self, link: LinkId) -> Option<LinkStats> {
         self.fabric.link(self.now, link)

@@ -81,8 +81,8 @@ pub struct Route {
 pub struct Topology {
     /// The links, for [`crate::Network::new`].
     pub links: Vec<LinkSpec>,
-    /// The link whose queue the figures show.
-    pub bottleneck: LinkId,
+    /// The links whose queues the figures show, from the first router on.
+    pub bottlenecks: Vec<LinkId>,
     /// A route for each pair of hosts.
     pub routes: Vec<Route>,
 }
@@ -96,36 +96,49 @@ pub fn single_path(path: &PathSpec) -> Topology {
 /// its own if the path names a rate for it; its queue is unlimited, since it stands for the sender's interface.
 /// The propagation of the access link is part of the bottleneck's, which changes no arrival.
 pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
-    let bottleneck = LinkId(0);
-    let back = LinkId(1);
-    let mut links = vec![
-        LinkSpec {
-            rates: path.rates.clone(),
-            queue: path.queue,
-            discipline: path.discipline,
-            policer: path.policer,
-            loss: path.loss,
-            jitter: path.jitter,
-            ..LinkSpec::new(Some(path.rate), path.forward_delay)
-        },
-        LinkSpec { queue: path.reverse_queue, ..LinkSpec::new(path.reverse_rate, path.reverse_delay) },
-    ];
-    let mut reverse = vec![back];
-    if let Some(batch) = path.ack_batch {
-        reverse.push(LinkId(2));
+    in_a_row(path, 1, &vec![(0, 1); pairs])
+}
+
+/// `hops` bottlenecks in a row, each as the path's, and a pair of hosts for each of `ways`, from a router to a later
+/// one, counted from nought. Each hop has an equal share of the propagation, the first one what is left over, so that
+/// a way across all of them has the path's. The ACKs of the ways that begin at the first router are held back as the
+/// path says. Access links are as in [`dumbbell`].
+pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
+    let hops = hops.max(1);
+    let share = |delay: Span, hop: u32| {
+        let equal = delay / u64::from(hops);
+        if hop == 0 { delay - equal * u64::from(hops - 1) } else { equal }
+    };
+    let forward = (0..hops).map(|hop| LinkSpec {
+        rates: path.rates.clone(),
+        queue: path.queue,
+        discipline: path.discipline,
+        policer: path.policer,
+        loss: path.loss,
+        jitter: path.jitter,
+        ..LinkSpec::new(Some(path.rate), share(path.forward_delay, hop))
+    });
+    let back = (0..hops).map(|hop| LinkSpec {
+        queue: path.reverse_queue,
+        ..LinkSpec::new(path.reverse_rate, share(path.reverse_delay, hop))
+    });
+    let mut links: Vec<LinkSpec> = forward.chain(back).collect();
+    let batch = path.ack_batch.map(|batch| {
         links.push(LinkSpec { batch: Some(batch), ..LinkSpec::new(None, Span::ZERO) });
-    }
-    let mut routes = Vec::with_capacity(pairs);
-    for _ in 0..pairs {
-        let mut forward = Vec::with_capacity(2);
+        LinkId(2 * hops)
+    });
+    let mut routes = Vec::with_capacity(ways.len());
+    for &(from, to) in ways {
+        let mut forward = Vec::with_capacity(1 + (to - from) as usize);
         if let Some(rate) = path.access_rate {
             forward.push(LinkId(u32::try_from(links.len()).unwrap_or(u32::MAX)));
             links.push(LinkSpec::new(Some(rate), Span::ZERO));
         }
-        forward.push(bottleneck);
-        routes.push(Route { forward, reverse: reverse.clone() });
+        forward.extend((from..to).map(LinkId));
+        let back = (from..to).rev().map(|hop| LinkId(hops + hop));
+        routes.push(Route { forward, reverse: back.chain(batch.filter(|_| from == 0)).collect() });
     }
-    Topology { links, bottleneck, routes }
+    Topology { links, bottlenecks: (0..hops).map(LinkId).collect(), routes }
 }
 
 /// Routers in a row, hosts at each of them: flows between any two routers share the links that both cross.

@@ -4,9 +4,9 @@ use firstflight::avoidance::Reno;
 use firstflight::schemes::SlowStart;
 use firstflight::{Bytes, Rate, Span, Time};
 use firstflight_sim::{
-    CbrSpec, DropCause, Flow, FlowFault, FlowId, FlowStats, LinkFault, LinkId, LinkSpec, Network,
+    Batch, CbrSpec, DropCause, Flow, FlowFault, FlowId, FlowStats, LinkFault, LinkId, LinkSpec, Network,
     NetworkError, Packet, PathSpec, Probability, QueueLimit, Recorder, Sim, Stop, Traffic, dumbbell,
-    single_path,
+    in_a_row, single_path,
 };
 use proptest::prelude::*;
 
@@ -207,15 +207,37 @@ fn a_dumbbell_shares_the_bottleneck_and_the_way_back() {
     assert_eq!((path.forward_delay.nanos(), path.reverse_delay.nanos()), (40, 41));
     let single = single_path(&path);
     assert_eq!((single.links.len(), single.routes.len()), (2, 1));
-    assert_eq!(single.routes[0].forward, [single.bottleneck]);
+    assert_eq!(single.routes[0].forward, [single.bottlenecks[0]]);
     path.access_rate = Some(Rate::from_bps(5_000_000));
     let topology = dumbbell(&path, 2);
     assert_eq!(topology.links.len(), 4);
     assert_eq!(topology.links[0].queue, path.queue);
     assert_eq!(topology.routes[0].reverse, topology.routes[1].reverse);
     assert_ne!(topology.routes[0].forward[0], topology.routes[1].forward[0]);
-    assert_eq!(topology.routes[0].forward[1], topology.bottleneck);
-    assert_eq!(topology.routes[1].forward[1], topology.bottleneck);
+    assert_eq!(topology.routes[0].forward[1], topology.bottlenecks[0]);
+    assert_eq!(topology.routes[1].forward[1], topology.bottlenecks[0]);
+}
+
+#[test]
+fn bottlenecks_in_a_row_share_the_propagation_and_are_crossed_in_order() {
+    let mut path =
+        PathSpec::symmetric(Rate::from_bps(1_000_000), Span::from_nanos(101), QueueLimit::Packets(9));
+    path.access_rate = Some(Rate::from_bps(5_000_000));
+    path.ack_batch = Some(Batch::Every(Span::from_millis(5)));
+    let topology = in_a_row(&path, 3, &[(0, 3), (1, 2), (0, 1)]);
+    let ids = |ids: &[u32]| -> Vec<LinkId> { ids.iter().map(|id| LinkId(*id)).collect() };
+    assert_eq!(topology.bottlenecks, ids(&[0, 1, 2]));
+    let delays = |links: &[LinkId]| -> Vec<u64> {
+        links.iter().map(|id| topology.links[id.0 as usize].delay.nanos()).collect()
+    };
+    let [through, second, first] = &topology.routes[..] else { panic!("three routes") };
+    // Three links there, three back, the batches, three access links.
+    assert_eq!((&through.forward, &through.reverse), (&ids(&[7, 0, 1, 2]), &ids(&[5, 4, 3, 6])));
+    assert_eq!((&second.forward, &second.reverse), (&ids(&[8, 1]), &ids(&[4])), "no batches elsewhere");
+    assert_eq!((&first.forward, &first.reverse), (&ids(&[9, 0]), &ids(&[3, 6])));
+    assert_eq!(delays(&through.forward), [0, 18, 16, 16]);
+    assert_eq!(delays(&through.reverse), [17, 17, 17, 0]);
+    assert!(topology.links[..3].iter().all(|link| link.queue == path.queue && link.rate == Some(path.rate)));
 }
 
 #[test]

@@ -76,6 +76,12 @@ fn the_settings_make_the_same_scenario_again() {
             ("cross", "web:30%"),
         ],
         &[
+            ("rate", "10mbit"),
+            ("topology", "parking-lot:hops=3,cross=through"),
+            ("qs-router", "estimator=ewma,reduction=no,slots=2"),
+            ("reverse-queue", "64kB"),
+        ],
+        &[
             ("rate-trace", "0s=10mbit,2s=0,3s=20mbit"),
             ("policer", "15mbit,64kB"),
             ("ack-aggregation", "16,5ms"),
@@ -93,6 +99,19 @@ fn the_settings_make_the_same_scenario_again() {
         assert_eq!(again, path);
         assert_eq!(again.hash(), path.hash());
     }
+}
+
+#[test]
+fn a_path_of_several_hops_or_a_slow_way_back_says_so() {
+    let words = |options: &[(&str, &str)]| resolve(options).expect("a path").describe();
+    let lot = words(&[("topology", "parking-lot:hops=3")]);
+    assert!(lot.starts_with("parking lot of 3 hops, each 100 Mbit/s, 80 ms base RTT"), "{lot}");
+    assert!(lot.contains(", 40 Mbit/s CBR across each hop, "), "{lot}");
+    let web = words(&[("topology", "parking-lot:hops=3,cross=2"), ("cross", "poisson:2,200p")]);
+    assert!(web.contains(", 2 TCP transfers a second of 200p across hop 2, in the mean, "), "{web}");
+    let slow = words(&[("rate", "10mbit"), ("reverse-rate", "50kbit"), ("reverse-queue", "10p")]);
+    assert!(slow.contains(", no cross traffic, 50 kbit/s back, queue back of 10 packets, "), "{slow}");
+    assert!(!words(&[]).contains("back"));
 }
 
 #[test]

@@ -7,6 +7,8 @@ use firstflight_sim::Batch;
 use super::{Goal, Rounds, Scenario};
 use crate::links::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
+use crate::routers::QuickStartRouter;
+use crate::topology::Topology;
 use crate::words;
 
 /// Settings that are there or not.
@@ -59,6 +61,11 @@ impl Scenario {
         let aggregation = self.ack_aggregation;
         settings.extend(aggregation.map(|batch| ("ack-aggregation", show_ack_aggregation(batch))));
         settings.extend(self.ecn.then(|| ("ecn", true.to_string())));
+        let router = Some(self.qs_router).filter(|router| *router != QuickStartRouter::default());
+        settings.extend(router.map(|router| ("qs-router", router.to_string())));
+        let topology = Some(self.topology).filter(|topology| *topology != Topology::Single);
+        settings.extend(topology.map(|topology| ("topology", topology.to_string())));
+        settings.extend(self.reverse_queue.map(|queue| ("reverse-queue", queue.to_string())));
         settings
     }
 
@@ -98,6 +105,17 @@ impl Scenario {
         format!("{count} rounds of {}{clients}, {} idle between", show_bytes(bytes), show_span(idle))
     }
 
+    /// The way back, if it is slower than the bottleneck or may overflow.
+    fn describe_way_back(&self) -> String {
+        let rate = Some(self.reverse_rate).filter(|rate| *rate < self.rate);
+        let rate = rate.map(|rate| format!(", {} back", quantity::humane_rate(rate)));
+        let queue = self.reverse_queue.map(|queue| match queue {
+            QueueSize::Packets(packets) => format!(", queue back of {packets} packets"),
+            other => format!(", queue back of {other}"),
+        });
+        rate.unwrap_or_default() + &queue.unwrap_or_default()
+    }
+
     /// The path in words, for titles.
     pub fn describe(&self) -> String {
         let queue = match self.queue {
@@ -107,7 +125,8 @@ impl Scenario {
         };
         let kind = self.aqm.map_or("drop-tail", |aqm| aqm.kind.title());
         let marks = if self.ecn && self.aqm.is_some_and(|aqm| aqm.ecn) { " that marks" } else { "" };
-        let cross = self.cross.describe();
+        let cross = self.topology.describe_cross(&self.cross.describe());
+        let hops = self.topology.describe();
         let goal = match self.goal {
             Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
             Goal::Size(bytes) => format!("{} to transfer", quantity::humane_bytes(bytes)),
@@ -127,8 +146,9 @@ impl Scenario {
             Some(Batch::Every(span)) => format!(", ACKs released every {}", quantity::humane_span(span)),
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
+        let back = self.describe_way_back();
         format!(
-            "{rate}{policer}, {} base RTT, {kind} queue of {queue}{marks}, {cross}{acks}, {}-byte packets, {goal}",
+            "{hops}{rate}{policer}, {} base RTT, {kind} queue of {queue}{marks}, {cross}{back}{acks}, {}-byte packets, {goal}",
             quantity::humane_span(self.rtt),
             self.packet(),
         )

@@ -1,0 +1,176 @@
+//! Words of the topology: which links the flow crosses, and which of them cross traffic does.
+
+use std::fmt;
+
+use crate::quantity::{self, QuantityError, Why, refuse};
+
+/// The links between the two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Topology {
+    /// One bottleneck.
+    #[default]
+    Single,
+    /// Bottlenecks in a row, all of which the measured flow crosses: each has the path's rate, queue, policer, loss
+    /// and jitter for itself and an equal share of its propagation.
+    ParkingLot {
+        /// How many.
+        hops: u32,
+        /// Where the cross traffic is.
+        cross: Crossed,
+    },
+}
+
+/// Which hops the cross traffic crosses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossed {
+    /// Every hop has cross traffic of its own, which comes before it and leaves after it.
+    Each,
+    /// The same cross traffic crosses all hops.
+    Through,
+    /// Only this one has any, counted from one at the sender.
+    Hop(u32),
+}
+
+/// The most hops.
+const MOST: u64 = 100;
+
+impl Topology {
+    /// How many hops the measured flow crosses, its access link aside.
+    pub const fn hops(self) -> u32 {
+        match self {
+            Self::Single => 1,
+            Self::ParkingLot { hops, .. } => hops,
+        }
+    }
+
+    /// The ways of cross traffic, each from a router to another, counted from nought at the sender.
+    pub fn crossings(self) -> Vec<(u32, u32)> {
+        match self {
+            Self::Single => vec![(0, 1)],
+            Self::ParkingLot { hops, cross: Crossed::Each } => (0..hops).map(|hop| (hop, hop + 1)).collect(),
+            Self::ParkingLot { hops, cross: Crossed::Through } => vec![(0, hops)],
+            Self::ParkingLot { cross: Crossed::Hop(hop), .. } => vec![(hop.saturating_sub(1), hop)],
+        }
+    }
+
+    /// In words, ahead of the rate; nothing for a single bottleneck.
+    pub(crate) fn describe(self) -> String {
+        match self {
+            Self::Single => String::new(),
+            Self::ParkingLot { hops, .. } => format!("parking lot of {hops} hops, each "),
+        }
+    }
+
+    /// The words of cross traffic that is "across", with what it is across.
+    pub(crate) fn describe_cross(self, cross: &str) -> String {
+        let across = match self {
+            Self::Single => return cross.to_owned(),
+            Self::ParkingLot { cross: Crossed::Each, .. } => " across each hop".to_owned(),
+            Self::ParkingLot { cross: Crossed::Through, .. } => " across all hops".to_owned(),
+            Self::ParkingLot { cross: Crossed::Hop(hop), .. } => format!(" across hop {hop}"),
+        };
+        cross.replacen(" across", &across, 1)
+    }
+}
+
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => f.write_str("single"),
+            Self::ParkingLot { hops, cross } => {
+                write!(f, "parking-lot:hops={hops},cross=")?;
+                match cross {
+                    Crossed::Each => f.write_str("each"),
+                    Crossed::Through => f.write_str("through"),
+                    Crossed::Hop(hop) => write!(f, "{hop}"),
+                }
+            }
+        }
+    }
+}
+
+const TOPOLOGY: &str = "a topology is `single`, or bottlenecks in a row as in `parking-lot:hops=3` (at most 100), with \
+                        `,cross=each` (unless said), `,cross=through` or the one hop that has cross traffic, as in \
+                        `,cross=2`";
+
+/// A topology: `single`, `parking-lot:hops=3`, `parking-lot:hops=3,cross=through`.
+///
+/// # Errors
+/// Anything else; no hops, too many, or a hop that is not there.
+pub fn topology(text: &str) -> Result<Topology, QuantityError> {
+    let text = text.trim();
+    if text == "single" {
+        return Ok(Topology::Single);
+    }
+    let Some(settings) = text.strip_prefix("parking-lot:") else {
+        return Err(refuse(text, Why::UnknownWord, TOPOLOGY));
+    };
+    let (mut hops, mut cross) = (None, None);
+    for part in settings.split(',').map(str::trim) {
+        match part.split_once('=') {
+            Some(("hops", value)) if hops.is_none() => hops = Some(hop(value)?),
+            Some(("cross", value)) if cross.is_none() => {
+                cross = Some(match value {
+                    "each" => Crossed::Each,
+                    "through" => Crossed::Through,
+                    number => Crossed::Hop(hop(number)?),
+                });
+            }
+            Some(("hops" | "cross", _)) => return Err(refuse(part, Why::Conflict, TOPOLOGY)),
+            _ => return Err(refuse(part, Why::UnknownWord, TOPOLOGY)),
+        }
+    }
+    let Some(hops) = hops else { return Err(refuse(text, Why::NoNumber, TOPOLOGY)) };
+    match cross.unwrap_or(Crossed::Each) {
+        Crossed::Hop(hop) if hop > hops => Err(refuse(text, Why::TooLarge, TOPOLOGY)),
+        cross => Ok(Topology::ParkingLot { hops, cross }),
+    }
+}
+
+fn hop(text: &str) -> Result<u32, QuantityError> {
+    let count = quantity::count(text).map_err(|error| QuantityError { allowed: TOPOLOGY.into(), ..error })?;
+    match u32::try_from(count) {
+        Ok(hops) if count <= MOST => Ok(hops),
+        _ => Err(refuse(text, Why::TooLarge, TOPOLOGY)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_topology_reads_back_as_what_it_shows() {
+        for text in ["single", "parking-lot:hops=3,cross=each", "parking-lot:hops=10,cross=2"] {
+            assert_eq!(topology(text).expect(text).to_string(), text);
+        }
+        let lot = Topology::ParkingLot { hops: 3, cross: Crossed::Each };
+        assert_eq!(topology("parking-lot:hops=3"), Ok(lot));
+        assert_eq!(lot.crossings(), [(0, 1), (1, 2), (2, 3)]);
+        let through = topology("parking-lot:cross=through,hops=3").expect("a lot");
+        assert_eq!(through.crossings(), [(0, 3)]);
+        let one = topology("parking-lot:hops=3,cross=2").expect("a lot");
+        assert_eq!((one.crossings(), one.hops()), (vec![(1, 2)], 3));
+    }
+
+    #[test]
+    fn topologies_that_make_no_sense_are_refused_with_what_is_allowed() {
+        for (text, why) in [
+            ("", Why::UnknownWord),
+            ("dumbell", Why::UnknownWord),
+            ("parking-lot", Why::UnknownWord),
+            ("parking-lot:", Why::UnknownWord),
+            ("parking-lot:cross=each", Why::NoNumber),
+            ("parking-lot:hops=0", Why::Zero),
+            ("parking-lot:hops=101", Why::TooLarge),
+            ("parking-lot:hops=3,cross=4", Why::TooLarge),
+            ("parking-lot:hops=3,hops=4", Why::Conflict),
+            ("parking-lot:hops=3,cross=all", Why::NoNumber),
+            ("parking-lot:hops=3,speed=4", Why::UnknownWord),
+        ] {
+            let error = topology(text).expect_err(text);
+            assert_eq!(error.why, why, "{text}");
+            assert!(error.to_string().contains("a topology is `single`, or"), "{error}");
+        }
+    }
+}
