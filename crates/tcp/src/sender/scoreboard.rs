@@ -26,13 +26,15 @@ enum Fate {
     Sacked,
 }
 
-/// A segment outstanding: 56 bytes, and 8 more for its place in the order of transmission.
+/// A segment outstanding: 48 bytes, and 8 more for its place in the order of transmission; 63 with the room that
+/// [`push`] keeps.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     start: u64,
     sent_at: Time,
-    packet: u64,
     delivered_at_send: u64,
+    /// Low 32 bits of the packet's number; see [`Scoreboard::number`].
+    packet: u32,
     /// Nanoseconds from the newest delivery, and from the first transmission of the sampling interval, to this
     /// transmission; saturating (draft-cheng-iccrg-delivery-rate-estimation).
     since_delivery: u32,
@@ -124,6 +126,8 @@ pub(crate) struct Scoreboard {
     lost: u64,
     /// One past the highest SACKed record.
     sacked_end: u64,
+    /// The number of the packet sent last.
+    newest: u64,
     /// Whether the order of transmissions is kept, which RACK needs.
     ordered: bool,
 }
@@ -177,10 +181,11 @@ impl Scoreboard {
     pub(crate) fn sent(&mut self, start: u64, payload: u16, fin: bool, how: &Transmission) {
         let len = payload + u16::from(fin);
         let index = self.end_index();
-        self.records.push_back(Record {
+        self.newest = how.packet;
+        let record = Record {
             start,
             sent_at: how.at,
-            packet: how.packet,
+            packet: low(how.packet),
             delivered_at_send: how.delivered,
             since_delivery: how.since_delivery,
             since_first_sent: how.since_first_sent,
@@ -191,24 +196,26 @@ impl Scoreboard {
             limit: how.limit,
             resent: false,
             fin,
-        });
+        };
+        push(&mut self.records, record);
         self.pipe += u64::from(len);
         self.push_order(index, how.packet);
     }
 
     fn push_order(&mut self, index: u64, packet: u64) {
         if self.ordered {
-            self.order.push_back(Slot { index: low(index), packet: low(packet) });
+            push(&mut self.order, Slot { index: low(index), packet: low(packet) });
         }
     }
 
     /// A range given by one of the `next_*` functions left again.
     pub(crate) fn resent(&mut self, range: &Range, how: &Transmission) {
+        self.newest = how.packet;
         let record = self.at_mut(range.index);
         let was = record.fate;
         let len = u64::from(record.len);
         record.sent_at = how.at;
-        record.packet = how.packet;
+        record.packet = low(how.packet);
         record.delivered_at_send = how.delivered;
         record.since_delivery = how.since_delivery;
         record.since_first_sent = how.since_first_sent;
@@ -233,7 +240,7 @@ impl Scoreboard {
                 self.records.pop_front();
                 self.forget(&record, u64::from(record.len));
                 if record.fate != Fate::Sacked {
-                    arrivals.push(arrival(&record, false));
+                    arrivals.push(self.arrival(&record, false));
                 }
                 self.drop_head(&record);
                 segments += 1;
@@ -299,7 +306,7 @@ impl Scoreboard {
             if record.fate == Fate::Lost {
                 self.lost -= 1;
             }
-            arrivals.push(arrival(&record, true));
+            arrivals.push(self.arrival(&record, true));
             let marked = self.at_mut(index);
             marked.fate = Fate::Sacked;
             marked.skip = 1;
@@ -387,6 +394,7 @@ impl Scoreboard {
         let record = self.at_mut(index);
         record.fate = Fate::Lost;
         let (packet, tag, len) = (record.packet, record.tag, u64::from(record.len));
+        let packet = self.number(packet);
         self.pipe -= len;
         self.lost += 1;
         if index < self.cursor {
@@ -411,7 +419,7 @@ impl Scoreboard {
                 continue;
             };
             let record = self.at(index);
-            if record.packet >= newest {
+            if self.number(record.packet) >= newest {
                 break;
             }
             if record.sent_at > deadline {
@@ -430,7 +438,7 @@ impl Scoreboard {
             return None;
         }
         let record = self.at(index);
-        (low(record.packet) == slot.packet && record.in_network()).then_some(index)
+        (record.packet == slot.packet && record.in_network()).then_some(index)
     }
 
     /// The timer fired: everything not SACKed is lost (RFC 6298 section 5.4 and RFC 5681 section 3.1, as Linux
@@ -481,7 +489,7 @@ impl Scoreboard {
         let mut slots: Vec<(Time, Slot)> = (base..)
             .zip(&self.records)
             .filter(|(_, record)| record.in_network())
-            .map(|(index, record)| (record.sent_at, Slot { index: low(index), packet: low(record.packet) }))
+            .map(|(index, record)| (record.sent_at, Slot { index: low(index), packet: record.packet }))
             .collect();
         slots.sort_by_key(|(at, slot)| (*at, slot.packet));
         self.order.extend(slots.into_iter().map(|(_, slot)| slot));
@@ -534,25 +542,39 @@ impl Scoreboard {
         let record = self.at(index);
         Range { start: record.start, len: record.len - u16::from(record.fin), fin: record.fin, index }
     }
+
+    /// The whole number of a packet: fewer than 2^32 leave while one is outstanding, for what is outstanding holds
+    /// the window, which is less than 2^30 bytes (RFC 7323 section 2.3).
+    fn number(&self, packet: u32) -> u64 {
+        self.newest - u64::from(low(self.newest).wrapping_sub(packet))
+    }
+
+    fn arrival(&self, record: &Record, selectively: bool) -> Arrival {
+        let delivered = Delivered {
+            packet: self.number(record.packet),
+            bytes: Bytes::new(u64::from(record.len - u16::from(record.fin))),
+            sent_at: record.sent_at,
+            tag: record.tag,
+            delivered_at_send: Bytes::new(record.delivered_at_send),
+            limit: record.limit,
+            retransmitted: record.resent,
+            selectively,
+        };
+        Arrival {
+            delivered,
+            end: record.end(),
+            since_delivery: record.since_delivery,
+            since_first_sent: record.since_first_sent,
+        }
+    }
 }
 
-fn arrival(record: &Record, selectively: bool) -> Arrival {
-    let delivered = Delivered {
-        packet: record.packet,
-        bytes: Bytes::new(u64::from(record.len - u16::from(record.fin))),
-        sent_at: record.sent_at,
-        tag: record.tag,
-        delivered_at_send: Bytes::new(record.delivered_at_send),
-        limit: record.limit,
-        retransmitted: record.resent,
-        selectively,
-    };
-    Arrival {
-        delivered,
-        end: record.end(),
-        since_delivery: record.since_delivery,
-        since_first_sent: record.since_first_sent,
+/// Adds to a ring that grows by an eighth: doubling would keep up to twice the memory that the window needs.
+fn push<T>(ring: &mut VecDeque<T>, item: T) {
+    if ring.len() == ring.capacity() {
+        ring.reserve_exact((ring.len() / 8).max(16));
     }
+    ring.push_back(item);
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "an index lies within 2^32 of the base")]

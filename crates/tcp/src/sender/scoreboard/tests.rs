@@ -37,10 +37,51 @@ fn lost_by_sacks(board: &mut Scoreboard) -> Vec<u64> {
     lost.iter().map(|packet| packet.packet).collect()
 }
 
+/// Bytes that the rings keep, for each of `segments`.
+fn bytes_per(segments: u64, board: &Scoreboard) -> u64 {
+    let bytes = board.records.capacity() * size_of::<Record>()
+        + board.order.capacity() * size_of::<Slot>()
+        + board.again.capacity() * size_of::<u64>();
+    (bytes as u64).div_ceil(segments)
+}
+
 #[test]
-fn a_record_takes_at_most_56_bytes_and_a_segment_64_in_all() {
-    assert!(size_of::<Record>() <= 56);
-    assert!(size_of::<Record>() + size_of::<Slot>() <= 64);
+fn a_window_takes_at_most_64_bytes_a_segment() {
+    // 2^20 and one more is where rings that double are half empty.
+    for segments in [100, 1_000, 10_000, 1_000_000, (1 << 20) + 1] {
+        let board = board(segments);
+        assert!(bytes_per(segments, &board) <= 64, "{segments}: {}", bytes_per(segments, &board));
+    }
+}
+
+#[test]
+fn repairing_half_of_a_window_takes_no_more_than_64_bytes_a_segment() {
+    let segments = (1 << 20) + 1;
+    let mut board = board(segments);
+    let mut lost = Vec::new();
+    for (packet, sacked) in (segments..).zip((1..segments).step_by(2)) {
+        sack(&mut board, sacked, sacked + 1);
+        board.mark_lost_by_sacks(&mut lost);
+        board.mark_overdue(sacked, Time::from_nanos(sacked), &mut lost);
+        if let Some(range) = board.next_lost() {
+            board.resent(&range, &how(packet, packet));
+        }
+    }
+    assert_eq!(lost.len() as u64, segments / 2, "all but the last are found");
+    assert!(bytes_per(segments, &board) <= 64, "{}", bytes_per(segments, &board));
+}
+
+#[test]
+fn packet_numbers_beyond_32_bits_come_back_whole() {
+    let first = u64::from(u32::MAX) - 1;
+    let mut board = Scoreboard::new(true);
+    for i in 0..4 {
+        board.sent(i * u64::from(MSS), MSS, false, &how(first + i, i));
+    }
+    let mut arrivals = Vec::new();
+    board.acknowledge(4 * u64::from(MSS), &mut arrivals);
+    let numbers: Vec<u64> = arrivals.iter().map(|arrival| arrival.delivered.packet).collect();
+    assert_eq!(numbers, [first, first + 1, first + 2, first + 3]);
 }
 
 #[test]
