@@ -386,6 +386,27 @@ mod tests {
     }
 
     #[test]
+    fn every_bound_of_a_parameter_can_be_written() {
+        let schemes = registry::schemes().iter().flat_map(|entry| entry.parameters);
+        let restarts = registry::restarts().iter().flat_map(|entry| entry.parameters);
+        for parameter in schemes.chain(restarts) {
+            let bounds = match parameter.kind {
+                Kind::Count { least, most } => [Value::Count(least), Value::Count(most)],
+                Kind::Span { least, most } => [Value::Span(least), Value::Span(most)],
+                Kind::Rate { least, most } => [Value::Rate(least), Value::Rate(most)],
+                Kind::Bytes { least, most } => [Value::Bytes(least), Value::Bytes(most)],
+                Kind::Fraction { least_ppm, most_ppm } => {
+                    [Value::Fraction { ppm: least_ppm }, Value::Fraction { ppm: most_ppm }]
+                }
+                Kind::Word(_) => continue,
+            };
+            for bound in bounds {
+                assert_eq!(read(parameter, &bound.to_string()), Ok(bound), "{}", parameter.name);
+            }
+        }
+    }
+
+    #[test]
     fn unknown_schemes_are_refused_by_name() {
         assert_eq!(fault("slow-strat"), "unknown scheme `slow-strat`; is `slow-start` meant?");
         assert!(fault("zzzzzzzzzzzzzzzzz").contains("; there are slow-start"));

@@ -78,7 +78,7 @@ pub(crate) const CWV: RestartEntry = RestartEntry {
         },
         Parameter {
             name: NVP,
-            kind: Kind::Span { least: Span::from_secs(1), most: Span::from_secs(365 * 24 * 3600) },
+            kind: Kind::Span { least: Span::from_secs(1), most: Span::from_secs(1_000 * 3600) },
             // RFC 7661 section 4.4: five minutes.
             default: Value::Span(Span::from_secs(300)),
             help: "how long a window is kept without being validated (rfc7661)",

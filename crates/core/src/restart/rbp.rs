@@ -36,7 +36,8 @@ const AFTER: &str = "after";
 const BURST: &str = "burst";
 const EXPIRES: &str = "expires";
 
-const YEAR: Span = Span::from_secs(365 * 24 * 3600);
+/// As long as a time can be said on the command line.
+const LONGEST: Span = Span::from_secs(1_000 * 3600);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -71,7 +72,7 @@ const PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: EXPIRES,
-        kind: Kind::Span { least: Span::from_secs(1), most: YEAR },
+        kind: Kind::Span { least: Span::from_secs(1), most: LONGEST },
         default: Value::Span(Span::from_secs(300)),
         help: "the idle time after which the estimate is forgotten",
     },

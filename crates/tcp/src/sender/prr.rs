@@ -38,7 +38,8 @@ impl Prr {
         Self { recover_flight, ..Self::default() }
     }
 
-    /// RFC 9937 section 6.2: the window after this ACK.
+    /// RFC 9937 section 6.2: the window after this ACK. It holds a segment at least: less would say that nothing may
+    /// leave, and an empty pipe always takes one.
     pub(crate) fn on_ack(&mut self, ack: &PrrAck) {
         self.delivered += ack.delivered.get();
         let (pipe, ssthresh, mss) = (ack.pipe.get(), ack.ssthresh.get(), ack.mss.get());
@@ -57,7 +58,7 @@ impl Prr {
         if self.out == 0 {
             count = count.max(mss);
         }
-        self.window = Bytes::new(pipe + count);
+        self.window = Bytes::new((pipe + count).max(mss));
     }
 
     /// Data left.
@@ -113,6 +114,14 @@ mod tests {
         let mut prr = Prr::begin(MSS * 1_000, Bytes::ZERO, Bytes::ZERO);
         prr.on_ack(&PrrAck { delivered: Bytes::ZERO, ..ack(900, 500, false) });
         assert_eq!(prr.window(), MSS * 901);
+    }
+
+    #[test]
+    fn the_window_holds_a_segment_even_when_a_short_one_was_delivered() {
+        let mut prr = Prr::begin(MSS * 4, Bytes::ZERO, Bytes::ZERO);
+        prr.sent(MSS);
+        prr.on_ack(&PrrAck { delivered: Bytes::new(900), ..ack(0, 2, false) });
+        assert_eq!(prr.window(), MSS);
     }
 
     #[test]
