@@ -132,6 +132,9 @@ pub(crate) struct PathOptions {
     /// Clients with rounds, all with the same scheme [1].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) clients: Option<String>,
+    /// An application that stops and goes: how much it writes and how often, as in 64kB,200ms, or all at once [all].
+    #[arg(long, value_name = "SIZE,TIME", allow_hyphen_values = true)]
+    pub(crate) app: Option<String>,
     /// How long to send, instead of --size [built-in path: 50s].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) duration: Option<String>,

@@ -14,7 +14,7 @@ impl PathOptions {
     /// What was given, under the lab's keys.
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
-        let Self { rounds, idle, spread, clients, .. } = self;
+        let Self { rounds, idle, spread, clients, app, .. } = self;
         let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
         let Self { policer, rate_trace, ack_aggregation, qs_router, topology, reverse_queue, .. } = self;
         let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
@@ -32,6 +32,7 @@ impl PathOptions {
             ("idle", idle),
             ("spread", spread),
             ("clients", clients),
+            ("app", app),
             ("duration", duration),
             ("limit", limit),
             ("access-rate", access_rate),

@@ -37,6 +37,23 @@ pub fn ideal_fct(steps: &Steps, syn_at: u64, base_rtt: u64, ip_bytes: u64) -> Op
     carried_by(steps, from, ip_bytes).map(|end| end - syn_at)
 }
 
+/// The same for a stream that is written bit by bit: `writes` has, of each write, how long after the SYN it is made
+/// and the IP bytes of the stream from there to its end. None of those can leave before; so the ideal is the latest,
+/// over the writes, of the instants by which the rest of the stream is carried if that begins with the write. A stream
+/// that is written at once is one write, at the SYN.
+pub fn ideal_fct_of_writes(
+    steps: &Steps,
+    syn_at: u64,
+    base_rtt: u64,
+    writes: impl IntoIterator<Item = (u64, u64)>,
+) -> Option<u64> {
+    writes.into_iter().try_fold(0, |latest: u64, (after, ip_bytes)| {
+        let put_off = after.saturating_sub(base_rtt);
+        let end = ideal_fct(steps, syn_at.checked_add(put_off)?, base_rtt, ip_bytes)?;
+        Some(latest.max(end.checked_add(put_off)?))
+    })
+}
+
 /// Payload that the ideal sender has delivered, as corners of a line: (when, bytes), up to `until`.
 pub fn ideal_line(
     steps: &Steps,
@@ -78,6 +95,22 @@ mod tests {
         // Half the rate from 620 ms on, which is 500 ms after the first byte can arrive.
         let steps = [(0, 8_000_000), (620_000_000, 4_000_000)];
         assert_eq!(ideal_fct(&steps, 0, 80_000_000, 1_000_000), Some(620_000_000 + 1_000_000_000));
+    }
+
+    #[test]
+    fn what_is_written_late_cannot_be_early() {
+        // A byte a microsecond, 80 ms of base RTT: a megabyte at once takes 120 ms and a second.
+        let steps = [(0, 8_000_000)];
+        let of =
+            |writes: &[(u64, u64)]| ideal_fct_of_writes(&steps, 5_000, 80_000_000, writes.iter().copied());
+        assert_eq!(of(&[(0, 1_000_000)]), Some(1_120_000_000));
+        // The path is the limit: half of it at 300 ms is in time.
+        assert_eq!(of(&[(0, 1_000_000), (300_000_000, 500_000)]), Some(1_120_000_000));
+        // The application is: the second half leaves at two seconds and arrives half a round trip later.
+        assert_eq!(of(&[(0, 1_000_000), (2_000_000_000, 500_000)]), Some(2_540_000_000));
+        // Written before the handshake is over is as if at once.
+        assert_eq!(of(&[(0, 1_000), (80_000_000, 1_000)]), Some(121_000_000));
+        assert_eq!(ideal_fct_of_writes(&[(0, 0)], 0, 80_000_000, [(0, 1)]), None);
     }
 
     #[test]

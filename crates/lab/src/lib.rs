@@ -52,6 +52,6 @@ pub use replay::{ReplayError, controller_of, header_for, record, trace_header};
 pub use restart::{RestartChoice, over_restarts, parse_restarts};
 pub use row::Row;
 pub use run::{CrossTotals, Outcome, RunError, run, run_without};
-pub use scenario::{Goal, Packet, Rounds, Scenario, ScenarioError};
+pub use scenario::{Goal, Packet, Rounds, Scenario, ScenarioError, Writes};
 pub use tap::Tap;
 pub use verdict::{rank, verdict};

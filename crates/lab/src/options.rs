@@ -10,7 +10,7 @@ use crate::restart::{RestartChoice, parse_restarts};
 use crate::routers::{self, QuickStartRouter};
 use crate::scenario::Packet;
 use crate::topology::{self, Topology};
-use crate::words::{self, Cross, QuickStartHops};
+use crate::words::{self, App, Cross, QuickStartHops};
 
 /// What was asked for; `None` is unset and gets the default of [`crate::Scenario::resolve`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Options {
     pub spread: Option<Option<Span>>,
     /// How many clients.
     pub clients: Option<u32>,
+    /// When the application writes; `Some(None)` is all at once.
+    pub app: Option<Option<App>>,
     /// How long an endless flow is watched, from its SYN.
     pub duration: Option<Span>,
     /// When a run ends at the latest, from the SYN.
@@ -92,7 +94,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 37] = [
+pub const KEYS: [&str; 38] = [
     "rate",
     "rtt",
     "queue",
@@ -104,6 +106,7 @@ pub const KEYS: [&str; 37] = [
     "idle",
     "spread",
     "clients",
+    "app",
     "duration",
     "limit",
     "ack",
@@ -193,6 +196,7 @@ impl Options {
             "clients" => {
                 self.clients = Some(count(text, 1_000, "clients are a whole number from 1 to 1000")?);
             }
+            "app" => self.app = Some(words::app(text)?),
             "duration" => self.duration = Some(quantity::span(text)?),
             "limit" => self.limit = Some(quantity::span(text)?),
             "ack" => self.ack = Some(words::ack(text)?),
@@ -377,6 +381,7 @@ mod tests {
             "120s",
             "1500ms",
             "10",
+            "64kB,200ms",
             "1s",
             "1h",
             "every",

@@ -5,7 +5,7 @@ use firstflight::schemes::Initial;
 use firstflight::{Bytes, Span, Time};
 use firstflight_sim::{
     Application, Flow, FlowId, FlowStats, LinkId, Network, NetworkError, PathSpec, Pause, Probability,
-    QueueLimit, QuickStartStats, Recorder, Sim, Stop, TcpSpec, Topology, Traffic, in_a_row,
+    QueueLimit, QuickStartStats, Recorder, Sim, Stop, TcpSpec, Topology, Traffic, Writes, in_a_row,
 };
 use firstflight_tcp::Config;
 
@@ -77,6 +77,9 @@ const START_SPREAD: Span = Span::from_secs(1);
 
 /// The longest that a receiver delays an ACK (RFC 1122 section 4.2.3.2), and the queue on the way.
 const LAST_ACK: Span = Span::from_secs(1);
+
+/// More than any run can carry.
+const ENDLESS: u64 = 1 << 62;
 
 /// Between two looks at whether the user interrupted: simulated time.
 const SLICE: Span = Span::from_secs(1);
@@ -257,6 +260,13 @@ fn network(
         }
         let application = match (scenario.goal, scenario.rounds) {
             (Goal::Size(bytes), Some(rounds)) if measured => Application::Rounds(replies(rounds, bytes)),
+            (goal, None) if let Some(app) = scenario.app.filter(|_| measured) => {
+                let total = match goal {
+                    Goal::Size(bytes) => bytes.get(),
+                    Goal::Duration(_) => ENDLESS,
+                };
+                Application::Writes(Writes { total, bytes: app.bytes.get(), period: app.period })
+            }
             (Goal::Size(bytes), None) if measured => Application::Sized(bytes.get()),
             (Goal::Size(_) | Goal::Duration(_), _) => Application::Bulk,
         };

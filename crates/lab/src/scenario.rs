@@ -15,7 +15,7 @@ use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
 use crate::restart::RestartChoice;
 use crate::routers::QuickStartRouter;
 use crate::topology::Topology;
-use crate::words::{Cross, QuickStartHops};
+use crate::words::{App, Cross, QuickStartHops};
 
 /// The size of a full packet, as it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,23 @@ pub struct Rounds {
     pub clients: u32,
 }
 
+/// An application that stops and goes: it writes at the start of the flow and then by the clock, whether or not the
+/// writes before are delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Payload bytes of one; the last has what is left.
+    pub bytes: Bytes,
+    /// From one write to the next.
+    pub period: Span,
+}
+
+impl Writes {
+    /// How many writes make up a stream.
+    pub const fn count(self, stream: Bytes) -> u64 {
+        stream.get().div_ceil(self.bytes.get())
+    }
+}
+
 /// A path, the endpoints on it and what they do, all resolved. With a scheme and a seed it determines a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
@@ -78,6 +95,8 @@ pub struct Scenario {
     pub goal: Goal,
     /// Rounds of replies with idle times between.
     pub rounds: Option<Rounds>,
+    /// How the application writes, if it does not write all at once.
+    pub app: Option<Writes>,
     /// When a run ends at the latest, from the SYN.
     pub limit: Span,
     /// When the receiver acknowledges.
@@ -132,6 +151,15 @@ pub enum ScenarioError {
     /// Rounds end with their last reply.
     #[error("rounds and duration exclude each other: rounds end with the last reply; bound them with limit")]
     RoundsAndDuration,
+    /// Both say when the application writes.
+    #[error("rounds and app exclude each other: a round's reply is written at once")]
+    RoundsAndApp,
+    /// Each write is an event of the simulation.
+    #[error("app: {writes} writes are too many; at most 100000 are allowed")]
+    TooManyWrites {
+        /// How many it would be.
+        writes: u64,
+    },
     /// A part of rounds without rounds.
     #[error("{key}: there are no rounds; say how many with rounds")]
     WithoutRounds {
@@ -204,6 +232,7 @@ impl Default for Scenario {
             mss: 960,
             goal: Goal::Duration(Span::from_secs(50)),
             rounds: None,
+            app: None,
             limit: Span::from_secs(3600),
             ack: AckPolicy::Every,
             avoidance: Some("reno"),
@@ -228,6 +257,8 @@ impl Default for Scenario {
         }
     }
 }
+
+const MOST_WRITES: u64 = 100_000;
 
 const HALF: Decimal = Decimal::tenths(5);
 
@@ -306,6 +337,11 @@ impl Scenario {
             (None, None, Unreached::Size(size)) => Goal::Size(in_bytes("size", *size)?),
             (None, None, Unreached::Duration(duration)) => Goal::Duration(*duration),
         };
+        let app = match options.app.flatten() {
+            Some(_) if rounds.is_some() => return Err(ScenarioError::RoundsAndApp),
+            Some(App { write, every }) => Some(Writes { bytes: in_bytes("app", write)?, period: every }),
+            None => None,
+        };
         let ssthresh = options.ssthresh.unwrap_or(unset.ssthresh);
         let rate = options.rate.or_else(|| highest(options.rate_trace.as_ref())).unwrap_or(base.rate);
         let access_rate = options.access_rate.unwrap_or(rate * 10);
@@ -322,7 +358,8 @@ impl Scenario {
             mss,
             goal,
             rounds,
-            limit: options.limit.unwrap_or_else(|| longest(rounds, base.limit)),
+            app,
+            limit: options.limit.unwrap_or_else(|| longest(rounds, base.limit) + writing(app, goal)),
             ack: options.ack.unwrap_or(unset.ack),
             avoidance: options.avoidance.or(unset.avoidance),
             recovery: options.recovery.unwrap_or(base.recovery),
@@ -352,6 +389,13 @@ impl Scenario {
         let packet = self.packet();
         if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
             return Err(ScenarioError::RateTooSmall { rate: show_rate(self.rate), packet });
+        }
+        let writes = self.app.map_or(0, |app| match self.goal {
+            Goal::Size(size) => app.count(size),
+            Goal::Duration(span) => span.nanos() / app.period.nanos().max(1),
+        });
+        if writes > MOST_WRITES {
+            return Err(ScenarioError::TooManyWrites { writes });
         }
         if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
             return Err(ScenarioError::Thresholds { min, max });
@@ -466,6 +510,14 @@ impl Scenario {
             Goal::Size(_) => self.limit,
             Goal::Duration(duration) => duration.min(self.limit),
         }
+    }
+}
+
+/// How long the application takes to write a transfer.
+fn writing(app: Option<Writes>, goal: Goal) -> Span {
+    match (app, goal) {
+        (Some(app), Goal::Size(size)) => app.period * app.count(size),
+        _ => Span::ZERO,
     }
 }
 

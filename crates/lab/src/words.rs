@@ -2,6 +2,7 @@
 //!
 //! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
 
+use firstflight::Span;
 use firstflight::registry;
 use firstflight_tcp::{AckPolicy, Recovery};
 
@@ -95,6 +96,32 @@ pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
     word(text, &laws, &[], ALLOWED)
 }
 
+/// An application that stops and goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct App {
+    /// How much it writes at a time.
+    pub write: Amount,
+    /// From one write to the next.
+    pub every: Span,
+}
+
+/// When the application writes: `all` at once, or how much and how often, as in `64kB,200ms`.
+///
+/// # Errors
+/// What [`quantity::amount`] and [`quantity::span`] refuse.
+pub fn app(text: &str) -> Result<Option<App>, QuantityError> {
+    const ALLOWED: &str = "an application writes `all` at once, or stops and goes: how much it writes and how often, as in \
+                           `64kB,200ms` or `10p,1s`";
+    let text = text.trim();
+    if text == "all" {
+        return Ok(None);
+    }
+    let allowed = |error: QuantityError| QuantityError { allowed: ALLOWED.into(), ..error };
+    let (write, every) = text.split_once(',').ok_or_else(|| refuse(text, Why::UnknownWord, ALLOWED))?;
+    let write = quantity::amount(write).map_err(allowed)?;
+    Ok(Some(App { write, every: quantity::span(every).map_err(allowed)? }))
+}
+
 /// Which routers of a path take part in Quick-Start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum QuickStartHops {
@@ -161,6 +188,23 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_application_writes_all_at_once_or_so_much_so_often() {
+        assert_eq!(app("all"), Ok(None));
+        let write = Amount::Bytes(firstflight::Bytes::new(64_000));
+        assert_eq!(app("64kB,200ms"), Ok(Some(App { write, every: Span::from_millis(200) })));
+        for (text, why) in [
+            ("64kB", Why::UnknownWord),
+            ("0B,1s", Why::Zero),
+            ("64kB,0s", Why::Zero),
+            ("64kB,1s,1s", Why::UnknownUnit("s,1s".into())),
+        ] {
+            let error = app(text).expect_err(text);
+            assert_eq!(error.why, why, "{text}");
+            assert!(error.to_string().contains("`64kB,200ms`"), "{error}");
+        }
+    }
 
     #[test]
     fn quick_start_hops_are_all_none_or_a_number() {

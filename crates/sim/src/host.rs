@@ -8,6 +8,7 @@ use crate::network::{Application, TcpSpec};
 use crate::packet::{FlowId, Packet, Payload, Side};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
+use crate::writes::Writing;
 
 /// What an application that always has more to send writes: more than any run can carry, and little enough that
 /// sums with it do not overflow.
@@ -33,6 +34,7 @@ pub(crate) struct TcpFlow<S, R, A> {
     application: Application,
     opened: bool,
     rounds: Option<Progress>,
+    writing: Option<Writing>,
     /// Bytes in order at the server.
     delivered: u64,
     client: Host<S, R, A>,
@@ -54,8 +56,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             opened: false,
             rounds: match spec.application {
                 Application::Rounds(rounds) => Some(Progress::new(rounds, id, seed)),
-                Application::Bulk | Application::Sized(_) => None,
+                Application::Bulk | Application::Sized(_) | Application::Writes(_) => None,
             },
+            writing: None,
             delivered: 0,
             client: host(Role::Client, &spec.client),
             server: host(Role::Server, &spec.server),
@@ -87,7 +90,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 self.client.endpoint.keep_told();
             }
             self.open(now, fabric);
-            self.begin_round(now, recorder);
+            self.act(now, recorder);
         } else {
             let id = self.id;
             let host = self.host(side);
@@ -98,7 +101,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             }
             host.endpoint.on_timer(now);
             if side == Side::Client {
-                self.begin_round(now, recorder);
+                self.act(now, recorder);
             }
         }
         self.serve(now, side, true, fabric, recorder);
@@ -136,7 +139,26 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                     rounds.start(now);
                 }
             }
+            Application::Writes(writes) => self.writing = Some(Writing::new(writes, now)),
         }
+    }
+
+    /// Does what the client's application is due to do.
+    fn act<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        self.begin_round(now, recorder);
+        if let Some(writing) = &mut self.writing {
+            self.client.endpoint.write(writing.take(now));
+            if writing.is_over() {
+                self.client.endpoint.shut();
+                self.writing = None;
+            }
+        }
+    }
+
+    /// When the client's application acts next.
+    fn next_act(&self) -> Option<Time> {
+        let (rounds, writing) = (self.rounds.as_ref(), self.writing.as_ref());
+        rounds.and_then(Progress::next).or_else(|| writing.and_then(Writing::next))
     }
 
     /// Writes the reply of the round that is due, if one is.
@@ -174,6 +196,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             Application::Bulk => None,
             Application::Sized(bytes) => Some(bytes),
             Application::Rounds(rounds) => Some(rounds.total()),
+            Application::Writes(writes) => Some(writes.total),
         };
         if whole == Some(received) {
             stats.finished.get_or_insert(now);
@@ -216,7 +239,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         if sent {
             host.tell(now, id, side, recorder);
         }
-        let next = self.rounds.as_ref().filter(|_| side == Side::Client).and_then(Progress::next);
+        let next = if side == Side::Client { self.next_act() } else { None };
         self.host(side).set_timer(now, id, side, (next, woken), fabric);
         let endpoint = &self.endpoint(side);
         recorder.state(now, id, side, || endpoint.snapshot());

@@ -29,6 +29,7 @@ mod source;
 mod stats;
 mod topology;
 mod trace;
+mod writes;
 
 pub use aqm::{CoDelSpec, Discipline, DisciplineFault, FqCoDelSpec, PieSpec, RedSpec};
 pub use arrivals::{Arrivals, Arrived, Content};
@@ -48,3 +49,4 @@ pub use sizes::Sizes;
 pub use stats::{FlowStats, LinkStats, QuickStartStats};
 pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, in_a_row, single_path};
 pub use trace::{RateTrace, TraceFault};
+pub use writes::Writes;

@@ -13,6 +13,7 @@ use crate::policer::PolicerSpec;
 use crate::quick_start::RouterSpec;
 use crate::rounds::Rounds;
 use crate::trace::RateTrace;
+use crate::writes::Writes;
 
 /// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
 pub(crate) const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
@@ -278,10 +279,13 @@ impl<S, R, A> TcpSpec<S, R, A> {
         check_endpoints(&self.client, &self.server)?;
         match self.application {
             Application::Sized(0) => Err(FlowFault::ZeroSize),
-            Application::Rounds(Rounds { count: 0, .. } | Rounds { bytes: 0, .. }) => {
+            Application::Rounds(Rounds { count: 0, .. } | Rounds { bytes: 0, .. })
+            | Application::Writes(Writes { total: 0, .. } | Writes { bytes: 0, .. }) => {
                 Err(FlowFault::ZeroSize)
             }
-            Application::Sized(_) | Application::Bulk | Application::Rounds(_) => Ok(()),
+            Application::Sized(_) | Application::Bulk | Application::Rounds(_) | Application::Writes(_) => {
+                Ok(())
+            }
         }
     }
 }
@@ -306,6 +310,8 @@ pub enum Application {
     Sized(u64),
     /// Sends a reply in every round, with idle times between, then closes as after a sized transfer.
     Rounds(Rounds),
+    /// Stops and goes: writes by the clock, then closes as after a sized transfer.
+    Writes(Writes),
 }
 
 /// Unresponsive datagrams at a constant bit rate. The first leaves one phase after the start of the flow: a

@@ -156,9 +156,29 @@ fn the_hash_moves_with_every_setting_and_not_with_the_seed() {
         ("ecn", "true"),
         ("policer", "50mbit,64kB"),
         ("ack-aggregation", "5ms"),
+        ("app", "64kB,200ms"),
     ] {
         assert_ne!(resolve(&[(key, text)]).expect("a path").hash(), base, "{key}");
     }
+}
+
+#[test]
+fn an_application_that_stops_and_goes_is_said_and_has_its_time() {
+    let path = resolve(&[("rate", "10mbit"), ("size", "1MB"), ("app", "100p,200ms")]).expect("a path");
+    let writes = path.app.expect("writes");
+    assert_eq!((writes.bytes.get(), writes.count(Bytes::new(1_000_000))), (146_000, 7));
+    assert_eq!(path.limit, Span::from_secs(3600) + Span::from_millis(1_400));
+    assert!(
+        path.describe().ends_with("1 MB to transfer, written 146 kB every 200 ms"),
+        "{}",
+        path.describe()
+    );
+    let again = crate::parse_file(&path.canonical()).expect("a scenario");
+    assert_eq!(Scenario::resolve(&again.options), Ok(path));
+    let refused = |options: &[_]| resolve(options).expect_err("no sense").to_string();
+    assert!(refused(&[("app", "1p,1s"), ("rounds", "2")]).starts_with("rounds and app exclude each other"));
+    assert!(refused(&[("app", "1B,1s"), ("size", "100001B")]).contains("100001 writes are too many"));
+    assert!(refused(&[("app", "1B,1ns"), ("duration", "1s")]).contains("too many"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use firstflight::Bytes;
 
 use firstflight_sim::Batch;
 
-use super::{Goal, Rounds, Scenario};
+use super::{Goal, Rounds, Scenario, Writes};
 use crate::links::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
 use crate::routers::QuickStartRouter;
@@ -40,6 +40,8 @@ impl Scenario {
                 ("clients", clients.to_string()),
             ]);
         }
+        let app = |app: Writes| ("app", format!("{},{}", show_bytes(app.bytes), show_span(app.period)));
+        settings.extend(self.app.map(app));
         settings.extend(self.avoidance.map(|law| ("avoidance", law.to_owned())));
         settings.extend([
             ("recovery", words::recovery_name(self.recovery).to_owned()),
@@ -132,6 +134,10 @@ impl Scenario {
             Goal::Size(bytes) => format!("{} to transfer", quantity::humane_bytes(bytes)),
             Goal::Duration(span) => quantity::humane_span(span),
         };
+        let app = self.app.map_or_else(String::new, |app| {
+            let (bytes, period) = (quantity::humane_bytes(app.bytes), quantity::humane_span(app.period));
+            format!(", written {bytes} every {period}")
+        });
         let rate = if self.rate_trace.is_some() {
             format!("a rate along a trace, {} at most", quantity::humane_rate(self.rate))
         } else {
@@ -148,7 +154,7 @@ impl Scenario {
         };
         let back = self.describe_way_back();
         format!(
-            "{hops}{rate}{policer}, {} base RTT, {kind} queue of {queue}{marks}, {cross}{back}{acks}, {}-byte packets, {goal}",
+            "{hops}{rate}{policer}, {} base RTT, {kind} queue of {queue}{marks}, {cross}{back}{acks}, {}-byte packets, {goal}{app}",
             quantity::humane_span(self.rtt),
             self.packet(),
         )

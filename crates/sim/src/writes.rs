@@ -1,0 +1,67 @@
+//! An application that stops and goes: it writes some bytes, waits, and writes again.
+
+use firstflight::{Span, Time};
+
+/// Writes by the clock, whether or not the ones before are delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Writes {
+    /// Payload bytes of all writes.
+    pub total: u64,
+    /// Payload bytes of one; the last has what is left.
+    pub bytes: u64,
+    /// From one write to the next. The first is at the start of the flow.
+    pub period: Span,
+}
+
+/// How far an application is with its writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Writing {
+    writes: Writes,
+    left: u64,
+    next: Option<Time>,
+}
+
+impl Writing {
+    /// The flow starts at `now`.
+    pub(crate) fn new(writes: Writes, now: Time) -> Self {
+        Self { writes, left: writes.total, next: Some(now) }
+    }
+
+    /// When the next write is due.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// Bytes of the writes that are due by `now`; zero if none is.
+    pub(crate) fn take(&mut self, now: Time) -> u64 {
+        let mut taken = 0;
+        while let Some(at) = self.next.filter(|at| *at <= now) {
+            let bytes = self.writes.bytes.min(self.left);
+            taken += bytes;
+            self.left -= bytes;
+            self.next = (self.left > 0).then(|| at + self.writes.period);
+        }
+        taken
+    }
+
+    /// Whether everything is written.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_keep_their_clock_and_the_last_has_what_is_left() {
+        let ms = |ms| Time::ZERO + Span::from_millis(ms);
+        let writes = Writes { total: 2_500, bytes: 1_000, period: Span::from_millis(10) };
+        let mut writing = Writing::new(writes, ms(5));
+        assert_eq!((writing.take(ms(4)), writing.take(ms(5)), writing.next()), (0, 1_000, Some(ms(15))));
+        assert_eq!((writing.take(ms(14)), writing.is_over()), (0, false));
+        assert_eq!((writing.take(ms(40)), writing.next(), writing.is_over()), (1_500, None, true));
+        assert_eq!(writing.take(ms(50)), 0);
+    }
+}

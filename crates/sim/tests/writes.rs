@@ -1,0 +1,78 @@
+//! An application that stops and goes, across the network.
+
+use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::schemes::Initial;
+use firstflight::{Bytes, Rate, Span, Time};
+use firstflight_sim::{
+    Application, Flow, FlowId, Network, NetworkError, PathSpec, QueueLimit, Recorder, Side, Sim, Stop,
+    TcpSpec, Traffic, Writes, single_path,
+};
+use firstflight_tcp::{Config, Transmit};
+
+const WRITES: Writes = Writes { total: 45_000, bytes: 20_000, period: Span::from_millis(500) };
+
+/// Departures of data: when, and payload bytes.
+#[derive(Default)]
+struct Departures(Vec<(Time, u64)>);
+
+impl Recorder for Departures {
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
+        if side == Side::Client && transmit.segment.len > 0 {
+            self.0.push((at, u64::from(transmit.segment.len)));
+        }
+    }
+}
+
+type Sims = Sim<AnyScheme, AnyRestart, AnyLaw, Departures>;
+
+/// 8 Mbit/s, 100 ms, an initial window of ten full segments of 1000 bytes.
+fn sim(writes: Writes) -> Result<(Sims, FlowId), NetworkError> {
+    let path = PathSpec::symmetric(Rate::from_bps(8_000_000), Span::from_millis(100), QueueLimit::Unlimited);
+    let topology = single_path(&path);
+    let initial = Initial { segments: 10, ssthresh: None };
+    let scheme = registry::scheme("slow-start").unwrap().build(initial, &[]).unwrap();
+    let restart = registry::restart("nssr").unwrap().build(initial, &[]).unwrap();
+    let controller = AnyController::new(scheme, restart, registry::law("reno").unwrap().build());
+    let config = Config { mss: 1_000, ..Config::default() };
+    let mut network = Network::new(topology.links);
+    let flow = network.add(Flow {
+        forward: topology.routes[0].forward.clone(),
+        reverse: topology.routes[0].reverse.clone(),
+        start: Time::ZERO,
+        start_spread: Span::ZERO,
+        traffic: Traffic::Tcp(Box::new(TcpSpec {
+            client: config,
+            server: config,
+            controller,
+            application: Application::Writes(writes),
+        })),
+        muted: false,
+    });
+    Ok((Sim::new(&network, 1, Departures::default())?, flow))
+}
+
+#[test]
+fn each_write_leaves_when_it_is_written_and_the_flow_ends_with_the_last() {
+    let (mut sim, flow) = sim(WRITES).unwrap();
+    assert_eq!(sim.run_until_finished(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
+    assert_eq!(sim.flow(flow).unwrap().delivered_bytes, 45_000);
+    let sent = &sim.recorder().0;
+    let between = |from, to| {
+        let within =
+            |at: &Time| (Span::from_millis(from)..Span::from_millis(to)).contains(&at.since(Time::ZERO));
+        sent.iter().filter(|(at, _)| within(at)).map(|(_, bytes)| bytes).sum::<u64>()
+    };
+    assert_eq!([between(0, 500), between(500, 1_000), between(1_000, 1_500)], [20_000, 20_000, 5_000]);
+    let first = |from: u64| {
+        let at = sent.iter().map(|(at, _)| at.since(Time::ZERO)).find(|at| *at >= Span::from_millis(from));
+        at.unwrap()
+    };
+    assert_eq!([first(500), first(1_000)], [Span::from_millis(500), Span::from_millis(1_000)]);
+}
+
+#[test]
+fn writes_of_nothing_are_no_traffic() {
+    for writes in [Writes { total: 0, ..WRITES }, Writes { bytes: 0, ..WRITES }] {
+        assert!(matches!(sim(writes), Err(NetworkError::Flow { .. })), "{writes:?}");
+    }
+}
