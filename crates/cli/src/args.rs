@@ -172,7 +172,8 @@ pub(crate) struct PathOptions {
     #[arg(long, value_name = "HOPS", allow_hyphen_values = true)]
     pub(crate) qs_hops: Option<String>,
     /// What those routers do, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%,
-    /// intervals=N,reduction=yes|no,rtt-max=500ms or slots=N [the first of each; peak over rtt-max].
+    /// intervals=N,reduction=yes|no,rtt-max=500ms or slots=N,ring=oldest|sum [the first of each; peak over
+    /// rtt-max].
     #[arg(long, value_name = "SETTINGS", allow_hyphen_values = true)]
     pub(crate) qs_router: Option<String>,
     /// Links: single, or parking-lot:hops=N[,cross=each|through|HOP], bottlenecks in a row that share --rtt, each as

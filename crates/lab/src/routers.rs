@@ -3,7 +3,7 @@
 use std::fmt;
 
 use firstflight::Span;
-use firstflight_sim::{Estimator, RouterSpec};
+use firstflight_sim::{Estimator, Ring, RouterSpec};
 
 use crate::quantity::{self, Decimal, QuantityError, Why, refuse, show_span};
 
@@ -20,6 +20,8 @@ pub struct QuickStartRouter {
     pub reduction: bool,
     /// For how long an approval is remembered.
     pub memory: Memory,
+    /// What of the memory counts (choice-21).
+    pub ring: Ring,
 }
 
 /// How a router estimates the use of its link.
@@ -52,6 +54,7 @@ impl Default for QuickStartRouter {
             estimate: Estimate::Interval,
             reduction: true,
             memory: Memory::RttMax(RTT_MAX),
+            ring: Ring::Oldest,
         }
     }
 }
@@ -87,6 +90,7 @@ impl QuickStartRouter {
                 Memory::RttMax(rtt) => RouterSpec::slots(rtt, self.interval),
                 Memory::Slots(slots) => slots,
             },
+            ring: self.ring,
         }
     }
 }
@@ -102,9 +106,13 @@ impl fmt::Display for QuickStartRouter {
         }
         write!(f, ",reduction={}", if self.reduction { "yes" } else { "no" })?;
         match self.memory {
-            Memory::RttMax(rtt) => write!(f, ",rtt-max={}", show_span(rtt)),
-            Memory::Slots(slots) => write!(f, ",slots={slots}"),
+            Memory::RttMax(rtt) => write!(f, ",rtt-max={}", show_span(rtt))?,
+            Memory::Slots(slots) => write!(f, ",slots={slots}")?,
         }
+        f.write_str(match self.ring {
+            Ring::Oldest => ",ring=oldest",
+            Ring::Sum => ",ring=sum",
+        })
     }
 }
 
@@ -118,7 +126,8 @@ fn share(ppm: u32) -> String {
 
 const ROUTER: &str = "a Quick-Start router is any of `threshold=95%`, `interval=100ms` (1ms to 1h), \
                       `estimator=interval|ewma|peak`, `weight=10%` with ewma, `intervals=5` with peak, \
-                      `reduction=yes|no`, and `rtt-max=500ms` (at most 253 intervals) or `slots=7`, with commas between";
+                      `reduction=yes|no`, and `rtt-max=500ms` (at most 253 intervals) or `slots=7`, \
+                      and `ring=oldest|sum`, with commas between";
 
 /// A router: `threshold=95%,interval=100ms,estimator=peak,reduction=yes`. What is not said has the default of
 /// [`QuickStartRouter::default`]; a peak is over the greatest round-trip time, an average's weight a tenth.
@@ -152,6 +161,13 @@ pub fn quick_start_router(text: &str) -> Result<QuickStartRouter, QuantityError>
             "intervals" => intervals = Some((part, number(value)?)),
             "reduction" => router.reduction = yes(value)?,
             "rtt-max" => router.memory = Memory::RttMax(allowed(quantity::span(value))?),
+            "ring" => {
+                router.ring = match value {
+                    "oldest" => Ring::Oldest,
+                    "sum" => Ring::Sum,
+                    _ => return Err(refuse(value, Why::UnknownWord, ROUTER)),
+                }
+            }
             "slots" => router.memory = Memory::Slots(number(value)?),
             _ => return Err(refuse(part, Why::UnknownWord, ROUTER)),
         }
@@ -224,10 +240,10 @@ mod tests {
     #[test]
     fn every_router_reads_back_as_what_it_shows() {
         for text in [
-            "threshold=0.95,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms",
-            "threshold=1,interval=50ms,estimator=ewma,weight=0.1,reduction=no,rtt-max=100ms",
-            "threshold=0.000001,interval=150ms,estimator=peak,intervals=20,reduction=yes,slots=2",
-            "threshold=0.5,interval=1s,estimator=peak,reduction=yes,rtt-max=500ms",
+            "threshold=0.95,interval=100ms,estimator=interval,reduction=yes,rtt-max=500ms,ring=oldest",
+            "threshold=1,interval=50ms,estimator=ewma,weight=0.1,reduction=no,rtt-max=100ms,ring=sum",
+            "threshold=0.000001,interval=150ms,estimator=peak,intervals=20,reduction=yes,slots=2,ring=oldest",
+            "threshold=0.5,interval=1s,estimator=peak,reduction=yes,rtt-max=500ms,ring=oldest",
         ] {
             assert_eq!(quick_start_router(text).expect(text).to_string(), text);
         }
@@ -270,6 +286,7 @@ mod tests {
             ("estimator=ewma,intervals=3", Why::Conflict),
             ("estimator=peak,intervals=256", Why::TooLarge),
             ("reduction=maybe", Why::UnknownWord),
+            ("ring=newest", Why::UnknownWord),
             ("rtt-max=1h", Why::TooLarge),
             ("rtt-max=100ms,slots=3", Why::Conflict),
             ("threshold=90%,threshold=95%", Why::Conflict),

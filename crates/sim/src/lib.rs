@@ -41,7 +41,7 @@ pub use network::{
 pub use on_off::{OnOffSpec, Periods};
 pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
 pub use policer::PolicerSpec;
-pub use quick_start::{Estimator, RouterSpec};
+pub use quick_start::{Estimator, Ring, RouterSpec};
 pub use recorder::Recorder;
 pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};

@@ -16,6 +16,7 @@ use crate::random::{Purpose, Stream};
 use crate::stats::QuickStartStats;
 use meter::Meter;
 use recent::Recent;
+pub use recent::Ring;
 
 /// Parts in a whole of [`RouterSpec::threshold_ppm`].
 const MILLION: u128 = 1_000_000;
@@ -51,6 +52,8 @@ pub struct RouterSpec {
     /// For how many intervals, the present one included, an approval is remembered; at least one.
     /// [`RouterSpec::slots`] gives the analysis's number, two are those of RFC 4782 appendix D.
     pub slots: u8,
+    /// What of these counts (choice-21).
+    pub ring: Ring,
 }
 
 impl RouterSpec {
@@ -72,6 +75,7 @@ impl Default for RouterSpec {
             estimator: Estimator::Interval,
             reduces: true,
             slots: Self::slots(Span::from_millis(500), interval),
+            ring: Ring::Oldest,
         }
     }
 }
@@ -94,7 +98,7 @@ impl Router {
             spec,
             capacity,
             meter: Meter::new(spec.interval, spec.estimator),
-            recent: Recent::new(spec.slots),
+            recent: Recent::new(spec.slots, spec.ring),
             random: Stream::new(seed, Purpose::QuickStart, id.0, 0),
             stats: QuickStartStats::default(),
         }

@@ -2,20 +2,30 @@
 //!
 //! An approval is added to every slot. When a measurement ends the oldest slot is emptied and becomes the newest, so
 //! each holds what was approved since it was emptied. The one that is emptied next holds the most, and is what
-//! counts (choice-21: not the sum over slots, which would count an approval once for every slot). An approval is so
-//! remembered for at least `slots` - 1 and less than `slots` intervals.
+//! counts. An approval is so remembered for at least `slots` - 1 and less than `slots` intervals. choice-21: the sum
+//! over slots counts too, if that is asked for; it counts an approval once for every slot that was not emptied since.
 
 use firstflight::Rate;
 
+/// What of the ring counts as approved of late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ring {
+    /// The slot that is emptied next.
+    Oldest,
+    /// All slots, added up.
+    Sum,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Recent {
+    ring: Ring,
     slots: Vec<Rate>,
     oldest: usize,
 }
 
 impl Recent {
-    pub(super) fn new(slots: u8) -> Self {
-        Self { slots: vec![Rate::ZERO; usize::from(slots.max(1))], oldest: 0 }
+    pub(super) fn new(slots: u8, ring: Ring) -> Self {
+        Self { ring, slots: vec![Rate::ZERO; usize::from(slots.max(1))], oldest: 0 }
     }
 
     /// Measurements ended.
@@ -35,7 +45,10 @@ impl Recent {
 
     /// What was approved and may not have been measured yet.
     pub(super) fn approved(&self) -> Rate {
-        self.slots[self.oldest]
+        match self.ring {
+            Ring::Oldest => self.slots[self.oldest],
+            Ring::Sum => self.slots.iter().fold(Rate::ZERO, |sum, slot| sum + *slot),
+        }
     }
 }
 
@@ -45,7 +58,7 @@ mod tests {
 
     #[test]
     fn an_approval_is_remembered_for_one_interval_less_than_there_are_slots_and_counted_once() {
-        let mut recent = Recent::new(3);
+        let mut recent = Recent::new(3, Ring::Oldest);
         recent.add(Rate::from_bps(5));
         recent.advance(1);
         recent.add(Rate::from_bps(7));
@@ -59,8 +72,20 @@ mod tests {
     }
 
     #[test]
+    fn choice_21_the_sum_over_slots_counts_an_approval_for_every_slot() {
+        let mut recent = Recent::new(3, Ring::Sum);
+        recent.add(Rate::from_bps(5));
+        let mut counted = vec![recent.approved().bps()];
+        for _ in 0..3 {
+            recent.advance(1);
+            counted.push(recent.approved().bps());
+        }
+        assert_eq!(counted, [15, 10, 5, 0]);
+    }
+
+    #[test]
     fn a_long_silence_forgets_everything() {
-        let mut recent = Recent::new(4);
+        let mut recent = Recent::new(4, Ring::Oldest);
         recent.add(Rate::from_bps(5));
         recent.advance(u64::MAX);
         assert_eq!(recent.approved(), Rate::ZERO);
