@@ -47,6 +47,8 @@ pub(crate) enum Show {
     Scaled(f64),
     /// A count: whole, unless it is a mean of several runs.
     Count,
+    /// A count of another: `3/4`.
+    Of(&'static str),
     /// The exit's cause, and when.
     Exit,
 }
@@ -65,10 +67,6 @@ const fn of_rounds(head: [&'static str; 2], field: &'static str, show: Show) -> 
 
 const fn single(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
     ViewColumn { head, field, show, spare, only: Only::Single }
-}
-
-const fn routers(head: &'static str, field: &'static str) -> ViewColumn {
-    ViewColumn { head: ["QS", head], field, show: Show::Count, spare: 6, only: Only::Present }
 }
 
 /// All columns, in order.
@@ -99,10 +97,14 @@ pub(crate) const VIEW: &[ViewColumn] = &[
         spare: 4,
         only: Only::Any,
     },
-    routers("asked", "qs_asked"),
-    routers("granted", "qs_granted"),
-    routers("reduced", "qs_reduced"),
-    routers("refused", "qs_refused"),
+    // What was reduced and what refused is in the exports: four columns would leave no room for names.
+    ViewColumn {
+        head: ["QS", "granted"],
+        field: "qs_granted",
+        show: Show::Of("qs_asked"),
+        spare: 6,
+        only: Only::Present,
+    },
     view(["queue", "peak p"], "queue_peak_packets", Show::Count, 5),
     view(["cross", "lost p"], "cross_lost_packets", Show::Count, 5),
 ];
@@ -139,6 +141,10 @@ impl ViewColumn {
                 measured(record, self.field, 1.0)
             }
             Show::Count => number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}")),
+            Show::Of(whole) => match (number(record, self.field), number(record, whole)) {
+                (Some(part), Some(whole)) => format!("{}/{}", significant(part), significant(whole)),
+                _ => "-".to_owned(),
+            },
             Show::Exit => {
                 let cause = or_dash(text(record, "exit_cause"));
                 match number(record, "exit_time_s") {
