@@ -45,9 +45,11 @@ const LONG: [&str; 10] =
 #[test]
 fn a_second_interrupt_ends_at_once() {
     let child = begin(&LONG);
-    std::thread::sleep(Duration::from_millis(500));
-    signal(&child, "INT");
-    signal(&child, "INT");
+    std::thread::sleep(Duration::from_secs(1));
+    // Stopped, so that the second one cannot come too late; two of one kind would be taken for one.
+    for name in ["STOP", "INT", "TERM", "CONT"] {
+        signal(&child, name);
+    }
     let output = child.wait_with_output().expect("it ends");
     // The first one alone would have waited for the run to notice, and would have said what is missing.
     assert_eq!((status(&output), stderr(&output)), (130, String::new()));
