@@ -10,7 +10,7 @@ mod parameter;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
-use crate::avoidance::{self, BbrCruise, Cubic, Reno, RenoAcks, Vegas, Westwood};
+use crate::avoidance::{self, BbrCruise, Cubic, CubicLinux, Reno, RenoAcks, Vegas, Westwood};
 use crate::controller::Controller;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
@@ -172,7 +172,7 @@ impl AnyRestart {
 any_law! {
     /// Any avoidance law.
     #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
-    AnyLaw { Reno, RenoAcks, Cubic, Vegas, Westwood, BbrCruise }
+    AnyLaw { Reno, RenoAcks, Cubic, CubicLinux, Vegas, Westwood, BbrCruise }
 }
 
 /// The schemes that are not built around another, in the order in which lists show them.
@@ -220,6 +220,7 @@ static LAWS: &[LawEntry] = &[
     avoidance::RENO,
     avoidance::RENO_ACKS,
     avoidance::CUBIC,
+    avoidance::CUBIC_LINUX,
     avoidance::VEGAS,
     avoidance::VEGAS_LINUX,
     avoidance::WESTWOOD,

@@ -90,8 +90,8 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
 /// # Errors
 /// An unknown law, or one not built yet.
 pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
-    const ALLOWED: &str = "avoidance laws are `reno`, `reno-acks`, `cubic`, `vegas`, `vegas-linux`, `westwood` \
-                           and `bbr`";
+    const ALLOWED: &str = "avoidance laws are `reno`, `reno-acks`, `cubic`, `cubic-linux`, `vegas`, \
+                           `vegas-linux`, `westwood` and `bbr`";
     let laws: Vec<_> = registry::laws().iter().map(|law| (law.name, law.name)).collect();
     word(text, &laws, &[], ALLOWED)
 }

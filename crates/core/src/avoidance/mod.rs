@@ -2,6 +2,7 @@
 
 mod bbr;
 mod cubic;
+mod cubic_linux;
 mod reno;
 mod reno_acks;
 mod vegas;
@@ -10,6 +11,7 @@ mod westwood;
 pub use crate::vegas::Variant as VegasVariant;
 pub use bbr::BbrCruise;
 pub use cubic::Cubic;
+pub use cubic_linux::CubicLinux;
 pub use reno::Reno;
 pub use reno_acks::RenoAcks;
 pub use vegas::Vegas;
@@ -17,6 +19,7 @@ pub use westwood::Westwood;
 
 pub(crate) use bbr::BBR;
 pub(crate) use cubic::CUBIC;
+pub(crate) use cubic_linux::CUBIC_LINUX;
 pub(crate) use reno::RENO;
 pub(crate) use reno_acks::RENO_ACKS;
 pub(crate) use vegas::{VEGAS, VEGAS_LINUX};

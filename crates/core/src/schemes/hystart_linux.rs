@@ -133,7 +133,18 @@ impl HyStartLinux {
 
     /// `cubictcp_acked`, then growth: an ACK that gives no sample is not tested.
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        self.hear(ack, path).unwrap_or_else(|| self.slow.grow(ack.growth.min(path.mss)))
+        self.hear(ack, path).unwrap_or_else(|| self.grow(ack, path))
+    }
+
+    /// `tcp_slow_start`: by all that the ACK newly delivered, in whole segments, up to the threshold. Linux counts
+    /// segments without RFC 5681's bound of one an ACK.
+    fn grow(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        if ack.growth.is_zero() {
+            return Step::Stay;
+        }
+        let delivered = path.mss * ack.bytes.get().div_ceil(path.mss.get().max(1));
+        let room = self.slow.threshold().map_or(Bytes::MAX, |threshold| threshold - self.slow.window());
+        self.slow.grow(delivered.min(room))
     }
 
     /// For a scheme that speeds this one up: its train is 1 / 2^`shift` of the round's packets.
