@@ -2,6 +2,8 @@
 
 use firstflight::Span;
 
+use crate::sender::Offload;
+
 /// How losses are found and repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Recovery {
@@ -72,6 +74,16 @@ pub struct Config {
     pub min_rto: Span,
     /// The initial sequence number.
     pub initial_sequence: u32,
+    /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// The window scale to offer; else the least with which the whole receive buffer can be offered.
+    pub window_scale: Option<u8>,
+    /// Whether what options take of a segment is taken out of its payload (RFC 6691), so that `mss` bounds payload
+    /// and options together; else every segment carries `mss` bytes whatever its options.
+    pub options_in_mss: bool,
+    /// Whether what is written is cut and pushed as Linux does for segmentation offload; else each segment is for
+    /// itself and PSH is never set.
+    pub offload: Option<Offload>,
     /// What Quick-Start's nonces and TTLs are made of: whoever knows it can forge a response (RFC 4782
     /// section 9.4).
     pub secret: u64,
@@ -92,6 +104,10 @@ impl Default for Config {
             recovery: Recovery::Rack,
             min_rto: Span::from_secs(1),
             initial_sequence: 0,
+            tail_loss_probe: true,
+            window_scale: None,
+            options_in_mss: false,
+            offload: None,
             secret: 0,
         }
     }

@@ -12,7 +12,10 @@ use self::handshake::Handshake;
 
 mod exchange;
 mod handshake;
+mod info;
 mod quick_start;
+
+pub use info::{Info, Standing, Trouble};
 
 /// Which side opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +163,10 @@ pub struct Endpoint<S, R, A> {
     quick_start: Negotiation,
     acks_sent: u64,
     probe_window: bool,
+    /// Our FIN went first.
+    closed_first: bool,
+    /// A RST is to be sent.
+    reset_due: bool,
     all_acknowledged: bool,
     closed: bool,
     own: std::collections::VecDeque<Happening>,
@@ -186,6 +193,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             acks_sent: 0,
             probe_window: false,
             all_acknowledged: false,
+            closed_first: false,
+            reset_due: false,
             closed: false,
             own: std::collections::VecDeque::new(),
         }
@@ -208,6 +217,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The application takes up to `bytes` that are in order; how many it got.
     pub fn read(&mut self, bytes: u64) -> u64 {
         self.receiver.read(bytes)
+    }
+
+    /// Whether small segments wait for the acknowledgement of small ones, if the endpoint cuts for offload; they do
+    /// at first.
+    pub fn set_nagle(&mut self, on: bool) {
+        self.sender.set_nagle(on);
+    }
+
+    /// Resets the connection: a RST is ready to transmit, and nothing after it.
+    pub fn reset(&mut self) {
+        if matches!(self.state, State::SynReceived | State::Open) {
+            self.reset_due = true;
+        }
+        self.abort();
     }
 
     /// The application will write no more: a FIN follows the data.
@@ -248,7 +271,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The next segment that may leave at `now`, if any. Call until it gives none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         if self.state == State::Aborted {
-            return None;
+            return core::mem::take(&mut self.reset_due).then(|| self.reset_segment(now));
         }
         if core::mem::take(&mut self.handshake.due) {
             return Some(self.send_handshake(now));
@@ -344,6 +367,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     fn note_closing(&mut self) {
+        self.closed_first |= self.sender.fin_sent() && !self.receiver.fin_arrived();
         if self.sender.finished() && !core::mem::replace(&mut self.all_acknowledged, true) {
             self.own.push_back(Happening::AllAcknowledged);
         } else if !self.sender.finished() {

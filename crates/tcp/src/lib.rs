@@ -21,5 +21,6 @@ mod sender;
 mod seq;
 
 pub use config::{AckPolicy, Config, Recovery};
-pub use endpoint::{Endpoint, Happening, Role, Snapshot, Stats, Transmit};
+pub use endpoint::{Endpoint, Happening, Info, Role, Snapshot, Standing, Stats, Transmit, Trouble};
 pub use segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
+pub use sender::Offload;

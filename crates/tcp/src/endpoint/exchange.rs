@@ -156,7 +156,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    fn header(&mut self, now: Time, start: u64) -> Segment {
+    pub(super) fn header(&mut self, now: Time, start: u64) -> Segment {
         let shift = if self.options.scaling { self.own_scale() } else { 0 };
         let window = self.receiver.window(shift);
         self.last_ack_sent = self.receiver.next();
@@ -182,6 +182,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         segment.len = outgoing.len;
         if outgoing.fin {
             segment.flags = segment.flags.with(Flags::FIN);
+        }
+        if outgoing.push {
+            segment.flags = segment.flags.with(Flags::PSH);
         }
         if outgoing.cwr {
             segment.flags = segment.flags.with(Flags::CWR);

@@ -15,6 +15,10 @@ use super::{DEFAULT_MSS, Endpoint, Happening, Options, Peer, State, Transmit};
 const LEAST_MSS: u16 = 48;
 /// RFC 7323 section 2.3: the largest window scale.
 const MAX_SCALE: u8 = 14;
+/// IP and TCP headers without options.
+const HEADERS: u64 = 40;
+/// The timestamps option, padded.
+const TIMESTAMPS: u16 = 12;
 /// The handshake is given up after this many retransmissions (Linux `tcp_syn_retries`).
 const SYN_RETRIES: u32 = 6;
 /// RFC 6298 section 2.1: the first SYN is sent again after a second.
@@ -113,6 +117,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let syn_lost = self.handshake.retries > 0;
         let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
         let mss = self.config.mss.min(self.peer.mss.max(LEAST_MSS));
+        let stamps = if self.options.timestamps { TIMESTAMPS } else { 0 };
+        let payload = if self.config.options_in_mss { mss - stamps } else { mss };
         self.receiver.establish(mss, self.options.sack);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         let window = if segment.flags.has(Flags::SYN) {
@@ -121,9 +127,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.offered_window(segment)
         };
         let agreed = Agreed {
-            mss,
+            mss: payload,
             sack: self.options.sack,
-            timestamps: self.options.timestamps,
+            headers: HEADERS + u64::from(stamps),
             ecn: self.options.ecn,
             window,
             rtt,
@@ -190,6 +196,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The least shift with which the whole buffer can be offered.
     pub(super) fn own_scale(&self) -> u8 {
-        (0..MAX_SCALE).find(|shift| self.config.receive_buffer >> shift <= 0xffff).unwrap_or(MAX_SCALE)
+        let least = (0..MAX_SCALE).find(|shift| self.config.receive_buffer >> shift <= 0xffff);
+        self.config.window_scale.or(least).unwrap_or(MAX_SCALE).min(MAX_SCALE)
     }
 }

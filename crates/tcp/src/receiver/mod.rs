@@ -114,6 +114,11 @@ impl Receiver {
         self.next - u64::from(self.fin_arrived())
     }
 
+    /// In-order bytes that the application has not taken.
+    pub(crate) fn unread(&self) -> u64 {
+        self.unread
+    }
+
     pub(crate) fn fin_arrived(&self) -> bool {
         self.fin_at.is_some_and(|at| self.next > at)
     }

@@ -60,6 +60,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.dupacks += 1;
         }
         self.answer_probe(now, input);
+        self.duplicates_reported += u64::from(input.dsack.is_some());
         self.undo_if_spurious(now, input, &progress);
         // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
         // echo is of a new mark.
@@ -96,6 +97,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let mut newest_clean: Option<Time> = None;
         self.delivered.clear();
         let min_rtt = self.rtt.min();
+        self.note_reordering(cumulative);
         for (i, arrival) in self.arrivals.iter().enumerate() {
             let delivered = arrival.delivered;
             bytes += delivered.bytes.get();
@@ -129,6 +131,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             advanced == 0 && !input.carries_data && !window_changed && self.nxt > self.una
         };
         Progress { advanced, segments, bytes, sacked, duplicate, rtt }
+    }
+
+    /// Whether something arrived late: once for what was acknowledged selectively, once for the rest.
+    fn note_reordering(&mut self, cumulative: usize) {
+        if self.recovery != Recovery::Rack {
+            return;
+        }
+        let (whole, selective) = self.arrivals.split_at(cumulative);
+        for group in [selective, whole] {
+            let clean = group.iter().filter(|arrival| !arrival.delivered.retransmitted);
+            if let Some(start) = clean.map(|arrival| arrival.end - arrival.delivered.bytes.get()).min() {
+                self.rack.note_late(start, self.mss);
+            }
+        }
     }
 
     fn tell_acked(&mut self, now: Time, progress: &Progress) {

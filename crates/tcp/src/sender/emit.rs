@@ -1,8 +1,9 @@
 //! What may leave now: retransmissions first, then new data, within the window, the receiver's window and the
 //! pacer's clock.
 
-use firstflight::{Avoidance, Bytes, Call, Event, SendLimit, Sent, Startup, Time};
+use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
+use super::offload::{Limit, Situation};
 use super::recovery::{Budget, Mode, Undo};
 use super::scoreboard::{Range, Transmission};
 use super::{Probe, Sender};
@@ -17,6 +18,8 @@ pub(crate) struct Outgoing {
     pub(crate) fin: bool,
     /// Whether it carries the answer to an ECN echo.
     pub(crate) cwr: bool,
+    /// Whether it carries PSH.
+    pub(crate) push: bool,
     pub(crate) sent: Sent,
 }
 
@@ -35,7 +38,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return None;
         }
         if core::mem::take(&mut self.probe_due)
-            && let Some(next) = self.tail_probe()
+            && let Some(next) = self.tail_probe(now)
         {
             self.probes += 1;
             let end = match next {
@@ -91,11 +94,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// New data, or, when there is none, RFC 6675's last resorts. Notes what limits sending.
     fn new_data(&mut self, now: Time) -> Option<Next> {
-        let Some((len, fin)) = self.next_new() else {
+        let Some((len, fin)) = self.next_new(now) else {
             return self.last_resort(now);
         };
         let bytes = Bytes::new(u64::from(len));
-        if !self.fits(bytes) && len > 0 {
+        if self.queue.is_none() && !self.fits(bytes) && len > 0 {
             self.limit = SendLimit::Window;
             return None;
         }
@@ -107,11 +110,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The length of the next new segment and whether the FIN goes with it; `None` when the application or the
     /// receiver is the limit.
-    fn next_new(&mut self) -> Option<(u16, bool)> {
+    fn next_new(&mut self, now: Time) -> Option<(u16, bool)> {
         let backlog = self.backlog();
         if backlog == 0 {
             self.limit = SendLimit::App;
             return (self.fin && self.nxt == self.written).then_some((0, true));
+        }
+        if self.queue.is_some() {
+            return self.next_of_burst(now);
         }
         let full = self.mss.get().saturating_sub(self.option_room()).max(1).min(backlog);
         let room = self.window_edge.saturating_sub(self.nxt);
@@ -127,6 +133,54 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let len = u16::try_from(len).unwrap_or(u16::MAX);
         let fin = self.fin && self.nxt + u64::from(len) == self.written;
         Some((len, fin))
+    }
+
+    /// The same with offload: the queue looks at the windows itself.
+    fn next_of_burst(&mut self, now: Time) -> Option<(u16, bool)> {
+        let situation = self.situation(now);
+        let next = self.queue.as_mut()?.next(&situation);
+        match next {
+            Ok(len) => {
+                let len = u16::try_from(len).unwrap_or(u16::MAX);
+                Some((len, self.fin && self.nxt + u64::from(len) == self.written))
+            }
+            Err(limit) => {
+                self.limit = match limit {
+                    Limit::Application => SendLimit::App,
+                    Limit::Window => SendLimit::Window,
+                    Limit::Receiver => SendLimit::Receiver,
+                };
+                None
+            }
+        }
+    }
+
+    fn situation(&self, now: Time) -> Situation {
+        Situation {
+            now,
+            mss: self.mss.get(),
+            una: self.una,
+            nxt: self.nxt,
+            window_edge: self.window_edge.max(self.nxt),
+            window: self.rwnd,
+            window_greatest: self.rwnd_greatest,
+            cwnd: (self.window() + self.mss * self.extra).get() / self.mss.get(),
+            in_flight: self.board.in_network(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            rate: self.pacing_rate(),
+            head_sent: self.board.head_sent(),
+            recovering: !matches!(self.mode, Mode::Open),
+            fin: self.fin,
+        }
+    }
+
+    /// Linux `tcp_update_pacing_rate`: kept whether or not anything is paced.
+    fn pacing_rate(&self) -> Option<Rate> {
+        let window = self.window();
+        let starting = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh / 2);
+        let bytes = window.max(self.mss * self.board.segments()).scale(if starting { 200 } else { 120 }, 100);
+        bytes.per(self.rtt.srtt()?)
     }
 
     /// RFC 6675 `NextSeg` rules 3 and 4, and the end of a train that ran dry.
@@ -194,10 +248,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// RFC 8985 section 7.3: a probe carries new data if there is any that may leave, else it repeats the last
     /// segment.
-    fn tail_probe(&mut self) -> Option<Next> {
+    fn tail_probe(&mut self, now: Time) -> Option<Next> {
         let limit = self.limit;
         let new =
-            self.next_new().filter(|(len, _)| *len > 0 && self.plan.pacing != firstflight::Pacing::Hold);
+            self.next_new(now).filter(|(len, _)| *len > 0 && self.plan.pacing != firstflight::Pacing::Hold);
         self.limit = limit;
         match new {
             Some((len, fin)) if self.pacer.train_left() == 0 => Some(Next::New { len, fin }),
@@ -260,7 +314,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.schedule_probe(now);
         }
         let cwr = !retransmission && core::mem::take(&mut self.cwr_due);
-        Outgoing { start, len, fin, cwr, sent }
+        let (end, mss) = (start + u64::from(len), self.mss.get());
+        let push = len > 0
+            && self.queue.as_mut().is_some_and(|queue| {
+                if retransmission { queue.is_pushed(end) } else { queue.sent(now, end, mss, u64::from(len)) }
+            });
+        Outgoing { start, len, fin, cwr, push, sent }
     }
 
     /// Whether this is ns-2's fast retransmit: the first of its episode, from the head.

@@ -6,6 +6,8 @@
 
 mod ack;
 mod emit;
+mod info;
+mod offload;
 mod prr;
 mod quick_start;
 mod rack;
@@ -33,6 +35,7 @@ use scoreboard::{Arrival, DUP_THRESH, Scoreboard};
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
+pub use offload::Offload;
 
 /// The sending half of an endpoint.
 #[derive(Clone, Debug)]
@@ -47,6 +50,7 @@ pub(crate) struct Sender<S, R, A> {
     mode: Mode,
     undo: Undo,
     recovery: Recovery,
+    probes_tail: bool,
 
     mss: Bytes,
     wire: Bytes,
@@ -95,6 +99,8 @@ pub(crate) struct Sender<S, R, A> {
     probe_due: bool,
     established: bool,
     approved: Approved,
+    /// Where what was written is cut as for segmentation offload.
+    queue: Option<offload::Queue>,
 
     happenings: VecDeque<Happening>,
     /// What the controller was told and nobody has taken yet; `None` unless a trace is wanted.
@@ -103,6 +109,8 @@ pub(crate) struct Sender<S, R, A> {
     delivered: Vec<Delivered>,
     lost: Vec<LostPacket>,
     delivery_rate: Option<Rate>,
+    /// Duplicates that the peer reported (RFC 2883).
+    duplicates_reported: u64,
     pub(crate) timeouts: u64,
     pub(crate) probes: u64,
     pub(crate) undone: u64,
@@ -127,6 +135,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             mode: Mode::Open,
             undo: Undo::default(),
             recovery: config.recovery,
+            probes_tail: config.tail_loss_probe,
             mss,
             wire: mss + Bytes::new(40),
             una: 0,
@@ -162,12 +171,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             probe_due: false,
             established: false,
             approved: Approved::default(),
+            queue: config.offload.map(offload::Queue::new),
             happenings: VecDeque::new(),
             told: None,
             arrivals: Vec::new(),
             delivered: Vec::new(),
             lost: Vec::new(),
             delivery_rate: None,
+            duplicates_reported: 0,
             timeouts: 0,
             probes: 0,
             undone: 0,
@@ -186,7 +197,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.established = true;
         let resized = self.mss != Bytes::new(u64::from(agreed.mss));
         self.mss = Bytes::new(u64::from(agreed.mss));
-        self.wire = self.mss + Bytes::new(if agreed.timestamps { 52 } else { 40 });
+        self.wire = self.mss + Bytes::new(agreed.headers);
         if !agreed.sack && self.recovery.uses_sack() {
             // Without SACK the peer leaves only duplicate ACKs to go by.
             self.recovery = Recovery::NewReno;
@@ -207,6 +218,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn write(&mut self, bytes: u64) {
         if !self.fin {
             self.written = self.written.saturating_add(bytes);
+            if let Some(queue) = &mut self.queue {
+                queue.write(bytes);
+            }
         }
     }
 
@@ -217,6 +231,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether the FIN was sent and acknowledged.
     pub(crate) fn finished(&self) -> bool {
         self.fin && self.una > self.written
+    }
+
+    /// Whether the FIN was sent.
+    pub(crate) fn fin_sent(&self) -> bool {
+        self.fin && self.nxt > self.written
     }
 
     pub(crate) fn una(&self) -> u64 {
@@ -367,7 +386,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 pub(crate) struct Agreed {
     pub(crate) mss: u16,
     pub(crate) sack: bool,
-    pub(crate) timestamps: bool,
+    /// Bytes of headers of a data segment.
+    pub(crate) headers: u64,
     pub(crate) ecn: bool,
     pub(crate) window: u64,
     pub(crate) rtt: Option<Span>,

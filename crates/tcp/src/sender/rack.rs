@@ -1,6 +1,6 @@
 //! RACK-TLP (RFC 8985): losses by time, and a probe for a lost tail.
 
-use firstflight::{Span, Time};
+use firstflight::{Bytes, Span, Time};
 
 use super::scoreboard::Arrival;
 
@@ -11,8 +11,13 @@ const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
 /// RFC 8985 section 7.2: the probe timeout without any RTT sample.
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
+/// Linux `tcp_reordering`: the degree that is taken for granted.
+pub(crate) const REORDERING: u64 = 3;
+/// Linux `tcp_max_reordering`.
+const MOST_REORDERING: u64 = 300;
+
 /// RACK's state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     /// The most recently sent packet that was delivered. Packet numbers order transmissions exactly, where
     /// the RFC, having none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
@@ -23,6 +28,23 @@ pub(crate) struct Rack {
     fack: u64,
     /// `RACK.reordering_seen`.
     pub(crate) reordering_seen: bool,
+    /// The greatest distance seen, in segments, by which one arrived late (Linux `tcpi_reordering`).
+    pub(crate) reordering: u64,
+    /// How often one did (Linux `tcpi_reord_seen`).
+    pub(crate) reorderings_seen: u64,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            newest: 0,
+            rtt: Span::ZERO,
+            fack: 0,
+            reordering_seen: false,
+            reordering: REORDERING,
+            reorderings_seen: 0,
+        }
+    }
 }
 
 impl Rack {
@@ -52,6 +74,18 @@ impl Rack {
             min_rtt.map_or(Span::ZERO, |min| min / REORDER_DIVISOR).min(srtt.unwrap_or(Span::MAX))
         };
         self.rtt + window
+    }
+}
+
+impl Rack {
+    /// Segments of `mss` bytes, never sent again, were delivered from `start` on, below what was delivered before
+    /// (Linux `tcp_check_sack_reordering`).
+    pub(crate) fn note_late(&mut self, start: u64, mss: Bytes) {
+        if start < self.fack {
+            self.reordering =
+                self.reordering.max((self.fack - start).div_ceil(mss.get())).min(MOST_REORDERING);
+            self.reorderings_seen += 1;
+        }
     }
 }
 

@@ -81,6 +81,15 @@ impl RttEstimator {
         (self.base * (1 << self.backoff)).min(MAX_RTO.max(self.min_rto))
     }
 
+    /// How often the timeout was doubled.
+    pub(crate) fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    pub(crate) fn variation(&self) -> Span {
+        self.rttvar
+    }
+
     pub(crate) fn srtt(&self) -> Option<Span> {
         self.srtt
     }

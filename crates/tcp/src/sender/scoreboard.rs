@@ -155,6 +155,31 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Segments outstanding.
+    pub(crate) fn segments(&self) -> u64 {
+        self.records.len() as u64
+    }
+
+    /// Segments in the network: neither delivered nor lost.
+    pub(crate) fn in_network(&self) -> u64 {
+        self.segments() - self.sacked - self.lost
+    }
+
+    /// Segments found lost and not yet sent again.
+    pub(crate) fn lost_segments(&self) -> u64 {
+        self.lost
+    }
+
+    /// Segments sent again, and not delivered or lost since.
+    pub(crate) fn resent_segments(&self) -> u64 {
+        self.records.iter().filter(|record| record.fate == Fate::Resent).count() as u64
+    }
+
+    /// When the first outstanding segment left, the last time.
+    pub(crate) fn head_sent(&self) -> Option<Time> {
+        self.records.front().map(|head| head.sent_at)
+    }
+
     /// Whether any segment is found lost and not yet sent again.
     pub(crate) fn has_lost(&self) -> bool {
         self.lost > 0

@@ -94,6 +94,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// recovery, with nothing SACKed and no probe unanswered.
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let wanted = self.recovery == Recovery::Rack
+            && self.probes_tail
             && matches!(self.mode, Mode::Open)
             && self.board.sacked_segments() == 0
             && self.probe.is_none()

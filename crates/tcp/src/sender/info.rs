@@ -1,0 +1,60 @@
+//! What a sender tells of itself.
+
+use firstflight::{Avoidance, Startup};
+
+use super::Sender;
+use super::recovery::Mode;
+use crate::endpoint::{Info, Trouble};
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    pub(crate) fn set_nagle(&mut self, on: bool) {
+        if let Some(queue) = &mut self.queue {
+            queue.nagle = on;
+        }
+    }
+
+    /// Stream bytes written and not acknowledged.
+    pub(crate) fn queued(&self) -> u64 {
+        self.written - self.una.min(self.written)
+    }
+
+    pub(crate) fn trouble(&self) -> Trouble {
+        match self.mode {
+            Mode::Recovery(_) => Trouble::Recovery,
+            Mode::Loss { .. } => Trouble::Loss,
+            Mode::Open if self.reducing_for_marks => Trouble::Reduction,
+            Mode::Open if self.board.sacked_segments() > 0 || self.dupacks > 0 => Trouble::Disorder,
+            Mode::Open => Trouble::None,
+        }
+    }
+
+    /// The sender's part of what [`crate::Endpoint::info`] tells.
+    pub(crate) fn info(&self) -> Info {
+        Info {
+            state: 0,
+            trouble: self.trouble(),
+            mss: u16::try_from(self.mss.get()).unwrap_or(u16::MAX),
+            cwnd: self.window(),
+            ssthresh: self.plan.ssthresh,
+            send_window: self.rwnd,
+            outstanding: self.board.segments(),
+            sacked: self.board.sacked_segments().max(self.dupacks.min(self.board.segments())),
+            lost: self.board.lost_segments(),
+            resent: self.board.resent_segments(),
+            retransmissions: self.retransmissions,
+            data_segments: self.packets_sent,
+            reordering: self.rack.reordering,
+            reorderings_seen: self.rack.reorderings_seen,
+            timeouts_in_a_row: u64::from(self.consecutive_timeouts),
+            backoff: u64::from(self.rtt.backoff()),
+            rto: self.rtt.rto(),
+            srtt: self.rtt.srtt(),
+            rtt_variation: self.rtt.variation(),
+            min_rtt: self.rtt.min(),
+            acknowledged: self.una.min(self.written),
+            received: 0,
+            unsent: self.written.saturating_sub(self.nxt),
+            duplicates_reported: self.duplicates_reported,
+        }
+    }
+}
