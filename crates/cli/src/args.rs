@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Answer from the papers' closed-form models; without a name, list them.
     Model(ModelCommand),
+    /// Run packetdrill scripts against the TCP endpoint, in virtual time.
+    Packetdrill(Scripts),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -44,7 +46,7 @@ pub(crate) enum Command {
 }
 
 /// What the design names and nobody built yet: naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 5] = ["sweep", "score", "paper", "packetdrill", "inspect"];
+pub(crate) const NOT_BUILT: [&str; 4] = ["sweep", "score", "paper", "inspect"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {
@@ -64,6 +66,13 @@ pub(crate) struct Run {
     pub(crate) runs: RunOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Scripts {
+    /// The scripts, run in this order; a line says PASS, FAIL or UNSUPPORTED of each.
+    #[arg(required = true, value_name = "FILE.pkt")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -191,7 +200,7 @@ pub(crate) struct EndOptions {
     /// Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) schemes: Option<String>,
-    /// Avoidance law for all, instead of each scheme's own: reno, cubic, vegas, vegas-linux.
+    /// Avoidance law for all, instead of each scheme's own: reno, cubic, cubic-linux, vegas, vegas-linux.
     #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
     pub(crate) avoidance: Option<String>,
     /// Loss recovery: rack, sack, newreno, newreno-steady, reno, ns2-sack1.

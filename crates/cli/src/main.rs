@@ -9,6 +9,7 @@ mod interrupt;
 mod model;
 mod order;
 mod output;
+mod packetdrill;
 mod progress;
 mod race;
 mod replay;
@@ -45,6 +46,7 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
         Command::Race(options) => race::from_options(&options, &line.shown),
         Command::Run(file) => race::from_file(&file, &line.shown),
         Command::Replay(command) => replay::replay(&command),
+        Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Completions { shell } => output::print(&documents::completions(shell)?),
         Command::Man => output::print(&documents::manual()?),
     }

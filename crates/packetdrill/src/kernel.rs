@@ -1,0 +1,170 @@
+//! The kernel under test: sockets, connections and the wire, in virtual time.
+
+mod calls;
+mod connection;
+mod constants;
+mod poll;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use firstflight_tcp::{Flags, Segment};
+
+use crate::problem::Problem;
+use crate::settings::Settings;
+
+pub(crate) use calls::Outcome;
+pub(crate) use connection::Connection;
+pub(crate) use constants::{constant, named};
+
+/// Sockets, connections, and what they sent.
+pub(crate) struct Kernel {
+    settings: Settings,
+    /// Microseconds since the script began.
+    now: i64,
+    sockets: BTreeMap<i64, Socket>,
+    connections: Vec<Connection>,
+    /// What was sent and not compared yet, and when.
+    sent: VecDeque<(i64, Segment)>,
+    /// The script's name for each of the endpoint's timestamps.
+    timestamps: BTreeMap<u32, u32>,
+}
+
+/// A socket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Socket {
+    state: SocketState,
+    nonblocking: bool,
+    options: SocketOptions,
+}
+
+/// What became of a socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum SocketState {
+    #[default]
+    Fresh,
+    Listening,
+    /// Has a connection, by its place in [`Kernel::connections`].
+    Connected(usize),
+}
+
+/// What `setsockopt` set.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SocketOptions {
+    pub(crate) send_buffer: Option<u64>,
+    pub(crate) receive_buffer: Option<u64>,
+    pub(crate) congestion: Option<&'static str>,
+    pub(crate) max_segment: Option<u16>,
+    pub(crate) no_delay: bool,
+    /// Closing resets at once (`SO_LINGER` with no time).
+    pub(crate) lingers_not: bool,
+}
+
+impl Kernel {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            now: 0,
+            sockets: BTreeMap::new(),
+            connections: Vec::new(),
+            sent: VecDeque::new(),
+            timestamps: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn settings(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    pub(crate) fn settings_ref(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// The connection that packets and code are about: the newest.
+    pub(crate) fn under_test(&self) -> Option<&Connection> {
+        self.connections.last()
+    }
+
+    /// Serves the next timer that is due before `before`; whether there was one.
+    pub(crate) fn step(&mut self, before: i64) -> bool {
+        let next = self.connections.iter().filter_map(Connection::next_timer).min();
+        let Some(at) = next.map(|at| at.max(self.now)).filter(|at| *at < before) else { return false };
+        self.now = at;
+        for connection in &mut self.connections {
+            connection.on_timer(at);
+        }
+        self.collect();
+        true
+    }
+
+    /// Time goes on to `at`, if it lies ahead.
+    pub(crate) fn set_now(&mut self, at: i64) {
+        self.now = self.now.max(at);
+    }
+
+    /// The oldest segment sent and not compared.
+    pub(crate) fn take_sent(&mut self) -> Option<(i64, Segment)> {
+        self.sent.pop_front()
+    }
+
+    /// The next segment sent, waiting for it until `deadline`.
+    pub(crate) fn peek_sent(&mut self, deadline: i64) -> Option<Segment> {
+        while self.sent.is_empty() {
+            if !self.step(deadline.saturating_add(1)) {
+                return None;
+            }
+        }
+        self.sent.front().map(|(_, segment)| *segment)
+    }
+
+    /// The script calls the endpoint's timestamp `stamp` `name`.
+    pub(crate) fn note_timestamp(&mut self, name: u32, stamp: u32) {
+        self.timestamps.insert(name, stamp);
+    }
+
+    /// The endpoint's timestamp of that name; one that was never sent is itself.
+    pub(crate) fn timestamp_of(&self, name: u32) -> u32 {
+        self.timestamps.get(&name).copied().unwrap_or(name)
+    }
+
+    /// A segment arrives.
+    pub(crate) fn inject(&mut self, line: usize, segment: &Segment) -> Result<(), Problem> {
+        let syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        let listener = self.sockets.values().find(|socket| socket.state == SocketState::Listening).cloned();
+        let busy = self.under_test().is_some_and(|connection| !connection.is_over());
+        if let (true, false, Some(listener)) = (syn, busy, listener) {
+            self.connections.push(Connection::passive(&self.settings, &listener.options));
+        }
+        let now = self.now;
+        let Some(connection) = self.connections.last_mut() else {
+            return Err(Problem::unsupported(line, "a segment for no connection"));
+        };
+        connection.on_segment(now, segment);
+        self.collect();
+        Ok(())
+    }
+
+    /// Takes what the connections send now.
+    fn collect(&mut self) {
+        for connection in &mut self.connections {
+            while let Some(segment) = connection.transmit(self.now) {
+                self.sent.push_back((self.now, segment));
+            }
+        }
+    }
+
+    fn connection(&self, socket: &Socket) -> Option<&Connection> {
+        match socket.state {
+            SocketState::Connected(at) => self.connections.get(at),
+            SocketState::Fresh | SocketState::Listening => None,
+        }
+    }
+
+    /// A connection that is open and that `accept` has not given away.
+    fn acceptable(&self) -> Option<usize> {
+        self.connections.iter().position(Connection::is_acceptable)
+    }
+}

@@ -1,0 +1,202 @@
+//! A connection: the endpoint, and what its socket knows of it.
+
+use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, Value};
+use firstflight::schemes::Initial;
+use firstflight::{Controller, Span, Time};
+use firstflight_tcp::{AckPolicy, Config, Endpoint, Info, Offload, Recovery, Role, Segment, Standing};
+
+use super::SocketOptions;
+use crate::settings::Settings;
+
+/// Virtual time begins this long after the endpoint's zero, so that no timestamp is 0.
+const EPOCH: Span = Span::from_secs(1_000);
+/// RFC 6928 section 2.
+const INITIAL_WINDOW: u32 = 10;
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    endpoint: Endpoint<AnyScheme, AnyRestart, AnyLaw>,
+    pub(crate) accepted: bool,
+    pub(crate) passive: bool,
+    /// Nobody holds its socket any more.
+    pub(crate) orphaned: bool,
+    /// Writing was shut down.
+    pub(crate) shut: bool,
+    pub(crate) reading_shut: bool,
+    /// Bytes that may wait to be sent or acknowledged.
+    pub(crate) send_buffer: u64,
+    /// The error that the next call gets, once.
+    pub(crate) error: Option<&'static str>,
+    pub(crate) error_seen: bool,
+    was_open: bool,
+}
+
+impl Connection {
+    /// One that a listening socket makes of a SYN.
+    pub(crate) fn passive(settings: &Settings, options: &SocketOptions) -> Self {
+        Self::new(Role::Server, settings, options)
+    }
+
+    /// One that `connect` begins.
+    pub(crate) fn active(settings: &Settings, options: &SocketOptions, now: i64) -> Self {
+        let mut connection = Self::new(Role::Client, settings, options);
+        connection.endpoint.open(time(now));
+        connection
+    }
+
+    fn new(role: Role, settings: &Settings, options: &SocketOptions) -> Self {
+        let mut endpoint =
+            Endpoint::new(role, &config(role, settings, options), controller(settings, options));
+        endpoint.set_nagle(!options.no_delay);
+        Self {
+            endpoint,
+            accepted: role == Role::Client,
+            passive: role == Role::Server,
+            orphaned: false,
+            shut: false,
+            reading_shut: false,
+            send_buffer: options.send_buffer.unwrap_or_else(|| settings.part("tcp_wmem", 1).max(262_144)),
+            error: None,
+            error_seen: false,
+            was_open: false,
+        }
+    }
+
+    pub(crate) fn next_timer(&self) -> Option<i64> {
+        // The script's clock ticks in microseconds: a timer is served at the first tick not before it.
+        self.endpoint.next_timer().map(micros)
+    }
+
+    pub(crate) fn on_timer(&mut self, now: i64) {
+        self.endpoint.on_timer(time(now));
+        self.note(Some("ETIMEDOUT"));
+    }
+
+    pub(crate) fn on_segment(&mut self, now: i64, segment: &Segment) {
+        let refused = if self.was_open { "ECONNRESET" } else { "ECONNREFUSED" };
+        self.endpoint.on_segment(time(now), segment);
+        self.note(Some(refused));
+    }
+
+    pub(crate) fn transmit(&mut self, now: i64) -> Option<Segment> {
+        self.endpoint.poll_transmit(time(now)).map(|transmit| transmit.segment)
+    }
+
+    /// Keeps what `error` says of the step that ended the connection.
+    fn note(&mut self, error: Option<&'static str>) {
+        while self.endpoint.poll_happening().is_some() {}
+        match self.endpoint.standing() {
+            Standing::Open => self.was_open = true,
+            Standing::Aborted if !std::mem::replace(&mut self.error_seen, true) => self.error = error,
+            Standing::Idle | Standing::Opening | Standing::Closed | Standing::Aborted => {}
+        }
+    }
+
+    pub(crate) fn endpoint(&mut self) -> &mut Endpoint<AnyScheme, AnyRestart, AnyLaw> {
+        &mut self.endpoint
+    }
+
+    pub(crate) fn info(&self) -> Info {
+        self.endpoint.info()
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        self.endpoint.standing()
+    }
+
+    /// Bytes that can be read now.
+    pub(crate) fn readable(&self) -> u64 {
+        self.endpoint.readable()
+    }
+
+    /// Whether the peer will send no more.
+    pub(crate) fn at_end(&self) -> bool {
+        self.endpoint.peer_closed()
+    }
+
+    /// Bytes that the send buffer still takes.
+    pub(crate) fn room(&self) -> u64 {
+        self.send_buffer.saturating_sub(self.endpoint.queued())
+    }
+
+    pub(crate) fn is_acceptable(&self) -> bool {
+        self.passive && !self.accepted && self.was_open
+    }
+
+    /// Nothing can come of it any more.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.endpoint.standing(), Standing::Closed | Standing::Aborted)
+    }
+
+    /// The reset that a close with unread data, or without lingering, sends.
+    pub(crate) fn reset(&mut self) {
+        self.error_seen = true;
+        self.endpoint.reset();
+    }
+}
+
+/// What Linux's defaults and the script's settings make of an endpoint.
+fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
+    let mss = settings.mtu.saturating_sub(settings.headers).max(88);
+    let largest = settings.part("tcp_rmem", 2);
+    let receive_buffer = options.receive_buffer.unwrap_or_else(|| settings.part("tcp_rmem", 1));
+    // `tcp_select_initial_window`: the scale fits the largest buffer that there may ever be.
+    let scale =
+        (0..14).find(|shift| options.receive_buffer.unwrap_or(largest).max(largest) >> shift <= 0xffff);
+    Config {
+        mss: options.max_segment.map_or(mss, |most| most.min(mss)),
+        sack: settings.number("tcp_sack") != 0,
+        timestamps: settings.number("tcp_timestamps") != 0,
+        // 1 asks for ECN, 2 only agrees to it.
+        ecn: settings.number("tcp_ecn") == 1 || settings.number("tcp_ecn") == 2 && role == Role::Server,
+        tail_loss_probe: matches!(settings.number("tcp_early_retrans"), 3 | 4),
+        window_scaling: settings.number("tcp_window_scaling") != 0,
+        window_scale: scale.or(Some(14)),
+        receive_buffer,
+        reads_at_once: false,
+        ack_policy: AckPolicy::Linux,
+        recovery: Recovery::Rack,
+        min_rto: Span::from_millis(200),
+        options_in_mss: true,
+        offload: Some(Offload {
+            min_segments: u16::try_from(settings.number("tcp_min_tso_segs")).unwrap_or(u16::MAX),
+            window_divisor: u16::try_from(settings.number("tcp_tso_win_divisor")).unwrap_or(u16::MAX),
+        }),
+        ..Config::default()
+    }
+}
+
+fn controller(settings: &Settings, options: &SocketOptions) -> AnyController {
+    let initial = Initial { segments: INITIAL_WINDOW, ssthresh: None };
+    let congestion = options.congestion.unwrap_or_else(|| settings.text("tcp_congestion_control"));
+    let cubic = congestion != "reno";
+    let word = |word| ("detect", Value::Word(word));
+    let built = if cubic {
+        let paced = ("paced", Value::Word(if settings.paces { "yes" } else { "no" }));
+        registry::scheme("hystart-linux")
+            .and_then(|entry| entry.build(initial, &[word(settings.hystart), paced]).ok())
+    } else {
+        registry::scheme(if settings.paces { "slow-start-paced" } else { "slow-start" })
+            .and_then(|entry| entry.build(initial, &[]).ok())
+    };
+    // These names and settings are this workspace's own.
+    let scheme = built.unwrap_or_else(|| firstflight::schemes::SlowStart::new(initial).into());
+    let restarts = settings.number("tcp_slow_start_after_idle") != 0;
+    let rule = [("rule", Value::Word("linux"))];
+    let (restart, rule) = if restarts { ("cwv", &rule[..]) } else { ("nssr", &[][..]) };
+    let restart = registry::restart(restart).and_then(|entry| entry.build(initial, rule).ok());
+    let restart = restart.unwrap_or_else(|| AnyRestart::Rfc5681(firstflight::restart::Rfc5681::new(initial)));
+    let law = registry::law(if cubic { "cubic-linux" } else { "reno" }).map(registry::LawEntry::build);
+    let law = law.unwrap_or_else(|| firstflight::avoidance::Reno::default().into());
+    Controller::new(scheme, restart, law)
+}
+
+fn time(micros: i64) -> Time {
+    Time::ZERO + EPOCH + Span::from_micros(u64::try_from(micros).unwrap_or(0))
+}
+
+fn micros(time: Time) -> i64 {
+    let since = time.since(Time::ZERO + EPOCH).nanos().div_ceil(1_000);
+    i64::try_from(since).unwrap_or(i64::MAX)
+}

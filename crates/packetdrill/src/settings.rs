@@ -1,0 +1,203 @@
+//! What a script can set: packetdrill's own options, and the kernel's.
+
+use std::collections::BTreeMap;
+
+/// The settings in force.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// `--tolerance_usecs`: by how many microseconds an event may be early or late.
+    pub(crate) tolerance: i64,
+    /// `--tolerance_percent`, in thousandths: the same as a share of the time since the event before.
+    pub(crate) tolerance_per_mille: i64,
+    /// `--tcp_ts_tick_usecs`: microseconds a tick of outbound timestamps; 0 leaves them unchecked.
+    pub(crate) timestamp_tick: i64,
+    /// `--mtu`.
+    pub(crate) mtu: u16,
+    /// IP and TCP headers without options: 40, or 60 under `--ip_version=ipv6`.
+    pub(crate) headers: u16,
+    /// `hystart_detect` of `tcp_cubic`.
+    pub(crate) hystart: &'static str,
+    /// Whether the device's queue is `fq`, which paces.
+    pub(crate) paces: bool,
+    sysctls: BTreeMap<&'static str, String>,
+}
+
+/// A sysctl under `net.ipv4.` that means something here, and Linux's default.
+struct Sysctl {
+    name: &'static str,
+    default: &'static str,
+    use_: Use,
+}
+
+/// What setting a sysctl does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It is honoured.
+    Honoured,
+    /// It changes nothing that happens in a script with one connection and without Fast Open.
+    Idle,
+    /// Only its default can be had.
+    Fixed,
+}
+
+const SYSCTLS: &[Sysctl] = &[
+    of("tcp_congestion_control", "cubic", Use::Honoured),
+    of("tcp_dsack", "1", Use::Fixed),
+    of("tcp_early_retrans", "3", Use::Honoured),
+    of("tcp_ecn", "2", Use::Honoured),
+    of("tcp_ecn_fallback", "1", Use::Idle),
+    of("tcp_fack", "0", Use::Idle),
+    of("tcp_fastopen", "1", Use::Idle),
+    of("tcp_fastopen_key", "", Use::Idle),
+    of("tcp_frto", "2", Use::Honoured),
+    of("tcp_limit_output_bytes", "4194304", Use::Idle),
+    of("tcp_min_tso_segs", "2", Use::Honoured),
+    of("tcp_moderate_rcvbuf", "1", Use::Idle),
+    of("tcp_no_metrics_save", "0", Use::Idle),
+    of("tcp_notsent_lowat", "4294967295", Use::Idle),
+    of("tcp_pacing_ca_ratio", "120", Use::Idle),
+    of("tcp_pacing_ss_ratio", "200", Use::Idle),
+    of("tcp_recovery", "1", Use::Honoured),
+    of("tcp_reordering", "3", Use::Honoured),
+    of("tcp_retries2", "15", Use::Idle),
+    of("tcp_rmem", "4096 131072 6291456", Use::Honoured),
+    of("tcp_sack", "1", Use::Honoured),
+    of("tcp_slow_start_after_idle", "1", Use::Honoured),
+    of("tcp_syn_retries", "6", Use::Idle),
+    of("tcp_synack_retries", "5", Use::Idle),
+    of("tcp_syncookies", "1", Use::Idle),
+    of("tcp_timestamps", "1", Use::Honoured),
+    of("tcp_tso_win_divisor", "3", Use::Honoured),
+    of("tcp_window_scaling", "1", Use::Honoured),
+    of("tcp_wmem", "4096 16384 4194304", Use::Honoured),
+    of("tcp_autocorking", "1", Use::Idle),
+    of("tcp_fin_timeout", "60", Use::Idle),
+    of("tcp_mtu_probing", "0", Use::Fixed),
+    of("tcp_invalid_ratelimit", "500", Use::Fixed),
+    of("tcp_thin_linear_timeouts", "0", Use::Fixed),
+    of("tcp_shrink_window", "0", Use::Fixed),
+    of("ip_no_pmtu_disc", "0", Use::Idle),
+];
+
+const fn of(name: &'static str, default: &'static str, use_: Use) -> Sysctl {
+    Sysctl { name, default, use_ }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tolerance: 4_000,
+            tolerance_per_mille: 125,
+            timestamp_tick: 0,
+            mtu: 1_500,
+            headers: 40,
+            hystart: "both",
+            paces: false,
+            sysctls: SYSCTLS.iter().map(|sysctl| (sysctl.name, sysctl.default.to_owned())).collect(),
+        }
+    }
+}
+
+impl Settings {
+    /// Sets a sysctl, by its name with dots or slashes.
+    ///
+    /// # Errors
+    /// What of it is not supported.
+    pub(crate) fn set_sysctl(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let dotted = name.trim_start_matches("/proc/sys/").replace('/', ".");
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        if dotted.starts_with("net.mptcp.") || dotted.starts_with("net.core.") && dotted.ends_with("mem_max")
+        {
+            return Ok(());
+        }
+        let known = dotted
+            .strip_prefix("net.ipv4.")
+            .and_then(|name| SYSCTLS.iter().find(|sysctl| sysctl.name == name));
+        let Some(known) = known else { return Err(format!("the sysctl `{dotted}`")) };
+        if known.use_ == Use::Fixed && value != known.default {
+            return Err(format!("`{dotted}={value}`: only {} can be had", known.default));
+        }
+        if let "tcp_congestion_control" = known.name
+            && !matches!(value.as_str(), "cubic" | "reno")
+        {
+            return Err(format!("`{dotted}={value}`: cubic and reno can be had"));
+        }
+        let whole = |text: &str| text.parse::<u64>().is_ok() || text.starts_with("0x");
+        let worded = matches!(known.name, "tcp_congestion_control" | "tcp_fastopen_key");
+        if !worded && !value.split(' ').all(whole) {
+            return Err(format!("`{dotted}={value}`: not a number"));
+        }
+        self.sysctls.insert(known.name, value);
+        Ok(())
+    }
+
+    /// The text of a sysctl under `net.ipv4.`.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.sysctls.get(name).map_or("", String::as_str)
+    }
+
+    /// The number of a sysctl under `net.ipv4.`.
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        self.part(name, 0)
+    }
+
+    /// One of the three numbers of `tcp_rmem` or `tcp_wmem`.
+    pub(crate) fn part(&self, name: &str, index: usize) -> u64 {
+        self.text(name).split(' ').nth(index).and_then(|part| part.parse().ok()).unwrap_or(0)
+    }
+
+    /// What `defaults.sh` of the public suite sets.
+    pub(crate) fn suite_defaults(&mut self) {
+        for (name, value) in SUITE_DEFAULTS {
+            self.sysctls.insert(name, (*value).to_owned());
+        }
+        self.paces = false;
+    }
+}
+
+/// `gtests/net/common/defaults.sh` as of 2024, which a Linux's own copy repeats.
+const SUITE_DEFAULTS: &[(&str, &str)] = &[
+    ("tcp_rmem", "4096 540000 15728640"),
+    ("tcp_wmem", "4096 262144 4194304"),
+    ("tcp_timestamps", "1"),
+    ("tcp_syn_retries", "5"),
+    ("tcp_synack_retries", "5"),
+    ("tcp_frto", "2"),
+    ("tcp_sack", "1"),
+    ("tcp_dsack", "1"),
+    ("tcp_reordering", "3"),
+    ("tcp_congestion_control", "cubic"),
+    ("tcp_slow_start_after_idle", "0"),
+    ("tcp_early_retrans", "4"),
+    ("tcp_recovery", "1"),
+    ("tcp_tso_win_divisor", "3"),
+    ("tcp_ecn", "0"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sysctl_is_known_by_dots_and_by_slashes() {
+        let mut settings = Settings::default();
+        for name in ["net.ipv4.tcp_sack", "net/ipv4/tcp_sack", "/proc/sys/net/ipv4/tcp_sack"] {
+            settings.sysctls.insert("tcp_sack", "1".to_owned());
+            assert_eq!(settings.set_sysctl(name, "0"), Ok(()));
+            assert_eq!(settings.number("tcp_sack"), 0);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_named() {
+        let mut settings = Settings::default();
+        for (name, value) in [
+            ("net.ipv4.tcp_unheard_of", "1"),
+            ("net.ipv4.tcp_congestion_control", "bbr"),
+            ("net.ipv4.tcp_dsack", "0"),
+            ("net.ipv4.tcp_sack", "yes"),
+        ] {
+            assert!(settings.set_sysctl(name, value).is_err_and(|what| what.contains(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A script as it was read.
+
+/// A script: its options, and its events in order.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Script {
+    pub(crate) options: Vec<ScriptOption>,
+    pub(crate) events: Vec<Event>,
+}
+
+/// `--name=value`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ScriptOption {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) line: usize,
+}
+
+/// Something that happens, or is expected to.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Event {
+    pub(crate) line: usize,
+    pub(crate) when: When,
+    pub(crate) action: Action,
+}
+
+/// When; all in microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    /// Before or after everything, without a time.
+    Aside,
+    /// `*`.
+    Any,
+    /// Since the script began.
+    At(i64),
+    /// Since the event before.
+    After(i64),
+    /// Between two instants.
+    Between(i64, i64),
+    /// Between two spans since the event before.
+    Within(i64, i64),
+}
+
+/// What.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Action {
+    /// A segment is injected.
+    Inbound(Packet),
+    /// A segment is expected.
+    Outbound(Packet),
+    Call(Call),
+    Command(String),
+    Code(String),
+}
+
+/// A TCP segment as the script writes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Packet {
+    pub(crate) ecn: Option<EcnField>,
+    /// Control bits, as in [`firstflight_tcp::Flags`].
+    pub(crate) flags: u8,
+    pub(crate) seq: u32,
+    pub(crate) len: u16,
+    pub(crate) ack: u32,
+    pub(crate) window: Option<u16>,
+    pub(crate) urgent: u16,
+    /// None is `<...>`: any options.
+    pub(crate) options: Option<Vec<TcpOption>>,
+}
+
+/// The ECN field that a segment has, or must have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EcnField {
+    None,
+    Ect0,
+    Ect1,
+    Ce,
+    /// Either ECT.
+    Either,
+}
+
+/// A TCP option.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum TcpOption {
+    Nop,
+    End,
+    Mss(u16),
+    WindowScale(u8),
+    SackPermitted,
+    Sack(Vec<(u32, u32)>),
+    Timestamps { value: u32, echo: u32 },
+}
+
+/// A system call: `name(arguments) = result errno`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    /// How long a call that blocks does so, in microseconds.
+    pub(crate) blocks_for: Option<i64>,
+    pub(crate) arguments: Vec<Expression>,
+    pub(crate) result: Expression,
+    pub(crate) errno: Option<String>,
+}
+
+/// An argument or a result.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Expression {
+    /// `...`.
+    Ellipsis,
+    Integer(i64),
+    Word(String),
+    Text(String),
+    /// `A|B`.
+    Or(Vec<Expression>),
+    /// `[…]`.
+    List(Vec<Expression>),
+    /// `{name=value, …}`; a member without a name has an empty one.
+    Struct(Vec<(String, Expression)>),
+    /// `name(…)`.
+    Apply(String, Vec<Expression>),
+}
