@@ -203,7 +203,7 @@ pub(crate) struct EndOptions {
     /// Avoidance law for all, instead of each scheme's own: reno, cubic, cubic-linux, vegas, vegas-linux.
     #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
     pub(crate) avoidance: Option<String>,
-    /// Loss recovery: rack, sack, newreno, newreno-steady, reno, ns2-sack1.
+    /// Loss recovery: rack, sack, newreno, newreno-steady, reno, vegas, ns2-sack1.
     #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
     pub(crate) recovery: Option<String>,
     /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv,

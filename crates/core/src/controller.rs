@@ -1,7 +1,9 @@
 //! The controller: composes a start-up scheme, a restart policy and an avoidance law, and owns once what all of
 //! them need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
 
-use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step};
+use crate::seam::{
+    Ack, Advice, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step,
+};
 use crate::units::Bytes;
 
 /// Who governs the window.
@@ -221,7 +223,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             ack.advanced
         };
         ack.round_ended = self.state.round_ended(path);
+        ack.round_sent = Bytes::ZERO;
         if ack.round_ended {
+            ack.round_sent = self.state.sent_in_round(path);
             self.state.start_round(path);
         }
         self.forward(&Event::Acked(ack), path);
@@ -281,29 +285,40 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn forward(&mut self, event: &Event<'_>, path: &Path) {
-        if self.state.phase != Phase::Avoidance {
-            self.state.avoidance.overhear(event, path);
-        }
-        if self.state.phase != Phase::Restart {
+        let restarting = self.state.phase == Phase::Restart;
+        if !restarting {
             self.state.restart.overhear(event, path);
         }
-        let step = match self.state.phase {
+        let step = self.tell_owner(event, path);
+        let resumes = restarting && matches!(step, Step::Done(Exit { cause: Cause::Resumed, .. }));
+        let hears_it_next = resumes && matches!(event, Event::Acked(_));
+        if self.state.phase != Phase::Avoidance && !hears_it_next {
+            self.state.avoidance.overhear(event, path);
+        }
+        if let Step::Done(exit) = step {
+            self.leave(exit, path);
+        }
+        // The ACK that brings the ACK clock back is the first of whoever goes on.
+        if hears_it_next {
+            self.forward(event, path);
+        }
+    }
+
+    fn tell_owner(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        match self.state.phase {
             Phase::Startup => self.state.startup.on(event, path),
             Phase::Restart => self.state.restart.on(event, path),
             Phase::Avoidance => {
                 self.state.avoidance.on(event, path);
                 Step::Stay
             }
-        };
-        if let Step::Done(exit) = step {
-            self.leave(exit, path);
         }
     }
 
     fn leave(&mut self, exit: Exit, path: &Path) {
         self.note_exit(exit, path);
         if self.state.phase == Phase::Restart && exit.cause == Cause::Resumed {
-            self.resume();
+            self.resume(&exit, path);
         } else {
             self.state.interrupted = false;
             self.state.phase = Phase::Avoidance;
@@ -311,13 +326,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    /// The ACK clock is back and the window is what it was: what the idle time interrupted goes on.
-    fn resume(&mut self) {
+    /// The ACK clock is back: what the idle time interrupted goes on, with its own state. Its window is what it was,
+    /// unless the policy leaves with less; then a start-up leads back to the threshold, if the window is below it.
+    fn resume(&mut self, exit: &Exit, path: &Path) {
+        let window = exit.learned.window;
         if core::mem::take(&mut self.state.interrupted) {
             self.state.phase = Phase::Startup;
             self.note(Note::Continued);
+            if window < self.plan(path).window {
+                let ssthresh = exit.learned.ssthresh;
+                let advice = Event::Advice(Advice::Window { window, ssthresh });
+                if let Step::Done(exit) = self.tell_owner(&advice, path) {
+                    self.leave(exit, path);
+                }
+            }
         } else {
             self.state.phase = Phase::Avoidance;
+            let now = self.plan(path);
+            if window < now.window && now.ssthresh.is_some_and(|ssthresh| window < ssthresh) {
+                let was = Learned { window, ssthresh: now.ssthresh, rate: None };
+                self.begin(Origin::AfterTimeout { was }, path);
+            } else if window < now.window {
+                self.state.avoidance.enter(exit, path);
+            }
         }
     }
 
@@ -341,6 +372,11 @@ impl<S, R, A> State<S, R, A> {
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
     fn round_ended(&self, path: &Path) -> bool {
         (path.una as u32).wrapping_sub(self.round_end).wrapping_sub(1) < u32::MAX / 2
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+    fn sent_in_round(&self, path: &Path) -> Bytes {
+        Bytes::new(u64::from((path.nxt as u32).wrapping_sub(self.round_end)))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]

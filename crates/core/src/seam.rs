@@ -221,6 +221,9 @@ pub struct Ack<'a> {
     pub delivery_rate: Option<Rate>,
     /// Whether a round trip ended with this ACK. The [`crate::Controller`] fills this in.
     pub round_ended: bool,
+    /// New data sent in the round trip that ended with this ACK, what this ACK releases not among it; zero if none
+    /// ended. The [`crate::Controller`] fills this in.
+    pub round_sent: Bytes,
     /// Bytes by which a window may count this ACK as evidence for growth: none while a loss is repaired or
     /// when the window was not the limit, else the cumulative advance. The [`crate::Controller`] fills this
     /// in, so that no scheme judges it by itself.

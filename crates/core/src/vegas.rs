@@ -6,8 +6,10 @@
 //! (`tcp_vegas.c`) takes the least of a round, divides by the shortest delay and truncates. The formula as Brakmo and
 //! Peterson print it rounds nothing; else that variant is ns-2's.
 //!
-//! With a receiver that delays ACKs, an ACK for fewer segments than others was sent by its timer, so its sample
-//! says nothing of the network and is left out. Samples made while a loss is repaired are left out too.
+//! ns-2's reading is as it is: what it expects in flight is what is out after the ACK and a segment, what it finds is
+//! what was sent in the round; ACKs that a receiver delayed count. A receiver's timer then looks like a queue, but the
+//! base is as much too long whenever a round ends in which at most one segment was sent. For Linux an ACK for fewer
+//! segments than others was sent by the timer and its sample is left out, as are those made while a loss is repaired.
 
 use crate::seam::{Ack, Path};
 use crate::units::{Bytes, Span};
@@ -73,7 +75,7 @@ impl Gauge {
     /// Takes in an ACK; at the end of a round says what it showed, if anything can be said: there were samples,
     /// and the window was what limited sending.
     pub(crate) fn on(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Reading> {
-        if path.recovering {
+        if path.recovering && self.variant == Variant::Linux {
             self.clear();
             return None;
         }
@@ -91,7 +93,7 @@ impl Gauge {
     fn sample(&mut self, ack: &Ack<'_>) {
         self.delayed |= ack.segments > 1;
         let Some(sample) = ack.rtt else { return };
-        if self.delayed && ack.segments == 1 {
+        if self.variant == Variant::Linux && self.delayed && ack.segments == 1 {
             return;
         }
         self.base = Some(self.base.map_or(sample.rtt, |base| base.min(sample.rtt)));
@@ -111,13 +113,13 @@ impl Gauge {
             Variant::Ns2 | Variant::Paper if samples == 0 => None,
             Variant::Ns2 | Variant::Paper => {
                 let rtt = round / u64::from(samples);
-                // What was in flight before this ACK.
-                let flight = path.flight + ack.bytes;
-                if flight <= path.mss {
-                    self.base = Some(rtt);
-                    return Some(Reading { waiting: Bytes::ZERO, base: rtt, rtt });
-                }
-                let waiting = flight.scale((rtt - base).nanos(), rtt.nanos());
+                let alone = ack.round_sent <= path.mss;
+                let base = if alone { rtt } else { base };
+                self.base = Some(base);
+                // What ns-2 expects to be in flight counts the segment after the one acknowledged.
+                let expected = path.flight + path.mss;
+                let actual = ack.round_sent.scale(base.nanos(), rtt.nanos());
+                let waiting = expected - actual;
                 let waiting = match self.variant {
                     Variant::Paper => waiting,
                     Variant::Ns2 | Variant::Linux => whole_segments(waiting + path.mss / 2, path.mss),

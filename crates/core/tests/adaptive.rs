@@ -176,6 +176,7 @@ fn of_duplicates(count: &'static str) -> u64 {
             rtt: None,
             delivery_rate: None,
             round_ended: false,
+            round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         }));
     }

@@ -316,6 +316,7 @@ fn ack(round_ended: bool) -> firstflight::Ack<'static> {
         rtt: None,
         delivery_rate: None,
         round_ended,
+        round_sent: Bytes::ZERO,
         growth: Bytes::ZERO,
     }
 }

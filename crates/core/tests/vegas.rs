@@ -174,9 +174,9 @@ fn a_round_in_which_the_window_was_not_the_limit_is_not_judged() {
 }
 
 #[test]
-fn a_delayed_acks_timer_does_not_count_as_delay() {
-    let delayed = |lone: u64| {
-        let mut flow = start(10, &[]);
+fn a_delayed_acks_timer_counts_as_delay_in_ns2_and_not_in_linux() {
+    let delayed = |lone: u64, settings: &[(&str, Value)]| {
+        let mut flow = start(10, settings);
         for _ in 0..4 {
             flow.fill();
             let count = flow.in_flight();
@@ -190,8 +190,9 @@ fn a_delayed_acks_timer_does_not_count_as_delay() {
         }
         exit(&flow).is_some()
     };
-    assert!(!delayed(100));
-    assert!(!delayed(600));
+    assert!(!delayed(100, &[]));
+    assert!(delayed(600, &[]));
+    assert!(!delayed(600, &[LINUX]));
 }
 
 #[test]
@@ -267,8 +268,24 @@ fn the_law_never_goes_below_two_segments_by_delay() {
 }
 
 #[test]
-fn the_law_halves_at_a_loss_and_measures_nothing_until_it_is_repaired() {
+fn ns2_keeps_three_quarters_at_a_loss_and_half_of_the_window_at_a_timeout() {
+    let lost = |segments| {
+        let mut flow = avoiding(Vegas::new(VegasVariant::Ns2), segments);
+        flow.fill();
+        flow.lose();
+        flow.window()
+    };
+    // Whole segments: 9 - 2, 4 - 1; three and fewer become two.
+    assert_eq!([20, 9, 4, 3, 2].map(lost), [15, 7, 3, 2, 2]);
     let mut flow = avoiding(Vegas::new(VegasVariant::Ns2), 20);
+    flow.send(4);
+    flow.time_out(false);
+    assert_eq!(flow.plan().ssthresh, Some(packets(10)), "of the window, not of the four in flight");
+}
+
+#[test]
+fn the_linux_law_halves_at_a_loss_and_measures_nothing_until_it_is_repaired() {
+    let mut flow = avoiding(Vegas::new(VegasVariant::Linux), 20);
     flow.fill();
     flow.lose();
     assert_eq!(flow.window(), 10);

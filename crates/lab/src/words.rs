@@ -61,22 +61,23 @@ pub fn ack_name(policy: AckPolicy) -> &'static str {
     ACKS.iter().find(|(_, value)| *value == policy).map_or("", |(name, _)| name)
 }
 
-const RECOVERIES: [(&str, Recovery); 6] = [
+const RECOVERIES: [(&str, Recovery); 7] = [
     ("rack", Recovery::Rack),
     ("sack", Recovery::Sack),
     ("newreno", Recovery::NewReno),
     ("newreno-steady", Recovery::NewRenoSteady),
     ("reno", Recovery::Reno),
+    ("vegas", Recovery::Vegas),
     ("ns2-sack1", Recovery::Ns2Sack1),
 ];
 
 /// How losses are repaired.
 ///
 /// # Errors
-/// A word that is none of the six.
+/// A word that is none of the seven.
 pub fn recovery(text: &str) -> Result<Recovery, QuantityError> {
     const ALLOWED: &str =
-        "recoveries are `rack`, `sack`, `newreno`, `newreno-steady`, `reno` and `ns2-sack1`";
+        "recoveries are `rack`, `sack`, `newreno`, `newreno-steady`, `reno`, `vegas` and `ns2-sack1`";
     word(text, &RECOVERIES, &[], ALLOWED)
 }
 

@@ -239,8 +239,8 @@ fn flows_that_can_never_work_are_refused() {
 }
 
 fn recovery() -> impl Strategy<Value = Recovery> {
-    use Recovery::{NewReno, NewRenoSteady, Ns2Sack1, Rack, Reno, Sack};
-    proptest::sample::select(vec![Rack, Sack, NewReno, NewRenoSteady, Reno, Ns2Sack1])
+    use Recovery::{NewReno, NewRenoSteady, Ns2Sack1, Rack, Reno, Sack, Vegas};
+    proptest::sample::select(vec![Rack, Sack, NewReno, NewRenoSteady, Reno, Vegas, Ns2Sack1])
 }
 
 fn ack_policy() -> impl Strategy<Value = AckPolicy> {

@@ -18,6 +18,9 @@ pub enum Recovery {
     NewRenoSteady,
     /// Reno: fast recovery ends with the first new ACK (RFC 5681 section 3.2).
     Reno,
+    /// Reno with the fine-grained timeouts of Vegas (Brakmo and Peterson 1995, section 3.1): the first duplicate ACK,
+    /// or one of the first two new ACKs after a retransmission, finds a segment lost that is older than they allow.
+    Vegas,
     /// ns-2's `Sack1` agent, for comparison: pipe counted by ACKs, half of cwnd as the threshold.
     Ns2Sack1,
 }

@@ -449,6 +449,7 @@ impl AckShape {
             rtt: self.rtt_ns.map(|rtt| RttSample { rtt: Span::from_nanos(rtt), handshake }),
             delivery_rate: self.delivery_rate_bps.map(Rate::from_bps),
             round_ended: false,
+            round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         }
     }

@@ -1,15 +1,17 @@
 //! Vegas (Brakmo and Peterson, 1995): keeps between α and β segments waiting in the network, a segment up or down
-//! a round trip; half the flight at a loss, as Reno.
+//! a round trip. At a loss it keeps three quarters of its window in ns-2, and half the flight in Linux, as Reno.
 //!
 //! `vegas` is the port in ns-2 2.35 with its α = 1 and β = 3, which the papers used; `vegas-linux` is Linux's
 //! `tcp_vegas.c` with 2 and 4. How they measure is in [`crate::vegas`]. Growth is spread over the round in ns-2
 //! and comes at its end in Linux; a decrease comes at the end in both. The law measures during start-up too, and
-//! keeps its shortest round trip. Vegas's early retransmission is the host's business and not here, nor is ns-2's
-//! cut to three quarters that goes with it.
+//! keeps its shortest round trip. Vegas's early retransmission is the host's business (`--recovery vegas`).
+//!
+//! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. It halves what was lost a second
+//! time, which a law cannot see here.
 
 use crate::compact::Bytes32;
 use crate::registry::LawEntry;
-use crate::seam::{Ack, Avoidance, Event, Exit, Origin, Path, Plan};
+use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Origin, Path, Plan};
 use crate::units::Bytes;
 use crate::vegas::{Gauge, Variant};
 
@@ -30,7 +32,7 @@ pub struct Vegas {
 
 pub(crate) const VEGAS: LawEntry = LawEntry {
     name: "vegas",
-    summary: "1 to 3 segments waiting in the network by a round's mean delay; half the flight at a loss",
+    summary: "1 to 3 segments waiting in the network by a round's mean delay; three quarters of the window at a loss",
     source: "Brakmo and Peterson, TCP Vegas (JSAC 1995), as in ns-2 2.35",
     make: || Vegas::new(Variant::Ns2).into(),
 };
@@ -70,13 +72,27 @@ impl Vegas {
         self.ssthresh = ssthresh.map(Bytes32::from);
         self.acked = Bytes32::ZERO;
         self.rises = false;
-        self.gauge.clear();
+        // `tcp_vegas.c` begins anew after each recovery; ns-2 does not.
+        if self.gauge.variant() == Variant::Linux {
+            self.gauge.clear();
+        }
     }
 
-    /// RFC 5681 equation 4.
-    fn halve(&mut self, path: &Path) {
-        let half = (path.flight.min(self.window.wide()) / 2).max(path.mss * 2);
-        self.set(half, Some(half));
+    /// RFC 5681 equation 4; ns-2 takes a quarter of the window in whole segments at a loss, half of it at a timeout.
+    fn reduce(&mut self, cause: Cause, path: &Path) {
+        let window = self.window.wide();
+        let target = match (self.gauge.variant(), cause) {
+            (Variant::Ns2, Cause::Loss) => {
+                let segments = window.packets(path.mss);
+                path.mss * if segments <= 3 { 2 } else { segments - segments / 4 }
+            }
+            (Variant::Ns2, Cause::Timeout) => window / 2,
+            _ => path.flight.min(window) / 2,
+        };
+        let target = target.max(path.mss * 2);
+        // ns-2's threshold after a loss is only there to end slow start.
+        let ends_slow_start = self.gauge.variant() == Variant::Ns2 && cause == Cause::Loss;
+        self.set(target, Some(if ends_slow_start { path.mss * 2 } else { target }));
     }
 
     fn heard(&mut self, ack: &Ack<'_>, path: &Path) {
@@ -88,7 +104,7 @@ impl Vegas {
             self.judge(reading.waiting, path.mss);
         }
         if self.rises {
-            self.widen(ack.growth, path.mss);
+            self.widen(ack.growth.min(path.mss), path.mss);
         }
     }
 
@@ -104,7 +120,7 @@ impl Vegas {
         }
     }
 
-    /// A segment over a window's worth of acknowledged bytes.
+    /// A segment over a window's worth of ACKs (`1 / cwnd` each) or bytes.
     fn widen(&mut self, by: Bytes, mss: Bytes) {
         let window = self.window.wide();
         let acked = self.acked.wide() + by.min(window);
@@ -119,18 +135,24 @@ impl Vegas {
 
 impl Avoidance for Vegas {
     fn enter(&mut self, exit: &Exit, path: &Path) {
+        // An idle time is over, with a narrower window: everything else goes on.
+        if exit.cause == Cause::Resumed {
+            self.window = exit.learned.window.into();
+            return;
+        }
         let known = self.ssthresh.map(Bytes32::wide);
         self.set(exit.learned.window, exit.learned.ssthresh.or(known));
         if exit.is_congestion() && exit.learned.ssthresh.is_none() {
-            self.halve(path);
+            self.reduce(exit.cause, path);
         }
     }
 
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(ack) => self.heard(ack, path),
-            Event::Lost(loss) if loss.opens_episode => self.halve(path),
-            Event::Marked | Event::TimedOut { .. } => self.halve(path),
+            Event::Lost(loss) if loss.opens_episode => self.reduce(Cause::Loss, path),
+            Event::Marked => self.reduce(Cause::Mark, path),
+            Event::TimedOut { .. } => self.reduce(Cause::Timeout, path),
             Event::Begin(_)
             | Event::Established { .. }
             | Event::Sent(_)

@@ -4,8 +4,9 @@
 //! choice-25: which of them is the default. Ours is RFC 5681's, so that start-up schemes are compared under the
 //! restart of the standard; `cwv` is RFC 7661's with paced restart.
 //!
-//! A policy that leaves by [`crate::Cause::Resumed`] has changed nothing: the start-up or law that the idle time
-//! interrupted goes on with its own window. Any other exit hands the window that the policy found to the law.
+//! After a policy that leaves by [`crate::Cause::Resumed`] the start-up or law that the idle time interrupted goes
+//! on, with its own state, and its own window unless the policy leaves with less. Any other exit hands the window
+//! that the policy found to the law.
 
 mod cwv;
 mod nssr;

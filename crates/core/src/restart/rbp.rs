@@ -234,7 +234,7 @@ impl Rbp {
                 self.open = Bytes32::ZERO;
                 return self.widen(path);
             }
-            After::Cut => self.window.wide().min(path.mss * u64::from(self.wanted)),
+            After::Cut => return resumed(Learned { window: self.narrowed(path), ..self.learned() }),
             After::Sent => self.window.wide().min(path.flight + ack.bytes),
         };
         self.stage = Stage::Slow;
@@ -243,6 +243,11 @@ impl Rbp {
             Step::Stay => self.slow.on(&Event::Acked(*ack), path),
             done @ Step::Done(_) => done,
         }
+    }
+
+    /// What was to be paced, and at most the window.
+    fn narrowed(&self, path: &Path) -> Bytes {
+        self.window.wide().min(path.mss * u64::from(self.wanted))
     }
 
     fn widen(&mut self, path: &Path) -> Step {
@@ -320,7 +325,8 @@ impl Startup for Rbp {
             Stage::Slow => self.slow.plan(path),
             Stage::Opening | Stage::Over => Plan::ack_clocked(self.open.wide(), ssthresh),
             Stage::Pacing => {
-                let window = self.window.wide().max(path.mss * u64::from(self.wanted));
+                let paced = path.mss * u64::from(self.wanted);
+                let window = if self.after == After::Cut { paced } else { self.window.wide().max(paced) };
                 let pacing = Pacing::Train { packets: self.train, gap: self.gap };
                 Plan { pacing, tag: Tag(self.tag), ..Plan::ack_clocked(window, ssthresh) }
             }
@@ -332,26 +338,15 @@ impl Startup for Rbp {
 /// section 3.2).
 #[derive(Clone, Debug, Default)]
 struct ActualRate {
-    /// Low 32 bits of the offset in the stream at which the round began.
-    begun: u32,
     /// The newest rate, rounded up, so that what it carries in the same round trip is no less than was sent.
     newest: Option<Rate>,
 }
 
 impl ActualRate {
-    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
     fn hear(&mut self, event: &Event<'_>, path: &Path) {
-        match event {
-            Event::Acked(Ack { round_ended: true, rtt, .. }) => {
-                let sent = Bytes::new(u64::from((path.nxt as u32).wrapping_sub(self.begun)));
-                let wire = sent.scale(path.wire.get(), path.mss.get());
-                if let Some(rate) = rtt.and_then(|sample| wire.per(sample.rtt)) {
-                    self.newest = Some(rate + Rate::from_bps(1));
-                }
-                self.begun = path.nxt as u32;
-            }
-            Event::Begin(_) => self.begun = path.nxt as u32,
-            _ => {}
+        if let Event::Acked(Ack { round_ended: true, round_sent, rtt: Some(sample), .. }) = event {
+            let wire = round_sent.scale(path.wire.get(), path.mss.get());
+            self.newest = wire.per(sample.rtt).map(|rate| rate + Rate::from_bps(1)).or(self.newest);
         }
     }
 

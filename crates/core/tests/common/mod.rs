@@ -180,6 +180,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate: self.delivery_rate,
             round_ended: false,
+            round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         }));
     }
@@ -203,6 +204,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             rtt: None,
             delivery_rate: self.delivery_rate,
             round_ended: false,
+            round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         }));
     }

@@ -68,7 +68,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.reducing_for_marks = false;
         }
         self.tell_acked(now, &progress);
-        self.end_episode_if_repaired();
+        self.end_episode_if_repaired(now);
         self.note_losses(now, &progress);
         self.limited_transmit();
         self.note_marks(now, input.ece);
@@ -162,6 +162,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate: self.delivery_rate,
             round_ended: false,
+            round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         };
         self.tell(now, &Event::Acked(ack));
@@ -175,11 +176,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    fn end_episode_if_repaired(&mut self) {
-        match self.mode {
+    fn end_episode_if_repaired(&mut self, now: Time) {
+        let overdue = self.head_is_overdue(now);
+        match &mut self.mode {
             Mode::Recovery(episode) => {
-                let reno_is_satisfied = self.recovery == Recovery::Reno && self.dupacks == 0;
-                if self.una >= episode.recover || reno_is_satisfied {
+                let satisfied = match self.recovery {
+                    // "If it is the first or second one after a retransmission, Vegas again checks."
+                    Recovery::Vegas if self.dupacks == 0 && overdue && episode.worried > 0 => {
+                        episode.worried -= 1;
+                        false
+                    }
+                    Recovery::Reno | Recovery::Vegas => self.dupacks == 0,
+                    _ => false,
+                };
+                let episode = *episode;
+                if self.una >= episode.recover || satisfied {
                     self.mode = Mode::Open;
                     self.undo.until = self.nxt;
                     if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
@@ -188,13 +199,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     self.happenings.push_back(Happening::RecoveryEnded);
                 }
             }
-            Mode::Loss { recover } if self.una >= recover => {
+            Mode::Loss { recover } if self.una >= *recover => {
+                self.recovered_to = Some(*recover);
                 self.mode = Mode::Open;
                 self.undo.until = self.nxt;
-                self.recovered_to = Some(recover);
             }
             Mode::Loss { .. } | Mode::Open => {}
         }
+    }
+
+    /// Whether the first outstanding segment was last sent longer ago than the fine-grained timeout of Vegas.
+    fn head_is_overdue(&self, now: Time) -> bool {
+        let sent_at = self.board.head_sent();
+        sent_at.zip(self.rtt.fine()).is_some_and(|(sent_at, fine)| now.since(sent_at) >= fine)
     }
 
     /// Finds losses and answers them.
@@ -214,11 +231,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 }
                 self.board.mark_lost_by_sacks(&mut self.lost);
             }
-            Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno | Recovery::Ns2Sack1 => {
+            Recovery::NewReno
+            | Recovery::NewRenoSteady
+            | Recovery::Reno
+            | Recovery::Vegas
+            | Recovery::Ns2Sack1 => {
+                let early = self.recovery == Recovery::Vegas && self.head_is_overdue(now);
+                if early && progress.duplicate && matches!(self.mode, Mode::Recovery(_)) {
+                    // What was sent again is lost, too: another episode.
+                    self.mode = Mode::Open;
+                    self.happenings.push_back(Happening::RecoveryEnded);
+                }
                 // RFC 6582 section 3.2 step 1: the duplicates of an episode's own retransmissions start no new one.
                 let fresh = self.recovered_to != Some(self.una);
-                let third = self.dupacks == DUP_THRESH && progress.duplicate;
-                if third && fresh && matches!(self.mode, Mode::Open) {
+                let enough = self.dupacks == DUP_THRESH || early;
+                if enough && progress.duplicate && fresh && matches!(self.mode, Mode::Open) {
                     self.board.mark_head_lost(true, &mut self.lost);
                 }
             }
@@ -264,6 +291,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
                 Budget::Inflated { by: self.signed(DUP_THRESH) }
             }
+            Recovery::Vegas => {
+                // ns-2 restarts the timer with what it sends early.
+                self.rto_at = Some(now + self.rtt.rto());
+                Budget::Inflated { by: self.signed(self.dupacks) }
+            }
             Recovery::Ns2Sack1 => {
                 self.rto_at = Some(now + self.rtt.rto());
                 Budget::Counted { pipe: outstanding.packets(self.mss).saturating_sub(DUP_THRESH) }
@@ -272,6 +304,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.mode = Mode::Recovery(Episode {
             recover: self.nxt,
             partial_seen: false,
+            worried: 2,
             budget,
             hole: 0,
             rescued: false,
@@ -306,6 +339,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         match &mut episode.budget {
             Budget::Proportional(prr) => prr.on_ack(&ack),
             Budget::Pipe => {}
+            // ns-2 deflates the window at once.
+            Budget::Inflated { by } if partial && self.recovery == Recovery::Vegas => {
+                *by = 0;
+                self.forced = true;
+            }
             Budget::Inflated { by } => {
                 if partial {
                     // RFC 6582 section 3.2 step 4: deflate by what was acknowledged, add back a segment, and
@@ -349,7 +387,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 3042: a new segment on each of the first two duplicate ACKs. With a pipe that leaves out SACKed
     /// segments this comes of itself.
     fn limited_transmit(&mut self) {
-        let by_hand = !matches!(self.recovery, Recovery::Rack | Recovery::Sack);
+        // Vegas has something better than to wait for the third.
+        let by_hand = !matches!(self.recovery, Recovery::Rack | Recovery::Sack | Recovery::Vegas);
         if by_hand && matches!(self.mode, Mode::Open) {
             self.extra = self.dupacks.min(DUP_THRESH - 1);
         }

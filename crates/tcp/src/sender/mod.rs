@@ -307,9 +307,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn flight(&self) -> Bytes {
         match self.recovery {
             Recovery::Rack => self.outstanding() - self.board.sacked_bytes(),
-            Recovery::Sack | Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
-                self.outstanding()
-            }
+            Recovery::Sack
+            | Recovery::NewReno
+            | Recovery::NewRenoSteady
+            | Recovery::Reno
+            | Recovery::Vegas => self.outstanding(),
             Recovery::Ns2Sack1 => self.plan.window,
         }
     }

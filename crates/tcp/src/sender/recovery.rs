@@ -28,6 +28,8 @@ pub(crate) struct Episode {
     pub(crate) budget: Budget,
     /// Where the search for holes goes on (RFC 6675 rule 3, ns-2).
     pub(crate) hole: u64,
+    /// New ACKs that still look for an overdue segment (Vegas): the first two after a retransmission.
+    pub(crate) worried: u8,
     /// Whether RFC 6675's one rescue retransmission was used.
     pub(crate) rescued: bool,
 }

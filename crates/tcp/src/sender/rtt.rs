@@ -90,6 +90,12 @@ impl RttEstimator {
         self.rttvar
     }
 
+    /// The fine-grained timeout of Vegas. Brakmo and Peterson leave the formula to Jacobson's; ns-2
+    /// (`tcp-vegas.cc`) takes 17/16 of srtt and twice the variation.
+    pub(crate) fn fine(&self) -> Option<Span> {
+        self.srtt.map(|srtt| (srtt + self.rttvar * 2).scale(17, 16))
+    }
+
     pub(crate) fn srtt(&self) -> Option<Span> {
         self.srtt
     }

@@ -415,6 +415,13 @@ impl Scoreboard {
         }
     }
 
+    /// When the first outstanding segment was last sent. `None` if nothing is outstanding or that segment is to be
+    /// sent again already.
+    pub(crate) fn head_sent(&self) -> Option<Time> {
+        let head = self.records.front()?;
+        head.in_network().then_some(head.sent_at)
+    }
+
     fn mark_lost(&mut self, index: u64, lost: &mut Vec<LostPacket>) {
         let record = self.at_mut(index);
         record.fate = Fate::Lost;

@@ -82,6 +82,46 @@ fn one_loss_is_repaired_in_a_round_trip_by_every_recovery() {
 }
 
 #[test]
+fn vegas_sends_again_at_the_first_duplicate_ack_of_an_overdue_segment() {
+    // One segment is lost and one follows, at once or 40 ms later: there is one duplicate ACK, and RFC 5681 waits for
+    // two more. On a path that was steady for a while a segment is overdue after little more than a round trip.
+    let run = |recovery: Recovery, later: u64| {
+        let mut line = line(&Config { recovery, sack: recovery.uses_sack(), ..config() });
+        for step in 0..30 {
+            line.client.write(2_000);
+            if step == 0 {
+                line.client.open(line.now);
+            }
+            line.run(millis(400 * (step + 1)), dropping(vec![]));
+        }
+        let mut lose_first = dropping(vec![60]);
+        line.client.write(1_000);
+        line.run(millis(12_000 + later), &mut lose_first);
+        line.client.write(1_000);
+        line.run(millis(30_000), &mut lose_first);
+        assert_eq!(line.server.stats().received, 62_000, "{recovery:?}");
+        (line.client.stats().timeouts, line.client.stats().retransmissions)
+    };
+    assert_eq!(run(Recovery::Reno, 40), (1, 1));
+    assert_eq!(run(Recovery::Vegas, 40), (0, 1));
+    assert_eq!(run(Recovery::Vegas, 0).0, 1, "not overdue");
+}
+
+#[test]
+fn vegas_looks_for_a_second_loss_at_the_first_new_ack() {
+    // Two segments of a window are lost, the second so near its end that no duplicate ACKs are left for it.
+    let run = |recovery: Recovery| {
+        let mut line = line(&Config { recovery, sack: recovery.uses_sack(), ..config() });
+        transfer(&mut line, 60);
+        line.run(millis(20_000), dropping(vec![50, 59]));
+        assert_eq!(line.server.stats().received, 60_000, "{recovery:?}");
+        line.client.stats().timeouts
+    };
+    assert_eq!(run(Recovery::Reno), 1);
+    assert_eq!(run(Recovery::Vegas), 0);
+}
+
+#[test]
 fn newreno_repairs_a_hole_a_round_trip_and_sack_all_at_once() {
     let lost = vec![12, 14, 16, 18];
     let span = |recovery: Recovery| {
@@ -282,7 +322,7 @@ proptest! {
         segments in 1u64..200,
         recovery in prop::sample::select(vec![
             Recovery::Rack, Recovery::Sack, Recovery::NewReno,
-            Recovery::NewRenoSteady, Recovery::Reno, Recovery::Ns2Sack1,
+            Recovery::NewRenoSteady, Recovery::Reno, Recovery::Vegas, Recovery::Ns2Sack1,
         ]),
         policy in prop::sample::select(vec![
             AckPolicy::Every, AckPolicy::Delayed, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp,

@@ -68,7 +68,7 @@ fn a_packet_that_the_network_duplicated_undoes_no_reduction_of_long_ago() {
 
 #[test]
 fn an_ack_that_a_repaired_hole_set_free_measures_no_round_trip() {
-    for recovery in [Recovery::NewReno, Recovery::NewRenoSteady, Recovery::Reno] {
+    for recovery in [Recovery::NewReno, Recovery::NewRenoSteady, Recovery::Reno, Recovery::Vegas] {
         let mut line = line(&Config { recovery, sack: false, ..config() });
         line.client.open(line.now);
         line.client.write(150_000);
