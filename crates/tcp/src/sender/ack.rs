@@ -210,7 +210,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether the first outstanding segment was last sent longer ago than the fine-grained timeout of Vegas.
     fn head_is_overdue(&self, now: Time) -> bool {
-        let sent_at = self.board.head_sent();
+        let sent_at = self.board.head_in_network_since();
         sent_at.zip(self.rtt.fine()).is_some_and(|(sent_at, fine)| now.since(sent_at) >= fine)
     }
 

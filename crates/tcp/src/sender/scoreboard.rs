@@ -415,9 +415,8 @@ impl Scoreboard {
         }
     }
 
-    /// When the first outstanding segment was last sent. `None` if nothing is outstanding or that segment is to be
-    /// sent again already.
-    pub(crate) fn head_sent(&self) -> Option<Time> {
+    /// When the first outstanding segment was last sent; `None` also if it is to be sent again already.
+    pub(crate) fn head_in_network_since(&self) -> Option<Time> {
         let head = self.records.front()?;
         head.in_network().then_some(head.sent_at)
     }
