@@ -267,6 +267,12 @@ pub(crate) struct OutputOptions {
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Write the rows' windows, queues and exits over time as an SVG figure; up to 6 rows, the first run of each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) figure: Option<PathBuf>,
+    /// How long after the first data packet the figure ends, such as 3s [with the run].
+    #[arg(long, value_name = "TIME", requires = "figure", allow_hyphen_values = true)]
+    pub(crate) figure_until: Option<String>,
     /// Write pcapng captures of both ends, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,

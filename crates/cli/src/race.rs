@@ -6,6 +6,7 @@ use firstflight_lab::{
     ChoiceError, How, OptionError, Options, RunError, Scenario, SchemeChoice, SchemeResult, over_restarts,
     quantity, race,
 };
+use firstflight_report::svg::figure;
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
 use crate::failure::{Failure, Place};
@@ -64,6 +65,7 @@ fn run(
 ) -> Result<(), Failure> {
     let jobs = runs.jobs(arguments)?;
     let snap = snap(output, arguments)?;
+    let figure_until = figure_until(output, choices.len(), arguments)?;
     output.check(arguments)?;
     let taps = Taps::new(output, snap).map_err(Failure::usage)?;
 
@@ -72,7 +74,7 @@ fn run(
     let progress = Progress::new(total);
     let how = How {
         jobs,
-        record: output.report.is_some(),
+        record: output.report.is_some() || output.figure.is_some(),
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
         tap: &|choice, seed| Ok(if seed == scenario.seed { taps.begin(scenario, choice) } else { None }),
@@ -86,7 +88,7 @@ fn run(
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let results = Results::new(scenario, choices, raced, runs.each_run, missing);
-    results.write(output)?;
+    results.write(output, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
 
@@ -114,6 +116,24 @@ fn missing(scenario: &Scenario, choices: &[SchemeChoice], raced: &[SchemeResult]
         (rows < wanted).then(|| format!("{} {rows} of {wanted}", choice.name()))
     };
     choices.iter().filter_map(of).collect()
+}
+
+/// How long the figure is to be in nanoseconds, if that was said; and that there can be one.
+fn figure_until(output: &OutputOptions, rows: usize, arguments: &[String]) -> Result<Option<u64>, Failure> {
+    if let Some(file) = &output.figure {
+        figure::check(rows).map_err(|error| {
+            Failure::usage(format!("--figure: {error}")).at(Place::value(
+                arguments,
+                "--figure",
+                &file.to_string_lossy(),
+            ))
+        })?;
+    }
+    let Some(text) = &output.figure_until else { return Ok(None) };
+    let span = quantity::span(text).map_err(|error| {
+        Failure::usage(format!("--figure-until: {error}")).at(Place::value(arguments, "--figure-until", text))
+    })?;
+    Ok(Some(span.nanos()))
 }
 
 /// The bytes kept of a captured packet.

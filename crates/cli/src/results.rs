@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use firstflight_lab::{Recording, Scenario, SchemeChoice, SchemeResult, VERSION, ideal, show_choices};
+use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{Record, Report, TableStyle, csv, html, json, parquet, records, table, write_whole};
 
 use crate::args::OutputOptions;
@@ -36,12 +37,16 @@ impl<'a> Results<'a> {
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
     /// written; the first one is reported.
-    pub(crate) fn write(&self, to: &OutputOptions) -> Result<(), Failure> {
+    pub(crate) fn write(&self, to: &OutputOptions, figure_until: Option<u64>) -> Result<(), Failure> {
         let records = self.records()?;
         let mut first = Ok(());
         if !records.is_empty() {
-            let outputs =
-                [self.to_stdout(to, &records), to_parquet(to, &records), self.to_report(to, &records)];
+            let outputs = [
+                self.to_stdout(to, &records),
+                to_parquet(to, &records),
+                self.to_report(to, &records),
+                self.to_figure(to, &records, figure_until),
+            ];
             first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
         }
         if first.is_ok() && !self.missing.is_empty() {
@@ -70,7 +75,8 @@ impl<'a> Results<'a> {
         let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
         let title = format!("{}\n\n", self.scenario.describe());
         output::print(&(title + &table::render(records, &self.verdict(), style)))?;
-        if to.report.is_none() && to.parquet.is_none() && to.pcap.is_none() && to.events.is_none() {
+        let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events];
+        if files.into_iter().all(Option::is_none) {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");
         }
         Ok(())
@@ -78,7 +84,21 @@ impl<'a> Results<'a> {
 
     fn to_report(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
         let Some(path) = &to.report else { return Ok(()) };
-        let report = Report {
+        write(path, html::render(&self.report(records)).map_err(Failure::write)?.as_bytes())
+    }
+
+    /// The figure shows the rows in the order in which they were asked for.
+    fn to_figure(&self, to: &OutputOptions, records: &[Record], until: Option<u64>) -> Result<(), Failure> {
+        let Some(path) = &to.figure else { return Ok(()) };
+        let mut report = self.report(records);
+        let asked = |label: &str| self.choices.iter().position(|choice| choice.name() == label);
+        report.recordings.sort_by_key(|run| asked(&run.label));
+        let frame = Frame { base_rtt: self.scenario.rtt.nanos(), packet: self.scenario.packet(), until };
+        write(path, figure::render(&report, &frame).map_err(Failure::usage)?.as_bytes())
+    }
+
+    fn report(&self, records: &[Record]) -> Report {
+        Report {
             title: self.scenario.describe(),
             command: self.scenario.command(&show_choices(self.choices)),
             version: VERSION.to_owned(),
@@ -89,8 +109,7 @@ impl<'a> Results<'a> {
             rows: records.to_vec(),
             recordings: self.recordings(),
             ideal: self.ideal(),
-        };
-        write(path, html::render(&report).map_err(Failure::write)?.as_bytes())
+        }
     }
 
     fn recordings(&self) -> Vec<Recording> {

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Place};
 impl OutputOptions {
     /// Tests that everything asked for can be written, and that no two of them are the same.
     pub(crate) fn check(&self, arguments: &[String]) -> Result<(), Failure> {
-        let files = [("--report", &self.report), ("--parquet", &self.parquet)];
+        let files = [("--report", &self.report), ("--figure", &self.figure), ("--parquet", &self.parquet)];
         let folders = [("--pcap", &self.pcap), ("--events", &self.events)];
         let mut seen: Vec<(&str, &PathBuf)> = Vec::new();
         for (option, path) in files.into_iter().chain(folders) {

@@ -4,7 +4,7 @@ mod queue;
 
 use std::collections::BTreeSet;
 
-use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Time, Told};
+use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Span, Time, Told};
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, QuickStartStats, Recorder, Side};
 use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 
@@ -153,7 +153,7 @@ impl Observer {
         format!("{}.{} packets", tenths / 10, tenths % 10)
     }
 
-    fn note(&mut self, at: Time, note: &Note) {
+    fn note(&mut self, at: Time, note: &Note, snapshot: impl Fn() -> Snapshot) {
         match *note {
             Note::Began(origin) => self.after_timeout = matches!(origin, Origin::AfterTimeout { .. }),
             Note::Exited { exit, phase, cwnd, flight } => {
@@ -173,7 +173,11 @@ impl Observer {
                 self.mark(
                     at,
                     "exit",
-                    format!("{what} left by {cause}: cwnd {cwnd}, {flight} in flight{found}"),
+                    format!(
+                        "{what} left by {cause}: cwnd {cwnd}, {} in flight{}{found}",
+                        flight.trim_end_matches(" packets"),
+                        delays(&snapshot())
+                    ),
                 );
             }
             Note::Continued => {
@@ -241,7 +245,7 @@ impl Observer {
         if recording.states.last().is_none_or(|last| State { at, ..*last } != state) {
             recording.states.push(state);
         }
-        if let Some(rtt) = snapshot.latest_rtt.map(firstflight::Span::nanos)
+        if let Some(rtt) = snapshot.latest_rtt.map(Span::nanos)
             && recording.rtts.last().is_none_or(|(_, last)| *last != rtt)
         {
             recording.rtts.push((at, rtt));
@@ -349,7 +353,7 @@ impl Recorder for Observer {
         flow: FlowId,
         side: Side,
         happening: &Happening,
-        _: impl Fn() -> Snapshot,
+        snapshot: impl Fn() -> Snapshot,
     ) {
         if flow != self.flow {
             return;
@@ -362,7 +366,7 @@ impl Recorder for Observer {
         }
         match happening {
             Happening::Established => self.established = true,
-            Happening::Control(note) => self.note(at, note),
+            Happening::Control(note) => self.note(at, note, snapshot),
             Happening::RecoveryBegan { .. } => self.evidence.recoveries.push((at.nanos(), None)),
             Happening::RecoveryEnded => {
                 if let Some((_, end @ None)) = self.evidence.recoveries.last_mut() {
@@ -390,6 +394,18 @@ impl Recorder for Observer {
         if flow == self.flow {
             self.evidence.recording.delivered.push((at.nanos(), bytes));
         }
+    }
+}
+
+/// The newest round-trip time beside the least: what an exit by delay saw.
+fn delays(snapshot: &Snapshot) -> String {
+    let tenths = |span: Span| {
+        let tenths = span.nanos() / 100_000;
+        format!("{}.{}", tenths / 10, tenths % 10)
+    };
+    match (snapshot.latest_rtt, snapshot.min_rtt) {
+        (Some(latest), Some(least)) => format!(", RTT {} ms (least {})", tenths(latest), tenths(least)),
+        _ => String::new(),
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod drawing;
 mod page;
-mod thin;
+
 mod vlq;
 
 use minijinja::value::Serde;

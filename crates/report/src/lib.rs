@@ -13,7 +13,9 @@ pub mod json;
 pub mod parquet;
 pub mod record;
 mod report;
+pub mod svg;
 pub mod table;
+mod thin;
 
 mod view;
 pub mod write;

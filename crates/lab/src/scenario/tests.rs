@@ -192,3 +192,12 @@ fn fnv_1a_agrees_with_its_published_vectors() {
 fn the_command_leaves_nothing_to_defaults() {
     insta::assert_snapshot!(resolve(&[]).expect("a path").command("slow-start,paced:first=10"));
 }
+
+#[test]
+fn a_title_says_what_random_loss_and_jitter_there_are() {
+    let describe = |given: &[(&str, &str)]| resolve(given).expect("a path").describe();
+    let title = describe(&[("jitter", "8ms"), ("loss", "2%")]);
+    assert!(title.contains("up to 8 ms of jitter, random loss of 0.02, "), "{title}");
+    let title = describe(&[]);
+    assert!(!title.contains("jitter") && !title.contains("loss"), "{title}");
+}

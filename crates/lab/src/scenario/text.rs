@@ -153,8 +153,14 @@ impl Scenario {
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
         let back = self.describe_way_back();
+        let jitter = self.jitter.map_or_else(String::new, |jitter| {
+            format!(", up to {} of jitter", quantity::humane_span(jitter))
+        });
+        let is_lossy = self.loss.times(1_000_000_000) != Some(0);
+        let loss = if is_lossy { format!(", random loss of {}", self.loss) } else { String::new() };
         format!(
-            "{hops}{rate}{policer}, {} base RTT, {kind} queue of {queue}{marks}, {cross}{back}{acks}, {}-byte packets, {goal}{app}",
+            "{hops}{rate}{policer}, {} base RTT{jitter}{loss}, {kind} queue of {queue}{marks}, {cross}{back}{acks}, \
+             {}-byte packets, {goal}{app}",
             quantity::humane_span(self.rtt),
             self.packet(),
         )

@@ -3,9 +3,9 @@
 use firstflight_lab::{PhaseKind, Recording};
 use serde::Serialize;
 
-use super::thin::{self, Grid, Point};
 use super::vlq;
 use crate::report::Report;
+use crate::thin::{self, Grid, Point};
 
 /// The drawn data of a report is kept under this many bytes.
 pub(crate) const LARGEST: usize = 2_800_000;

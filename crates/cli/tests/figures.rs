@@ -1,0 +1,103 @@
+//! `--figure`: what it refuses, and that the figures of the schemes' pages are what the program draws.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{folder, names, refused, run, status, stderr, text};
+
+/// The folder of the schemes' pages.
+fn pages() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemes")
+}
+
+/// The pages: name without its ending, and text.
+fn all_pages() -> Vec<(String, String)> {
+    let pages: Vec<_> = names(&pages())
+        .iter()
+        .filter_map(|name| name.strip_suffix(".md"))
+        .map(|name| {
+            let text = std::fs::read_to_string(pages().join(format!("{name}.md"))).expect("a page");
+            (name.to_owned(), text)
+        })
+        .collect();
+    assert!(pages.len() >= 15, "a page a scheme: {}", pages.len());
+    pages
+}
+
+const FOLDER: &str = "docs/schemes/figures/";
+
+/// The commands of a page that draw a figure, as arguments.
+fn commands(page: &str) -> Vec<Vec<&str>> {
+    let lines =
+        page.lines().filter(|line| line.starts_with("firstflight race ") && line.contains(" --figure "));
+    lines.map(|line| line.split_whitespace().skip(1).collect()).collect()
+}
+
+fn file_of<'a>(arguments: &[&'a str]) -> &'a str {
+    let at = arguments.iter().position(|argument| *argument == "--figure").expect("--figure");
+    arguments.get(at + 1).and_then(|file| file.strip_prefix(FOLDER)).expect("a file among the figures")
+}
+
+#[test]
+fn the_figures_of_the_pages_are_what_their_commands_draw() {
+    let out = folder("figures");
+    let mut drawn = Vec::new();
+    for (name, page) in all_pages() {
+        for mut arguments in commands(&page) {
+            let file = file_of(&arguments);
+            let made = out.join(file);
+            let at = arguments.iter().position(|argument| *argument == "--figure").expect("--figure") + 1;
+            arguments[at] = text(&made);
+            let output = run(&arguments);
+            assert_eq!(status(&output), 0, "{name}: {}", stderr(&output));
+            let committed = std::fs::read_to_string(pages().join("figures").join(file)).unwrap_or_default();
+            let made = std::fs::read_to_string(made).expect("a figure");
+            assert!(made == committed, "{file} of {name}.md is out of date; `make figures` draws it again");
+            assert!(made.len() <= 150_000, "{file} has {} bytes", made.len());
+            drawn.push(file.to_owned());
+        }
+    }
+    drawn.sort();
+    assert_eq!(drawn, names(&pages().join("figures")), "every figure has a command in a page, and only one");
+}
+
+#[test]
+fn every_page_has_the_parts_that_a_page_has() {
+    for (name, page) in all_pages() {
+        for part in [
+            "**Idea.**",
+            "**Source",
+            "```mermaid",
+            "**Life of one flow",
+            "**Known weaknesses.**",
+            "**Ambiguities and our reading.**",
+        ] {
+            assert!(page.contains(part), "{name}.md lacks {part}");
+        }
+        let figures = commands(&page);
+        assert!(!figures.is_empty(), "{name}.md has no figure");
+        for arguments in figures {
+            let shown = format!("](figures/{})", file_of(&arguments));
+            assert!(page.contains(&shown), "{name}.md makes a figure that it does not show: {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_figure_that_cannot_be_is_refused_before_anything_runs() {
+    let place = folder("figure-refusals");
+    let file = place.join("race.svg");
+    let said = refused(&["race", "--figure", text(&file)]);
+    assert!(said.contains("--figure") && said.contains("up to 6"), "{said}");
+    let said = refused(&["race", "--schemes", "slow-start", "--figure-until", "3s"]);
+    assert!(said.contains("--figure"), "{said}");
+    let one = ["race", "--schemes", "slow-start", "--figure", text(&file), "--figure-until"];
+    for until in ["0s", "-1s", "soon", "1e400s"] {
+        let said = refused(&[&one[..], &[until]].concat());
+        assert!(said.contains("--figure-until"), "{said}");
+    }
+    refused(&["race", "--schemes", "slow-start", "--figure", text(&place)]);
+    refused(&["race", "--schemes", "slow-start", "--figure", text(&file), "--report", text(&file)]);
+    assert_eq!(names(&place), [""; 0]);
+}

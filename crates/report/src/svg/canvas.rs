@@ -1,0 +1,157 @@
+//! What every drawing is made of: text, lines, areas and paths, written down one a line.
+
+use std::fmt::Write;
+
+/// Where a text stands at its point.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing that grows.
+pub(super) struct Canvas {
+    out: String,
+    height: f64,
+}
+
+impl Canvas {
+    /// An empty drawing.
+    pub(super) fn new(height: f64) -> Self {
+        Self { out: String::new(), height }
+    }
+
+    /// The drawing as a file: on white, in a sans-serif font, as wide as every drawing is.
+    pub(super) fn finish(self, description: &str) -> String {
+        let (width, height) = (coordinate(WIDTH), coordinate(self.height));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n<desc>{}</desc>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
+            escaped(description),
+            self.out
+        )
+    }
+
+    /// Words at a point; `style` is attributes.
+    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, style: &str, words: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let space = if style.is_empty() { "" } else { " " };
+        _ = writeln!(
+            self.out,
+            "<text x=\"{}\" y=\"{}\"{anchor}{space}{style}>{}</text>",
+            coordinate(at.0),
+            coordinate(at.1),
+            escaped(words)
+        );
+    }
+
+    /// Words that read upwards.
+    pub(super) fn upright(&mut self, at: (f64, f64), words: &str) {
+        let (x, y) = (coordinate(at.0), coordinate(at.1));
+        self.text(at, Anchor::Middle, &format!("font-size=\"10\" transform=\"rotate(-90 {x} {y})\""), words);
+    }
+
+    /// A straight line; `style` is attributes.
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), style: &str) {
+        _ = writeln!(
+            self.out,
+            "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" {style}/>",
+            coordinate(from.0),
+            coordinate(from.1),
+            coordinate(to.0),
+            coordinate(to.1)
+        );
+    }
+
+    /// An area from its upper left corner on.
+    pub(super) fn area(&mut self, at: (f64, f64), size: (f64, f64), fill: &str) {
+        _ = writeln!(
+            self.out,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{fill}\"/>",
+            coordinate(at.0),
+            coordinate(at.1),
+            coordinate(size.0),
+            coordinate(size.1)
+        );
+    }
+
+    /// A disc.
+    pub(super) fn disc(&mut self, at: (f64, f64), radius: f64, fill: &str) {
+        _ = writeln!(
+            self.out,
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{fill}\"/>",
+            coordinate(at.0),
+            coordinate(at.1),
+            coordinate(radius)
+        );
+    }
+
+    /// Points joined by straight lines.
+    pub(super) fn polyline(&mut self, points: &[(f64, f64)], style: &str) {
+        let points: Vec<_> =
+            points.iter().map(|(x, y)| format!("{},{}", coordinate(*x), coordinate(*y))).collect();
+        _ = writeln!(self.out, "<polyline fill=\"none\" {style} points=\"{}\"/>", points.join(" "));
+    }
+
+    /// A path in SVG's own words; nothing if there are none.
+    pub(super) fn path(&mut self, words: &str, style: &str) {
+        if !words.is_empty() {
+            _ = writeln!(self.out, "<path {style} d=\"{words}\"/>");
+        }
+    }
+}
+
+/// How wide every drawing is.
+pub(super) const WIDTH: f64 = 760.0;
+
+/// The size of text, unless it says otherwise.
+const SIZE: u32 = 12;
+
+/// About how wide the words are in text of this size: a little more than most fonts need.
+pub(super) fn width_of(words: &str, size: f64) -> f64 {
+    let wide = |c: char| if c.is_ascii_uppercase() || c == 'm' || c == 'w' { 0.78 } else { 0.56 };
+    words.chars().map(|c| wide(c) * size).sum()
+}
+
+/// A tenth of a pixel is more than a reader sees; `12`, not `12.0`.
+pub(super) fn coordinate(value: f64) -> String {
+    let text = format!("{value:.1}");
+    match text.strip_suffix(".0") {
+        Some("-0") => "0".to_owned(),
+        Some(whole) => whole.to_owned(),
+        None => text,
+    }
+}
+
+fn escaped(words: &str) -> String {
+    let printable = crate::human::printable(words);
+    printable.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_short() {
+        assert_eq!(
+            ["12", "12.3", "-0.2", "0"].map(String::from),
+            [12.0, 12.34, -0.16, -0.04].map(coordinate)
+        );
+    }
+
+    #[test]
+    fn words_cannot_end_the_element_they_stand_in() {
+        let mut canvas = Canvas::new(10.0);
+        canvas.text((0.0, 0.0), Anchor::Start, "", "a</text><script>\u{1b}");
+        let svg = canvas.finish("<&>");
+        assert!(svg.contains(">a&lt;/text&gt;&lt;script&gt;\u{fffd}</text>"), "{svg}");
+        assert!(svg.contains("<desc>&lt;&amp;&gt;</desc>"), "{svg}");
+    }
+}

@@ -1,0 +1,234 @@
+//! The lives of a race's flows, one above the other on one time axis.
+//!
+//! A panel a flow: its phases as a ribbon, the window with what is in flight, the flow's own packets dropped, and
+//! the queue at the bottleneck. What happened (exits, timeouts and so on) is numbered on the axis and told in
+//! words below. Time counts from the flow's first data packet, as exit and start-up times do. All panels share
+//! their scales.
+
+use firstflight_lab::{PhaseKind, Recording};
+
+use super::axis::{Axis, Fit};
+use super::canvas::{Anchor, Canvas, WIDTH, width_of};
+use super::panel::{self, LEFT, Panel, RIGHT, Scales};
+use crate::report::Report;
+
+/// Flows that one figure has room for.
+pub const MOST: usize = 6;
+
+/// A figure is kept under this many bytes.
+const LARGEST: usize = 150_000;
+
+/// Buckets of a line to begin with, four points each, and at least.
+const FINEST: u64 = 1400;
+const COARSEST: u64 = 100;
+
+/// What a figure needs to know besides the report.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Propagation there and back, in nanoseconds.
+    pub base_rtt: u64,
+    /// IP bytes of a full packet.
+    pub packet: u32,
+    /// How long after the first data packet the figure ends, in nanoseconds; `None` is with the longest run.
+    pub until: Option<u64>,
+}
+
+/// A race that no figure can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FigureError {
+    /// There are too many flows.
+    #[error("{0} rows are too many for a figure; up to {MOST} fit: choose with --schemes")]
+    TooMany(usize),
+}
+
+/// Whether so many flows fit a figure.
+///
+/// # Errors
+/// They do not.
+pub fn check(flows: usize) -> Result<(), FigureError> {
+    if flows > MOST { Err(FigureError::TooMany(flows)) } else { Ok(()) }
+}
+
+/// The report's recordings as an SVG file, in their order.
+///
+/// # Errors
+/// There are more than [`MOST`].
+pub fn render(report: &Report, frame: &Frame) -> Result<String, FigureError> {
+    check(report.recordings.len())?;
+    let mut buckets = FINEST;
+    loop {
+        let svg = draw(report, frame, buckets);
+        if svg.len() <= LARGEST || buckets <= COARSEST {
+            return Ok(svg);
+        }
+        buckets = (buckets * 3 / 4).max(COARSEST);
+    }
+}
+
+fn draw(report: &Report, frame: &Frame, buckets: u64) -> String {
+    let runs: Vec<_> = report.recordings.iter().map(|run| Panel::new(report, run, frame)).collect();
+    let scales = scales(&runs, frame, buckets);
+    let legend = legend(&runs, &scales);
+    let rows = usize::from(legend.last().is_some()) + legend.last().map_or(0, |entry| entry.row);
+    let title = folded(&report.title, 12.0, WIDTH - LEFT - RIGHT);
+    let legend_at = TITLE + line(title.len());
+    let top = legend_at + line(rows);
+    let heights: Vec<f64> = runs.iter().map(|run| run.height(&scales)).collect();
+    let mut canvas = Canvas::new(top + heights.iter().sum::<f64>() + FOOT);
+    for (at, words) in title.iter().enumerate() {
+        canvas.text((LEFT, TITLE + line(at)), Anchor::Start, "", words);
+    }
+    for entry in &legend {
+        entry.draw(&mut canvas, legend_at);
+    }
+    let mut y = top;
+    for (run, height) in runs.iter().zip(heights) {
+        run.draw(&mut canvas, y, &scales);
+        y += height;
+    }
+    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+    canvas.text(
+        (middle, y + 12.0),
+        Anchor::Middle,
+        "font-size=\"11\"",
+        "seconds since the first data packet",
+    );
+    let Report { command, version, seed, scenario_hash, .. } = report;
+    canvas.finish(&format!("{command}\nfirstflight {version}, seed {seed}, scenario {scenario_hash}"))
+}
+
+/// Where the title stands, from line to line of it and of the legend, and what is below the last panel.
+const TITLE: f64 = 20.0;
+const LINE: f64 = 16.0;
+const FOOT: f64 = 20.0;
+
+#[expect(clippy::cast_precision_loss, reason = "a handful")]
+fn line(row: usize) -> f64 {
+    LINE * row as f64
+}
+
+fn scales(runs: &[Panel<'_>], frame: &Frame, buckets: u64) -> Scales {
+    let longest = runs.iter().map(|run| run.run.ended_at.saturating_sub(run.origin)).max().unwrap_or(1);
+    let until = frame.until.map_or(longest, |until| until.min(longest)).max(1);
+    let handshake = runs.iter().map(|run| run.origin.saturating_sub(run.run.syn_at)).max().unwrap_or(0);
+    let windows = || runs.iter().flat_map(|run| run.windows(until));
+    let peak = windows().fold(1.0, f64::max);
+    let products = runs.iter().flat_map(|run| run.products(until)).map(|(_, packets)| packets);
+    let product = products.fold(0.0, f64::max);
+    let top = if product <= 2.0 * peak { product.max(peak) } else { peak };
+    let queue = runs.iter().flat_map(|run| run.queues(until)).fold(1.0, f64::max);
+    let is_flat = runs.iter().any(|run| run.is_flat(until, top));
+    let least = windows().fold(top, f64::min).max(1.0);
+    let first = -panel::seconds(handshake);
+    Scales {
+        time: Axis { least: first, most: panel::seconds(until), logarithmic: false },
+        window: Axis::over([if is_flat { least } else { 0.0 }, top * 1.02].into_iter(), is_flat, Fit::Round),
+        queue: Axis::over([0.0, queue * 1.02].into_iter(), false, Fit::Round),
+        until,
+        buckets,
+        many: runs.len(),
+        has_product: product <= top && product > 0.0,
+    }
+}
+
+/// A line, a patch or a mark with what it means.
+struct Entry {
+    x: f64,
+    row: usize,
+    what: &'static str,
+    sign: Sign,
+}
+
+enum Sign {
+    Line(&'static str),
+    Patch(&'static str),
+    Tick(&'static str),
+}
+
+/// What is drawn, as far as it is.
+fn legend(runs: &[Panel<'_>], scales: &Scales) -> Vec<Entry> {
+    let recordings = || runs.iter().map(|run| run.run);
+    let has = |test: &dyn Fn(&Recording) -> bool| recordings().any(test);
+    let drops = |by_queue: bool| {
+        runs.iter().any(|run| run.drops(scales).any(|drop| drop.len > 0 && drop.by_queue == by_queue))
+    };
+    let mut entries = vec![("cwnd", Sign::Line(panel::CWND)), ("in flight", Sign::Patch(panel::FLIGHT_FILL))];
+    if runs.iter().any(|run| run.has_threshold(scales)) {
+        entries.push(("ssthresh", Sign::Line(panel::SSTHRESH)));
+    }
+    if scales.has_product {
+        entries.push(("available rate × base RTT", Sign::Line(panel::PRODUCT)));
+    }
+    if drops(true) {
+        entries.push(("dropped by a queue", Sign::Tick(panel::DROPPED)));
+    }
+    if drops(false) {
+        entries.push(("lost at random", Sign::Tick(panel::LOST)));
+    }
+    entries.push(("queue at the bottleneck", Sign::Patch(panel::QUEUE_FILL)));
+    let drawn = |run: &Recording, kind: PhaseKind| {
+        let end = runs
+            .first()
+            .map_or(u64::MAX, |_| run.first_data_at.unwrap_or(run.syn_at).saturating_add(scales.until));
+        run.phases.iter().any(|span| span.kind == kind && span.from < end)
+    };
+    for (kind, what, fill) in panel::PHASES {
+        if has(&|run| drawn(run, kind)) {
+            entries.push((what, Sign::Patch(fill)));
+        }
+    }
+    let (mut x, mut row) = (LEFT, 0);
+    let place = |(what, sign): (&'static str, Sign)| {
+        let width = 26.0 + width_of(what, 11.0) + 14.0;
+        if x + width > WIDTH - RIGHT + 14.0 {
+            (x, row) = (LEFT, row + 1);
+        }
+        let entry = Entry { x, row, what, sign };
+        x += width;
+        entry
+    };
+    entries.into_iter().map(place).collect()
+}
+
+impl Entry {
+    fn draw(&self, canvas: &mut Canvas, top: f64) {
+        let y = top + 2.0 + line(self.row);
+        match self.sign {
+            Sign::Line(style) => canvas.line((self.x, y - 4.0), (self.x + 20.0, y - 4.0), style),
+            Sign::Patch(fill) => canvas.area((self.x, y - 9.0), (20.0, 10.0), fill),
+            Sign::Tick(style) => {
+                for at in [4.0, 8.0, 12.0, 16.0] {
+                    canvas.line((self.x + at, y - 8.0), (self.x + at, y), style);
+                }
+            }
+        }
+        canvas.text((self.x + 26.0, y), Anchor::Start, "font-size=\"11\"", self.what);
+    }
+}
+
+/// The words in lines that fit, broken after commas.
+fn folded(words: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in words.split_inclusive(", ") {
+        match lines.last_mut() {
+            Some(line) if width_of(line, size) + width_of(part.trim_end(), size) <= room => {
+                line.push_str(part)
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines.iter().map(|line| clipped(line.trim_end(), size, room)).collect()
+}
+
+/// As many of the words as fit.
+pub(super) fn clipped(words: &str, size: f64, room: f64) -> String {
+    if width_of(words, size) <= room {
+        return words.to_owned();
+    }
+    let mut kept = words.to_owned();
+    while kept.pop().is_some() && width_of(&kept, size) + size > room {}
+    kept + "…"
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+use firstflight_lab::{Drop, PhaseSpan, State};
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+/// A flow that doubles its window every 100 ms from 10 to 640 packets, loses one and goes on with half.
+fn run(label: &str) -> Recording {
+    let data = 1100 * MS;
+    let state = |round: u64| State {
+        at: data + round * 100 * MS,
+        cwnd: (10_000 << round.min(6)) / (1 + round / 7),
+        ssthresh: None,
+        in_flight: 5000,
+    };
+    let span = |from: u64, to: u64, kind| PhaseSpan { from: from * MS, to: to * MS, kind };
+    Recording {
+        label: label.to_owned(),
+        mss: 1000,
+        syn_at: 1000 * MS,
+        first_data_at: Some(data),
+        ended_at: 2100 * MS,
+        states: (0..10).map(state).collect(),
+        queue: vec![(1000 * MS, 0, 0), (1500 * MS, 40_000, 40), (1800 * MS, 0, 0)],
+        phases: vec![
+            span(1000, 1100, PhaseKind::Handshake),
+            span(1100, 1750, PhaseKind::Startup),
+            span(1750, 2100, PhaseKind::Avoidance),
+        ],
+        marks: vec![firstflight_lab::Mark {
+            at: 1750 * MS,
+            kind: "exit".into(),
+            text: "start-up left by loss".into(),
+        }],
+        drops: vec![Drop { at: 1700 * MS, sent_at: 1690 * MS, offset: 0, len: 1000, by_queue: true }],
+        available: vec![(0, 8_320_000)],
+        ..Recording::default()
+    }
+}
+
+fn report(runs: Vec<Recording>) -> Report {
+    Report {
+        title: "a path".into(),
+        command: "firstflight race --x".into(),
+        recordings: runs,
+        ..Report::default()
+    }
+}
+
+const FRAME: Frame = Frame { base_rtt: 100 * MS, packet: 1040, until: None };
+
+#[test]
+fn an_exit_is_told_at_its_time_since_the_first_data_packet() {
+    let svg = render(&report(vec![run("one")]), &FRAME).unwrap();
+    assert!(svg.contains(">0.650 s: exit by loss</text>"), "{svg}");
+    assert!(svg.contains("firstflight race --x"), "the command is inside");
+}
+
+#[test]
+fn the_legend_names_what_is_drawn_and_nothing_else() {
+    let svg = render(&report(vec![run("one")]), &FRAME).unwrap();
+    for drawn in
+        ["cwnd", "in flight", "available rate × base RTT", "dropped by a queue", ">start-up<", ">avoidance<"]
+    {
+        assert!(svg.contains(drawn), "{drawn}");
+    }
+    for absent in ["ssthresh", "lost at random", ">recovery<", ">after timeout<"] {
+        assert!(!svg.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn the_product_is_drawn_where_it_belongs_on_the_scale() {
+    // 8.32 Mbit/s for 100 ms is 104 kB: a hundred packets of 1040 bytes.
+    let report = report(vec![run("one")]);
+    let panel = Panel::new(&report, &report.recordings[0], &FRAME);
+    let products: Vec<_> = panel.products(u64::MAX / 2).map(|(_, packets)| packets).collect();
+    assert_eq!(products, [100.0]);
+}
+
+#[test]
+fn a_figure_ends_where_it_is_told_to() {
+    let frame = Frame { until: Some(590 * MS), ..FRAME };
+    let svg = render(&report(vec![run("one")]), &frame).unwrap();
+    assert!(!svg.contains("exit by") && !svg.contains("dropped by a queue"), "{svg}");
+    let whole = render(&report(vec![run("one")]), &Frame { until: Some(3600 * 1000 * MS), ..FRAME }).unwrap();
+    assert_eq!(whole, render(&report(vec![run("one")]), &FRAME).unwrap(), "there is nothing after the run");
+}
+
+#[test]
+fn six_flows_have_room_and_seven_are_refused() {
+    let runs = |count: usize| (0..count).map(|n| run(&format!("flow {n}"))).collect();
+    assert!(render(&report(runs(6)), &FRAME).unwrap().contains("flow 5"));
+    assert_eq!(render(&report(runs(7)), &FRAME), Err(FigureError::TooMany(7)));
+}
+
+#[test]
+fn a_window_that_stays_low_on_the_scale_gets_decades() {
+    let mut low = run("low");
+    for state in &mut low.states {
+        state.cwnd = 20_000;
+    }
+    let report = report(vec![run("one"), low]);
+    let panels: Vec<_> = report.recordings.iter().map(|run| Panel::new(&report, run, &FRAME)).collect();
+    assert!(scales(&panels, &FRAME, FINEST).window.logarithmic);
+    assert!(!scales(&panels[..1], &FRAME, FINEST).window.logarithmic);
+}
+
+#[test]
+fn a_crowded_run_is_thinned_until_the_figure_is_small() {
+    let mut crowded = run("crowded");
+    let wave = |n: u64| (n * 7919) % 1000;
+    crowded.states = (0..200_000)
+        .map(|n| State {
+            at: 1100 * MS + n * 5000,
+            cwnd: 1000 + wave(n) * 1000,
+            ssthresh: Some(50_000),
+            in_flight: wave(n + 1) * 1000,
+        })
+        .collect();
+    crowded.queue = (0..200_000_u32).map(|n| (1100 * MS + u64::from(n) * 5000, 0, n * 37 % 500)).collect();
+    let svg = render(&report(vec![crowded; 6]), &FRAME).unwrap();
+    assert!(svg.len() <= LARGEST, "{}", svg.len());
+}
+
+#[test]
+fn hostile_labels_stay_text_and_long_words_are_clipped() {
+    let mut one = run("</text><script>alert(1)</script>");
+    one.marks[0].text = "x".repeat(500);
+    let svg = render(&report(vec![one]), &FRAME).unwrap();
+    assert!(!svg.contains("<script>") && svg.contains("…"), "{svg}");
+}
+
+#[test]
+fn a_flow_that_never_sent_is_drawn_without_a_panic() {
+    let nothing = Recording { label: "nothing".into(), ..Recording::default() };
+    assert!(render(&report(vec![nothing]), &FRAME).unwrap().contains("nothing"));
+}

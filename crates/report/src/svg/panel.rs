@@ -1,0 +1,492 @@
+//! One flow of a figure.
+
+use std::fmt::Write;
+
+use firstflight_lab::{Drop, Mark, PhaseKind, Recording};
+
+use super::axis::Axis;
+use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
+use super::figure::{Frame, clipped};
+use crate::human;
+use crate::record::{self, Record, number, text};
+use crate::report::Report;
+use crate::thin::{self, Grid, Point};
+use crate::view;
+
+pub(super) const LEFT: f64 = 58.0;
+pub(super) const RIGHT: f64 = 18.0;
+
+/// Styles of lines: Okabe and Ito's colours, which the colour-blind tell apart.
+pub(super) const CWND: &str = "fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.6\"";
+pub(super) const FLIGHT_FILL: &str = "#b3bfd1";
+pub(super) const SSTHRESH: &str =
+    "fill=\"none\" stroke=\"#b87a00\" stroke-width=\"1.2\" stroke-dasharray=\"5 3\"";
+pub(super) const PRODUCT: &str =
+    "fill=\"none\" stroke=\"#555555\" stroke-width=\"1\" stroke-dasharray=\"1.5 2.5\"";
+pub(super) const DROPPED: &str = "fill=\"none\" stroke=\"#d55e00\" stroke-width=\"1\"";
+pub(super) const LOST: &str = "fill=\"none\" stroke=\"#000000\" stroke-width=\"1\"";
+pub(super) const QUEUE_FILL: &str = "#dfb4cc";
+
+/// The phases: their names and colours.
+pub(super) const PHASES: [(PhaseKind, &str, &str); 6] = [
+    (PhaseKind::Handshake, "handshake", "#e4e4e4"),
+    (PhaseKind::Startup, "start-up", "#cfe5f5"),
+    (PhaseKind::Restart, "restart", "#d3ecd9"),
+    (PhaseKind::Recovery, "recovery", "#fbdcc4"),
+    (PhaseKind::AfterTimeout, "after timeout", "#f3c4c4"),
+    (PhaseKind::Avoidance, "avoidance", "#f6f6f0"),
+];
+
+/// Heights: the panel's name, the numbers of its marks, the ribbon, the drops, the ticks' values, a line of
+/// words, and what is below.
+const NAME: f64 = 24.0;
+const FLAGS: f64 = 14.0;
+const RIBBON: f64 = 13.0;
+const DROPS: f64 = 11.0;
+const TICKS: f64 = 16.0;
+const WORDS: f64 = 14.0;
+const BELOW: f64 = 10.0;
+
+/// Marks that are numbered, at most; the others are lines only.
+const NUMBERED: usize = 6;
+
+/// The scales that all panels of a figure share.
+pub(super) struct Scales {
+    /// Seconds since the first data packet.
+    pub(super) time: Axis,
+    /// Packets.
+    pub(super) window: Axis,
+    /// Packets.
+    pub(super) queue: Axis,
+    /// How long after the first data packet the figure ends, in nanoseconds.
+    pub(super) until: u64,
+    /// How finely lines are drawn.
+    pub(super) buckets: u64,
+    /// Panels.
+    pub(super) many: usize,
+    /// Whether the bandwidth-delay product is on the scale.
+    pub(super) has_product: bool,
+}
+
+impl Scales {
+    fn x(&self, seconds: f64) -> f64 {
+        LEFT + self.time.share(seconds).clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
+    }
+
+    /// The heights of the two plots: fewer panels may be larger.
+    fn plots(&self) -> (f64, f64) {
+        match self.many {
+            0 | 1 => (230.0, 80.0),
+            2 | 3 => (150.0, 60.0),
+            _ => (110.0, 46.0),
+        }
+    }
+}
+
+/// One flow.
+pub(super) struct Panel<'a> {
+    pub(super) run: &'a Recording,
+    /// The first data packet's departure; the SYN's, if there was none.
+    pub(super) origin: u64,
+    row: Option<&'a Record>,
+    frame: Frame,
+}
+
+impl<'a> Panel<'a> {
+    pub(super) fn new(report: &'a Report, run: &'a Recording, frame: &Frame) -> Self {
+        let is_its = |row: &&Record| {
+            let label = text(row, "label");
+            run.label == record::name(row)
+                || run.label == if label.is_empty() { text(row, "scheme") } else { label }
+        };
+        let row = report.rows.iter().find(is_its).filter(|row| !view::is_mean(row));
+        Self { run, origin: run.first_data_at.unwrap_or(run.syn_at), row, frame: *frame }
+    }
+
+    pub(super) fn height(&self, scales: &Scales) -> f64 {
+        let (window, queue) = scales.plots();
+        NAME + FLAGS + RIBBON + window + DROPS + queue + TICKS + WORDS * self.told(scales).count() + BELOW
+    }
+
+    /// The windows and what is in flight, in packets, as far as the figure goes.
+    pub(super) fn windows(&self, until: u64) -> impl Iterator<Item = f64> {
+        let states =
+            self.run.states.iter().take_while(move |state| state.at <= self.origin.saturating_add(until));
+        states
+            .flat_map(|state| [state.cwnd, state.in_flight])
+            .map(|bytes| self.packets(bytes))
+            .filter(|&n| n > 0.0)
+    }
+
+    /// The queue in packets.
+    pub(super) fn queues(&self, until: u64) -> impl Iterator<Item = f64> {
+        let end = self.origin.saturating_add(until);
+        self.run
+            .queue
+            .iter()
+            .take_while(move |(at, ..)| *at <= end)
+            .map(|&(_, _, packets)| f64::from(packets))
+    }
+
+    /// The bandwidth-delay product of what is available, in packets, as steps.
+    pub(super) fn products(&self, until: u64) -> impl Iterator<Item = (u64, f64)> {
+        let end = self.origin.saturating_add(until);
+        let bytes = |bps: u64| float(bps) * seconds(self.frame.base_rtt) / 8.0;
+        let steps = self.run.available.iter().take_while(move |(at, _)| *at <= end);
+        steps.map(move |&(at, bps)| (at, bytes(bps) / f64::from(self.frame.packet.max(1))))
+    }
+
+    /// Whether the window spends more than a third of the time in the lowest twentieth of the scale, where a
+    /// linear one shows nothing.
+    pub(super) fn is_flat(&self, until: u64, top: f64) -> bool {
+        let end = self.origin.saturating_add(until).min(self.run.ended_at);
+        let next = self.run.states.iter().skip(1).map(|state| state.at).chain([end]);
+        let low = self.run.states.iter().zip(next).filter(|(state, _)| state.at >= self.origin);
+        let low = low.filter(|(state, _)| self.packets(state.cwnd) < top / 20.0);
+        let time: u64 = low.map(|(state, next)| next.min(end).saturating_sub(state.at)).sum();
+        time > end.saturating_sub(self.origin) / 3
+    }
+
+    pub(super) fn has_threshold(&self, scales: &Scales) -> bool {
+        self.threshold(scales).iter().any(|point| point.1 >= 0)
+    }
+
+    /// The flow's own packets that were dropped, as far as the figure goes.
+    pub(super) fn drops(&self, scales: &Scales) -> impl Iterator<Item = &'a Drop> {
+        let end = self.origin.saturating_add(scales.until);
+        self.run.drops.iter().filter(move |drop| drop.at <= end)
+    }
+
+    pub(super) fn draw(&self, canvas: &mut Canvas, top: f64, scales: &Scales) {
+        let (window, queue) = scales.plots();
+        let ribbon = top + NAME + FLAGS;
+        let above = ribbon + RIBBON;
+        let drops = above + window;
+        let below = drops + DROPS;
+        let bottom = below + queue;
+        self.name(canvas, top + 15.0);
+        self.phases(canvas, (ribbon, bottom), scales);
+        let told = self.told(scales);
+        Self::plot(canvas, (above, window), &scales.window, "window, packets");
+        Self::plot(canvas, (below, queue), &scales.queue, "queue, packets");
+        for value in scales.time.ticks() {
+            let x = scales.x(value);
+            canvas.line((x, above), (x, bottom), GRID);
+            canvas.text((x, bottom + 13.0), Anchor::Middle, SMALL, &plain(value));
+        }
+        self.queue(canvas, (below, queue), scales);
+        self.lines(canvas, (above, window), scales);
+        for y in [drops, bottom] {
+            canvas.line((LEFT, y), (WIDTH - RIGHT, y), "stroke=\"#333333\" stroke-width=\"0.8\"");
+        }
+        told.draw(canvas, (top + NAME, ribbon, bottom));
+        self.dropped(canvas, drops, scales);
+        told.list(canvas, bottom + TICKS + 11.0);
+    }
+
+    fn name(&self, canvas: &mut Canvas, y: f64) {
+        let name = clipped(&self.run.label, 13.0, 300.0);
+        canvas.text((LEFT, y), Anchor::Start, "font-size=\"13\" font-weight=\"bold\"", &name);
+        let from = LEFT + width_of(&name, 13.0) * 1.08 + 14.0;
+        let facts = self.row.map(facts).unwrap_or_default().join(" · ");
+        let facts = clipped(&facts, 11.0, WIDTH - RIGHT - from);
+        canvas.text((WIDTH - RIGHT, y), Anchor::End, "font-size=\"11\" fill=\"#444444\"", &facts);
+    }
+
+    /// The ribbon with the phases' names where there is room, and their shade through the plots.
+    fn phases(&self, canvas: &mut Canvas, (ribbon, bottom): (f64, f64), scales: &Scales) {
+        for span in &self.run.phases {
+            let (from, to) = (scales.x(self.time(span.from)), scales.x(self.time(span.to)));
+            let Some((_, name, fill)) = PHASES.iter().find(|(kind, ..)| *kind == span.kind) else { continue };
+            if to <= from {
+                continue;
+            }
+            canvas.area((from, ribbon), (to - from, RIBBON), fill);
+            let style = format!("{fill}\" fill-opacity=\"0.45");
+            canvas.area((from, ribbon + RIBBON), (to - from, bottom - ribbon - RIBBON), &style);
+            if width_of(name, 10.0) + 6.0 < to - from {
+                let middle = f64::midpoint(from, to);
+                canvas.text((middle, ribbon + 10.0), Anchor::Middle, "font-size=\"10\"", name);
+            }
+        }
+    }
+
+    /// The vertical axis of a plot.
+    fn plot(canvas: &mut Canvas, (top, height): (f64, f64), axis: &Axis, name: &str) {
+        let ticks = axis.some_ticks(libm::floor(height / 22.0).max(1.0));
+        for value in ticks {
+            let y = top + height * (1.0 - axis.share(value));
+            canvas.line((LEFT, y), (WIDTH - RIGHT, y), GRID);
+            canvas.text((LEFT - 5.0, y + 3.5), Anchor::End, SMALL, &plain(value));
+        }
+        canvas.line((LEFT, top), (LEFT, top + height), "stroke=\"#333333\" stroke-width=\"0.8\"");
+        canvas.upright((13.0, top + height / 2.0), name);
+    }
+
+    fn lines(&self, canvas: &mut Canvas, plot: (f64, f64), scales: &Scales) {
+        let grid = self.grid(scales);
+        let states = |value: fn(&firstflight_lab::State) -> u64| -> Vec<Point> {
+            self.until(scales, self.run.states.iter().map(|state| (state.at, signed(value(state)))))
+        };
+        let flight = thin::line(&states(|state| state.in_flight), &grid);
+        let path = self.steps(&flight, plot, scales);
+        self.fill(
+            canvas,
+            &path,
+            &flight,
+            plot,
+            &format!("fill=\"{FLIGHT_FILL}\" fill-opacity=\"0.8\""),
+            scales,
+        );
+        let mut draw = |points: &[Point], style: &str| {
+            let kept = thin::line(points, &grid);
+            canvas.path(&self.steps(&kept, plot, scales), style);
+        };
+        draw(&self.threshold(scales), SSTHRESH);
+        draw(&states(|state| state.cwnd), CWND);
+        if scales.has_product {
+            let mut points: Vec<_> = self.products(scales.until).collect();
+            if let Some(&(_, last)) = points.last() {
+                points.push((self.origin.saturating_add(scales.until).min(self.run.ended_at), last));
+            }
+            let place = |packets: f64| plot.0 + plot.1 * (1.0 - scales.window.share(packets));
+            let path =
+                stairs(points.iter().map(|&(at, packets)| (scales.x(self.time(at)), Some(place(packets)))));
+            canvas.path(&path, PRODUCT);
+        }
+    }
+
+    /// The threshold in bytes where it is on the scale; else it is negative.
+    fn threshold(&self, scales: &Scales) -> Vec<Point> {
+        let value = |ssthresh: Option<u64>| {
+            let shown = ssthresh.filter(|&bytes| self.packets(bytes) <= scales.window.most);
+            shown.map_or(-1, signed)
+        };
+        let points = self.run.states.iter().map(|state| (state.at, value(state.ssthresh)));
+        self.until(scales, points)
+    }
+
+    fn queue(&self, canvas: &mut Canvas, (top, height): (f64, f64), scales: &Scales) {
+        let points = self.run.queue.iter().map(|&(at, _, packets)| (at, i64::from(packets)));
+        let kept = thin::line(&self.until(scales, points), &self.grid(scales));
+        let place = |packets: i64| top + height * (1.0 - scales.queue.share(float(packets.unsigned_abs())));
+        let path = stairs(kept.iter().map(|&(at, n)| (scales.x(self.time(at)), Some(place(n)))));
+        let style = format!("fill=\"{QUEUE_FILL}\" stroke=\"#a8527e\" stroke-width=\"0.8\"");
+        self.fill(canvas, &path, &kept, (top, height), &style, scales);
+    }
+
+    /// What is under the stairs.
+    fn fill(
+        &self,
+        canvas: &mut Canvas,
+        path: &str,
+        points: &[Point],
+        (top, height): (f64, f64),
+        style: &str,
+        scales: &Scales,
+    ) {
+        let Some(first) = points.first() else { return };
+        let (left, bottom) = (scales.x(self.time(first.0)), top + height);
+        canvas.path(&format!("{path}V{}H{}Z", coordinate(bottom), coordinate(left)), style);
+    }
+
+    /// A tick for each packet dropped; those within half a pixel are one.
+    fn dropped(&self, canvas: &mut Canvas, top: f64, scales: &Scales) {
+        for (by_queue, style) in [(true, DROPPED), (false, LOST)] {
+            let mut path = String::new();
+            let mut last = f64::NEG_INFINITY;
+            for drop in self.drops(scales).filter(|drop| drop.len > 0 && drop.by_queue == by_queue) {
+                let x = scales.x(self.time(drop.at));
+                if x >= last + 0.5 {
+                    _ = write!(path, "M{} {}v7", coordinate(x), coordinate(top + 2.0));
+                    last = x;
+                }
+            }
+            canvas.path(&path, style);
+        }
+    }
+
+    /// What happened, as far as the figure goes.
+    fn told(&self, scales: &Scales) -> Told<'a> {
+        let end = self.origin.saturating_add(scales.until);
+        let mut marks: Vec<(f64, &Mark)> = Vec::new();
+        for mark in self.run.marks.iter().filter(|mark| mark.at <= end && mark.kind != "reduction") {
+            let x = scales.x(self.time(mark.at));
+            // Avoidance that follows an exit at once needs no number of its own.
+            let is_near = marks.last().is_some_and(|(last, _)| x - last < 2.0);
+            if mark.kind != "su-end" || !is_near {
+                marks.push((x, mark));
+            }
+        }
+        Told { marks, origin: self.origin }
+    }
+
+    /// The points up to the figure's end, with the last one held until there.
+    fn until(&self, scales: &Scales, points: impl Iterator<Item = Point>) -> Vec<Point> {
+        let end = self.origin.saturating_add(scales.until).min(self.run.ended_at);
+        let mut kept = thin::changes(points.take_while(|point| point.0 <= end));
+        if let Some(&(at, value)) = kept.last()
+            && at < end
+        {
+            kept.push((end, value));
+        }
+        kept
+    }
+
+    fn grid(&self, scales: &Scales) -> Grid {
+        // Three lines a panel share what there is.
+        let share = scales.buckets / u64::try_from(scales.many.max(1)).unwrap_or(1);
+        Grid { ends: vec![self.origin.saturating_add(scales.until)], buckets: share.max(1) }
+    }
+
+    /// Bytes of the window as stairs; a negative value is a gap.
+    fn steps(&self, points: &[Point], (top, height): (f64, f64), scales: &Scales) -> String {
+        let place = |bytes: i64| {
+            let packets = self.packets(u64::try_from(bytes).ok()?);
+            Some(top + height * (1.0 - scales.window.share(packets).clamp(0.0, 1.0)))
+        };
+        stairs(points.iter().map(|&(at, bytes)| (scales.x(self.time(at)), place(bytes))))
+    }
+
+    /// Seconds since the first data packet.
+    fn time(&self, at: u64) -> f64 {
+        seconds(at) - seconds(self.origin)
+    }
+
+    fn packets(&self, bytes: u64) -> f64 {
+        float(bytes) / f64::from(self.run.mss.max(1))
+    }
+}
+
+const GRID: &str = "stroke=\"#000000\" stroke-opacity=\"0.09\"";
+const SMALL: &str = "font-size=\"10\"";
+
+/// What happened, in order.
+struct Told<'a> {
+    marks: Vec<(f64, &'a Mark)>,
+    origin: u64,
+}
+
+impl Told<'_> {
+    /// Lines of words.
+    fn count(&self) -> f64 {
+        float(u64::try_from(self.marks.len().min(NUMBERED + 1)).unwrap_or(0))
+    }
+
+    /// The marks as lines through the plots, the first ones with numbers above.
+    fn draw(&self, canvas: &mut Canvas, (flags, ribbon, bottom): (f64, f64, f64)) {
+        let mut free = f64::NEG_INFINITY;
+        for (at, (x, mark)) in self.marks.iter().enumerate() {
+            let style = format!("stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"4 2\"", colour(mark));
+            canvas.line((*x, ribbon), (*x, bottom), &style);
+            if at < NUMBERED {
+                // Numbers too close to each other move to the right.
+                let place = x.max(free).min(WIDTH - RIGHT + 8.0);
+                canvas.line((*x, ribbon), (place, flags + 6.0), &format!("stroke=\"{}\"", colour(mark)));
+                canvas.disc((place, flags + 6.0), 6.0, colour(mark));
+                let number = (at + 1).to_string();
+                canvas.text(
+                    (place, flags + 9.3),
+                    Anchor::Middle,
+                    "font-size=\"9\" fill=\"#ffffff\"",
+                    &number,
+                );
+                free = place + 13.0;
+            }
+        }
+    }
+
+    /// The marks in words.
+    fn list(&self, canvas: &mut Canvas, top: f64) {
+        let mut y = top;
+        for (at, (_, mark)) in self.marks.iter().take(NUMBERED).enumerate() {
+            canvas.disc((LEFT + 6.0, y - 4.0), 6.0, colour(mark));
+            let number = (at + 1).to_string();
+            canvas.text((LEFT + 6.0, y - 0.7), Anchor::Middle, "font-size=\"9\" fill=\"#ffffff\"", &number);
+            let after = seconds(mark.at) - seconds(self.origin);
+            let text = mark.text.replacen("start-up left by ", "exit by ", 1);
+            let words = format!("{after:.3} s: {text}");
+            canvas.text(
+                (LEFT + 18.0, y),
+                Anchor::Start,
+                "font-size=\"11\"",
+                &clipped(&words, 11.0, WIDTH - LEFT - 24.0),
+            );
+            y += WORDS;
+        }
+        let more = self.marks.len().saturating_sub(NUMBERED);
+        if more > 0 {
+            let words = format!("and {more} more, without a number");
+            canvas.text((LEFT + 18.0, y), Anchor::Start, "font-size=\"11\" fill=\"#444444\"", &words);
+        }
+    }
+}
+
+fn colour(mark: &Mark) -> &'static str {
+    match mark.kind.as_str() {
+        "exit" => "#00664d",
+        "timeout" => "#b3001b",
+        "quick-start" | "continued" => "#0072b2",
+        "undo" => "#8a4a9e",
+        _ => "#666666",
+    }
+}
+
+/// The row in a few words each.
+fn facts(row: &Record) -> Vec<String> {
+    let mut facts = vec![text(row, "avoidance").to_owned()];
+    let mut say = |name: &str, field: &str, show: &dyn Fn(f64) -> String| {
+        if let Some(value) = number(row, field) {
+            facts.push(format!("{name} {}", show(value)));
+        }
+    };
+    let packets = |packets: f64| format!("{packets:.0} packets");
+    say("completed in", "fct_s", &human::seconds);
+    say("throughput", "throughput_bps", &human::rate);
+    say("su-time", "su_time_s", &human::seconds);
+    say("su-loss", "su_loss", &|loss| format!("{} %", human::significant(loss * 100.0)));
+    say("queue peak", "queue_peak_packets", &packets);
+    facts.retain(|fact| !fact.is_empty());
+    facts
+}
+
+/// A path of steps through the points; it is broken where there is no height. Points that print the same are one.
+fn stairs(points: impl Iterator<Item = (f64, Option<f64>)>) -> String {
+    let mut path = String::new();
+    let (mut last_x, mut last_y): (String, Option<String>) = (String::new(), None);
+    for (x, y) in points {
+        let (x, y) = (coordinate(x), y.map(coordinate));
+        let is_new_x = x != last_x;
+        if last_y.is_some() && is_new_x {
+            _ = write!(path, "H{x}");
+        }
+        match (&last_y, &y) {
+            (None, Some(y)) => _ = write!(path, "M{x} {y}"),
+            (Some(last), Some(y)) if last != y => _ = write!(path, "V{y}"),
+            _ => {}
+        }
+        (last_x, last_y) = (x, y);
+    }
+    path
+}
+
+fn plain(value: f64) -> String {
+    // Ticks are multiples of a round step: nine decimals hide what adding them up left.
+    let text = format!("{value:.9}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Nanoseconds in seconds.
+pub(super) fn seconds(nanoseconds: u64) -> f64 {
+    float(nanoseconds) / 1e9
+}
+
+#[expect(clippy::cast_precision_loss, reason = "to draw, 53 bits are plenty")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
