@@ -1,12 +1,19 @@
-# demo: build the release and race the schemes over the built-in path; test: every check; bench: how fast.
+# demo: build the release and race the schemes over the built-in path; figures:
+# draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast.
 .POSIX:
-.PHONY: demo test bench papers clean
+.PHONY: demo figures test bench papers clean
 .SILENT:
 
 demo:
 	cargo build --release --locked -p firstflight-cli
 	mkdir -p out
 	target/release/firstflight race --schemes all,slow-start:recovery=sack,as=slow-start-rfc6675 --report out/demo.html
+
+figures:
+	cargo build --locked -p firstflight-cli
+	mkdir -p docs/schemes/figures
+	grep -h '^firstflight race .* --figure ' docs/schemes/*.md | \
+		while read -r command; do target/debug/$$command --csv >/dev/null </dev/null || exit 1; done
 
 test:
 	bash .ci/test
