@@ -174,7 +174,7 @@ impl Observer {
                     at,
                     "exit",
                     format!(
-                        "{what} left by {cause}: cwnd {cwnd}, {} in flight{}{found}",
+                        "{what} left by {cause}: cwnd {cwnd}, {} in flight{found}{}",
                         flight.trim_end_matches(" packets"),
                         delays(&snapshot())
                     ),

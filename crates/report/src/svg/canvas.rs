@@ -113,10 +113,15 @@ pub(super) const WIDTH: f64 = 760.0;
 /// The size of text, unless it says otherwise.
 const SIZE: u32 = 12;
 
-/// About how wide the words are in text of this size: a little more than most fonts need.
+/// About how wide the words are in text of this size, in the widest of the usual fonts (`DejaVu` Sans).
 pub(super) fn width_of(words: &str, size: f64) -> f64 {
-    let wide = |c: char| if c.is_ascii_uppercase() || c == 'm' || c == 'w' { 0.78 } else { 0.56 };
-    words.chars().map(|c| wide(c) * size).sum()
+    let width = |c: char| match c {
+        ' ' | ',' | '.' | ':' | ';' | '(' | ')' | '-' | '/' | 'i' | 'j' | 'l' | 't' | 'f' | 'r' => 0.38,
+        'm' | 'w' | '%' => 0.92,
+        'A'..='Z' => 0.72,
+        _ => 0.63,
+    };
+    words.chars().map(|c| width(c) * size).sum()
 }
 
 /// A tenth of a pixel is more than a reader sees; `12`, not `12.0`.

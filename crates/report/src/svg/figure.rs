@@ -212,7 +212,7 @@ fn folded(words: &str, size: f64, room: f64) -> Vec<String> {
     for part in words.split_inclusive(", ") {
         match lines.last_mut() {
             Some(line) if width_of(line, size) + width_of(part.trim_end(), size) <= room => {
-                line.push_str(part)
+                line.push_str(part);
             }
             _ => lines.push(part.to_owned()),
         }
