@@ -20,5 +20,5 @@ pub mod quick_start;
 pub use address::{Addresses, Hosts};
 pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};
 pub use encode::{EncodeError, Ip, encode};
-pub use options::OptionError;
+pub use options::{OptionError, read as read_options};
 pub use pcapng::{Capture, CaptureError, End, Interface, Sighting};

@@ -98,7 +98,10 @@ pub(crate) fn write(segment: &Segment, out: &mut Vec<u8>) {
 /// Reads `options`, whose first byte is the packet's byte `at`, into `segment`. Unknown kinds are passed over
 /// (RFC 9293 section 3.1, MUST-6); of a kind that comes twice, the last counts, as in Linux; an MSS of zero
 /// counts as none.
-pub(crate) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), OptionError> {
+///
+/// # Errors
+/// The first option that cannot be read; those before it are in `segment` all the same.
+pub fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), OptionError> {
     let mut rest = options;
     while let [kind, tail @ ..] = rest {
         let here = at + options.len() - rest.len();

@@ -1,0 +1,79 @@
+//! A file read through one buffer that grows to the largest record and no further.
+
+use std::io::{ErrorKind, Read};
+
+use super::ReadError;
+
+/// Bytes asked of the file at a time.
+const CHUNK: usize = 256 << 10;
+
+#[derive(Debug)]
+pub(crate) struct Source<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// What of the buffer is unread.
+    start: usize,
+    end: usize,
+    /// Bytes of the file before `start`.
+    offset: u64,
+}
+
+impl<R: Read> Source<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, buffer: vec![0; CHUNK], start: 0, end: 0, offset: 0 }
+    }
+
+    /// The file's byte at which the next one is read.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next `count` bytes, or as many as there are before the end of the file.
+    pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], ReadError> {
+        while self.end - self.start < count {
+            if self.buffer.len() - self.start < count {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.start = 0;
+                if self.buffer.len() < count {
+                    self.buffer.resize(count, 0);
+                }
+            }
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => break,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => {
+                    let at = self.offset + (self.end - self.start) as u64;
+                    return Err(ReadError::Io { at, source });
+                }
+            }
+        }
+        let there = count.min(self.end - self.start);
+        Ok(&self.buffer[self.start..self.start + there])
+    }
+
+    /// Reads on past `count` bytes that were peeked, and gives them.
+    pub(crate) fn take(&mut self, count: usize) -> &[u8] {
+        let from = self.start;
+        let count = count.min(self.end - from);
+        self.start += count;
+        self.offset += count as u64;
+        &self.buffer[from..from + count]
+    }
+
+    /// Reads on past `count` bytes; gives how many there were.
+    pub(crate) fn skip(&mut self, count: u64) -> Result<u64, ReadError> {
+        let mut left = count;
+        while left > 0 {
+            let next = usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK);
+            let there = self.peek(next)?.len();
+            if there == 0 {
+                break;
+            }
+            self.take(there);
+            left -= there as u64;
+        }
+        Ok(count - left)
+    }
+}

@@ -1,0 +1,288 @@
+//! A connection: its handshake, and both directions as senders of data.
+
+use std::net::SocketAddr;
+
+use firstflight_tcp::{Flags, Segment};
+
+use crate::packet::Packet;
+use crate::sender::{Ack, Data, FIRST, Sender, Setting};
+
+/// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
+pub(crate) type Host = usize;
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The ends, by host.
+    pub(crate) ends: [SocketAddr; 2],
+    pub(crate) hosts: [Side; 2],
+    pub(crate) handshake: Handshake,
+    /// The first packet of all, and the last.
+    pub(crate) first_at: u64,
+    pub(crate) last_at: u64,
+    is_reset: bool,
+}
+
+/// What is known of one host.
+#[derive(Debug)]
+pub(crate) struct Side {
+    /// The sequence number of the first byte of its stream, by its SYN, or of the first packet seen.
+    origin: Option<u32>,
+    pub(crate) saw_syn: bool,
+    pub(crate) syn_count: u32,
+    /// Its SYN, with the options.
+    pub(crate) syn: Option<Segment>,
+    pub(crate) options_cut: bool,
+    /// Where its stream ends, if it said so.
+    fin: Option<u64>,
+    fin_acknowledged: bool,
+    /// Packets without payload.
+    pub(crate) empty_packets: u64,
+    pub(crate) sender: Sender,
+}
+
+/// When the three packets passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Handshake {
+    pub(crate) syn: Option<u64>,
+    pub(crate) answer: Option<u64>,
+    pub(crate) third: Option<u64>,
+}
+
+/// Where the capture was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// At this host.
+    At(Host),
+    Between,
+}
+
+impl Handshake {
+    /// From the capture's place to the host that answers and back, and to the one that opens and back.
+    pub(crate) fn parts(&self) -> Option<[u64; 2]> {
+        let (syn, answer, third) = (self.syn?, self.answer?, self.third?);
+        Some([answer.checked_sub(syn)?, third.checked_sub(answer)?])
+    }
+
+    /// At a host if the part on its side is at most an eighth of the whole: hosts take tens of microseconds.
+    pub(crate) fn place(&self) -> Option<Place> {
+        let [to_answerer, to_opener] = self.parts()?;
+        let whole = to_answerer.checked_add(to_opener)?;
+        Some(if to_opener <= whole / 8 {
+            Place::At(0)
+        } else if to_answerer <= whole / 8 {
+            Place::At(1)
+        } else {
+            Place::Between
+        })
+    }
+
+    /// The round trip, without a host's own time where the capture was taken at it.
+    pub(crate) fn round_trip(&self) -> Option<u64> {
+        let [to_answerer, to_opener] = self.parts()?;
+        Some(match self.place()? {
+            Place::At(0) => to_answerer,
+            Place::At(_) => to_opener,
+            Place::Between => to_answerer.checked_add(to_opener)?,
+        })
+    }
+}
+
+impl Side {
+    fn new(is_drawn: bool) -> Self {
+        Self {
+            origin: None,
+            saw_syn: false,
+            syn_count: 0,
+            syn: None,
+            options_cut: false,
+            fin: None,
+            fin_acknowledged: false,
+            empty_packets: 0,
+            sender: Sender::new(FIRST, is_drawn),
+        }
+    }
+
+    /// The place in this host's stream of a sequence number, the one nearest to what was sent last; `None` before
+    /// anything of the stream is known.
+    fn place(&self, number: u32) -> Option<u64> {
+        let origin = self.origin?;
+        let near = self.sender.board.next;
+        #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are places modulo 2^32")]
+        let from_near =
+            number.wrapping_sub(origin).wrapping_sub((near - FIRST.min(near)) as u32).cast_signed();
+        near.checked_add_signed(i64::from(from_near))
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(first: &Packet, is_drawn: bool) -> Self {
+        let flags = first.segment.flags;
+        // A first packet that is the answer to a SYN comes from the host that did not open.
+        let is_answer = flags.has(Flags::SYN.with(Flags::ACK));
+        let ends =
+            if is_answer { [first.destination, first.source] } else { [first.source, first.destination] };
+        Self {
+            ends,
+            hosts: [Side::new(is_drawn), Side::new(is_drawn)],
+            handshake: Handshake::default(),
+            first_at: first.at,
+            last_at: first.at,
+            is_reset: false,
+        }
+    }
+
+    /// Whether the packet opens another connection between the same ends.
+    pub(crate) fn is_over_by(&self, packet: &Packet) -> bool {
+        let segment = &packet.segment;
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::RST) {
+            return false;
+        }
+        let side = &self.hosts[self.host_of(packet)];
+        let is_repeat = side.saw_syn && side.origin == Some(segment.seq.wrapping_add(1));
+        let is_answer = segment.flags.has(Flags::ACK);
+        !is_repeat && (side.saw_syn || side.origin.is_some()) && (!is_answer || self.is_closed())
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_reset || self.hosts.iter().all(|side| side.fin_acknowledged)
+    }
+
+    fn host_of(&self, packet: &Packet) -> Host {
+        usize::from(packet.source != self.ends[0])
+    }
+
+    /// A packet of this connection passed.
+    pub(crate) fn packet(&mut self, packet: &Packet) {
+        let from = self.host_of(packet);
+        // Times of several queues may be out of order by a little.
+        let at = packet.at.max(self.last_at);
+        self.last_at = at;
+        let segment = &packet.segment;
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            self.is_reset = true;
+            self.hosts[from].empty_packets += 1;
+            return;
+        }
+        self.follow_handshake(at, from, packet);
+        self.follow_acknowledgement(at, from, segment);
+        let side = &mut self.hosts[from];
+        let first = segment.seq.wrapping_add(u32::from(flags.has(Flags::SYN)));
+        side.origin.get_or_insert(first);
+        let Some(start) = side.place(first) else { return };
+        let end = start.saturating_add(u64::from(packet.len));
+        if flags.has(Flags::FIN) {
+            side.fin = Some(end);
+        }
+        if packet.len == 0 {
+            side.empty_packets += 1;
+            return;
+        }
+        side.sender.data(&Data { at, start, end, identification: packet.identification });
+    }
+
+    /// The capture is over.
+    pub(crate) fn finish(&mut self) {
+        self.hosts.iter_mut().for_each(|side| side.sender.finish());
+    }
+
+    fn follow_handshake(&mut self, at: u64, from: Host, packet: &Packet) {
+        let segment = &packet.segment;
+        let flags = segment.flags;
+        if flags.has(Flags::SYN) {
+            let side = &mut self.hosts[from];
+            side.syn_count += 1;
+            side.saw_syn = true;
+            side.syn = Some(*segment);
+            side.options_cut = packet.options_cut;
+            side.origin = Some(segment.seq.wrapping_add(1));
+            if flags.has(Flags::ACK) {
+                self.handshake.answer = self.handshake.answer.or(Some(at));
+            } else if self.handshake.answer.is_none() {
+                self.handshake.syn = Some(at);
+            }
+        } else if from == 0
+            && flags.has(Flags::ACK)
+            && self.handshake.third.is_none()
+            && self.handshake.answer.is_some()
+        {
+            self.handshake.third = Some(at);
+            self.settle();
+        }
+    }
+
+    /// The handshake is over: both senders learn what it told.
+    fn settle(&mut self) {
+        let options = [0, 1].map(|host| self.hosts[host].syn.and_then(|syn| syn.mss));
+        let mss_option = match options {
+            [Some(one), Some(other)] => Some(u64::from(one.min(other).get())),
+            _ => None,
+        };
+        let timestamps = self.hosts.iter().all(|side| side.syn.is_some_and(|syn| syn.timestamps.is_some()));
+        let parts = self.handshake.parts();
+        let place = self.handshake.place();
+        let handshake = self.handshake.round_trip();
+        for host in 0..2 {
+            // The part of the other side is the way to the sender: the answerer's part comes first.
+            let part =
+                parts.map_or(0, |[to_answerer, to_opener]| if host == 0 { to_opener } else { to_answerer });
+            let shift = if place == Some(Place::At(host)) { 0 } else { part };
+            self.hosts[host].sender.setting = Setting { mss_option, timestamps, shift, handshake };
+        }
+    }
+
+    /// Tells the other host's sender what this packet acknowledges.
+    fn follow_acknowledgement(&mut self, at: u64, from: Host, segment: &Segment) {
+        let flags = segment.flags;
+        if !flags.has(Flags::ACK) {
+            return;
+        }
+        let to = 1 - from;
+        let scale = self.scale_of(from);
+        let other = &mut self.hosts[to];
+        if other.origin.is_none() {
+            // The capture begins with an acknowledgement: what it acknowledges is where this stream begins here.
+            other.origin = Some(segment.ack);
+        }
+        let Some(mut place) = other.place(segment.ack) else { return };
+        if let Some(fin) = other.fin
+            && place == fin + 1
+        {
+            place = fin;
+            other.fin_acknowledged = true;
+        }
+        // Without the packet that held it, a FIN is one byte more.
+        if place == other.sender.board.next + 1 && other.fin.is_none() {
+            place -= 1;
+        }
+        let mut blocks = [(0, 0); 4];
+        let mut block_count = 0;
+        for block in segment.sack_blocks() {
+            if let (Some(start), Some(end)) = (other.place(block.start), other.place(block.end)) {
+                blocks[block_count] = (start, end);
+                block_count += 1;
+            }
+        }
+        // The window of a SYN is not scaled (RFC 7323 section 2.2).
+        let shift = if flags.has(Flags::SYN) { Some(0) } else { scale };
+        let window = shift.map(|shift| u64::from(segment.window) << shift);
+        let ack = Ack {
+            to: place,
+            window,
+            blocks,
+            block_count,
+            echo: flags.has(Flags::ECE) && !flags.has(Flags::SYN),
+        };
+        other.sender.ack(at, ack);
+    }
+
+    /// The shift of a host's windows: zero unless both SYNs have the option; `None` if that is not known.
+    pub(crate) fn scale_of(&self, host: Host) -> Option<u8> {
+        let syns = [0, 1].map(|host| self.hosts[host].syn.filter(|_| !self.hosts[host].options_cut));
+        let [Some(one), Some(other)] = syns else { return None };
+        let both = one.window_scale.is_some() && other.window_scale.is_some();
+        // RFC 7323 section 2.3: more than 14 counts as 14.
+        let own = if host == 0 { one } else { other };
+        Some(if both { own.window_scale.unwrap_or(0).min(14) } else { 0 })
+    }
+}

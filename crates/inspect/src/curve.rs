@@ -1,0 +1,127 @@
+//! Bytes against time, in bounded space.
+
+/// A point is kept when it is later than the last one by this share of the time since the first: 1/4096, so that
+/// a curve of any length takes some ten thousand points and times are exact to a fortieth of a per cent.
+const FINENESS: u64 = 4096;
+
+/// Bytes acknowledged in order, as steps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Curve {
+    /// When, and how much by then.
+    points: Vec<(u64, u64)>,
+}
+
+impl Curve {
+    /// From `at` on it is `bytes`.
+    pub(crate) fn step(&mut self, at: u64, bytes: u64) {
+        let Some(&(first, _)) = self.points.first() else {
+            self.points.push((at, bytes));
+            return;
+        };
+        let grain = at.saturating_sub(first) / FINENESS;
+        let count = self.points.len();
+        // The last point moves on until it is far enough from the one before it.
+        if count > 1 && at.saturating_sub(self.points[count - 2].0) < grain {
+            self.points[count - 1] = (at, bytes);
+        } else {
+            self.points.push((at, bytes));
+        }
+    }
+
+    pub(crate) fn last(&self) -> Option<(u64, u64)> {
+        self.points.last().copied()
+    }
+
+    /// Bytes by the time `at`.
+    pub(crate) fn at(&self, at: u64) -> u64 {
+        let next = self.points.partition_point(|point| point.0 <= at);
+        next.checked_sub(1).map_or(0, |last| self.points[last].1)
+    }
+}
+
+/// The rate that a connection came to have, and how long it took to nine tenths of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Later {
+    pub(crate) bps: f64,
+    /// From the first data.
+    pub(crate) reached: Option<u64>,
+}
+
+/// Intervals in a row that must bring nine tenths, as in the lab.
+const SUSTAINED: u64 = 4;
+
+/// No connection is looked at in more intervals.
+const MOST_INTERVALS: u64 = 1_000_000;
+
+/// The later rate is what was acknowledged in order in the second half of the time from the first data to the last
+/// acknowledgement of new data, over that time. It is reached at the end of the first of four intervals in a row
+/// of max(least RTT, 20 packet times at that rate) that bring nine tenths of it each. `None` if those halves have no
+/// four intervals: then there is no later.
+pub(crate) fn later(curve: &Curve, first_data: u64, min_rtt: u64, mss: u64) -> Option<Later> {
+    let (end, total) = curve.last()?;
+    let middle = first_data + end.checked_sub(first_data)? / 2;
+    let (bytes, nanos) = (total.saturating_sub(curve.at(middle)), end - middle);
+    if bytes == 0 || nanos == 0 {
+        return None;
+    }
+    let twenty = u128::from(20 * mss) * u128::from(nanos) / u128::from(bytes);
+    let interval = min_rtt.max(u64::try_from(twenty).ok()?).max((end - first_data) / MOST_INTERVALS).max(1);
+    if nanos / interval < SUSTAINED {
+        return None;
+    }
+    let mut run = 0;
+    let mut reached = None;
+    for index in 0..(end - first_data) / interval {
+        let from = first_data + index * interval;
+        let brought = u128::from(curve.at(from + interval).saturating_sub(curve.at(from)));
+        let enough = brought * u128::from(nanos) * 10 >= u128::from(bytes) * u128::from(interval) * 9;
+        run = if enough { run + 1 } else { 0 };
+        if run == SUSTAINED {
+            reached = Some((index + 2 - SUSTAINED) * interval);
+            break;
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let bps = bytes as f64 * 8e9 / nanos as f64;
+    Some(Later { bps, reached })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_long_curve_keeps_few_points_and_close_ones() {
+        let mut curve = Curve::default();
+        for at in 0..2_000_000_u64 {
+            curve.step(at * 1000, at);
+        }
+        assert!(curve.points.len() < 60_000, "{}", curve.points.len());
+        for at in [10_u64, 5_000, 777_777, 1_999_999] {
+            let off = at - curve.at(at * 1000);
+            assert!(off <= 1 + at / 2000, "{at}: {off}");
+        }
+    }
+
+    #[test]
+    fn nine_tenths_are_reached_when_four_intervals_in_a_row_bring_them() {
+        // 1000 bytes a millisecond from 500 ms on, a tenth of that before.
+        let mut curve = Curve::default();
+        for ms in 0..=4000_u64 {
+            curve.step(ms * MS, if ms <= 500 { ms * 100 } else { 50_000 + (ms - 500) * 1000 });
+        }
+        let found = later(&curve, 0, 50 * MS, 1000).unwrap();
+        assert!((found.bps - 8e6).abs() < 8e3, "{}", found.bps);
+        assert_eq!(found.reached, Some(550 * MS));
+    }
+
+    #[test]
+    fn without_four_intervals_there_is_no_later() {
+        let mut curve = Curve::default();
+        (0..=300_u64).for_each(|ms| curve.step(ms * MS, ms * 1000));
+        assert_eq!(later(&curve, 0, 50 * MS, 100), None);
+        assert_eq!(later(&Curve::default(), 0, 50 * MS, 100), None);
+    }
+}

@@ -1,0 +1,378 @@
+//! From what was followed to what is said.
+
+use firstflight_tcp::Flags;
+
+use crate::connection::{Connection, Host, Place};
+use crate::curve::later;
+use crate::exit::{self, Exit};
+use crate::found::{Found, FoundRestart, FoundRound};
+use crate::rounds::{MOST_ROUNDS, Round};
+use crate::sender::{FIRST, Restart, Sender};
+
+const NO_HANDSHAKE: &str = "the three packets of the handshake are not all in the capture";
+const NO_OPTIONS: &str = "the SYNs' options are not all in the capture";
+const NO_DATA: &str = "this host sent no data";
+const NO_START: &str = "the connection was open before the capture began";
+
+/// What is said of `host` as a sender.
+pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found {
+    let side = &connection.hosts[host];
+    let sender = &side.sender;
+    let mut found = Found {
+        connection: number as u64,
+        from: connection.ends[host].to_string(),
+        to: connection.ends[1 - host].to_string(),
+        began_at_s: seconds(connection.first_at),
+        duration_s: seconds(connection.last_at - connection.first_at),
+        ..Found::default()
+    };
+    let opened = connection.hosts[0].saw_syn || connection.hosts[1].saw_syn;
+    found.role = opened.then_some(if host == 0 { "client" } else { "server" });
+    if !opened {
+        found.lacks(["role"], NO_START);
+    }
+    path(&mut found, connection, host);
+    options(&mut found, connection, host);
+    counts(&mut found, connection, host);
+    if sender.first_data.is_some() {
+        let exit = start_up(&mut found, side.saw_syn, sender);
+        rounds(&mut found, sender);
+        later_rate(&mut found, sender, exit);
+        restarts(&mut found, sender);
+    } else {
+        found.lacks(STARTUP_FIELDS, NO_DATA);
+    }
+    found
+}
+
+/// What is undefined for a host that sent nothing.
+const STARTUP_FIELDS: [&str; 14] = [
+    "min_rtt_s",
+    "initial_window_bytes",
+    "initial_window_segments",
+    "initial_window_limit",
+    "initial_window_spread",
+    "back_to_back",
+    "ack_triggered",
+    "pacing",
+    "exit_cause",
+    "exit_time_s",
+    "exit_round",
+    "exit_flight_bytes",
+    "overshoot_segments",
+    "time_to_90pct_s",
+];
+
+fn path(found: &mut Found, connection: &Connection, host: Host) {
+    let handshake = &connection.handshake;
+    let Some([to_answerer, to_opener]) = handshake.parts() else {
+        found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], NO_HANDSHAKE);
+        return;
+    };
+    found.vantage = handshake.place().map(|place| match place {
+        Place::At(at) if at == host => "sender",
+        Place::At(_) => "receiver",
+        Place::Between => "between",
+    });
+    if connection.hosts.iter().any(|side| side.syn_count > 1) {
+        let why = "a SYN was sent again: which one was answered is not known";
+        found.lacks(["handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], why);
+        return;
+    }
+    found.handshake_rtt_s = handshake.round_trip().map(seconds);
+    let [sender, receiver] = if host == 0 { [to_opener, to_answerer] } else { [to_answerer, to_opener] };
+    found.rtt_to_sender_s = Some(seconds(sender));
+    found.rtt_to_receiver_s = Some(seconds(receiver));
+}
+
+fn options(found: &mut Found, connection: &Connection, host: Host) {
+    let sender = &connection.hosts[host].sender;
+    found.mss_bytes = sender.setting.mss_option.map(|_| sender.mss());
+    let syns = [0, 1].map(|host| connection.hosts[host].syn);
+    let cut = connection.hosts.iter().any(|side| side.options_cut);
+    let mut missing = vec![];
+    match syns {
+        [Some(one), Some(other)] if !cut => {
+            found.sack = Some(one.sack_permitted && other.sack_permitted);
+            found.timestamps = Some(one.timestamps.is_some() && other.timestamps.is_some());
+            // RFC 3168 section 6.1.1: the SYN has both flags, its answer ECE alone.
+            let asks = one.flags.has(Flags::ECE.with(Flags::CWR));
+            found.ecn = Some(asks && other.flags.has(Flags::ECE) && !other.flags.has(Flags::CWR));
+        }
+        _ => missing.extend(["sack", "timestamps", "ecn"]),
+    }
+    found.window_scale = connection.scale_of(host);
+    found.receiver_window_scale = connection.scale_of(1 - host);
+    if found.window_scale.is_none() {
+        missing.extend(["window_scale", "receiver_window_scale"]);
+    }
+    if found.mss_bytes.is_none() {
+        missing.push("mss_bytes");
+    }
+    found.lacks(missing, NO_OPTIONS);
+}
+
+fn counts(found: &mut Found, connection: &Connection, host: Host) {
+    let side = &connection.hosts[host];
+    let counts = side.sender.counts;
+    found.segments_sent = counts.segments + side.empty_packets;
+    found.data_segments_sent = counts.data_segments;
+    found.bytes_sent = counts.bytes;
+    found.bytes_acked = side.sender.board.una.saturating_sub(FIRST);
+    found.retransmitted_segments = counts.resent_segments;
+    found.retransmitted_bytes = counts.resent_bytes;
+    found.spurious_segments = counts.spurious_segments;
+    found.timeouts_suspected = counts.timeouts;
+    found.unseen_bytes = counts.unseen_bytes;
+    found.duplicates = counts.duplicates;
+    found.reordered = counts.reordered;
+    found.out_of_window = counts.out_of_window;
+    let nanos = connection.last_at - connection.first_at;
+    found.throughput_bps = (nanos > 0).then(|| ratio(found.bytes_acked * 8, nanos) * 1e9);
+    if nanos == 0 {
+        found.lacks(["throughput_bps"], "the connection took no time");
+    }
+}
+
+/// Initial window, pacing and exit.
+fn start_up(found: &mut Found, saw_syn: bool, sender: &Sender) -> Option<Exit> {
+    found.min_rtt_s = sender.rtt.least().map(seconds);
+    if found.min_rtt_s.is_none() {
+        let why = "no data that was sent once was acknowledged";
+        found.lacks(["min_rtt_s"], why);
+    }
+    if let Some(why) = no_start(found, saw_syn, sender) {
+        found.lacks(STARTUP_FIELDS[1..13].iter().copied(), why);
+        return None;
+    }
+    initial_window(found, sender);
+    let exit =
+        if found.vantage == Some("sender") { end_of_start_up(found, sender) } else { unseen_end(found) };
+    pacing(found, &sender.rounds.kept, exit);
+    exit
+}
+
+/// Behind a bottleneck, packets come at its rate however many are on their way: a flight that grows is not to be seen.
+fn unseen_end(found: &mut Found) -> Option<Exit> {
+    let why = "away from the sender, what is in flight is not to be seen";
+    found.lacks(["exit_cause", "exit_time_s", "exit_round", "exit_flight_bytes", "overshoot_segments"], why);
+    None
+}
+
+fn end_of_start_up(found: &mut Found, sender: &Sender) -> Option<Exit> {
+    let exit = sender.exit();
+    let first = sender.first_data.unwrap_or(0);
+    found.exit_cause = Some(exit.map_or("none", |exit| exit.cause.name()));
+    if let Some(exit) = exit {
+        found.exit_time_s = Some(seconds(exit.at.saturating_sub(first)));
+        found.exit_round = Some(exit.round as u64 + 1);
+        found.exit_flight_bytes = Some(exit.flight);
+        found.overshoot_segments = Some(overshoot(sender, &exit));
+    } else {
+        let why = if sender.rounds.count > MOST_ROUNDS as u64 {
+            format!("start-up took more than {MOST_ROUNDS} rounds")
+        } else {
+            "the data ended before start-up did".to_owned()
+        };
+        found.lacks(["exit_time_s", "exit_round", "exit_flight_bytes", "overshoot_segments"], &why);
+    }
+    exit
+}
+
+/// Why nothing can be said of the start, if so.
+fn no_start(found: &Found, saw_syn: bool, sender: &Sender) -> Option<&'static str> {
+    if !saw_syn {
+        return Some(NO_START);
+    }
+    if found.vantage.is_none() {
+        return Some(NO_HANDSHAKE);
+    }
+    let early = sender.rounds.kept.iter().take(2).any(|round| round.has_gaps);
+    early.then_some("packets of the first rounds are missing from the capture")
+}
+
+fn initial_window(found: &mut Found, sender: &Sender) {
+    let Some(round) = sender.rounds.kept.first() else { return };
+    let fields =
+        ["initial_window_bytes", "initial_window_segments", "initial_window_limit", "initial_window_spread"];
+    if round.resent > 0 {
+        let why = "something was sent again before the first acknowledgement";
+        found.lacks(fields, why);
+        return;
+    }
+    if let Some(next) = sender.rounds.kept.get(1)
+        && blurs(sender, round, next)
+    {
+        let why = "where the capture was taken, the packets of the first round run into those of the second";
+        found.lacks(fields, why);
+        return;
+    }
+    found.initial_window_bytes = Some(round.bytes);
+    found.initial_window_segments = Some(round.segments);
+    let is_all = round.ended.is_none() || sender.rounds.kept.get(1).is_none_or(|next| next.bytes == 0);
+    let short = round.bytes < round.segments * sender.mss();
+    found.initial_window_limit = Some(if round.by_receiver {
+        "receiver-window"
+    } else if is_all || short {
+        "application"
+    } else {
+        "window"
+    });
+    found.initial_window_spread = spread(round);
+    if found.initial_window_spread.is_none() {
+        let why = "nothing was acknowledged".to_owned();
+        found.lacks(["initial_window_spread"], &why);
+    }
+}
+
+/// Away from the sender, queues blur rounds: they are apart if the gap between them is twice the even spacing of
+/// the packets in the first.
+fn blurs(sender: &Sender, first: &Round, second: &Round) -> bool {
+    let (Some(from), Some(to), Some(next)) = (first.first_sent, first.last_sent, second.first_sent) else {
+        return false;
+    };
+    let inside = to.saturating_sub(from) / first.segments.saturating_sub(1).max(1);
+    sender.setting.shift > 0 && next.saturating_sub(to) < 2 * inside
+}
+
+/// What the first repair sent again, if it began at the end of start-up or within a round trip of it.
+fn overshoot(sender: &Sender, exit: &Exit) -> u64 {
+    let reach = exit.at.saturating_add(sender.rtt.least().unwrap_or(0));
+    let first = sender.resent.iter().find(|one| !one.is_spurious);
+    let spurious = sender.resent.iter().filter(|one| one.is_spurious && one.at <= reach).count() as u64;
+    match first {
+        Some(one) if one.at <= reach => sender.counts.first_episode_segments.saturating_sub(spurious),
+        _ => 0,
+    }
+}
+
+fn pacing(found: &mut Found, kept: &[Round], exit: Option<Exit>) {
+    let until = exit.map_or(kept.len(), |exit| (exit.round + 1).min(kept.len()));
+    let sum = |value: fn(&Round) -> u64| kept[..until].iter().map(value).sum::<u64>();
+    let (departures, back_to_back) = (sum(|round| round.departures), sum(|round| round.back_to_back));
+    found.back_to_back = (departures > 0).then(|| ratio(back_to_back, departures));
+    if departures == 0 {
+        found.lacks(["back_to_back"], "one packet has no other to be back to back with");
+    }
+    let at_sender = found.vantage == Some("sender");
+    let (bursts, triggered) = (sum(|round| round.bursts), sum(|round| round.triggered));
+    if !at_sender || bursts == 0 {
+        let why = if at_sender {
+            "start-up had one burst a round"
+        } else {
+            "away from the sender, what an acknowledgement caused is not to be seen"
+        };
+        found.lacks(["ack_triggered"], why);
+        found.lacks(["pacing"], why);
+        return;
+    }
+    found.ack_triggered = Some(ratio(triggered, bursts));
+    found.pacing = Some(if 10 * triggered >= 9 * bursts {
+        "ack-clocked"
+    } else if 2 * triggered < bursts || 4 * back_to_back < departures {
+        "paced"
+    } else {
+        "mixed"
+    });
+}
+
+fn rounds(found: &mut Found, sender: &Sender) {
+    let first = sender.first_data.unwrap_or(0);
+    let mss = sender.mss();
+    found.rounds_total = sender.rounds.count;
+    let mut before = None;
+    for round in &sender.rounds.kept {
+        found.rounds.push(FoundRound {
+            began_s: seconds(round.began.saturating_sub(first)),
+            length_s: round.ended.map(|ended| seconds(ended.saturating_sub(round.began))),
+            bytes: round.bytes,
+            segments: round.segments,
+            retransmitted_segments: round.resent,
+            growth: before
+                .filter(|&bytes| bytes > 0 && !round.after_idle)
+                .map(|bytes| ratio(round.bytes, bytes)),
+            acks: round.acks,
+            segments_per_ack: (round.acks > 0).then(|| ratio(round.acked, round.acks * mss)),
+            flight_peak_bytes: round.peak,
+            spread: spread(round),
+            back_to_back: (round.departures > 0).then(|| ratio(round.back_to_back, round.departures)),
+            limit: match round {
+                Round { by_application: true, .. } => Some("application"),
+                Round { by_receiver: true, .. } => Some("receiver-window"),
+                _ => None,
+            },
+        });
+        before = Some(round.bytes);
+    }
+}
+
+fn later_rate(found: &mut Found, sender: &Sender, exit: Option<Exit>) {
+    let why = if sender.counts.restarts > 0 {
+        "the connection was idle in between"
+    } else if exit.is_some_and(|exit| exit.cause == exit::Cause::Application) {
+        "the application set the rate"
+    } else {
+        let first = sender.first_data.unwrap_or(0);
+        let min_rtt = sender.rtt.least().unwrap_or(0);
+        match later(&sender.curve, first, min_rtt, sender.mss()) {
+            Some(later) => {
+                found.later_rate_bps = Some(later.bps);
+                found.time_to_90pct_s = later.reached.map(seconds);
+                if later.reached.is_none() {
+                    let why = "no four intervals in a row brought nine tenths of the later rate";
+                    found.lacks(["time_to_90pct_s"], why);
+                }
+                return;
+            }
+            None => "the data took too few round trips to have a later rate",
+        }
+    };
+    found.lacks(["later_rate_bps"], why);
+    found.lacks(["time_to_90pct_s"], why);
+}
+
+fn restarts(found: &mut Found, sender: &Sender) {
+    let first = sender.first_data.unwrap_or(0);
+    found.idle_restarts_total = sender.counts.restarts;
+    found.idle_restarts = sender
+        .restarts
+        .iter()
+        .map(|restart| {
+            let Restart { at, idle, flight_before, round } = *restart;
+            let round = sender.rounds.kept.get(round).filter(|round| round.after_idle && round.resent == 0);
+            FoundRestart {
+                at_s: seconds(at.saturating_sub(first)),
+                idle_s: seconds(idle),
+                flight_before_bytes: flight_before,
+                window_bytes: round.map(|round| round.bytes),
+                window_segments: round.map(|round| round.segments),
+                spread: round.and_then(spread),
+                manner: round.and_then(manner),
+            }
+        })
+        .collect();
+}
+
+fn manner(round: &Round) -> Option<&'static str> {
+    let spread = spread(round)?;
+    Some(match round {
+        _ if spread >= 0.25 => "paced",
+        Round { departures, back_to_back, .. } if departures == back_to_back => "burst",
+        _ => "spread",
+    })
+}
+
+fn spread(round: &Round) -> Option<f64> {
+    let length = round.ended?.checked_sub(round.began).filter(|length| *length > 0)?;
+    let (first, last) = (round.first_sent?, round.last_sent?);
+    Some(ratio(last.saturating_sub(first), length))
+}
+
+pub(crate) fn seconds(nanos: u64) -> f64 {
+    ratio(nanos, 1_000_000_000)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+fn ratio(num: u64, den: u64) -> f64 {
+    num as f64 / den as f64
+}

@@ -1,0 +1,162 @@
+//! How TCP connections started, read from captures: handshake, initial window, rounds, pacing, where and why slow
+//! start ended, what its overshoot cost, restarts after idle times.
+//!
+//! [`inspect`] reads a capture once, from front to back, and keeps of each connection what is in flight and some sums:
+//! captures may be larger than memory. What a number means stands at its field in [`Found`]; one that is undefined
+//! is `None`, and the field `undefined` says why.
+//!
+//! Everything is seen from the sender. Where the capture was taken elsewhere, an acknowledgement that passes counts
+//! as heard after the time from that place to the sender and back, which the handshake showed.
+
+mod capture;
+mod connection;
+mod curve;
+mod exit;
+mod found;
+mod judge;
+mod link;
+mod packet;
+mod rounds;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod table;
+mod trace;
+
+use std::io::Read;
+
+pub use capture::{Capture, Cut, Frame, ReadError};
+pub use exit::Cause;
+pub use found::{Found, FoundRestart, FoundRound};
+pub use link::Link;
+pub use trace::Trace;
+
+use connection::Connection;
+use packet::{Packet, Skip};
+use table::Table;
+
+/// All that a capture told.
+#[derive(Debug, Default)]
+pub struct Inspection {
+    /// Connections in order of their first packets, one entry for each direction in which data flowed, the opener's
+    /// first; one entry for a connection without data.
+    pub senders: Vec<Inspected>,
+    /// What was read and what was left out.
+    pub tally: Tally,
+    /// Where the file ends too early, if it does.
+    pub cut: Option<Cut>,
+}
+
+/// One sender.
+#[derive(Debug)]
+pub struct Inspected {
+    /// The numbers.
+    pub found: Found,
+    /// What to draw, if it was asked for.
+    pub drawn: Option<Drawn>,
+}
+
+/// What to draw of a sender.
+#[derive(Debug)]
+pub struct Drawn {
+    /// When the connection's first packet passed, and its last.
+    pub began: u64,
+    /// See [`Drawn::began`].
+    pub ended: u64,
+    /// When the first data passed.
+    pub first_data: Option<u64>,
+    /// When start-up ended, if it did.
+    pub exit: Option<u64>,
+    /// Payload of a full segment.
+    pub mss: u64,
+    /// The time series.
+    pub trace: Trace,
+}
+
+/// Packets, by what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// All.
+    pub packets: u64,
+    /// TCP segments that were followed.
+    pub tcp: u64,
+    /// Without IP, or of another protocol.
+    pub other: u64,
+    /// Fragments of IP packets.
+    pub fragments: u64,
+    /// Kept too short for their headers.
+    pub cut: u64,
+    /// With headers that contradict themselves.
+    pub malformed: u64,
+    /// Of a link type that is not known here.
+    pub unknown_link: u64,
+    /// Without a time.
+    pub timeless: u64,
+    /// Those that the capture says it missed.
+    pub dropped: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// Reads a capture, pcap or pcapng, to its end. With `is_drawn`, time series are kept, which takes memory in
+/// proportion to the packets.
+///
+/// # Errors
+/// When the file is no capture, or not as its format says. A file that ends within a packet is no error.
+pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError> {
+    let mut capture = Capture::new(input)?;
+    let mut table = Table::new(is_drawn);
+    let mut tally = Tally::default();
+    while let Some(frame) = capture.next_frame()? {
+        tally.packets += 1;
+        let Some(link) = frame.link else {
+            tally.unknown_link += 1;
+            continue;
+        };
+        let Some((before, bytes)) = link.ip(frame.data) else {
+            tally.other += 1;
+            continue;
+        };
+        match Packet::read(frame.at, bytes, frame.original.saturating_sub(before)) {
+            Ok(packet) => {
+                tally.tcp += 1;
+                table.packet(&packet);
+            }
+            Err(Skip::NotTcp) => tally.other += 1,
+            Err(Skip::Fragment) => tally.fragments += 1,
+            Err(Skip::Cut) => tally.cut += 1,
+            Err(Skip::Malformed) => tally.malformed += 1,
+        }
+    }
+    tally.timeless = capture.timeless();
+    tally.dropped = capture.dropped();
+    tally.bytes = capture.offset();
+    let connections = table.connections.into_iter().enumerate();
+    let senders = connections.flat_map(|(index, connection)| senders(index + 1, connection)).collect();
+    Ok(Inspection { senders, tally, cut: capture.cut() })
+}
+
+fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {
+    connection.finish();
+    let with_data = [0, 1].into_iter().filter(|&host| connection.hosts[host].sender.first_data.is_some());
+    let mut hosts: Vec<_> = with_data.collect();
+    if hosts.is_empty() {
+        hosts.push(0);
+    }
+    let inspected = hosts.into_iter().map(|host| {
+        let found = judge::judge(number, &connection, host);
+        let sender = &mut connection.hosts[host].sender;
+        let mss = sender.mss();
+        let exit = sender.exit().map(|exit| exit.at);
+        let drawn = sender.trace.take().map(|trace| Drawn {
+            began: connection.first_at,
+            ended: connection.last_at,
+            first_data: sender.first_data,
+            exit: exit.filter(|_| found.exit_time_s.is_some()),
+            mss,
+            trace: *trace,
+        });
+        Inspected { found, drawn }
+    });
+    inspected.collect()
+}

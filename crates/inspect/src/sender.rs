@@ -1,0 +1,494 @@
+//! One direction of a connection as a sender of data: every packet and every acknowledgement, once, in order.
+
+use std::collections::VecDeque;
+
+use crate::curve::Curve;
+use crate::exit::{self, Exit, Start};
+use crate::rounds::{Departure, Rounds};
+use crate::rtt::Rtt;
+use crate::scoreboard::{Heard, Scoreboard};
+use crate::trace::Trace;
+
+/// The place of a stream's first byte: room below it for what came before a capture that begins in the middle.
+pub(crate) const FIRST: u64 = 1 << 33;
+
+/// Beyond any window (RFC 7323 section 2.3): such a packet belongs to no stream that is known here.
+const FARTHEST: u64 = 1 << 30;
+
+/// Retransmissions remembered one by one, so that those found to be spurious can be told from the others.
+const MOST_RESENT: usize = 512;
+
+/// Idle restarts listed; more are counted.
+const MOST_RESTARTS: usize = 64;
+
+/// Data that left this sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    pub(crate) at: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) identification: Option<u16>,
+}
+
+/// An acknowledgement for this sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack {
+    pub(crate) to: u64,
+    /// The receiver's window in bytes, if its scale is known.
+    pub(crate) window: Option<u64>,
+    pub(crate) blocks: [(u64, u64); 4],
+    pub(crate) block_count: usize,
+    /// ECN echo.
+    pub(crate) echo: bool,
+}
+
+/// A packet that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resent {
+    pub(crate) at: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// In flight before it.
+    pub(crate) flight: u64,
+    /// In flight when data next left a round trip later.
+    pub(crate) flight_later: Option<u64>,
+    /// Whether a timer sent it, as far as one can see.
+    pub(crate) by_timer: bool,
+    /// Whether the receiver said that it had it already.
+    pub(crate) is_spurious: bool,
+}
+
+/// An idle time and what came after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Restart {
+    pub(crate) at: u64,
+    pub(crate) idle: u64,
+    pub(crate) flight_before: u64,
+    /// Its first round's place among the rounds kept.
+    pub(crate) round: usize,
+}
+
+/// Sums over the connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) packets: u64,
+    pub(crate) segments: u64,
+    pub(crate) bytes: u64,
+    pub(crate) data_segments: u64,
+    pub(crate) resent_segments: u64,
+    pub(crate) resent_bytes: u64,
+    pub(crate) spurious_segments: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) episodes: u64,
+    pub(crate) first_episode_segments: u64,
+    pub(crate) unseen_bytes: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) reordered: u64,
+    pub(crate) restarts: u64,
+    pub(crate) out_of_window: u64,
+}
+
+/// What is known of the path before data flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Setting {
+    /// The smaller of the MSS options; payload may be less by the timestamps.
+    pub(crate) mss_option: Option<u64>,
+    pub(crate) timestamps: bool,
+    /// From the capture's place to the sender and back: what an acknowledgement that passes here causes can pass
+    /// here that much later.
+    pub(crate) shift: u64,
+    /// The handshake's round trip, for judging gaps until there are samples.
+    pub(crate) handshake: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) setting: Setting,
+    pub(crate) board: Scoreboard,
+    pub(crate) rounds: Rounds,
+    pub(crate) rtt: Rtt,
+    pub(crate) curve: Curve,
+    pub(crate) counts: Counts,
+    pub(crate) resent: Vec<Resent>,
+    /// The first of them that lacks its flight of later.
+    awaited: usize,
+    pub(crate) restarts: Vec<Restart>,
+    pub(crate) trace: Option<Box<Trace>>,
+    pub(crate) first_data: Option<u64>,
+    pub(crate) last_data: Option<u64>,
+    /// When the first repair ended, and what it repairs.
+    pub(crate) first_episode_end: Option<u64>,
+    /// Repairing, until this place is acknowledged.
+    repairing: Option<u64>,
+    /// Acknowledgements on their way to the sender.
+    coming: VecDeque<(u64, Ack)>,
+    /// The largest payload of one packet.
+    largest: u64,
+    /// When an acknowledgement last told something new, and when one last came.
+    last_ack: Option<u64>,
+    last_heard: Option<u64>,
+    /// Bytes acknowledged since data left, and whether the last packet was not full.
+    acked_since: u64,
+    last_was_short: bool,
+    /// The right edge of the receiver's window.
+    edge: Option<u64>,
+    /// Each time the flight rose above all before by a thirty-second part: some hundreds of steps at most.
+    climbs: Vec<(u64, u64)>,
+    greatest_flight: u64,
+    held_at: u64,
+    /// The flight's peak in the last round with data.
+    last_peak: u64,
+}
+
+impl Sender {
+    pub(crate) fn new(start: u64, is_drawn: bool) -> Self {
+        Self {
+            setting: Setting::default(),
+            board: Scoreboard::new(start),
+            rounds: Rounds::default(),
+            rtt: Rtt::default(),
+            curve: Curve::default(),
+            counts: Counts::default(),
+            resent: Vec::new(),
+            awaited: 0,
+            restarts: Vec::new(),
+            trace: is_drawn.then(Box::default),
+            first_data: None,
+            last_data: None,
+            first_episode_end: None,
+            repairing: None,
+            coming: VecDeque::new(),
+            largest: 0,
+            last_ack: None,
+            last_heard: None,
+            acked_since: 0,
+            last_was_short: false,
+            edge: None,
+            climbs: Vec::new(),
+            greatest_flight: 0,
+            held_at: 0,
+            last_peak: 0,
+        }
+    }
+
+    /// Payload bytes of a full segment: what the options leave, or what was seen if that is less than twelve bytes
+    /// more (a stack may count the timestamps in or not); without options, the largest packet.
+    pub(crate) fn mss(&self) -> u64 {
+        let Some(option) = self.setting.mss_option else { return self.largest.clamp(1, 1460) };
+        let usual = if self.setting.timestamps { option.saturating_sub(12) } else { option };
+        if (usual + 1..=option).contains(&self.largest) { self.largest } else { usual.max(1) }
+    }
+
+    /// Segments on the wire of a packet with this payload: a card may cut it.
+    pub(crate) fn segments(&self, len: u64) -> u64 {
+        match self.setting.mss_option {
+            Some(option) if len > option => len.div_ceil(self.mss()),
+            _ => 1,
+        }
+    }
+
+    /// The end of start-up, as far as it can be seen.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        let (resent, climbs) = (&self.resent, &self.climbs);
+        exit::find(&Start {
+            rounds: &self.rounds.kept,
+            climbs,
+            resent,
+            has_sack: self.board.has_sack,
+            mss: self.mss(),
+        })
+    }
+
+    /// A packet with payload passed.
+    pub(crate) fn data(&mut self, data: &Data) {
+        let Data { at, start, end, identification } = *data;
+        self.hear_until(at);
+        let len = end - start;
+        if end > self.board.una + FARTHEST || start + FARTHEST < self.board.una {
+            self.counts.out_of_window += 1;
+            return;
+        }
+        let is_probe = len == 1 && end <= self.board.una && self.board.flight() == 0;
+        let flight_before = self.board.flight();
+        let (una, next) = (self.board.una, self.board.next);
+        let seen = self.board.saw(at, start, end, identification);
+        if seen.is_duplicate {
+            self.counts.duplicates += 1;
+            return;
+        }
+        self.largest = self.largest.max(len);
+        let segments = self.segments(len);
+        self.counts.segments += segments;
+        self.counts.packets += 1;
+        self.counts.data_segments += segments;
+        self.counts.bytes += len;
+        if is_probe {
+            return;
+        }
+        self.first_data = self.first_data.or(Some(at));
+        let is_late = seen.again == 0 && seen.exposed.is_some_and(|exposed| !self.answers(at, exposed));
+        if is_late {
+            self.board.came_late(start, end, at);
+            self.counts.reordered += 1;
+        }
+        let is_again = !is_late && seen.again + seen.filled > 0 && seen.new == 0;
+        if seen.new > 0 && flight_before == 0 && self.last_data.is_some() {
+            self.starts_again(at, start);
+        } else if self.rounds.current().is_none() {
+            self.rounds.begin(at, start, false);
+        }
+        if is_again {
+            self.sent_again(at, (start, end), una, flight_before, segments, seen.first_seen);
+        }
+        self.note_limits(at, flight_before);
+        let flight = self.board.flight();
+        self.watch_flight(at, flight);
+        self.rounds.departed(&Departure {
+            at,
+            new_bytes: seen.new + if is_late { seen.filled } else { 0 },
+            segments,
+            is_new: !is_again,
+            since_ack: self.last_ack.map(|last| at.saturating_sub(last)),
+            flight,
+            held_at: self.held_at,
+        });
+        let mss = self.mss();
+        // A sender sends in order: at its own end, a hole is what the capture missed.
+        let hole = start > next && self.setting.shift == 0;
+        let by_receiver = self.edge.is_some_and(|edge| self.board.next + mss > edge);
+        if let Some(round) = self.rounds.current() {
+            round.by_receiver |= by_receiver;
+            round.has_gaps |= hole;
+        }
+        self.last_peak = self.last_peak.max(flight);
+        self.last_was_short = !len.is_multiple_of(mss);
+        self.acked_since = 0;
+        self.last_data = Some(at);
+        if let Some(trace) = &mut self.trace {
+            trace.sends.push((at, start.saturating_sub(FIRST), len, is_again));
+            trace.flight.push((at, flight));
+        }
+    }
+
+    /// An acknowledgement passed at `at`; it reaches the sender later where the capture is not at the sender.
+    pub(crate) fn ack(&mut self, at: u64, ack: Ack) {
+        if self.setting.shift == 0 {
+            self.hear(at, &ack);
+        } else {
+            self.coming.push_back((at.saturating_add(self.setting.shift), ack));
+        }
+    }
+
+    /// The capture is over: all acknowledgements arrive.
+    pub(crate) fn finish(&mut self) {
+        self.hear_until(u64::MAX);
+        self.rounds.close();
+    }
+
+    fn hear_until(&mut self, at: u64) {
+        while let Some((when, ack)) = self.coming.front().copied().filter(|(when, _)| *when <= at) {
+            self.coming.pop_front();
+            self.hear(when, &ack);
+        }
+    }
+
+    fn hear(&mut self, at: u64, ack: &Ack) {
+        if ack.to > self.board.next.saturating_add(FARTHEST) {
+            self.counts.out_of_window += 1;
+            return;
+        }
+        self.last_heard = Some(at);
+        let blocks = &ack.blocks[..ack.block_count];
+        let before = self.board.highest;
+        let (una_before, flight_before) = (self.board.una, self.board.flight());
+        let mut sample = None;
+        let mut newly = 0;
+        if ack.to > self.board.una {
+            newly = ack.to - self.board.una;
+            let Heard { newest_sent, unseen } = self.board.acknowledge(ack.to);
+            sample = newest_sent;
+            if unseen > 0 {
+                self.counts.unseen_bytes += unseen;
+                if let Some(round) = self.rounds.current() {
+                    round.has_gaps = true;
+                }
+            }
+            self.curve.step(at, ack.to.saturating_sub(FIRST));
+            if let Some(trace) = &mut self.trace {
+                trace.acks.push((at, ack.to.saturating_sub(FIRST)));
+            }
+        }
+        for (place, &(start, end)) in blocks.iter().enumerate() {
+            if start >= end {
+                continue;
+            }
+            // RFC 2883 section 4: the first block tells of a duplicate if it lies below the acknowledgement or
+            // within the second block.
+            let within_next = blocks.get(1).is_some_and(|&(from, to)| from <= start && end <= to);
+            if place == 0 && (end <= ack.to || within_next) {
+                self.came_twice(start, end);
+                continue;
+            }
+            sample = sample.max(self.board.sack(start, end).newest_sent);
+        }
+        self.counts_of_time(at, sample);
+        if let Some(window) = ack.window {
+            let edge = ack.to.saturating_add(window);
+            if self.edge != Some(edge)
+                && let Some(trace) = &mut self.trace
+            {
+                trace.window.push((at, window));
+            }
+            self.edge = Some(self.edge.map_or(edge, |last| last.max(edge)));
+        }
+        let sacked =
+            flight_before.saturating_sub(newly.min(flight_before)).saturating_sub(self.board.flight());
+        let acked = newly + sacked;
+        if acked > 0 {
+            self.acked_since += acked;
+            self.rounds.acknowledged(at, self.board.highest, acked, self.board.next);
+            self.last_ack = Some(at);
+        }
+        if ack.echo
+            && let Some(round) = self.rounds.current()
+        {
+            round.marked = true;
+        }
+        if self.repairing.is_some_and(|until| self.board.una >= until) {
+            self.repairing = None;
+            self.first_episode_end = self.first_episode_end.or(Some(at));
+            if let Some((_, end @ None)) = self.trace.as_mut().and_then(|trace| trace.recoveries.last_mut()) {
+                *end = Some(at);
+            }
+        }
+        if (self.board.highest > before || self.board.una > una_before)
+            && let Some(trace) = &mut self.trace
+        {
+            trace.flight.push((at, self.board.flight()));
+        }
+    }
+
+    /// A round-trip sample, whole: where the capture is not at the sender, the other part comes with the shift.
+    fn counts_of_time(&mut self, at: u64, newest_sent: Option<u64>) {
+        if let Some(sent) = newest_sent {
+            let rtt = at.saturating_sub(sent);
+            self.rtt.sample(rtt);
+            if let Some(trace) = &mut self.trace {
+                trace.rtts.push((at, rtt));
+            }
+        }
+    }
+
+    /// The receiver says that it got these bytes twice.
+    fn came_twice(&mut self, start: u64, end: u64) {
+        self.counts.spurious_segments += self.segments(end - start);
+        let is_it = |resent: &&mut Resent| !resent.is_spurious && resent.start < end && start < resent.end;
+        if let Some(resent) = self.resent.iter_mut().find(is_it) {
+            resent.is_spurious = true;
+        }
+    }
+
+    /// Whether what passes at `at` can be an answer to what came to light at `since`: that takes a round trip; a
+    /// tenth of it is left for jitter.
+    fn answers(&self, at: u64, since: u64) -> bool {
+        let round_trip = self.rtt.least().into_iter().chain(self.setting.handshake).min().unwrap_or(0);
+        at.saturating_sub(since) >= round_trip - round_trip / 10
+    }
+
+    /// New data with nothing in flight: a restart if the time since the last data is longer than the timer.
+    fn starts_again(&mut self, at: u64, start: u64) {
+        let idle = at.saturating_sub(self.last_data.unwrap_or(at));
+        if idle <= self.rtt.timeout() {
+            return;
+        }
+        self.counts.restarts += 1;
+        self.rounds.begin(at, start, true);
+        if self.restarts.len() < MOST_RESTARTS {
+            let round = self.rounds.kept.len();
+            self.restarts.push(Restart { at, idle, flight_before: self.last_peak, round });
+        }
+        self.last_peak = 0;
+        self.mark(at, "restart", format!("data again after {} ms", idle / 1_000_000));
+    }
+
+    fn sent_again(
+        &mut self,
+        at: u64,
+        (start, end): (u64, u64),
+        una: u64,
+        flight: u64,
+        segments: u64,
+        first_seen: Option<u64>,
+    ) {
+        self.counts.resent_segments += segments;
+        self.counts.resent_bytes += end - start;
+        // A timer goes off in silence: nothing was acknowledged and nothing sent for its time, and it sends the
+        // first segment outstanding.
+        let last = self.last_heard.max(self.last_data).unwrap_or(at);
+        let smooth = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(u64::MAX / 2);
+        let by_timer =
+            start <= una && end > una && at.saturating_sub(last) >= smooth.max(self.rtt.timeout() / 2);
+        if by_timer {
+            self.counts.timeouts += 1;
+            self.mark(at, "timeout", "sent again after a silence: a timeout, as it seems".to_owned());
+        }
+        if self.resent.len() < MOST_RESENT {
+            self.resent.push(Resent {
+                at,
+                start,
+                end,
+                flight,
+                flight_later: None,
+                by_timer,
+                is_spurious: false,
+            });
+        }
+        if self.repairing.is_none() && end > una {
+            self.repairing = Some(self.board.next);
+            self.counts.episodes += 1;
+            if let Some(trace) = &mut self.trace {
+                trace.recoveries.push((at, None));
+            }
+        }
+        // What the repair lost of its own belongs to it.
+        let within = |end: u64| first_seen.is_some_and(|seen| seen <= end);
+        if self.counts.episodes > 0 && self.first_episode_end.is_none_or(within) {
+            self.counts.first_episode_segments += segments;
+        }
+    }
+
+    /// Whether the sender had had nothing to send before this packet: acknowledgements had come to which it did
+    /// not answer though it sent its last packet short, or it had nothing in flight and was silent.
+    fn note_limits(&mut self, at: u64, flight_before: u64) {
+        let silent = self.last_ack.max(self.last_data).map_or(0, |last| at.saturating_sub(last));
+        let rest = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0) / 4;
+        let had_nothing = (self.last_was_short && self.acked_since > 0 && silent > rest / 8)
+            || (flight_before == 0 && self.last_data.is_some() && silent > rest);
+        if had_nothing && let Some(round) = self.rounds.current() {
+            round.by_application = true;
+        }
+    }
+
+    fn watch_flight(&mut self, at: u64, flight: u64) {
+        let round_trip = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0);
+        while let Some(resent) = self.resent.get_mut(self.awaited)
+            && at.saturating_sub(resent.at) >= round_trip
+        {
+            resent.flight_later = Some(flight);
+            self.awaited += 1;
+        }
+        if flight > self.greatest_flight + self.greatest_flight / 32 {
+            self.greatest_flight = flight;
+            self.climbs.push((at, flight));
+        }
+        if flight >= self.greatest_flight - self.greatest_flight / 16 {
+            self.held_at = at;
+        }
+    }
+
+    pub(crate) fn mark(&mut self, at: u64, kind: &'static str, text: String) {
+        if let Some(trace) = &mut self.trace {
+            trace.marks.push((at, kind, text));
+        }
+    }
+}

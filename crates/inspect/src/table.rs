@@ -1,0 +1,45 @@
+//! All connections of a capture.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use crate::connection::Connection;
+use crate::packet::Packet;
+
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) connections: Vec<Connection>,
+    /// The latest connection between two ends, the smaller end first.
+    latest: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    /// The connection of the last packet: the next is often of the same.
+    last: Option<((SocketAddr, SocketAddr), usize)>,
+    is_drawn: bool,
+}
+
+impl Table {
+    pub(crate) fn new(is_drawn: bool) -> Self {
+        Self { is_drawn, ..Self::default() }
+    }
+
+    pub(crate) fn packet(&mut self, packet: &Packet) {
+        let key = if packet.source <= packet.destination {
+            (packet.source, packet.destination)
+        } else {
+            (packet.destination, packet.source)
+        };
+        let known = match self.last {
+            Some((last, index)) if last == key => Some(index),
+            _ => self.latest.get(&key).copied(),
+        };
+        let index = match known {
+            Some(index) if !self.connections[index].is_over_by(packet) => index,
+            _ => {
+                self.connections.push(Connection::new(packet, self.is_drawn));
+                self.latest.insert(key, self.connections.len() - 1);
+                self.connections.len() - 1
+            }
+        };
+        self.last = Some((key, index));
+        self.connections[index].packet(packet);
+    }
+}
