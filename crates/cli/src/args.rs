@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Run packetdrill scripts against the TCP endpoint, in virtual time.
     Packetdrill(Scripts),
+    /// Say how the connections of captures started.
+    Inspect(Inspect),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -46,7 +48,7 @@ pub(crate) enum Command {
 }
 
 /// What the design names and nobody built yet: naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 4] = ["sweep", "score", "paper", "inspect"];
+pub(crate) const NOT_BUILT: [&str; 3] = ["sweep", "score", "paper"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {
@@ -73,6 +75,22 @@ pub(crate) struct Scripts {
     /// The scripts, run in this order; a line says PASS, FAIL or UNSUPPORTED of each.
     #[arg(required = true, value_name = "FILE.pkt")]
     pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Inspect {
+    /// Captures of TCP connections: pcap or pcapng.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) captures: Vec<PathBuf>,
+    /// One JSON object for each sender of each connection on standard output, one a line, and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a report: one HTML file that opens offline.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// List the senders too that sent less than ten segments beside one that sent more.
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Args, Debug)]

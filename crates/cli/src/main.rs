@@ -5,6 +5,7 @@ mod captures;
 mod documents;
 mod events;
 mod failure;
+mod inspect;
 mod interrupt;
 mod model;
 mod order;
@@ -47,6 +48,7 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
         Command::Run(file) => race::from_file(&file, &line.shown),
         Command::Replay(command) => replay::replay(&command),
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
+        Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell)?),
         Command::Man => output::print(&documents::manual()?),
     }

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use firstflight_lab::{Recording, Scenario, SchemeChoice, SchemeResult, VERSION, ideal, show_choices};
 use firstflight_report::svg::figure::{self, Frame};
-use firstflight_report::{Record, Report, TableStyle, csv, html, json, parquet, records, table, write_whole};
+use firstflight_report::{
+    Record, Report, Subject, TableStyle, csv, html, json, parquet, records, table, write_whole,
+};
 
 use crate::args::OutputOptions;
 use crate::failure::Failure;
@@ -99,6 +101,7 @@ impl<'a> Results<'a> {
 
     fn report(&self, records: &[Record]) -> Report {
         Report {
+            subject: Subject::Race,
             title: self.scenario.describe(),
             command: self.scenario.command(&show_choices(self.choices)),
             version: VERSION.to_owned(),
@@ -161,7 +164,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// The columns of the terminal, if standard output is one.
-fn width() -> Option<usize> {
+pub(crate) fn width() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;
     }

@@ -71,7 +71,7 @@ fn an_unknown_parameter_is_refused_by_name() {
 
 #[test]
 fn a_command_that_is_not_built_yet_is_refused_as_such() {
-    for command in ["sweep", "score", "paper", "inspect"] {
+    for command in ["sweep", "score", "paper"] {
         let line = refused(&[command]);
         assert!(line.contains(&format!("`{command}` is not built yet")), "{line}");
     }

@@ -112,7 +112,7 @@ fn a_packet_captured_twice_counts_once() {
 fn what_is_no_tcp_is_counted_and_left_out() {
     let mut mixed = frames(1, false, false);
     let at = mixed[0].0;
-    let mut udp = made::framed(1, false, &mixed[0].1[14..].to_vec());
+    let mut udp = made::framed(1, false, &mixed[0].1[14..]);
     udp[14 + 9] = 17;
     let mut fragment = mixed[0].1.clone();
     fragment[14 + 6] = 0x20;

@@ -175,9 +175,9 @@ fn agrees(found: &Found, said: &Said) {
     // The kernel counts the SYN among the bytes acknowledged.
     assert_eq!(found.bytes_acked + 1, said.count("bytes_acked"), "{last}");
     assert_eq!(found.initial_window_segments, Some(10), "Linux's initial window, RFC 6928");
-    let minimum = said.last("minrtt").expect("a least round trip") / 1e3;
-    let least = found.min_rtt_s.expect("samples");
-    assert!((least - minimum).abs() < 0.0005 + minimum * 0.02, "{least} s, the kernel says {minimum}");
+    let theirs = said.last("minrtt").expect("a least round trip") / 1e3;
+    let ours = found.min_rtt_s.expect("samples");
+    assert!((ours - theirs).abs() < 0.0005 + theirs * 0.02, "{ours} s, the kernel says {theirs}");
     let handshake = found.handshake_rtt_s.expect("a handshake");
     assert!((2.0 * DELAY_S..2.0 * DELAY_S + 0.02).contains(&handshake), "{handshake}");
 }
@@ -262,6 +262,11 @@ fn ip(arguments: &[&str]) -> Output {
     Command::new("ip").args(arguments).output().expect("ip runs")
 }
 
+fn must(arguments: &[&str]) {
+    let output = ip(arguments);
+    assert!(output.status.success(), "ip {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// The namespaces of one case, gone when it is over.
 struct World {
     name: String,
@@ -287,11 +292,11 @@ impl World {
         std::fs::create_dir_all(&folder).expect("a folder");
         let mut world = Self { name, folder, path: None };
         for side in ["near", "router", "far"] {
-            world.must(&["netns", "add", &world.space(side)]);
-            world.must(&["-n", &world.space(side), "link", "set", "lo", "up"]);
+            must(&["netns", "add", &world.space(side)]);
+            must(&["-n", &world.space(side), "link", "set", "lo", "up"]);
         }
         let (near, router, far) = (world.space("near"), world.space("router"), world.space("far"));
-        world.must(&[
+        must(&[
             "link", "add", "near", "netns", &near, "type", "veth", "peer", "name", "router", "netns", &router,
         ]);
         let delay = DELAY_S.to_string();
@@ -306,13 +311,13 @@ impl World {
             (&router, "path", "10.77.2.1/24", "fd77:2::1/64"),
             (&far, "path", "10.77.2.2/24", "fd77:2::2/64"),
         ] {
-            world.must(&["-n", space, "addr", "add", four, "dev", device]);
-            world.must(&["-n", space, "addr", "add", six, "dev", device, "nodad"]);
-            world.must(&["-n", space, "link", "set", device, "up"]);
+            must(&["-n", space, "addr", "add", four, "dev", device]);
+            must(&["-n", space, "addr", "add", six, "dev", device, "nodad"]);
+            must(&["-n", space, "link", "set", device, "up"]);
         }
         for (space, four, six) in [(&near, "10.77.1.2", "fd77:1::2"), (&far, "10.77.2.1", "fd77:2::1")] {
-            world.must(&["-n", space, "route", "add", "default", "via", four]);
-            world.must(&["-n", space, "-6", "route", "add", "default", "via", six]);
+            must(&["-n", space, "route", "add", "default", "via", four]);
+            must(&["-n", space, "-6", "route", "add", "default", "via", six]);
         }
         world.set("router", "net/ipv4/ip_forward", "1");
         world.set("router", "net/ipv6/conf/all/forwarding", "1");
@@ -324,11 +329,6 @@ impl World {
 
     fn space(&self, side: &str) -> String {
         format!("{}-{side}", self.name)
-    }
-
-    fn must(&self, arguments: &[&str]) {
-        let output = ip(arguments);
-        assert!(output.status.success(), "ip {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
     fn set(&self, side: &str, key: &str, value: &str) {

@@ -1,6 +1,9 @@
 //! Every field of a result: its unit, its type and what it means. The one list that the exports' types and
 //! the report's definitions come from.
 
+use crate::inspected::FOUND;
+use crate::record::Record;
+
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -27,15 +30,15 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
-const fn text(name: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn text(name: &'static str, meaning: &'static str) -> Column {
     Column { name, unit: "", kind: Kind::Text, meaning }
 }
 
-const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
     Column { name, unit, kind: Kind::Real, meaning }
 }
 
-const fn whole(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn whole(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
     Column { name, unit, kind: Kind::Unsigned, meaning }
 }
 
@@ -179,6 +182,16 @@ pub const COLUMNS: &[Column] = &[
 
 /// The suffix of the half-width of the 95 % confidence interval of a mean (Student).
 pub const CI95: &str = "_ci95";
+
+/// The fields that these records are made of: a race's, or an inspection's.
+pub(crate) fn described(records: &[Record]) -> &'static [Column] {
+    if is_inspection(records) { FOUND } else { COLUMNS }
+}
+
+/// Whether these are senders of captures.
+pub(crate) fn is_inspection(records: &[Record]) -> bool {
+    records.first().is_some_and(|record| record.contains_key("connection"))
+}
 
 /// The column of a field; a confidence interval has the column of its mean.
 pub fn column(field: &str) -> Option<&'static Column> {

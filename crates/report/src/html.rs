@@ -3,6 +3,7 @@
 //! Tables and words are in the page itself; plots are drawn by one script of ours with the plotting library
 //! inlined beside it. The page's own content policy forbids every request.
 
+mod captured;
 mod drawing;
 mod page;
 

@@ -9,6 +9,7 @@ pub mod columns;
 pub mod csv;
 pub mod html;
 pub mod human;
+pub mod inspected;
 pub mod json;
 pub mod parquet;
 pub mod record;
@@ -22,6 +23,6 @@ pub mod write;
 
 pub use html::HtmlError;
 pub use record::{Record, RecordError, records};
-pub use report::Report;
+pub use report::{Report, Subject};
 pub use table::TableStyle;
 pub use write::{WholeFile, WriteError, check_writable, write_whole};

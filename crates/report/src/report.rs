@@ -4,9 +4,21 @@ use firstflight_lab::Recording;
 
 use crate::record::Record;
 
-/// One race, as the report tells it. The command builds it; `html::render` shows it.
+/// What a report is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Subject {
+    /// A race in the simulator.
+    #[default]
+    Race,
+    /// Connections of captures.
+    Captures,
+}
+
+/// One race, or the connections of captures, as the report tells it. The command builds it; `html::render` shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
+    /// What it is about.
+    pub subject: Subject,
     /// The path in words, as in `100 Mbit/s, 80 ms, queue of 1000 packets, 40 Mbit/s CBR across`.
     pub title: String,
     /// The command line that makes the report again.
@@ -17,7 +29,7 @@ pub struct Report {
     pub seed: u64,
     /// The hash of the scenario.
     pub scenario_hash: String,
-    /// The scenario's canonical text.
+    /// The scenario's canonical text; of captures, what was read and what was left out.
     pub scenario_text: String,
     /// The verdict in one line.
     pub verdict: String,

@@ -19,6 +19,9 @@ pub struct TableStyle {
 /// The longest name and cause that are shown whole, in columns of the terminal.
 const LONGEST_WORDS: usize = 28;
 
+/// The same for the two ends of a captured connection.
+const LONGEST_ENDS: usize = 100;
+
 /// Between two columns.
 const GAP: &str = "  ";
 
@@ -69,7 +72,7 @@ struct Printed {
 impl Printed {
     fn new(column: &'static ViewColumn, records: &[Record]) -> Self {
         let cells: Vec<String> =
-            records.iter().map(|record| shorten(&printable(&column.cell(record)), LONGEST_WORDS)).collect();
+            records.iter().map(|record| shorten(&printable(&column.cell(record)), longest(column))).collect();
         let heads = column.head.iter().map(|head| head.width());
         let width = cells.iter().map(|cell| cell.width()).chain(heads).max().unwrap_or(0);
         Self { column, cells, width }
@@ -79,6 +82,10 @@ impl Printed {
         let space = " ".repeat(self.width.saturating_sub(text.width()));
         if self.column.is_words() { format!("{text}{space}") } else { format!("{space}{text}") }
     }
+}
+
+fn longest(column: &ViewColumn) -> usize {
+    if column.field == "label" { LONGEST_ENDS } else { LONGEST_WORDS }
 }
 
 /// Drops the most spare columns until the rest fits; says which, in their order.

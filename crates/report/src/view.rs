@@ -1,8 +1,9 @@
 //! The columns people see, in the terminal and in the report: heads, units, order, and what may go first
 //! when there is no room.
 
-use crate::columns::CI95;
+use crate::columns::{CI95, is_inspection};
 use crate::human::significant;
+use crate::inspected;
 use crate::record::{self, Record, number, text};
 
 /// A column of the verdict table.
@@ -53,7 +54,7 @@ pub(crate) enum Show {
     Exit,
 }
 
-const fn view(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
+pub(crate) const fn view(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
     ViewColumn { head, field, show, spare, only: Only::Always }
 }
 
@@ -111,6 +112,9 @@ pub(crate) const VIEW: &[ViewColumn] = &[
 
 /// The columns that these records can fill.
 pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
+    if is_inspection(records) {
+        return inspected::VIEW.iter().collect();
+    }
     let has = |field: &str| records.iter().any(|record| record.contains_key(field));
     let (sized, rounds) = (has("fct_s"), has("elapsed_s"));
     let belongs = |column: &&ViewColumn| match column.only {

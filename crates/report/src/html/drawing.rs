@@ -4,7 +4,7 @@ use firstflight_lab::{PhaseKind, Recording};
 use serde::Serialize;
 
 use super::vlq;
-use crate::report::Report;
+use crate::report::{Report, Subject};
 use crate::thin::{self, Grid, Point};
 
 /// The drawn data of a report is kept under this many bytes.
@@ -24,6 +24,8 @@ const MOST_PHASES: usize = 1500;
 /// All that is drawn.
 #[derive(Debug, Serialize)]
 pub(crate) struct Drawing {
+    /// Whether this is of captures: the flight stands in the place of the window.
+    is_capture: bool,
     /// Seconds a tick.
     tick: f64,
     /// Buckets a region, where it is thinned.
@@ -101,7 +103,14 @@ impl Drawing {
         let grid = Grid { ends: ends.to_vec(), buckets };
         let ideal: Vec<Point> =
             report.ideal.iter().map(|&(at, bytes)| (clock.ticks(at, origin), signed(bytes))).collect();
-        Self { tick: clock.seconds(), buckets, ideal: Trace::line(&ideal, ideal.len(), &grid), flows }
+        let is_capture = report.subject == Subject::Captures;
+        Self {
+            is_capture,
+            tick: clock.seconds(),
+            buckets,
+            ideal: Trace::line(&ideal, ideal.len(), &grid),
+            flows,
+        }
     }
 }
 

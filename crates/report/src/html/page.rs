@@ -2,15 +2,17 @@
 
 use serde::Serialize;
 
-use crate::columns::{COLUMNS, Kind, column};
+use super::captured;
+use crate::columns::{CI95, Kind, described};
 use crate::human;
 use crate::record::{self, Record, number, text};
-use crate::report::Report;
+use crate::report::{Report, Subject};
 use crate::view;
 
 /// The words around the results.
 #[derive(Serialize)]
 pub(crate) struct Words<'a> {
+    is_capture: bool,
     title: &'a str,
     command: &'a str,
     version: &'a str,
@@ -23,6 +25,7 @@ pub(crate) struct Words<'a> {
 impl<'a> Words<'a> {
     pub(crate) fn new(report: &'a Report) -> Self {
         Self {
+            is_capture: report.subject == Subject::Captures,
             title: &report.title,
             command: &report.command,
             version: &report.version,
@@ -62,6 +65,10 @@ struct Cell {
 
 pub(crate) fn verdict_table(report: &Report) -> Table {
     let columns = view::columns_for(&report.rows);
+    let meaning = |field: &str| {
+        let column = described(&report.rows).iter().find(|column| column.name == field);
+        column.map_or_else(String::new, |column| column.meaning.to_owned())
+    };
     let heads = columns.iter().map(|view| {
         let [first, second] = view.head;
         // A hyphen at the end of the first line joins the two; the terminal has less room than a page.
@@ -71,12 +78,7 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
             (None, Some((rest, unit))) if rest != "@" => (format!("{first} {rest}"), unit),
             _ => (first.to_owned(), second),
         };
-        Head {
-            name,
-            unit: spelt(unit),
-            is_words: view.is_words(),
-            meaning: column(view.field).map_or_else(String::new, |column| column.meaning.to_owned()),
-        }
+        Head { name, unit: spelt(unit), is_words: view.is_words(), meaning: meaning(view.field) }
     });
     let rows = report.rows.iter().map(|row| {
         let panel = panel_of(report, row);
@@ -130,10 +132,15 @@ struct Field {
 }
 
 pub(crate) fn every_number(report: &Report) -> EveryNumber {
-    let shown =
-        |name: &String| !matches!(name.as_str(), "scheme" | "label" | "seed" | "version" | "scenario_hash");
+    let is_list = |name: &str| {
+        report.rows.iter().any(|row| row.get(name).is_some_and(|value| value.is_array() || value.is_object()))
+    };
+    let shown = |name: &String| {
+        !matches!(name.as_str(), "scheme" | "label" | "seed" | "version" | "scenario_hash") && !is_list(name)
+    };
     let fields = record::fields(&report.rows).into_iter().filter(shown).map(|name| {
-        let column = column(&name);
+        let bare = name.strip_suffix(CI95).unwrap_or(&name);
+        let column = described(&report.rows).iter().find(|column| column.name == bare);
         Field {
             unit: column.map_or("", |column| column.unit).replace('1', ""),
             is_words: column.is_some_and(|column| column.kind == Kind::Text),
@@ -164,7 +171,7 @@ pub(crate) struct Definition {
 /// The definitions of the fields that the results have.
 pub(crate) fn definitions(report: &Report) -> Vec<Definition> {
     let fields = record::fields(&report.rows);
-    COLUMNS
+    described(&report.rows)
         .iter()
         .filter(|column| fields.iter().any(|field| field == column.name))
         .map(|column| Definition {
@@ -184,21 +191,36 @@ pub(crate) struct Panel {
     facts: Vec<(&'static str, String)>,
     /// For those who do not see the plots.
     summary: String,
+    /// What is folded away below the plots.
+    listings: Vec<Listing>,
+}
+
+/// A table folded away.
+#[derive(Serialize)]
+pub(crate) struct Listing {
+    pub(crate) title: String,
+    pub(crate) heads: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+    pub(crate) is_words: bool,
 }
 
 pub(crate) fn panels(report: &Report) -> Vec<Panel> {
     let row_of = |index: usize| report.rows.iter().find(|row| panel_of(report, row) == Some(index));
     let panel = |(index, run): (usize, &firstflight_lab::Recording)| {
-        let facts = row_of(index).map(facts).unwrap_or_default();
+        let is_capture = report.subject == Subject::Captures;
+        let tell = if is_capture { captured::facts } else { facts };
+        let facts = row_of(index).map(tell).unwrap_or_default();
+        let plots = if is_capture {
+            "Three plots over one time axis: sequence, bytes in flight, round-trip time."
+        } else {
+            "Four plots over one time axis: sequence, window, round-trip time, queue."
+        };
         let told: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         Panel {
             index,
             name: row_of(index).map_or_else(|| run.label.clone(), record::name),
-            summary: format!(
-                "{}: {}. Four plots over one time axis: sequence, window, round-trip time, queue.",
-                run.label,
-                told.join(", ")
-            ),
+            summary: format!("{}: {}. {plots}", run.label, told.join(", ")),
+            listings: row_of(index).filter(|_| is_capture).map(captured::listings).unwrap_or_default(),
             facts,
         }
     };

@@ -1,14 +1,13 @@
 // Draws the report's plots from the data in the page. Asks no one for anything.
 "use strict";
 (() => {
-  const PHASES = ["handshake", "start-up", "restart", "recovery", "after timeout", "avoidance"];
   const PHASE_FILLS = ["#b9c0c7", "#56b4e9", "#f0e442", "#e69f00", "#d55e00", "#009e73"];
   const FLOW_COLOURS = ["blue", "vermillion", "green", "purple", "orange", "sky", "black", "yellow"];
   const DASHES = ["solid", "dash", "dot", "dashdot"];
   const MARK_STYLES = {
     "exit": { colour: "black", dash: "solid" }, "su-end": { colour: "green", dash: "dash" },
     "timeout": { colour: "vermillion", dash: "dashdot" }, "reduction": { colour: "orange", dash: "dot" },
-    "undo": { colour: "purple", dash: "dot" },
+    "undo": { colour: "purple", dash: "dot" }, "restart": { colour: "purple", dash: "dash" },
   };
   const WINDOWS = ["first", "startup", "whole"];
   const MARGIN = { l: 62, r: 14, t: 44, b: 44 };
@@ -37,6 +36,8 @@
   }
 
   const data = JSON.parse(document.getElementById("drawing").textContent);
+  const PHASES = data.is_capture ? ["handshake", "start-up", "restart", "repair", "after timeout", "later"]
+    : ["handshake", "start-up", "restart", "recovery", "after timeout", "avoidance"];
 
   /** A series in seconds and the unit that is drawn, thinned in some of the windows that end at these ticks. */
   function series(trace, scale, ends) {
@@ -361,14 +362,15 @@
   }
 
   // ---- one scheme ----------------------------------------------------------------------------------------
-  const DOMAINS = [[0.625, 0.925], [0.405, 0.565], [0.205, 0.345], [0, 0.145]];
+  const DOMAINS = data.is_capture ? [[0.55, 0.925], [0.26, 0.47], [0, 0.18]]
+    : [[0.625, 0.925], [0.405, 0.565], [0.205, 0.345], [0, 0.145]];
   const RIBBON = [0.972, 1];
 
   class Panel extends View {
     constructor(element, flow) {
       super(element, flow.windows);
       this.flow = flow;
-      const drawn = ["sends", "retransmissions", "drops", "acks", "cwnd", "ssthresh", "inFlight", "rtt", "queue"];
+      const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight", "queue"])];
       const sum = (of) => drawn.reduce((total, name) => total + of(flow[name]), 0);
       const kept = sum((one) => one.x.length), all = sum((one) => one.of);
       this.idle = `${kept.toLocaleString("en")} of ${all.toLocaleString("en")} recorded points are drawn from this file. Point at a plot to read it.`;
@@ -386,7 +388,7 @@
       // The threshold may stand far above: the windows set the scale.
       const top = Math.max(1, ...cwnd.y, ...inFlight.y) * 1.08;
       const sent = dots(flow.sends, "y", { color: colour("blue"), size: 3 });
-      const traces = [
+      const all = [
         steps(flow.acks, "y", "green", 1.1), sent,
         dots(flow.retransmissions, "y", { color: colour("orange"), size: 5, symbol: "circle-open", line: { width: 1.2 } }),
         dots(flow.drops, "y", { color: colour("vermillion"), size: 5, symbol: "x-thin", line: { width: 1.2, color: colour("vermillion") } }),
@@ -394,11 +396,13 @@
         dots(flow.rtt, "y3", { color: colour("green"), size: 2.6 }),
         { ...steps(flow.queue, "y4", "purple", 1.2), fill: "tozeroy", fillcolor: colour("purple") + "2e" },
       ];
+      // A capture knows of no window but the flight, of no drop and of no queue.
+      const traces = data.is_capture ? all.filter((trace) => trace.y.length && trace.yaxis !== "y4" && trace !== inFlight) : all;
       const y = (at, more) => axis({ domain: DOMAINS[at], anchor: "x", fixedrange: true, nticks: at ? 5 : 7, ...more });
       return { traces, layout: layout(this, {
-        xaxis: axis({ range: [a, b], anchor: "y4", title: { text: "s since the SYN", standoff: 6 } }),
+        xaxis: axis({ range: [a, b], anchor: data.is_capture ? "y3" : "y4", title: { text: "s since the SYN", standoff: 6 } }),
         yaxis: y(0, { tickformat: "~s", ticksuffix: "B" }), yaxis2: y(1, { range: [0, top] }),
-        yaxis3: y(2, {}), yaxis4: y(3, { rangemode: "tozero" }),
+        yaxis3: y(2, {}), ...(data.is_capture ? {} : { yaxis4: y(3, { rangemode: "tozero" }) }),
         shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(), ...this.flags(a, b)],
       }) };
     }
@@ -461,10 +465,11 @@
         word("t", decimals(t, 4, "s")),
         ...(flow.firstData === null ? [] : [word("since data", decimals(t - flow.firstData, 4, "s"))]),
         word("sent", about(dotAt(flow.sends, t), bytes)), word("acked", about(valueAt(flow.acks, t), bytes)),
-        word("cwnd", about(valueAt(flow.cwnd, t), packets(1))),
-        word("ssthresh", ssthresh[0] === null || ssthresh[0] < 0 ? "none" : about(ssthresh, packets(1))),
-        word("in flight", about(valueAt(flow.inFlight, t), packets(1))),
-        word("RTT", about(dotAt(flow.rtt, t), (rtt) => decimals(rtt, 2, "ms"))), word("queue", about(valueAt(flow.queue, t), packets(0))),
+        word(data.is_capture ? "in flight" : "cwnd", about(valueAt(flow.cwnd, t), packets(1))),
+        word(data.is_capture ? "receiver's window" : "ssthresh", ssthresh[0] === null || ssthresh[0] < 0 ? "none" : about(ssthresh, packets(1))),
+        ...(data.is_capture ? [] : [word("in flight", about(valueAt(flow.inFlight, t), packets(1)))]),
+        word("RTT", about(dotAt(flow.rtt, t), (rtt) => decimals(rtt, 2, "ms"))),
+        ...(data.is_capture ? [] : [word("queue", about(valueAt(flow.queue, t), packets(0)))]),
         ...(phase ? [word("phase", PHASES[phase.kind])] : []),
         ...marks.map((mark) => word(mark.kind, `${decimals(mark.at, 4, "s")}: ${mark.text}`, "mark")),
       ];
@@ -476,7 +481,11 @@
   /** What each plot shows, with its own legend, above it. */
   function titles() {
     const key = (symbol, name, what) => `<span style="color:${colour(name)}">${symbol}</span> ${what}`;
-    const texts = [
+    const texts = data.is_capture ? [
+      `<b>Sequence</b>   ${key("●", "blue", "sent")}   ${key("○", "orange", "sent again")}   ${key("━", "green", "acknowledged")}`,
+      `<b>In flight</b>, packets   ${key("━", "blue", "in flight")}   ${key("╍", "orange", "receiver's window")}`,
+      `<b>Round-trip time</b>, ms`,
+    ] : [
       `<b>Sequence</b>   ${key("●", "blue", "sent")}   ${key("○", "orange", "sent again")}   ${key("━", "green", "acknowledged")}   ${key("✕", "vermillion", "dropped")}`,
       `<b>Window</b>, packets   ${key("━", "blue", "cwnd")}   ${key("╍", "orange", "ssthresh")}   ${key("━", "sky", "in flight")}`,
       `<b>Round-trip time</b>, ms`,

@@ -198,6 +198,7 @@ pub(crate) fn report(schemes: usize, seconds: u64) -> Report {
     let rows: Vec<Row> = runs.iter().map(|(run, name)| row(run, name)).collect();
     let begin = SYN + RTT * 3 / 2;
     Report {
+        subject: firstflight_report::Subject::Race,
         title: "100 Mbit/s, 80 ms, queue of 1000 packets, no cross traffic, 1000-byte packets".into(),
         command: "firstflight race --rate 100mbit --rtt 80ms --queue 1000p --report out/demo.html".into(),
         version: "0.1.0".into(),

@@ -1,0 +1,184 @@
+//! `firstflight inspect`: how the connections of captures started.
+
+use std::fs::File;
+use std::path::Path;
+
+use firstflight_inspect::{Inspected, Inspection, Tally};
+use firstflight_lab::VERSION;
+use firstflight_report::inspected::{labelled, recording};
+use firstflight_report::{
+    Record, Report, Subject, TableStyle, check_writable, html, json, table, write_whole,
+};
+
+use crate::args::Inspect;
+use crate::failure::{Failure, Place};
+use crate::output;
+use crate::results;
+
+/// Senders of fewer segments are left out of the table beside one that sent more.
+const FEW: u64 = 10;
+
+/// The most panels that a report draws: those that sent most.
+const MOST_PANELS: usize = 12;
+
+/// What one capture told.
+struct Read {
+    /// Its name, where there are several.
+    name: Option<String>,
+    inspection: Inspection,
+    /// What was read and what was left out, in a line.
+    told: String,
+}
+
+/// Reads the captures and says what was asked for.
+pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
+    if let Some(path) = &options.report {
+        check_writable(path).map_err(|error| {
+            Failure::usage(format!("--report: {error}"))
+                .at(Place::argument(arguments, &path.to_string_lossy()))
+        })?;
+    }
+    let mut captures = Vec::new();
+    for path in &options.captures {
+        captures.push(read(path, options, options.captures.len() > 1)?);
+    }
+    print(options, &captures)?;
+    let Some(path) = &options.report else { return Ok(()) };
+    let page = html::render(&report(options, &captures, arguments)?).map_err(Failure::write)?;
+    write_whole(path, page.as_bytes()).map_err(Failure::write)?;
+    output::say(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let inspection = firstflight_inspect::inspect(file, options.report.is_some())
+        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    if let Some(cut) = inspection.cut {
+        output::say(&format!(
+            "warning: {name}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
+            cut.at, cut.found, cut.needed
+        ));
+    }
+    let told = format!("{name}: {}", tell(&inspection.tally, &inspection.senders));
+    Ok(Read { name: is_one_of_many.then_some(name), inspection, told })
+}
+
+/// What was read and what was left out.
+fn tell(tally: &Tally, senders: &[Inspected]) -> String {
+    let connections = senders.last().map_or(0, |one| one.found.connection);
+    let read = format!("{} packets, {} of TCP in {connections} connections", tally.packets, tally.tcp);
+    let left_out = [
+        (tally.other, "without TCP"),
+        (tally.fragments, "IP fragments"),
+        (tally.cut, "cut within their headers"),
+        (tally.malformed, "with headers that contradict themselves"),
+        (tally.unknown_link, "of a link type that is not known"),
+        (tally.timeless, "without a time"),
+        (tally.dropped, "missed by the capture, as it says itself"),
+    ];
+    let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+    std::iter::once(read)
+        .chain(left_out.map(|(count, what)| format!("{count} {what}")))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// What all captures came to, a line each.
+fn told(captures: &[Read]) -> String {
+    let lines: Vec<&str> = captures.iter().map(|capture| capture.told.as_str()).collect();
+    lines.join("\n") + "\n"
+}
+
+fn print(options: &Inspect, captures: &[Read]) -> Result<(), Failure> {
+    if options.json {
+        let mut lines = Vec::new();
+        for capture in captures {
+            for mut record in records(capture)? {
+                // The name for tables only says again what fields say.
+                record.shift_remove("label");
+                json::write_lines(&mut lines, &[record]).map_err(Failure::write)?;
+            }
+        }
+        return output::print_bytes(&lines);
+    }
+    let text = told(captures);
+    let mut shown = Vec::new();
+    let mut small = 0;
+    for capture in captures {
+        for (record, one) in records(capture)?.into_iter().zip(&capture.inspection.senders) {
+            if options.all || matters(one, &capture.inspection.senders) {
+                shown.push(record);
+            } else {
+                small += 1;
+            }
+        }
+    }
+    if shown.is_empty() {
+        return output::print(&text);
+    }
+    let note = if small == 0 {
+        String::new()
+    } else {
+        format!("Not shown: {small} senders of fewer than {FEW} segments; --all shows them, --json has all.")
+    };
+    let style = TableStyle { colour: output::stdout_has_colour(), width: results::width() };
+    output::print(&format!("{text}\n{}", table::render(&shown, &note, style)))
+}
+
+/// Whether a sender is in the table: a request beside a reply is not, as long as there is a reply.
+fn matters(one: &Inspected, all: &[Inspected]) -> bool {
+    let is_other = |other: &&Inspected| {
+        other.found.connection == one.found.connection && other.found.from != one.found.from
+    };
+    one.found.data_segments_sent >= FEW
+        || all
+            .iter()
+            .filter(is_other)
+            .all(|other| other.found.data_segments_sent < one.found.data_segments_sent)
+}
+
+fn records(capture: &Read) -> Result<Vec<Record>, Failure> {
+    labelled(capture.name.as_deref(), &capture.inspection.senders).map_err(Failure::write)
+}
+
+fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<Report, Failure> {
+    let mut rows = Vec::new();
+    let mut drawn = Vec::new();
+    for capture in captures {
+        let senders = &capture.inspection.senders;
+        for (record, one) in records(capture)?.into_iter().zip(senders) {
+            if options.all || matters(one, senders) {
+                rows.push(record);
+                drawn.push((capture, one));
+            }
+        }
+    }
+    let senders = drawn.len();
+    // The largest are drawn, in their order.
+    let mut sizes: Vec<u64> = drawn.iter().map(|(_, one)| one.found.bytes_sent).collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let least = sizes.get(MOST_PANELS - 1).copied().unwrap_or(0);
+    drawn.retain(|(_, one)| one.found.bytes_sent >= least);
+    drawn.truncate(MOST_PANELS);
+    let recordings: Vec<_> =
+        drawn.iter().filter_map(|(capture, one)| recording(capture.name.as_deref(), one)).collect();
+    let verdict = if recordings.len() < senders {
+        format!("The {} that sent most are drawn, of {senders}.", recordings.len())
+    } else {
+        String::new()
+    };
+    let names: Vec<String> = options.captures.iter().map(|path| path.display().to_string()).collect();
+    Ok(Report {
+        subject: Subject::Captures,
+        title: names.join(", "),
+        command: arguments.join(" "),
+        version: VERSION.to_owned(),
+        scenario_text: told(captures),
+        verdict,
+        rows,
+        recordings,
+        ..Report::default()
+    })
+}

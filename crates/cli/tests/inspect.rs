@@ -1,0 +1,259 @@
+//! What `inspect` says of captures that the simulator wrote is what the simulator says of itself.
+
+mod common;
+
+use common::{folder, refused, run, status, stderr, stdout, text};
+use serde_json::Value;
+
+/// A race with its captures: each row, and what is said of the capture at its sender.
+fn raced(place: &str, arguments: &[&str]) -> Vec<(Value, Value)> {
+    let place = folder(place);
+    let output = run(&[&["race", "--json", "--pcap", text(&place)], arguments].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let rows = stdout(&output);
+    let rows = rows.lines().map(|line| serde_json::from_str(line).expect("an object"));
+    rows.map(|row: Value| {
+        let name = row["scheme"].as_str().expect("a name");
+        let found = inspected(&[text(&place.join(format!("{name}-client.pcapng")))]);
+        (row, found.into_iter().next().expect("a sender"))
+    })
+    .collect()
+}
+
+fn inspected(arguments: &[&str]) -> Vec<Value> {
+    let output = run(&[&["inspect", "--json"], arguments].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    stdout(&output).lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("a number, not {value}"))
+}
+
+/// What an observer can say of a cause.
+fn class(cause: &str) -> &str {
+    match cause {
+        "threshold" | "delay" | "ack-train" | "css-end" | "dispersion" | "advice" => "flat",
+        "rate-flat" => "drain",
+        other => other,
+    }
+}
+
+/// The round that an instant since the first data falls into: its length.
+fn round_at(found: &Value, at: f64) -> f64 {
+    let rounds = found["rounds"].as_array().expect("rounds");
+    let begun = rounds.iter().rev().find(|round| number(&round["began_s"]) <= at).expect("a round");
+    number(&begun["length_s"])
+}
+
+fn agree(row: &Value, found: &Value, rtt: f64, iw: Option<u64>) {
+    let scheme = row["scheme"].as_str().expect("a name");
+    assert_eq!(found["vantage"], "sender", "{scheme}");
+    // The SYN takes its own transmission besides the base round trip.
+    let handshake = number(&found["handshake_rtt_s"]);
+    assert!(handshake >= rtt && handshake < rtt * 1.01, "{scheme}: {handshake}");
+    if let Some(iw) = iw {
+        assert_eq!(found["initial_window_segments"], iw, "{scheme}");
+        assert_eq!(found["initial_window_limit"], "window", "{scheme}");
+    }
+    assert_eq!(found["data_segments_sent"], row["packets_sent"], "{scheme}");
+    assert_eq!(found["retransmitted_segments"], row["retransmissions"], "{scheme}");
+    assert_eq!(found["timeouts_suspected"], row["timeouts"], "{scheme}");
+    assert_eq!(found["unseen_bytes"], 0, "{scheme}");
+    // What is delivered and not yet heard of by the sender is the whole difference: a round trip of it.
+    let (ours, theirs) = (number(&found["throughput_bps"]), number(&row["throughput_bps"]));
+    assert!(ours <= theirs && ours > theirs * 0.97, "{scheme}: {ours} of {theirs}");
+    assert_eq!(found["exit_cause"], class(row["exit_cause"].as_str().expect("a cause")), "{scheme}");
+    let (seen, is) = (number(&found["exit_time_s"]), number(&row["exit_time_s"]));
+    assert!((seen - is).abs() <= round_at(found, seen.min(is)), "{scheme}: exit at {seen}, not {is}");
+    if found["exit_cause"] == "loss" {
+        assert!((seen - is).abs() < 1e-6, "{scheme}: exit at {seen}, not {is}");
+        assert_eq!(found["overshoot_segments"], row["overshoot_lost_packets"], "{scheme}");
+    }
+    let flight = number(&found["exit_flight_bytes"]) / number(&found["mss_bytes"]);
+    let window = number(&row["exit_cwnd_packets"]);
+    assert!((flight / window - 1.0).abs() < 0.05, "{scheme}: {flight} in flight, window {window}");
+}
+
+#[test]
+fn a_capture_at_the_sender_says_what_the_simulator_recorded() {
+    let path = ["--rate", "50mbit", "--rtt", "40ms", "--queue", "2bdp", "--duration", "4s"];
+    let schemes = "slow-start,slow-start-paced,packet-pair,paced,hystart,hystart-linux,hystart++,suss,bbr";
+    for (row, found) in raced("inspect-agrees", &[&path[..], &["--schemes", schemes]].concat()) {
+        agree(&row, &found, 0.040, Some(10));
+    }
+    let long = ["--duration", "4s", "--schemes", "slow-start,hystart,hystart++,paced,bbr,packet-pair"];
+    for (row, found) in raced("inspect-agrees-built-in", &long) {
+        let iw = if row["scheme"] == "paced" { 10 } else { 2 };
+        agree(&row, &found, 0.080, Some(iw));
+    }
+}
+
+#[test]
+fn quick_start_sends_what_was_approved_in_its_first_round() {
+    let path = ["--rate", "50mbit", "--rtt", "40ms", "--queue", "2bdp", "--duration", "4s"];
+    for (row, found) in raced("inspect-quick-start", &[&path[..], &["--schemes", "quick-start"]].concat()) {
+        agree(&row, &found, 0.040, None);
+        let approved = number(&row["granted_rate_bps"]) * number(&found["handshake_rtt_s"]) / 8.0 / 1500.0;
+        let sent = number(&found["initial_window_segments"]);
+        assert!((sent / approved - 1.0).abs() < 0.05, "{sent} sent, {approved} approved");
+        assert!(number(&found["initial_window_spread"]) > 0.9, "at that rate, over the whole round trip");
+    }
+}
+
+#[test]
+fn pacing_is_seen_where_it_is() {
+    let path = ["--rate", "50mbit", "--rtt", "40ms", "--queue", "2bdp", "--duration", "2s"];
+    for (row, found) in raced(
+        "inspect-pacing",
+        &[&path[..], &["--schemes", "slow-start,slow-start-paced,paced,hystart"]].concat(),
+    ) {
+        let expected = if row["scheme"].as_str().is_some_and(|name| name.ends_with("paced")) {
+            "paced"
+        } else {
+            "ack-clocked"
+        };
+        assert_eq!(found["pacing"], expected, "{}", row["scheme"]);
+    }
+}
+
+#[test]
+fn rounds_grow_as_the_receiver_acknowledges() {
+    let every = ["--rate", "100mbit", "--rtt", "100ms", "--size", "2MB", "--schemes", "slow-start", "--ack"];
+    for (policy, growth, per_ack) in [("every", 2.0, 1.0), ("delayed", 1.5, 2.0)] {
+        // RFC 5681 counts bytes; one that counts acknowledgements grows by half behind delayed ones.
+        let law = ["--avoidance", "reno-acks"];
+        let arguments = [&every[..], &[policy], if policy == "delayed" { &law[..] } else { &[] }].concat();
+        let (_, found) = raced("inspect-growth", &arguments).remove(0);
+        for round in &found["rounds"].as_array().expect("rounds")[2..6] {
+            assert!((number(&round["growth"]) - growth).abs() < 0.15, "{policy}: {round}");
+            assert!((number(&round["segments_per_ack"]) - per_ack).abs() < 0.15, "{policy}: {round}");
+        }
+    }
+}
+
+#[test]
+fn the_receivers_window_is_named_where_it_bounds() {
+    let path =
+        ["--rate", "50mbit", "--rtt", "40ms", "--size", "5MB", "--rwnd", "64kB", "--schemes", "slow-start"];
+    let (_, found) = raced("inspect-rwnd", &path).remove(0);
+    assert_eq!(found["exit_cause"], "receiver-window");
+    assert!(
+        (number(&found["exit_flight_bytes"]) - 64_000.0).abs() < 2.0 * 1460.0,
+        "{}",
+        found["exit_flight_bytes"]
+    );
+}
+
+#[test]
+fn restarts_after_idle_times_say_how_they_began() {
+    let path = ["--rate", "10mbit", "--rtt", "100ms", "--size", "100kB", "--rounds", "3", "--idle", "10s"];
+    for (policy, manner) in [("nssr", "burst"), ("rbp-rate", "paced")] {
+        let arguments = [&path[..], &["--schemes", "slow-start", "--restart", policy]].concat();
+        let (_, found) = raced(&format!("inspect-idle-{policy}"), &arguments).remove(0);
+        assert_eq!(found["idle_restarts_total"], 2, "{policy}");
+        for restart in found["idle_restarts"].as_array().expect("restarts") {
+            assert_eq!(restart["manner"], manner, "{policy}: {restart}");
+            assert!((number(&restart["idle_s"]) - 10.0).abs() < 1.5, "{policy}: {restart}");
+        }
+        assert!(found["later_rate_bps"].is_null());
+        assert_eq!(found["undefined"]["later_rate_bps"], "the connection was idle in between");
+    }
+}
+
+#[test]
+fn away_from_the_sender_only_what_is_to_be_seen_there_is_said() {
+    let place = folder("inspect-receiver");
+    let race =
+        ["race", "--rate", "50mbit", "--rtt", "40ms", "--queue", "2bdp", "--duration", "2s", "--schemes"];
+    let output = run(&[&race[..], &["slow-start", "--json", "--pcap", text(&place)]].concat());
+    let row: Value = serde_json::from_str(&stdout(&output)).expect("an object");
+    let found = inspected(&[text(&place.join("slow-start-server.pcapng"))]).remove(0);
+    assert_eq!(found["vantage"], "receiver");
+    assert!((number(&found["handshake_rtt_s"]) - 0.040).abs() < 0.001);
+    assert_eq!(found["retransmitted_segments"], row["retransmissions"]);
+    for field in ["exit_cause", "exit_time_s", "pacing"] {
+        assert!(found[field].is_null() && found["undefined"][field].is_string(), "{field}");
+    }
+}
+
+#[test]
+fn a_snapped_capture_says_the_same() {
+    let place = folder("inspect-snap");
+    let race = [
+        "race",
+        "--rate",
+        "20mbit",
+        "--rtt",
+        "40ms",
+        "--size",
+        "1MB",
+        "--queue",
+        "20p",
+        "--schemes",
+        "slow-start",
+        "--pcap",
+    ];
+    let said = |name: &str, more: &[&str]| {
+        let to = place.join(name);
+        assert_eq!(status(&run(&[&race[..], &[text(&to)], more].concat())), 0);
+        inspected(&[text(&to.join("slow-start-client.pcapng"))])
+    };
+    assert_eq!(said("whole", &[]), said("snapped", &["--snap", "96B"]));
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_refused_in_one_line() {
+    let place = folder("inspect-refused");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = place.join(name);
+        std::fs::write(&path, bytes).expect("written");
+        path
+    };
+    let line = refused(&["inspect", text(&file("empty.pcap", b""))]);
+    assert!(line.contains("empty.pcap: byte 0: the file has 0 bytes"), "{line}");
+    let line = refused(&["inspect", text(&file("text.pcap", b"no capture at all, but text"))]);
+    assert!(line.contains("byte 0: the file begins with 6e6f2063; pcap begins with"), "{line}");
+    let line = refused(&["inspect", text(&file("small.pcap.gz", &[0x1F, 0x8B, 8, 0, 0]))]);
+    assert!(line.contains("compressed"), "{line}");
+    let line = refused(&["inspect", text(&place.join("nowhere.pcap"))]);
+    assert!(line.contains("nowhere.pcap: No such file"), "{line}");
+    let line = refused(&["inspect", "--report", "/nowhere/r.html", text(&place.join("empty.pcap"))]);
+    assert!(line.contains("/nowhere/r.html"), "{line}");
+}
+
+#[test]
+fn a_capture_that_ends_within_a_packet_is_used_up_to_there() {
+    let place = folder("inspect-cut");
+    let race =
+        ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "200kB", "--schemes", "slow-start", "--pcap"];
+    run(&[&race[..], &[text(&place)]].concat());
+    let whole = std::fs::read(place.join("slow-start-client.pcapng")).expect("a capture");
+    let cut = place.join("cut.pcapng");
+    std::fs::write(&cut, &whole[..whole.len() / 2]).expect("written");
+    let output = run(&["inspect", "--json", text(&cut)]);
+    assert_eq!(status(&output), 0);
+    let warning = stderr(&output);
+    assert!(warning.starts_with("warning: ") && warning.contains("cut.pcapng: byte "), "{warning}");
+    assert_eq!(warning.lines().count(), 1, "{warning}");
+    let found: Value =
+        serde_json::from_str(stdout(&output).lines().next().expect("a sender")).expect("an object");
+    assert_eq!(found["initial_window_segments"], 10);
+}
+
+#[test]
+fn the_table_and_the_report_say_the_same_as_the_json() {
+    let place = folder("inspect-report");
+    let race =
+        ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "1MB", "--schemes", "slow-start", "--pcap"];
+    run(&[&race[..], &[text(&place)]].concat());
+    let (capture, page) = (place.join("slow-start-client.pcapng"), place.join("page.html"));
+    let output = run(&["inspect", text(&capture), "--report", text(&page)]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let table = stdout(&output);
+    let found = inspected(&[text(&capture)]).remove(0);
+    let exit = format!("loss @ {:.3}", number(&found["exit_time_s"]));
+    assert!(table.contains("1 10.0.0.1:40000 → 10.0.0.2:5001") && table.contains(&exit), "{table}");
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(page.contains(&exit) && page.contains("Rounds") && page.contains("start-up as captured"));
+}

@@ -1,0 +1,95 @@
+//! What a panel of a captured connection has besides its plots: facts, rounds, restarts, and what is undefined.
+
+use serde_json::Value;
+
+use super::page::Listing;
+use crate::human;
+use crate::record::{Record, number, text};
+
+/// What the row says, in a few words each.
+pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let mut say = |name, field, show: &dyn Fn(f64) -> String| {
+        if let Some(value) = number(row, field) {
+            facts.push((name, show(value)));
+        }
+    };
+    let segments = |count: f64| format!("{count:.0} segments");
+    let kilobytes = |bytes: f64| format!("{} kB", human::significant(bytes / 1e3));
+    say("handshake", "handshake_rtt_s", &human::seconds);
+    say("least RTT", "min_rtt_s", &human::seconds);
+    say("MSS", "mss_bytes", &|bytes| format!("{bytes:.0} bytes"));
+    say("initial window", "initial_window_segments", &segments);
+    say("sent", "bytes_sent", &kilobytes);
+    say("sent again", "retransmitted_segments", &segments);
+    say("overshoot", "overshoot_segments", &segments);
+    say("later rate", "later_rate_bps", &human::rate);
+    say("to 90 %", "time_to_90pct_s", &human::seconds);
+    say("throughput", "throughput_bps", &human::rate);
+    for (name, field) in [("sending", "pacing"), ("captured at", "vantage")] {
+        if !text(row, field).is_empty() {
+            facts.push((name, text(row, field).to_owned()));
+        }
+    }
+    let cause = text(row, "exit_cause");
+    if !cause.is_empty() {
+        let when =
+            number(row, "exit_time_s").map_or_else(String::new, |at| format!(" at {}", human::seconds(at)));
+        let flight = number(row, "exit_flight_bytes")
+            .map_or_else(String::new, |bytes| format!(", {} in flight", kilobytes(bytes)));
+        facts.push(("exit", format!("{cause}{when}{flight}")));
+    }
+    facts
+}
+
+/// Rounds, idle restarts and undefined numbers, where there are any.
+pub(crate) fn listings(row: &Record) -> Vec<Listing> {
+    let undefined = row.get("undefined").and_then(Value::as_object);
+    let undefined = undefined
+        .into_iter()
+        .flatten()
+        .map(|(field, why)| vec![field.clone(), why.as_str().unwrap_or_default().to_owned()]);
+    let listings = [
+        list(row, "rounds", "Rounds"),
+        list(row, "idle_restarts", "Restarts after idle times"),
+        Listing {
+            title: "Undefined, and why".to_owned(),
+            heads: ["field", "why"].map(str::to_owned).to_vec(),
+            rows: undefined.collect(),
+            is_words: true,
+        },
+    ];
+    listings.into_iter().filter(|listing| !listing.rows.is_empty()).collect()
+}
+
+/// A list of objects as a table, numbered.
+fn list(row: &Record, field: &str, title: &str) -> Listing {
+    let items: Vec<&Record> =
+        row.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object).collect();
+    let names = items.first().into_iter().flat_map(|item| item.keys());
+    let heads = std::iter::once("#".to_owned()).chain(names.map(|name| spelt(name))).collect();
+    let line = |(at, item): (usize, &&Record)| {
+        std::iter::once((at + 1).to_string()).chain(item.values().map(shown)).collect()
+    };
+    let rows = items.iter().enumerate().map(line).collect();
+    Listing { title: title.to_owned(), heads, rows, is_words: false }
+}
+
+/// A field's name as the head of a column: `began_s` is `began, s`.
+fn spelt(field: &str) -> String {
+    let (name, unit) = match field.rsplit_once('_') {
+        Some((name, "s")) => (name, ", s"),
+        Some((name, "bytes")) => (name, ", bytes"),
+        _ => (field, ""),
+    };
+    format!("{}{unit}", name.replace('_', " "))
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(words) => words.clone(),
+        Value::Number(whole) if whole.is_u64() => human::count(whole.as_u64().unwrap_or(0)),
+        other => other.as_f64().map_or_else(|| other.to_string(), human::significant),
+    }
+}

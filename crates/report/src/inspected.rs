@@ -1,0 +1,302 @@
+//! What an inspection of captures says: its fields, its table, and its report.
+
+use firstflight_inspect::{Drawn, Found, Inspected, Trace};
+use firstflight_lab::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
+
+use crate::columns::{Column, real, text, whole};
+use crate::human;
+use crate::record::{Record, RecordError, records};
+use crate::view::{Show, ViewColumn, view};
+
+/// The fields of a sender of a capture, in the order of [`Found`]; those that are lists are not among them.
+pub const FOUND: &[Column] = &[
+    text("file", "The capture."),
+    whole("connection", "", "The connection's number in the capture, in order of first packets."),
+    text("from", "The sender of the data."),
+    text("to", "Its receiver."),
+    text("role", "client if the sender opened the connection, server if it answered."),
+    real("began_at_s", "s", "The connection's first packet, by the capture's clock."),
+    real("duration_s", "s", "The connection's first packet to its last."),
+    text(
+        "vantage",
+        "Where the capture was taken: sender, receiver or between, by the parts of the handshake.",
+    ),
+    real(
+        "handshake_rtt_s",
+        "s",
+        "The round trip of the handshake, without a host's own time where the capture was taken at it.",
+    ),
+    real("rtt_to_sender_s", "s", "The handshake's part from the capture's place to the sender and back."),
+    real("rtt_to_receiver_s", "s", "The handshake's part from the capture's place to the receiver and back."),
+    real("min_rtt_s", "s", "The least round trip of data that was sent once."),
+    whole("mss_bytes", "bytes", "Payload of a full segment, by the SYNs' options."),
+    whole("window_scale", "", "The shift of the sender's own windows; 0 if it does not scale."),
+    whole("receiver_window_scale", "", "The shift of the windows that the receiver gives."),
+    text("sack", "Whether both ends offered selective acknowledgements."),
+    text("timestamps", "Whether both ends offered timestamps."),
+    text("ecn", "Whether both ends offered explicit congestion notification."),
+    whole(
+        "segments_sent",
+        "segments",
+        "All segments from this host, without payload too. A captured packet larger than the MSS counts as the \
+         segments that the network card makes of it.",
+    ),
+    whole("data_segments_sent", "segments", "Segments with payload, those sent again too."),
+    whole("bytes_sent", "bytes", "Payload, that sent again too."),
+    whole("bytes_acked", "bytes", "Payload acknowledged in order."),
+    whole("retransmitted_segments", "segments", "Segments sent again."),
+    whole("retransmitted_bytes", "bytes", "Payload sent again."),
+    whole("spurious_segments", "segments", "Segments that the receiver said it got twice (RFC 2883)."),
+    whole(
+        "timeouts_suspected",
+        "1",
+        "First segments outstanding sent again after a silence as long as a timer's.",
+    ),
+    real(
+        "throughput_bps",
+        "bit/s",
+        "Payload acknowledged in order over the time from the first packet to the last.",
+    ),
+    whole(
+        "initial_window_bytes",
+        "bytes",
+        "Payload sent before the first acknowledgement of data reached the sender.",
+    ),
+    whole("initial_window_segments", "segments", "The same in segments."),
+    text(
+        "initial_window_limit",
+        "What bounded it: window, receiver-window, or application if there was no more to send.",
+    ),
+    real(
+        "initial_window_spread",
+        "1",
+        "From its first packet to its last, over the time to that acknowledgement.",
+    ),
+    real(
+        "back_to_back",
+        "1",
+        "Of start-up's packets, the share that left within an eighth of the round's even spacing of the one before.",
+    ),
+    real(
+        "ack_triggered",
+        "1",
+        "Of start-up's bursts, the share that left as an acknowledgement came. Known at the sender only.",
+    ),
+    text(
+        "pacing",
+        "ack-clocked if nine tenths of the bursts left as an acknowledgement came; paced if less than half did, or \
+         less than a quarter of the packets left back to back; else mixed.",
+    ),
+    text(
+        "exit_cause",
+        "Why start-up ended: loss or timeout (something was sent again and the flight fell), mark (congestion marks), \
+         receiver-window, application (nothing to send for three rounds), drain (the flight stopped growing, then \
+         fell without a loss), flat (it stopped growing, and none of these); none if the data ended first.",
+    ),
+    real(
+        "exit_time_s",
+        "s",
+        "First data to that end: the first packet sent again, the last growth of the flight, or the beginning of its fall.",
+    ),
+    whole("exit_round", "", "In which round, from 1."),
+    whole("exit_flight_bytes", "bytes", "In flight then."),
+    whole(
+        "overshoot_segments",
+        "segments",
+        "Segments sent again of what had been sent by the end of the first repair, if that began by the end of \
+         start-up or within a round trip of it.",
+    ),
+    real(
+        "later_rate_bps",
+        "bit/s",
+        "Payload acknowledged in order in the second half of the time in which data flowed, over that time.",
+    ),
+    real(
+        "time_to_90pct_s",
+        "s",
+        "First data to the end of the first interval (the longer of the least round trip and 20 packet times) that \
+         brings nine tenths of the later rate, sustained for four in a row.",
+    ),
+    whole("rounds_total", "", "Rounds: each ends with the first acknowledgement of anything sent in it."),
+    whole(
+        "idle_restarts_total",
+        "",
+        "How often new data left with nothing in flight after a silence longer than the retransmission timeout.",
+    ),
+    whole("unseen_bytes", "bytes", "Payload acknowledged that no packet of the capture holds."),
+    whole("duplicates", "packets", "Packets captured twice, left out."),
+    whole("reordered", "packets", "Packets out of order that were not sent again."),
+    whole("out_of_window", "packets", "Packets far outside of any window, left out."),
+];
+
+/// The table's columns.
+pub(crate) const VIEW: &[ViewColumn] = &[
+    view(["sender", "→ receiver"], "label", Show::Name, 0),
+    view(["seen", "at"], "vantage", Show::Text, 4),
+    view(["RTT", "ms"], "handshake_rtt_s", Show::Scaled(1e-3), 0),
+    view(["IW", "segments"], "initial_window_segments", Show::Count, 0),
+    view(["sending", ""], "pacing", Show::Text, 1),
+    view(["exit cause", "@ s"], "exit_cause", Show::Exit, 0),
+    view(["in", "round"], "exit_round", Show::Count, 3),
+    view(["in flight", "kB"], "exit_flight_bytes", Show::Scaled(1e3), 1),
+    view(["over-", "shot"], "overshoot_segments", Show::Count, 2),
+    view(["sent", "kB"], "bytes_sent", Show::Scaled(1e3), 0),
+    view(["again", "segments"], "retransmitted_segments", Show::Count, 1),
+    view(["time-", "outs"], "timeouts_suspected", Show::Count, 2),
+    view(["later", "Mbit/s"], "later_rate_bps", Show::Scaled(1e6), 1),
+    view(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 2),
+    view(["idle", "restarts"], "idle_restarts_total", Show::Count, 4),
+];
+
+/// The senders as records, with `file` before the rest where there is one, and a `label` that names each.
+///
+/// # Errors
+/// Only a defect of the types.
+pub fn labelled(file: Option<&str>, senders: &[Inspected]) -> Result<Vec<Record>, RecordError> {
+    let found: Vec<&Found> = senders.iter().map(|one| &one.found).collect();
+    let each = |(mut record, found): (Record, &Found)| {
+        record.shift_insert(0, "label".to_owned(), label(file, found).into());
+        if let Some(file) = file {
+            record.shift_insert(1, "file".to_owned(), file.into());
+        }
+        record
+    };
+    Ok(records(&found)?.into_iter().zip(found).map(each).collect())
+}
+
+/// What a sender is called in tables and over its panel.
+pub fn label(file: Option<&str>, found: &Found) -> String {
+    let file = file.map_or_else(String::new, |file| format!("{file}: "));
+    format!("{file}{} {} → {}", found.connection, found.from, found.to)
+}
+
+/// What is drawn of a sender; `None` if it was not asked for.
+pub fn recording(file: Option<&str>, one: &Inspected) -> Option<Recording> {
+    let drawn = one.drawn.as_ref()?;
+    let Drawn { began, ended, first_data, mss, ref trace, .. } = *drawn;
+    let send = |&(at, offset, len, retransmission): &(u64, u64, u64, bool)| Send {
+        at,
+        offset,
+        len: u32::try_from(len).unwrap_or(u32::MAX),
+        retransmission,
+    };
+    Some(Recording {
+        label: label(file, &one.found),
+        mss: u32::try_from(mss).unwrap_or(u32::MAX),
+        syn_at: began,
+        first_data_at: first_data,
+        ended_at: ended,
+        sends: trace.sends.iter().map(send).collect(),
+        states: states(trace),
+        rtts: trace.rtts.clone(),
+        acks: trace.acks.clone(),
+        delivered: trace.acks.clone(),
+        phases: phases(drawn),
+        marks: marks(&one.found, drawn),
+        ..Recording::default()
+    })
+}
+
+/// The flight in the place of the window, and the receiver's window in that of the threshold.
+fn states(trace: &Trace) -> Vec<State> {
+    let mut states: Vec<State> = Vec::with_capacity(trace.flight.len() + trace.window.len());
+    let (mut flight, mut window) = (trace.flight.iter().peekable(), trace.window.iter().peekable());
+    let mut last = State { at: 0, cwnd: 0, ssthresh: None, in_flight: 0 };
+    loop {
+        let window_first = match (flight.peek(), window.peek()) {
+            (Some((one, _)), Some((other, _))) => other <= one,
+            (None, Some(_)) => true,
+            (Some(_), None) => false,
+            (None, None) => return states,
+        };
+        let next = if window_first { window.next() } else { flight.next() };
+        let Some(&(at, bytes)) = next else { return states };
+        last.at = at;
+        if window_first {
+            last.ssthresh = Some(bytes);
+        } else {
+            last.cwnd = bytes;
+        }
+        states.push(last);
+    }
+}
+
+/// Handshake, start-up and what came after it, with the repairs among them.
+fn phases(drawn: &Drawn) -> Vec<PhaseSpan> {
+    let first = drawn.first_data.unwrap_or(drawn.ended);
+    let exit = drawn.exit.unwrap_or(drawn.ended);
+    let spans = [
+        (drawn.began, first, PhaseKind::Handshake),
+        (first, exit, PhaseKind::Startup),
+        (exit, drawn.ended, PhaseKind::Avoidance),
+    ];
+    let repairs = drawn.trace.recoveries.iter().map(|&(from, to)| (from, to.unwrap_or(drawn.ended)));
+    let mut cut = Vec::new();
+    let mut repairs = repairs.peekable();
+    for (mut from, to, kind) in spans {
+        while let Some(&(start, end)) = repairs.peek().filter(|(start, _)| *start < to) {
+            cut.push(PhaseSpan { from, to: start.max(from), kind });
+            cut.push(PhaseSpan { from: start.max(from), to: end.min(to), kind: PhaseKind::Recovery });
+            from = end.clamp(from, to);
+            if end > to {
+                break;
+            }
+            repairs.next();
+        }
+        cut.push(PhaseSpan { from, to, kind });
+    }
+    cut.retain(|span| span.to > span.from);
+    cut
+}
+
+fn marks(found: &Found, drawn: &Drawn) -> Vec<Mark> {
+    let mark = |(at, kind, text): &(u64, &str, String)| Mark {
+        at: *at,
+        kind: (*kind).to_owned(),
+        text: text.clone(),
+    };
+    let mut marks: Vec<Mark> = drawn.trace.marks.iter().map(mark).collect();
+    if let (Some(at), Some(cause)) = (drawn.exit, found.exit_cause) {
+        let flight = found.exit_flight_bytes.unwrap_or(0);
+        let text = format!("start-up left by {cause}: {} bytes in flight", human::count(flight));
+        marks.push(Mark { at, kind: "exit".to_owned(), text });
+    }
+    marks.sort_by_key(|mark| mark.at);
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn every_field_that_is_no_list_is_described_in_its_order_and_nothing_else_is() {
+        let one = Inspected { found: Found::default(), drawn: None };
+        let record = labelled(Some("a.pcap"), &[one]).unwrap().remove(0);
+        let is_plain = |(name, value): &(&String, &Value)| {
+            !value.is_array() && !value.is_object() && name.as_str() != "label"
+        };
+        let fields: Vec<&str> = record.iter().filter(is_plain).map(|(name, _)| name.as_str()).collect();
+        let described: Vec<&str> = FOUND.iter().map(|column| column.name).collect();
+        assert_eq!(fields, described);
+    }
+
+    #[test]
+    fn repairs_stand_between_the_phases_they_fall_into() {
+        let trace = Trace { recoveries: vec![(40, Some(60)), (80, None)], ..Trace::default() };
+        let drawn = Drawn { began: 0, ended: 100, first_data: Some(10), exit: Some(50), mss: 1, trace };
+        let spans: Vec<_> = phases(&drawn).iter().map(|span| (span.from, span.to, span.kind)).collect();
+        assert_eq!(
+            spans,
+            [
+                (0, 10, PhaseKind::Handshake),
+                (10, 40, PhaseKind::Startup),
+                (40, 50, PhaseKind::Recovery),
+                (50, 60, PhaseKind::Recovery),
+                (60, 80, PhaseKind::Avoidance),
+                (80, 100, PhaseKind::Recovery),
+            ]
+        );
+    }
+}
