@@ -286,9 +286,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     fn forward(&mut self, event: &Event<'_>, path: &Path) {
         let restarting = self.state.phase == Phase::Restart;
-        if !restarting {
-            self.state.restart.overhear(event, path);
-        }
+        let worth = if restarting { None } else { self.state.restart.overhear(event, path) };
         let step = self.tell_owner(event, path);
         let resumes = restarting && matches!(step, Step::Done(Exit { cause: Cause::Resumed, .. }));
         let hears_it_next = resumes && matches!(event, Event::Acked(_));
@@ -301,6 +299,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         // The ACK that brings the ACK clock back is the first of whoever goes on.
         if hears_it_next {
             self.forward(event, path);
+        }
+        if let Some(learned) = worth {
+            self.narrow(&Exit { cause: Cause::App, learned }, path);
         }
     }
 
@@ -327,28 +328,43 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     /// The ACK clock is back: what the idle time interrupted goes on, with its own state. Its window is what it was,
-    /// unless the policy leaves with less; then a start-up leads back to the threshold, if the window is below it.
+    /// unless the policy leaves with less.
     fn resume(&mut self, exit: &Exit, path: &Path) {
-        let window = exit.learned.window;
         if core::mem::take(&mut self.state.interrupted) {
             self.state.phase = Phase::Startup;
             self.note(Note::Continued);
-            if window < self.plan(path).window {
-                let ssthresh = exit.learned.ssthresh;
+        } else {
+            self.state.phase = Phase::Avoidance;
+        }
+        self.narrow(exit, path);
+    }
+
+    /// Whoever governs goes on with what the restart policy leaves, if that is less than its window. In avoidance a
+    /// start-up leads back to the threshold, if the window is below it.
+    fn narrow(&mut self, exit: &Exit, path: &Path) {
+        let Learned { window, ssthresh, .. } = exit.learned;
+        let now = self.plan(path);
+        if window >= now.window {
+            return;
+        }
+        // A threshold is not lowered, and one that is not there stays away.
+        let ssthresh = now.ssthresh.map(|now| ssthresh.map_or(now, |ssthresh| ssthresh.max(now)));
+        match self.state.phase {
+            Phase::Startup => {
                 let advice = Event::Advice(Advice::Window { window, ssthresh });
                 if let Step::Done(exit) = self.tell_owner(&advice, path) {
                     self.leave(exit, path);
                 }
             }
-        } else {
-            self.state.phase = Phase::Avoidance;
-            let now = self.plan(path);
-            if window < now.window && now.ssthresh.is_some_and(|ssthresh| window < ssthresh) {
-                let was = Learned { window, ssthresh: now.ssthresh, rate: None };
-                self.begin(Origin::AfterTimeout { was }, path);
-            } else if window < now.window {
-                self.state.avoidance.enter(exit, path);
+            Phase::Avoidance => {
+                if ssthresh.is_some_and(|ssthresh| window < ssthresh) {
+                    self.begin(Origin::AfterTimeout { was: Learned { window, ssthresh, rate: None } }, path);
+                } else {
+                    let learned = Learned { ssthresh, ..exit.learned };
+                    self.state.avoidance.enter(&Exit { learned, ..*exit }, path);
+                }
             }
+            Phase::Restart => {}
         }
     }
 

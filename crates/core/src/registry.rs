@@ -17,7 +17,7 @@ use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
     PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
 };
-use crate::seam::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
+use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
 
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
@@ -33,7 +33,7 @@ macro_rules! any_startup {
                 match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
             }
 
-            fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+            fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
                 match self { $(Self::$scheme(scheme) => scheme.overhear(event, path)),+ }
             }
 

@@ -15,8 +15,12 @@ pub trait Startup: Clone {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step;
 
     /// A restart policy hears one event while a start-up or law governs, before that hears it: for policies that
-    /// restart from what they measured before (rate-based pacing). A start-up scheme never does.
-    fn overhear(&mut self, _event: &Event<'_>, _path: &Path) {}
+    /// restart from what they measured before (rate-based pacing), or that say what a window used in part is still
+    /// worth (RFC 2861 section 3): what this returns, if it is less than the window in force, takes its place. A
+    /// start-up scheme never does either.
+    fn overhear(&mut self, _event: &Event<'_>, _path: &Path) -> Option<Learned> {
+        None
+    }
 
     /// What to do now. Asked after every event; must not depend on how often it is asked.
     fn plan(&self, path: &Path) -> Plan;

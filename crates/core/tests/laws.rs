@@ -61,8 +61,8 @@ impl Startup for Resting {
         step
     }
 
-    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-        self.policy.overhear(event, path);
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<firstflight::Learned> {
+        self.policy.overhear(event, path)
     }
 
     fn plan(&self, path: &Path) -> Plan {

@@ -312,6 +312,59 @@ fn a_timeouts_idleness_halves_the_window_and_the_threshold_remembers_three_quart
     assert_eq!(decayed("linux", 80, 40, 100), (4, 60), "at least the restart window");
 }
 
+/// What RFC 2861 says a window is worth of which `used` packets are sent every 100 ms, when it first says so, and after
+/// how many round trips from the one in which it was full.
+fn worth(window: u64, used: u64) -> (u64, u64, u64) {
+    let mut policy = policy("cwv", &[("rule", Value::Word("rfc2861"))]);
+    let mut path = flow(None, "cwv", &[]).path;
+    path.cwnd = packets(window);
+    let mut send = |path: &Path| policy.overhear(&Event::Sent(one_packet()), path);
+    path.flight = packets(window - 1);
+    assert_eq!(send(&path), None, "it is full");
+    for round in 1..100 {
+        path.now = path.now + RTT;
+        for packet in 0..used {
+            path.flight = packets(packet);
+            if let Some(learned) = send(&path) {
+                let ssthresh = learned.ssthresh.expect("a threshold");
+                return (learned.window.packets(MSS), ssthresh.packets(MSS), round);
+            }
+        }
+    }
+    (window, 0, 0)
+}
+
+fn one_packet() -> firstflight::Sent {
+    firstflight::Sent { packet: 0, bytes: MSS, tag: firstflight::Tag(0), retransmission: false }
+}
+
+#[test]
+fn a_window_used_in_part_for_a_timeout_loses_half_of_what_was_not_used() {
+    // RFC 2861 section 3.1, of the round trips up to the timeout of a second.
+    assert_eq!(worth(40, 20), (30, 30, 10));
+    assert_eq!(worth(40, 4), (22, 30, 10));
+    assert_eq!(worth(40, 40), (40, 0, 0), "one that is filled keeps its worth");
+}
+
+#[test]
+fn whoever_governs_goes_on_with_what_the_window_is_worth() {
+    for (ssthresh, phase) in [(16, Phase::Avoidance), (39, Phase::Startup)] {
+        let mut flow = flow(Some(ssthresh), "cwv", &[("rule", Value::Word("rfc2861"))]);
+        while flow.window() < 40 {
+            flow.round(RTT, 1, Span::ZERO);
+        }
+        let full = flow.window();
+        for _ in 0..11 {
+            flow.send(20);
+            flow.wait(RTT);
+            flow.ack(20);
+        }
+        let worth = u64::midpoint(full, 20);
+        assert!((worth..worth + 3).contains(&flow.window()), "{} of {full}", flow.window());
+        assert_eq!(flow.control.phase(), phase, "below the threshold a slow start leads back");
+    }
+}
+
 #[test]
 fn a_window_is_kept_unvalidated_paced_and_frozen() {
     let mut flow = rested("cwv", &[]);
@@ -388,5 +441,5 @@ fn every_parameter_default_is_allowed_and_names_are_unique() {
 #[test]
 fn the_sizes_are_those_that_the_page_lists() {
     use firstflight::restart::{Cwv, Nssr, Rbp, Ssr};
-    assert_eq!([size_of::<Ssr>(), size_of::<Nssr>(), size_of::<Rbp>(), size_of::<Cwv>()], [16, 0, 80, 64]);
+    assert_eq!([size_of::<Ssr>(), size_of::<Nssr>(), size_of::<Rbp>(), size_of::<Cwv>()], [16, 0, 80, 80]);
 }

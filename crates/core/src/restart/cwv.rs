@@ -7,19 +7,21 @@
 //! of the window, and the window is halved, down to the initial one.
 //!
 //! `rfc2861` (Historic): a timeout's length of idleness halves the window, down to one segment, and the threshold
-//! is at least three quarters of it. `linux`: the same down to the restart window, and the timeout that is just
+//! is at least three quarters of it. A timeout's length in which the application left the window unfilled takes half
+//! of what was not used. `linux`: the same down to the restart window, and the timeout that is just
 //! over does not count (`tcp_cwnd_restart`).
 //!
 //! Deviations. Validity is judged from the idle time on: an application that sends little but steadily is the
 //! controller's matter, which grows no window that is not full. RFC 7661 lowers the window by the retransmitted
-//! bytes when recovery ends; recovery belongs to the host here, and the window after it is the target. RFC 2861's
-//! decay of a window that is used in part is left out. pipeACK's samples fade in two bins of one sampling period.
+//! bytes when recovery ends; recovery belongs to the host here, and the window after it is the target. pipeACK's
+//! samples fade in two bins of one sampling period. Linux's decay of a window used in part (`tcp_cwnd_application_limited`)
+//! is left out: since 2013 it acts only where a window was never full.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};
-use crate::seam::{Ack, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Startup, Step};
+use crate::seam::{Ack, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Sent, Startup, Step};
 use crate::units::{Bytes, Span, Time};
 
 /// RFC 7661 section 4.2: the sampling period is max(3 RTT, 1 s).
@@ -41,6 +43,9 @@ pub struct Cwv {
     period: Span,
     /// While the window is not validated.
     unvalidated: Option<Unvalidated>,
+    /// RFC 2861: since when the window has not been full (`T_prev`), and the most of it that was used (`W_used`).
+    unfilled_since: Time,
+    used: Bytes32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,10 +112,36 @@ impl Cwv {
             paced: settings.word(PACING) == "rate",
             period: settings.span(NVP),
             unvalidated: None,
+            unfilled_since: Time::ZERO,
+            used: Bytes32::ZERO,
         }
     }
 
+    /// RFC 2861 section 3.1, after a data segment was sent: if for a timeout's length the application has left the
+    /// window unfilled, half of what was not used is lost.
+    fn after_sending(&mut self, sent: &Sent, path: &Path) -> Option<Learned> {
+        let out = path.flight + if sent.retransmission { Bytes::ZERO } else { sent.bytes };
+        let window = path.cwnd.min(path.rwnd);
+        if out + path.mss > window {
+            (self.unfilled_since, self.used) = (path.now, Bytes32::ZERO);
+            return None;
+        }
+        // The segment that leaves still counts as ready to be sent.
+        if path.backlog.is_some_and(|backlog| backlog > sent.bytes) {
+            return None;
+        }
+        self.used = self.used.wide().max(out).into();
+        if path.now.since(self.unfilled_since) < path.rto {
+            return None;
+        }
+        let used = core::mem::replace(&mut self.used, Bytes32::ZERO).wide();
+        self.unfilled_since = path.now;
+        let ssthresh = Some(path.cwnd.scale(3, 4));
+        Some(Learned { window: ((window + used) / 2).max(path.mss), ssthresh, rate: None })
+    }
+
     fn begin(&mut self, idle: Span, was: Learned, path: &Path) -> Step {
+        (self.unfilled_since, self.used) = (path.now, Bytes32::ZERO);
         let before = self.unvalidated.take();
         let restart = path.mss * u64::from(self.initial);
         let timeouts = idle.nanos() / path.rto.nanos().max(1);
@@ -220,6 +251,13 @@ fn halved(window: Bytes, times: u64, least: Bytes) -> Bytes {
 }
 
 impl Startup for Cwv {
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
+        match event {
+            Event::Sent(sent) if self.rule == Rule::Rfc2861 => self.after_sending(sent, path),
+            _ => None,
+        }
+    }
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Begin(Origin::AfterIdle { idle, was }) => self.begin(*idle, *was, path),

@@ -315,8 +315,9 @@ impl Startup for Rbp {
         step
     }
 
-    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         self.rate.hear(event, path);
+        None
     }
 
     fn plan(&self, path: &Path) -> Plan {

@@ -413,13 +413,13 @@ impl<S: Startup> Startup for QuickStart<S> {
     }
 
     /// As a restart policy it learns so that the start-up lost a packet at an approved rate, or was denied one.
-    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         match event {
             Event::Lost(loss) => self.barred |= loss.packets.iter().any(|packet| packet.tag == APPROVED),
             Event::Advice(Advice::QuickStart { approved }) => self.heard_answer(*approved),
             _ => {}
         }
-        self.inner.overhear(event, path);
+        self.inner.overhear(event, path)
     }
 
     fn plan(&self, path: &Path) -> Plan {
