@@ -1,7 +1,8 @@
 # demo: build the release and race the schemes over the built-in path; figures:
-# draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast.
+# draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast;
+# baseline: instructions per ACK anew, bench/instructions.csv and docs/costs.md.
 .POSIX:
-.PHONY: demo figures test bench papers clean
+.PHONY: demo figures test bench baseline papers clean
 .SILENT:
 
 demo:
@@ -20,6 +21,10 @@ test:
 
 bench:
 	bash .ci/bench
+
+baseline:
+	bash .ci/tools
+	bash .ci/instructions baseline
 
 papers:
 	echo "make papers: the papers' claims are not built yet" >&2; exit 2

@@ -1,0 +1,127 @@
+//! The sender of a full window: what an ACK brings, what leaves for it, and what the host asks then.
+
+use std::hint::black_box;
+
+use firstflight::avoidance::Reno;
+use firstflight::restart::Rfc5681;
+use firstflight::{Bytes, Cause, Controller, Event, Exit, Learned, Path, Plan, Span, Startup, Step, Time};
+use firstflight_tcp::{Endpoint, Recovery, Segment};
+use gungraun::prelude::*;
+
+use crate::ACKS;
+use crate::line::{INITIAL, Line, MSS, Shape};
+
+/// What the window field of a SYN can say, in packets: what leaves before the first scaled window arrives.
+const UNSCALED: u64 = 65;
+
+/// A start-up that is over with the handshake and leaves a window of so many bytes to Reno.
+#[derive(Clone, Debug)]
+struct Filled(Bytes);
+
+impl Startup for Filled {
+    fn on(&mut self, event: &Event<'_>, _: &Path) -> Step {
+        let learned = Learned { window: self.0, ssthresh: Some(self.0), rate: None };
+        match event {
+            Event::Established { .. } => Step::Done(Exit { cause: Cause::Resumed, learned }),
+            _ => Step::Stay,
+        }
+    }
+
+    fn plan(&self, _: &Path) -> Plan {
+        Plan::ack_clocked(self.0, None)
+    }
+}
+
+type Client = Endpoint<Filled, Rfc5681, Reno>;
+
+/// Senders, and what each of them hears.
+type Work = Vec<(Client, Vec<(Time, Segment)>)>;
+
+/// Which ACKs are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// Nothing is lost: each ACK acknowledges a packet, for which another leaves.
+    Open,
+    /// Every second packet of a window is lost: each ACK brings a SACKed segment and shows one lost. From when four
+    /// fifths of the SACKs are in, where the pipe has fallen so far that retransmissions leave for every ACK.
+    Sacks,
+    /// The retransmissions of half a window arrive: each ACK acknowledges one and the SACKed segment beyond it. From
+    /// when three tenths of the window are acknowledged.
+    Repair,
+}
+
+/// A twentieth of the window in ACKs, over again until they are [`ACKS`]; or that many in a row.
+fn work(recovery: Recovery, window: u64, moment: Moment) -> Work {
+    let first = UNSCALED.min(window);
+    let lossy = if moment == Moment::Open { (0, 0) } else { (first, first + window) };
+    let shape = Shape {
+        round_trip: Span::from_millis(20) + Span::from_micros(2 * window),
+        packet_time: Span::from_micros(1),
+        queue: Span::MAX,
+        lossy,
+    };
+    let filled = Filled(Bytes::new(window * u64::from(MSS)));
+    let controller = Controller::new(filled, Rfc5681::new(INITIAL), Reno::new());
+    let mut line = Line::new(recovery, controller, shape);
+    // The window that may be lossy is out, and nothing of it has arrived.
+    while line.client.snapshot().nxt < (first + window) * u64::from(MSS) {
+        line.step();
+    }
+    let mut acks_to_come = window * 4 / 10;
+    let repaired = (first + window * 3 / 10) * u64::from(MSS);
+    loop {
+        let reached = match moment {
+            Moment::Open | Moment::Sacks => acks_to_come == 0,
+            Moment::Repair => line.client.snapshot().una >= repaired,
+        };
+        if reached {
+            break;
+        }
+        acks_to_come = acks_to_come.saturating_sub(u64::from(line.step().is_some()));
+    }
+    let count = usize::try_from(window / 20).map_or(ACKS, |part| part.min(ACKS));
+    let client = line.client.clone();
+    let mut heard = Vec::with_capacity(count);
+    while heard.len() < count {
+        heard.extend(line.step());
+    }
+    vec![(client, heard); ACKS / count]
+}
+
+fn hear(mut work: Work) -> Work {
+    for (client, acks) in &mut work {
+        for (now, ack) in acks {
+            client.on_segment(*now, ack);
+            while let Some(transmit) = client.poll_transmit(*now) {
+                black_box(transmit);
+            }
+            while let Some(happening) = client.poll_happening() {
+                black_box(happening);
+            }
+            black_box(client.next_timer());
+        }
+    }
+    work
+}
+
+// The last windows take long to fill under Valgrind: `make test` leaves `w1e6` out, `make baseline` does not.
+macro_rules! windows {
+    ($name:ident, $recovery:ident, $moment:ident) => {
+        #[library_benchmark]
+        #[bench::w1e2(work(Recovery::$recovery, 100, Moment::$moment))]
+        #[bench::w1e3(work(Recovery::$recovery, 1_000, Moment::$moment))]
+        #[bench::w1e4(work(Recovery::$recovery, 10_000, Moment::$moment))]
+        #[bench::w1e5(work(Recovery::$recovery, 100_000, Moment::$moment))]
+        #[bench::w1e6(work(Recovery::$recovery, 1_000_000, Moment::$moment))]
+        fn $name(work: Work) -> Work {
+            hear(work)
+        }
+    };
+}
+
+windows!(rack, Rack, Open);
+windows!(rack_sacks, Rack, Sacks);
+windows!(rack_repair, Rack, Repair);
+windows!(rfc6675, Sack, Open);
+windows!(rfc6675_sacks, Sack, Sacks);
+windows!(rfc6675_repair, Sack, Repair);

@@ -1,0 +1,83 @@
+//! The costs that are committed: what they must be, and the page that lists them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use firstflight::registry;
+use firstflight::schemes::Initial;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+const KINDS: [(&str, &str); 6] = [
+    ("rack", "`rack`, nothing lost"),
+    ("rack_sacks", "`rack`, half of the window missing: SACKs arrive"),
+    ("rack_repair", "`rack`, half of the window missing: retransmissions arrive"),
+    ("rfc6675", "`sack`, nothing lost"),
+    ("rfc6675_sacks", "`sack`, half of the window missing: SACKs arrive"),
+    ("rfc6675_repair", "`sack`, half of the window missing: retransmissions arrive"),
+];
+const WINDOWS: [&str; 5] = ["w1e2", "w1e3", "w1e4", "w1e5", "w1e6"];
+
+/// The committed counts: instructions per ACK by the benchmark's name.
+fn baseline() -> BTreeMap<String, u64> {
+    let text = read("bench/instructions.csv");
+    let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+    rows.map(|line| {
+        let (name, count) = line.split_once(',').expect("two columns");
+        (name.to_owned(), count.parse().expect("a number of instructions"))
+    })
+    .collect()
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}{file}")).expect(file)
+}
+
+/// A scheme's name as Rust can spell it.
+fn identifier(scheme: &str) -> String {
+    scheme.replace("++", "_plus_plus").replace('-', "_")
+}
+
+#[test]
+fn the_cost_of_an_ack_is_flat_within_a_fifth_from_100_to_a_million_packets() {
+    let baseline = baseline();
+    for (kind, _) in KINDS {
+        let counts = WINDOWS.map(|window| baseline[&format!("{kind}.{window}")]);
+        let least = counts.iter().min().expect("five windows");
+        let most = counts.iter().max().expect("five windows");
+        assert!(most * 5 <= least * 6, "{kind}: {counts:?}");
+    }
+}
+
+#[test]
+fn the_page_of_costs_lists_every_scheme_of_the_registry_as_the_baseline_has_it() {
+    let page = page(&baseline());
+    if std::env::var_os("UPDATE_COSTS").is_some() {
+        std::fs::write(format!("{ROOT}docs/costs.md"), &page).expect("docs/costs.md can be written");
+    }
+    assert!(
+        page == read("docs/costs.md"),
+        "docs/costs.md is not the baseline's; `make baseline` writes both"
+    );
+}
+
+fn page(baseline: &BTreeMap<String, u64>) -> String {
+    let mut page = String::from(include_str!("costs/head.md"));
+    page += "| Scheme | Law | Start-up | Avoidance | State, bytes |\n|---|---|---:|---:|---:|\n";
+    for entry in registry::schemes() {
+        let name = identifier(entry.name);
+        let law = registry::law(entry.law).expect("the default law exists").build();
+        let scheme =
+            entry.build(Initial { segments: 10, ssthresh: None }, &[]).expect("defaults are allowed");
+        let [startup, avoidance] = ["startup", "avoidance"].map(|phase| baseline[&format!("{phase}.{name}")]);
+        let state = scheme.state_size(&law);
+        writeln!(page, "| `{}` | {} | {startup} | {avoidance} | {state} |", entry.name, entry.law)
+            .expect("a string takes all");
+    }
+    page += include_str!("costs/sender.md");
+    page += "| Recovery and moment | 100 | 1 000 | 10 000 | 100 000 | 1 000 000 |\n|---|---:|---:|---:|---:|---:|\n";
+    for (kind, title) in KINDS {
+        let counts = WINDOWS.map(|window| baseline[&format!("{kind}.{window}")].to_string());
+        writeln!(page, "| {title} | {} |", counts.join(" | ")).expect("a string takes all");
+    }
+    page
+}
