@@ -48,8 +48,8 @@ pub(crate) enum Show {
     Scaled(f64),
     /// A count: whole, unless it is a mean of several runs.
     Count,
-    /// A count of another: `3/4`.
-    Of(&'static str),
+    /// The requests that a router admitted, whole or reduced, of those asked: `3/4`.
+    Admitted,
     /// The exit's cause, and when.
     Exit,
 }
@@ -100,9 +100,9 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     },
     // What was reduced and what refused is in the exports: four columns would leave no room for names.
     ViewColumn {
-        head: ["QS", "granted"],
-        field: "qs_granted",
-        show: Show::Of("qs_asked"),
+        head: ["QS", "admitted"],
+        field: "qs_asked",
+        show: Show::Admitted,
         spare: 6,
         only: Only::Present,
     },
@@ -145,10 +145,15 @@ impl ViewColumn {
                 measured(record, self.field, 1.0)
             }
             Show::Count => number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}")),
-            Show::Of(whole) => match (number(record, self.field), number(record, whole)) {
-                (Some(part), Some(whole)) => format!("{}/{}", significant(part), significant(whole)),
-                _ => "-".to_owned(),
-            },
+            Show::Admitted => {
+                match ["qs_granted", "qs_reduced", "qs_asked"].map(|field| number(record, field)) {
+                    [Some(granted), Some(reduced), Some(asked)] => {
+                        let decimals = if is_mean(record) { 1 } else { 0 };
+                        format!("{:.decimals$}/{asked:.decimals$}", granted + reduced)
+                    }
+                    _ => "-".to_owned(),
+                }
+            }
             Show::Exit => {
                 let cause = or_dash(text(record, "exit_cause"));
                 match number(record, "exit_time_s") {
