@@ -148,7 +148,7 @@ impl ViewColumn {
             Show::Admitted => {
                 match ["qs_granted", "qs_reduced", "qs_asked"].map(|field| number(record, field)) {
                     [Some(granted), Some(reduced), Some(asked)] => {
-                        let decimals = if is_mean(record) { 1 } else { 0 };
+                        let decimals = usize::from(is_mean(record));
                         format!("{:.decimals$}/{asked:.decimals$}", granted + reduced)
                     }
                     _ => "-".to_owned(),
