@@ -300,4 +300,7 @@ pub(crate) struct OutputOptions {
     /// Write what each sender did as JSON lines, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) events: Option<PathBuf>,
+    /// Write what each sender did as qlog, which QUIC's tools read, the first run of each scheme.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) qlog: Option<PathBuf>,
 }

@@ -12,6 +12,7 @@ mod order;
 mod output;
 mod packetdrill;
 mod progress;
+mod qlogs;
 mod race;
 mod replay;
 mod results;

@@ -77,7 +77,7 @@ impl<'a> Results<'a> {
         let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
         let title = format!("{}\n\n", self.scenario.describe());
         output::print(&(title + &table::render(records, &self.verdict(), style)))?;
-        let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events];
+        let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog];
         if files.into_iter().all(Option::is_none) {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");
         }

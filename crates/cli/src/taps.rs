@@ -1,4 +1,4 @@
-//! What listens to the first run of each scheme: captures, event logs, both or neither.
+//! What listens to the first run of each scheme: captures, event logs, qlogs.
 
 use std::io;
 use std::num::NonZeroU32;
@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use firstflight::{Time, Told};
 use firstflight_lab::{Scenario, SchemeChoice, Tap, trace_header};
 use firstflight_sim::Side;
-use firstflight_tcp::{Happening, Segment, Transmit};
+use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
 
 use crate::args::OutputOptions;
 use crate::captures::{Captures, naming};
 use crate::events::Events;
+use crate::qlogs::Qlog;
 
 /// Where taps write, and the first of their failures.
 ///
@@ -20,6 +21,7 @@ use crate::events::Events;
 pub(crate) struct Taps {
     pcap: Option<PathBuf>,
     events: Option<PathBuf>,
+    qlog: Option<PathBuf>,
     /// The most bytes kept of a captured packet.
     snap: Option<NonZeroU32>,
     failure: Arc<Mutex<Option<io::Error>>>,
@@ -28,11 +30,11 @@ pub(crate) struct Taps {
 impl Taps {
     /// Taps that write where `output` says, once its folders are made.
     pub(crate) fn new(output: &OutputOptions, snap: Option<NonZeroU32>) -> io::Result<Self> {
-        let OutputOptions { pcap, events, .. } = output.clone();
-        for folder in [&pcap, &events].into_iter().flatten() {
+        let OutputOptions { pcap, events, qlog, .. } = output.clone();
+        for folder in [&pcap, &events, &qlog].into_iter().flatten() {
             std::fs::create_dir_all(folder).map_err(|error| naming(folder, &error))?;
         }
-        Ok(Self { pcap, events, snap, failure: Arc::default() })
+        Ok(Self { pcap, events, qlog, snap, failure: Arc::default() })
     }
 
     /// The tap for the row of `choice`.
@@ -46,7 +48,12 @@ impl Taps {
             let header = trace_header(scenario, choice);
             Events::begin(folder, name, &header).map(|tap| Box::new(tap) as Box<dyn Tap>)
         });
-        let taps: Vec<_> = pcap.chain(events).filter_map(|tap| keep(&self.failure, tap)).collect();
+        let qlog = self
+            .qlog
+            .iter()
+            .map(|folder| Qlog::begin(folder, scenario, choice).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let taps: Vec<_> =
+            pcap.chain(events).chain(qlog).filter_map(|tap| keep(&self.failure, tap)).collect();
         (!taps.is_empty()).then(|| Box::new(All { taps, failure: Arc::clone(&self.failure) }) as Box<dyn Tap>)
     }
 
@@ -94,6 +101,14 @@ impl Tap for All {
 
     fn told(&mut self, told: &Told) {
         self.taps.iter_mut().filter(|tap| tap.wants_told()).for_each(|tap| tap.told(told));
+    }
+
+    fn wants_state(&self) -> bool {
+        self.taps.iter().any(|tap| tap.wants_state())
+    }
+
+    fn state(&mut self, at: Time, snapshot: &Snapshot) {
+        self.taps.iter_mut().filter(|tap| tap.wants_state()).for_each(|tap| tap.state(at, snapshot));
     }
 
     fn finish(&mut self) -> io::Result<()> {

@@ -12,7 +12,7 @@ impl OutputOptions {
     /// Tests that everything asked for can be written, and that no two of them are the same.
     pub(crate) fn check(&self, arguments: &[String]) -> Result<(), Failure> {
         let files = [("--report", &self.report), ("--figure", &self.figure), ("--parquet", &self.parquet)];
-        let folders = [("--pcap", &self.pcap), ("--events", &self.events)];
+        let folders = [("--pcap", &self.pcap), ("--events", &self.events), ("--qlog", &self.qlog)];
         let mut seen: Vec<(&str, &PathBuf)> = Vec::new();
         for (option, path) in files.into_iter().chain(folders) {
             let Some(path) = path else { continue };

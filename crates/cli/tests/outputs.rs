@@ -92,12 +92,20 @@ fn every_file_is_the_same_on_every_run() {
     let (one, two) = (folder("same-one"), folder("same-two"));
     for place in [&one, &two] {
         let at = |name: &str| text(&place.join(name)).to_owned();
-        let output =
-            race(&["--parquet", &at("rows.parquet"), "--pcap", &at("pcap"), "--events", &at("events")]);
+        let output = race(&[
+            "--parquet",
+            &at("rows.parquet"),
+            "--pcap",
+            &at("pcap"),
+            "--events",
+            &at("events"),
+            "--qlog",
+            &at("qlog"),
+        ]);
         assert_eq!(status(&output), 0, "{}", stderr(&output));
     }
-    assert_eq!(names(&one), ["events", "pcap", "rows.parquet"]);
-    for inside in ["", "pcap", "events"] {
+    assert_eq!(names(&one), ["events", "pcap", "qlog", "rows.parquet"]);
+    for inside in ["", "pcap", "events", "qlog"] {
         let (one, two) = (one.join(inside), two.join(inside));
         assert_eq!(names(&one), names(&two));
         assert!(names(&one).len() >= 2);
@@ -272,15 +280,18 @@ fn a_disk_that_fills_up_midway_is_exit_3_and_leaves_no_broken_file() {
     let place = folder("small-disk");
     let at = |name: &str| text(&place.join(name)).to_owned();
     std::fs::write(at("report.html"), "an earlier one").expect("a file");
-    for (option, name) in [("--report", "report.html"), ("--pcap", "pcap"), ("--events", "events")] {
+    for (option, name) in
+        [("--report", "report.html"), ("--pcap", "pcap"), ("--events", "events"), ("--qlog", "qlog")]
+    {
         let output = on_a_small_disk(&with(&["--json", option, &at(name)]), 64);
         assert_eq!(status(&output), 3, "{option}: {}", stderr(&output));
         assert_eq!(stdout(&output).lines().count(), 2, "{option}: the rows are kept");
         assert_eq!(stderr(&output).lines().count(), 1, "{option} said {}", stderr(&output));
         assert!(stderr(&output).contains(&at(name)), "{option} said {}", stderr(&output));
     }
-    assert_eq!(names(&place), ["events", "pcap", "report.html"]);
+    assert_eq!(names(&place), ["events", "pcap", "qlog", "report.html"]);
     assert_eq!(std::fs::read_to_string(at("report.html")).expect("UTF-8"), "an earlier one");
     assert_eq!(names(&place.join("pcap")), Vec::<String>::new());
     assert_eq!(names(&place.join("events")), Vec::<String>::new());
+    assert_eq!(names(&place.join("qlog")), Vec::<String>::new());
 }

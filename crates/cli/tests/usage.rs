@@ -109,7 +109,7 @@ fn a_parquet_file_or_folder_that_cannot_be_written_is_refused_before_anything_ru
     let file = place.join("file");
     std::fs::write(&file, "kept").expect("a file");
     let inside = file.join("inside");
-    for option in ["--parquet", "--pcap", "--events"] {
+    for option in ["--parquet", "--pcap", "--events", "--qlog"] {
         let line = refused(&[&SHORT[..], &[option, text(&inside)]].concat());
         assert!(line.contains("file/inside"), "{option}: {line}");
     }

@@ -333,6 +333,9 @@ impl Recorder for Observer {
         if self.full {
             self.draw(at, &snapshot());
         }
+        if let Some(tap) = self.tap.as_mut().filter(|tap| tap.wants_state()) {
+            tap.state(at, &snapshot());
+        }
     }
 
     fn wants_told(&self, flow: FlowId) -> bool {

@@ -2,7 +2,7 @@
 
 use firstflight::{Time, Told};
 use firstflight_sim::Side;
-use firstflight_tcp::{Happening, Segment, Transmit};
+use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
 
 /// Hears every segment of the measured flow at both of its ends, and what happens inside its endpoints. Calls
 /// come in order of time.
@@ -26,6 +26,16 @@ pub trait Tap: Send {
     /// The client's controller was told something, and decided.
     fn told(&mut self, told: &Told) {
         let _ = told;
+    }
+
+    /// Whether [`Tap::state`] is to be called.
+    fn wants_state(&self) -> bool {
+        false
+    }
+
+    /// The client has handled an event, and sent what it could.
+    fn state(&mut self, at: Time, snapshot: &Snapshot) {
+        let _ = (at, snapshot);
     }
 
     /// The run is over.

@@ -1,0 +1,171 @@
+//! The qlogs are what their drafts say, read back by another's reader, and tell what the rows tell.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{folder, names, run, status, stderr, stdout, text};
+use qlog::reader::{Event, QlogSeqReader};
+use serde_json::Value;
+
+/// A race with losses and a paced train: a queue of a fifth of what is needed.
+const LOSSY: [&str; 12] = [
+    "race",
+    "--rate",
+    "20mbit",
+    "--rtt",
+    "40ms",
+    "--size",
+    "2MB",
+    "--queue",
+    "20p",
+    "--schemes",
+    "slow-start,paced,hystart++:as=mine",
+    "--json",
+];
+
+/// Every field that draft-ietf-quic-qlog-quic-events-12 gives an event that is written here, and whether it must be
+/// there.
+const FIELDS: [(&str, &[(&str, bool)]); 7] = [
+    ("quic:recovery_parameters_set", &[("initial_congestion_window", false)]),
+    ("quic:packet_sent", &[("header", true), ("raw", false), ("frames", false)]),
+    ("quic:packets_acked", &[("packet_number_space", false), ("packet_numbers", false)]),
+    ("quic:packet_lost", &[("header", false)]),
+    (
+        "quic:recovery_metrics_updated",
+        &[
+            ("min_rtt", false),
+            ("smoothed_rtt", false),
+            ("latest_rtt", false),
+            ("congestion_window", false),
+            ("bytes_in_flight", false),
+            ("ssthresh", false),
+            ("pacing_rate", false),
+        ],
+    ),
+    ("quic:congestion_state_updated", &[("old", false), ("new", true), ("trigger", false)]),
+    ("quic:timer_updated", &[("timer_type", false), ("packet_number_space", false), ("event_type", true)]),
+];
+
+/// The rows, and of each its name, the file's header and its events.
+fn logs(place: &str, more: &[&str]) -> Vec<(Value, Value, Vec<Value>)> {
+    let place = folder(place);
+    let output = run(&[&LOSSY[..], &["--qlog", text(&place)], more].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let rows = stdout(&output);
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(names(&place), ["mine.sqlog", "paced.sqlog", "slow-start.sqlog"]);
+    let read = |row: Value| {
+        let name = row["label"].as_str().or(row["scheme"].as_str()).expect("a name").to_owned();
+        let file = place.join(format!("{name}.sqlog"));
+        let whole = std::fs::read_to_string(&file).expect("UTF-8");
+        // RFC 7464: each text after a record separator, with a line feed behind it.
+        let mut records = whole.strip_prefix('\u{1e}').expect("a record").split('\u{1e}').map(|record| {
+            assert!(record.ends_with('\n'), "{record:?}");
+            serde_json::from_str::<Value>(record).expect("JSON")
+        });
+        let header = records.next().expect("a header");
+        let events: Vec<Value> = records.collect();
+        let theirs: Vec<Event> =
+            QlogSeqReader::with_file(&file).expect("their reader takes the header").collect();
+        assert_eq!(theirs.len(), events.len(), "{name}: their reader loses none");
+        for (ours, theirs) in events.iter().zip(&theirs) {
+            let own = ours["name"].as_str().expect("a name").starts_with("firstflight:");
+            assert_eq!(matches!(theirs, Event::Json(_)), own, "what is of QUIC reads as QUIC's: {ours}");
+        }
+        (row, header, events)
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn named<'a>(events: &'a [Value], name: &str) -> impl Iterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["name"] == name)
+}
+
+#[test]
+fn a_qlog_is_what_its_drafts_say() {
+    for (_, header, events) in logs("qlog-form", &[]) {
+        assert_eq!(header["file_schema"], "urn:ietf:params:qlog:file:sequential");
+        assert_eq!(header["serialization_format"], "application/qlog+json-seq");
+        let trace = &header["trace"];
+        assert_eq!(trace["common_fields"]["reference_time"]["clock_type"], "monotonic");
+        assert_eq!(trace["common_fields"]["reference_time"]["epoch"], "unknown");
+        assert_eq!(trace["common_fields"]["time_format"], "relative_to_epoch");
+        assert_eq!(trace["vantage_point"]["type"], "client");
+        assert!(trace["event_schemas"].as_array().is_some_and(|all| all.len() == 2), "{trace}");
+        let times: Vec<f64> = events.iter().map(|event| event["time"].as_f64().expect("a time")).collect();
+        assert!(times.is_sorted(), "events come in order of time");
+        for event in &events {
+            let name = event["name"].as_str().expect("a name");
+            if name.starts_with("firstflight:") {
+                continue;
+            }
+            let (_, fields) =
+                FIELDS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{event}"));
+            let data = event["data"].as_object().expect("fields");
+            assert!(data.keys().all(|key| fields.iter().any(|(field, _)| field == key)), "{event}");
+            assert!(fields.iter().all(|(field, must)| !must || data.contains_key(*field)), "{event}");
+            assert!(!data.is_empty() && data.values().all(|value| !value.is_null()), "{event}");
+        }
+    }
+}
+
+#[test]
+fn a_qlog_counts_what_the_row_counts() {
+    for (row, _, events) in logs("qlog-counts", &[]) {
+        let numbers: Vec<u64> = named(&events, "quic:packet_sent")
+            .map(|event| event["data"]["header"]["packet_number"].as_u64().expect("a number"))
+            .collect();
+        assert_eq!(row["packets_sent"], numbers.len(), "{row}");
+        let sent: BTreeSet<u64> = numbers.iter().copied().collect();
+        assert_eq!(sent.len(), numbers.len(), "every transmission has its own number");
+        let acked = named(&events, "quic:packets_acked")
+            .flat_map(|event| event["data"]["packet_numbers"].as_array().expect("numbers"))
+            .map(|number| number.as_u64().expect("a number"));
+        let lost = named(&events, "quic:packet_lost")
+            .map(|event| event["data"]["header"]["packet_number"].as_u64().expect("a number"));
+        assert!(acked.chain(lost).all(|number| sent.contains(&number)), "only what was sent comes back");
+        assert_eq!(row["timeouts"], named(&events, "quic:timer_updated").count());
+    }
+}
+
+#[test]
+fn an_exit_is_marked_with_its_cause_and_what_was_learned() {
+    for (row, _, events) in logs("qlog-exits", &[]) {
+        let exit =
+            named(&events, "firstflight:startup_exit").next().expect("every scheme leaves start-up here");
+        let data = &exit["data"];
+        assert_eq!(row["exit_cause"], data["cause"]);
+        assert_eq!(row["exit_rate_bps"].as_f64(), data["learned_rate"].as_f64());
+        let packets = row["exit_cwnd_packets"].as_f64().expect("a window");
+        let bytes = data["congestion_window"].as_f64().expect("bytes");
+        assert!((packets * 1_460.0 - bytes).abs() < 0.01 * 1_460.0, "{packets} packets, {bytes} bytes");
+        let first_sent = named(&events, "quic:packet_sent").next().expect("a packet")["time"].as_f64();
+        let after = exit["time"].as_f64().zip(first_sent).map(|(exit, sent)| (exit - sent) / 1e3);
+        assert!((after.unwrap() - row["exit_time_s"].as_f64().unwrap()).abs() < 1e-6, "{row} {after:?}");
+        // Some state change follows, and the states make a chain.
+        let states: Vec<&Value> = named(&events, "quic:congestion_state_updated").collect();
+        assert_eq!(states[0]["data"]["new"], "startup");
+        assert!(states.len() > 1);
+        assert!(states.windows(2).all(|two| two[0]["data"]["new"] == two[1]["data"]["old"]));
+    }
+}
+
+#[test]
+fn metrics_are_the_senders_and_only_changes_are_written() {
+    for (row, _, events) in logs("qlog-metrics", &[]) {
+        let mut state = serde_json::Map::new();
+        for event in named(&events, "quic:recovery_metrics_updated") {
+            for (metric, value) in event["data"].as_object().expect("metrics") {
+                let before = state.insert(metric.clone(), value.clone());
+                assert_ne!(before.as_ref(), Some(value), "{metric} was written without a change");
+            }
+        }
+        let of = |metric: &str| state[metric].as_f64().expect("a number");
+        // 40 ms of propagation, and a queue of 20 packets of 1,500 bytes at 20 Mbit/s: 12 ms.
+        assert!(of("min_rtt") >= 40.0 && of("min_rtt") < 45.0, "{state:?}");
+        assert!(of("smoothed_rtt") >= of("min_rtt") && of("smoothed_rtt") < 60.0, "{state:?}");
+        assert!(row["scheme"] != "slow-start" || state.contains_key("ssthresh"), "{state:?}");
+        assert!(of("congestion_window") >= 2.0 * 1_460.0, "{state:?}");
+    }
+}
