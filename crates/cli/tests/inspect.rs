@@ -172,6 +172,14 @@ fn away_from_the_sender_only_what_is_to_be_seen_there_is_said() {
     assert_eq!(found["vantage"], "receiver");
     assert!((number(&found["handshake_rtt_s"]) - 0.040).abs() < 0.001);
     assert_eq!(found["retransmitted_segments"], row["retransmissions"]);
+    assert_eq!(found["initial_window_segments"], 10, "{}", found["undefined"]);
+    let at_sender = inspected(&[text(&place.join("slow-start-client.pcapng"))]).remove(0);
+    let (ours, theirs) = (number(&found["min_rtt_s"]), number(&at_sender["min_rtt_s"]));
+    assert!((ours / theirs - 1.0).abs() < 0.01, "{ours} here, {theirs} at the sender");
+    // Without queues, its rounds are the sender's; afterwards they blur.
+    for (here, there) in (0..5).map(|at| (&found["rounds"][at], &at_sender["rounds"][at])) {
+        assert_eq!(here["segments"], there["segments"]);
+    }
     for field in ["exit_cause", "exit_time_s", "pacing"] {
         assert!(found[field].is_null() && found["undefined"][field].is_string(), "{field}");
     }

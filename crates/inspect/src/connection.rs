@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 
 use firstflight_tcp::{Flags, Segment};
 
+use crate::events::{Ack, Data, Setting};
 use crate::packet::Packet;
-use crate::sender::{Ack, Data, FIRST, Sender, Setting};
+use crate::sender::{FIRST, Sender};
 
 /// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
 pub(crate) type Host = usize;
@@ -227,7 +228,8 @@ impl Connection {
             let part =
                 parts.map_or(0, |[to_answerer, to_opener]| if host == 0 { to_opener } else { to_answerer });
             let shift = if place == Some(Place::At(host)) { 0 } else { part };
-            self.hosts[host].sender.setting = Setting { mss_option, timestamps, shift, handshake };
+            let slack = shift / 16;
+            self.hosts[host].sender.setting = Setting { mss_option, timestamps, shift, slack, handshake };
         }
     }
 

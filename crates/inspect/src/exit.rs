@@ -11,8 +11,8 @@
 //!   for three such rounds; else `drain` if within eight rounds the flight falls by a quarter with nothing lost, as
 //!   BBR's does, and `flat` otherwise: a threshold, a delay, a train.
 
+use crate::events::Resent;
 use crate::rounds::Round;
-use crate::sender::Resent;
 
 /// Why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,10 +4,11 @@ use firstflight_tcp::Flags;
 
 use crate::connection::{Connection, Host, Place};
 use crate::curve::later;
+use crate::events::Restart;
 use crate::exit::{self, Exit};
 use crate::found::{Found, FoundRestart, FoundRound};
 use crate::rounds::{MOST_ROUNDS, Round};
-use crate::sender::{FIRST, Restart, Sender};
+use crate::sender::{FIRST, Sender};
 
 const NO_HANDSHAKE: &str = "the three packets of the handshake are not all in the capture";
 const NO_OPTIONS: &str = "the SYNs' options are not all in the capture";

@@ -11,6 +11,7 @@
 mod capture;
 mod connection;
 mod curve;
+mod events;
 mod exit;
 mod found;
 mod judge;

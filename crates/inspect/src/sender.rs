@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::curve::Curve;
+use crate::events::{Ack, Counts, Data, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
 use crate::rounds::{Departure, Rounds};
 use crate::rtt::Rtt;
@@ -20,86 +21,6 @@ const MOST_RESENT: usize = 512;
 
 /// Idle restarts listed; more are counted.
 const MOST_RESTARTS: usize = 64;
-
-/// Data that left this sender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Data {
-    pub(crate) at: u64,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) identification: Option<u16>,
-}
-
-/// An acknowledgement for this sender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ack {
-    pub(crate) to: u64,
-    /// The receiver's window in bytes, if its scale is known.
-    pub(crate) window: Option<u64>,
-    pub(crate) blocks: [(u64, u64); 4],
-    pub(crate) block_count: usize,
-    /// ECN echo.
-    pub(crate) echo: bool,
-}
-
-/// A packet that was sent again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resent {
-    pub(crate) at: u64,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    /// In flight before it.
-    pub(crate) flight: u64,
-    /// In flight when data next left a round trip later.
-    pub(crate) flight_later: Option<u64>,
-    /// Whether a timer sent it, as far as one can see.
-    pub(crate) by_timer: bool,
-    /// Whether the receiver said that it had it already.
-    pub(crate) is_spurious: bool,
-}
-
-/// An idle time and what came after it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Restart {
-    pub(crate) at: u64,
-    pub(crate) idle: u64,
-    pub(crate) flight_before: u64,
-    /// Its first round's place among the rounds kept.
-    pub(crate) round: usize,
-}
-
-/// Sums over the connection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) packets: u64,
-    pub(crate) segments: u64,
-    pub(crate) bytes: u64,
-    pub(crate) data_segments: u64,
-    pub(crate) resent_segments: u64,
-    pub(crate) resent_bytes: u64,
-    pub(crate) spurious_segments: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) episodes: u64,
-    pub(crate) first_episode_segments: u64,
-    pub(crate) unseen_bytes: u64,
-    pub(crate) duplicates: u64,
-    pub(crate) reordered: u64,
-    pub(crate) restarts: u64,
-    pub(crate) out_of_window: u64,
-}
-
-/// What is known of the path before data flows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Setting {
-    /// The smaller of the MSS options; payload may be less by the timestamps.
-    pub(crate) mss_option: Option<u64>,
-    pub(crate) timestamps: bool,
-    /// From the capture's place to the sender and back: what an acknowledgement that passes here causes can pass
-    /// here that much later.
-    pub(crate) shift: u64,
-    /// The handshake's round trip, for judging gaps until there are samples.
-    pub(crate) handshake: Option<u64>,
-}
 
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -272,10 +193,12 @@ impl Sender {
 
     /// An acknowledgement passed at `at`; it reaches the sender later where the capture is not at the sender.
     pub(crate) fn ack(&mut self, at: u64, ack: Ack) {
+        // Those that are due are heard now: a host that sends no data must not pile them up.
+        self.hear_until(at);
         if self.setting.shift == 0 {
             self.hear(at, &ack);
         } else {
-            self.coming.push_back((at.saturating_add(self.setting.shift), ack));
+            self.coming.push_back((at.saturating_add(self.setting.shift - self.setting.slack), ack));
         }
     }
 
@@ -371,7 +294,7 @@ impl Sender {
     /// A round-trip sample, whole: where the capture is not at the sender, the other part comes with the shift.
     fn counts_of_time(&mut self, at: u64, newest_sent: Option<u64>) {
         if let Some(sent) = newest_sent {
-            let rtt = at.saturating_sub(sent);
+            let rtt = at.saturating_sub(sent) + self.setting.slack;
             self.rtt.sample(rtt);
             if let Some(trace) = &mut self.trace {
                 trace.rtts.push((at, rtt));

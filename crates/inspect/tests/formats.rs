@@ -163,3 +163,16 @@ fn data_both_ways_is_two_senders() {
     assert_eq!(roles, [(Some("client"), 7 * 1460), (Some("server"), 700)]);
     assert_eq!(inspection.senders[1].found.vantage, Some("receiver"));
 }
+
+#[test]
+fn the_curves_kept_for_a_report_are_the_packets() {
+    let inspection = read(&pcap(PLAIN, &frames(101, false, false)));
+    let drawn = inspection.senders[0].drawn.as_ref().expect("it was asked for");
+    assert_eq!(drawn.trace.sends.len(), 7);
+    let places: Vec<u64> = drawn.trace.acks.iter().map(|(_, place)| *place).collect();
+    assert_eq!(places, [3 * 1460, 6 * 1460]);
+    assert_eq!(drawn.trace.flight.iter().map(|(_, bytes)| *bytes).max(), Some(3 * 1460));
+    assert_eq!(drawn.exit, Some(drawn.first_data.expect("data") + 80 * made::MS));
+    let without = inspect(&pcap(PLAIN, &frames(101, false, false))[..], false).expect("a capture");
+    assert!(without.senders[0].drawn.is_none());
+}

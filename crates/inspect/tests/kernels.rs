@@ -28,6 +28,12 @@ struct Case {
 /// One way.
 const DELAY_S: f64 = 0.02;
 
+/// A packet that the path's script carries later than this was not on this path: the machine had no time for it.
+const LATEST_S: f64 = 0.01;
+
+/// How often a transfer is tried.
+const TRIES: u32 = 4;
+
 const PORT: &str = "5001";
 
 static ALONE: Mutex<()> = Mutex::new(());
@@ -80,7 +86,6 @@ fn a_loss_ends_reno_in_a_short_queue() {
         is_ipv6: false,
     };
     let Some((found, said)) = run(&case) else { return };
-    agrees(&found, &said);
     assert_eq!(found.exit_cause, Some("loss"));
     assert!(said.count("bytes_retrans") > 0, "{:?}", said.samples.last());
     is_twice_the_threshold(&found, &said);
@@ -97,7 +102,6 @@ fn a_delay_or_an_ack_train_ends_cubic_in_a_long_queue() {
         is_ipv6: false,
     };
     let Some((found, said)) = run(&case) else { return };
-    agrees(&found, &said);
     assert_eq!(said.count("bytes_retrans"), 0, "{:?}", said.samples.last());
     assert!(said.last("ssthresh").is_some(), "HyStart sets a threshold: {:?}", said.samples.last());
     assert_eq!(found.exit_cause, Some("flat"));
@@ -118,8 +122,7 @@ fn bbr_is_not_clocked_by_acknowledgements_and_drains() {
         bytes: &["4000000"],
         is_ipv6: false,
     };
-    let Some((found, said)) = run(&case) else { return };
-    agrees(&found, &said);
+    let Some((found, _)) = run(&case) else { return };
     // In its start-up Linux paces at 2.89 times the rate that comes back: acknowledgements hold it up now and then.
     assert!(matches!(found.pacing, Some("paced" | "mixed")), "{:?}", found.ack_triggered);
     assert_eq!(found.exit_cause, Some("drain"));
@@ -136,7 +139,6 @@ fn ipv6_is_followed_as_ipv4_is() {
         is_ipv6: true,
     };
     let Some((found, said)) = run(&case) else { return };
-    agrees(&found, &said);
     assert_eq!(found.exit_cause, Some("loss"));
     is_twice_the_threshold(&found, &said);
 }
@@ -151,8 +153,7 @@ fn linux_starts_again_after_an_idle_time() {
         bytes: &["300000", "2", "300000"],
         is_ipv6: false,
     };
-    let Some((found, said)) = run(&case) else { return };
-    agrees(&found, &said);
+    let Some((found, _)) = run(&case) else { return };
     assert_eq!((found.idle_restarts_total, found.exit_cause), (1, Some("none")));
     let restart = &found.idle_restarts[0];
     assert!((2.0..2.5).contains(&restart.idle_s), "{restart:?}");
@@ -160,8 +161,9 @@ fn linux_starts_again_after_an_idle_time() {
     assert!((10..=12).contains(&restart.window_segments.unwrap_or(0)), "{restart:?}");
 }
 
-/// Counts to the byte and the segment; times as closely as a kernel and a clock in user space allow.
-fn agrees(found: &Found, said: &Said) {
+/// Counts to the byte and the segment; times as closely as a kernel and a clock in user space allow. That holds however
+/// busy the machine is.
+fn agrees(found: &Found, said: &Said, late: f64) {
     let last = said.samples.last().expect("the connection was seen");
     assert_eq!(found.vantage, Some("sender"));
     assert_eq!(found.mss_bytes, Some(said.count("mss")), "{last}");
@@ -179,7 +181,7 @@ fn agrees(found: &Found, said: &Said) {
     let ours = found.min_rtt_s.expect("samples");
     assert!((ours - theirs).abs() < 0.0005 + theirs * 0.02, "{ours} s, the kernel says {theirs}");
     let handshake = found.handshake_rtt_s.expect("a handshake");
-    assert!((2.0 * DELAY_S..2.0 * DELAY_S + 0.02).contains(&handshake), "{handshake}");
+    assert!((2.0 * DELAY_S..2.0 * DELAY_S + 2.0 * late + 0.005).contains(&handshake), "{handshake}");
 }
 
 fn flight(found: &Found) -> f64 {
@@ -195,7 +197,8 @@ fn is_twice_the_threshold(found: &Found, said: &Said) {
     assert!((1.7..2.15).contains(&(flight / threshold)), "{flight} in flight, threshold {threshold}");
 }
 
-/// Runs the case; `None`, and a line that says why, where the machine does not allow it.
+/// Runs the case and compares the counts; `None`, and a line that says why, where the machine does not allow that, or
+/// more than that.
 fn run(case: &Case) -> Option<(Found, Said)> {
     if let Some(missing) = missing(case) {
         println!("skipped: {missing}, so nothing was compared with a real kernel ({})", case.name);
@@ -203,6 +206,22 @@ fn run(case: &Case) -> Option<(Found, Said)> {
     }
     // One at a time: the path keeps time in user space.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for _ in 0..TRIES {
+        let (found, said, late) = transfer(case);
+        agrees(&found, &said, late);
+        if late < LATEST_S {
+            return Some((found, said));
+        }
+    }
+    println!(
+        "skipped: the machine is too busy to keep a path's time, so nothing was compared ({})",
+        case.name
+    );
+    None
+}
+
+/// One transfer: what is found, what the kernel says, and by how much the path's script was late.
+fn transfer(case: &Case) -> (Found, Said, f64) {
     let world = World::new(case);
     let (near, far) = if case.is_ipv6 { ("fd77:1::1", "fd77:2::2") } else { ("10.77.1.1", "10.77.2.2") };
     let mut receiver = world.python("far", &["transfer.py", "receive", far, PORT]);
@@ -227,8 +246,9 @@ fn run(case: &Case) -> Option<(Found, Said)> {
     let inspection = inspect(File::open(&file).expect("a capture"), false).expect("it can be read");
     assert_eq!(inspection.tally.dropped, 0, "the capture missed packets");
     let found = inspection.senders.into_iter().next().expect("a connection").found;
-    println!("{}: {found:#?}\n{:?}", case.name, samples.last());
-    Some((found, Said { samples }))
+    let late = std::fs::read_to_string(world.folder.join("late")).expect("the path kept it");
+    println!("{}: late by {late} s\n{found:#?}\n{:?}", case.name, samples.last());
+    (found, Said { samples }, late.parse().unwrap_or(0.0))
 }
 
 /// What the machine lacks.
@@ -300,8 +320,11 @@ impl World {
             "link", "add", "near", "netns", &near, "type", "veth", "peer", "name", "router", "netns", &router,
         ]);
         let delay = DELAY_S.to_string();
-        let mut path =
-            script(Command::new("python3"), &["path.py", &router, &far, case.rate, case.queue, &delay]);
+        let late = world.folder.join("late").display().to_string();
+        let mut path = script(
+            Command::new("python3"),
+            &["path.py", &router, &far, case.rate, case.queue, &delay, &late],
+        );
         wait_for(&mut path, "ready");
         world.path = Some(path);
         // No duplicate address detection: an address is there at once.

@@ -11,7 +11,8 @@ mod synthetic;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use firstflight_report::{html, write_whole};
+use firstflight_inspect::{Found, FoundRound, Inspected};
+use firstflight_report::{Subject, html, inspected, write_whole};
 
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
@@ -60,4 +61,39 @@ fn the_script_draws_every_plot_and_the_console_stays_silent() {
     for words in ["Sequence", "Bottleneck queue", "recorded points", "start-up"] {
         assert!(document.contains(words), "{words}");
     }
+}
+
+#[test]
+fn the_page_of_captures_is_drawn_without_the_plots_that_they_cannot_fill() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no Chromium on the PATH, so the page's script was not run");
+        return;
+    };
+    let mut report = synthetic::report(2, 2);
+    report.subject = Subject::Captures;
+    report.ideal.clear();
+    report.rows.clear();
+    for run in &mut report.recordings {
+        run.queue.clear();
+        run.drops.clear();
+        let found = Found { connection: 1, rounds: vec![FoundRound::default()], ..Found::default() };
+        let one = Inspected { found, drawn: None };
+        run.label = inspected::label(Some(&run.label), &one.found);
+        let file = run.label.split(':').next().unwrap_or_default().to_owned();
+        report.rows.extend(inspected::labelled(Some(&file), &[one]).expect("records"));
+    }
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("captures.html");
+    write_whole(&page, html::render(&report).expect("renders").as_bytes()).expect("written");
+    let (document, log) = load(&browser, &page);
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 3, "the overview and two panels");
+    for words in ["In flight", "receiver's window", "Rounds", "acknowledged in order"] {
+        assert!(document.contains(words), "{words}");
+    }
+    // The script names the plots, too.
+    let source = html::render(&report).expect("renders");
+    let titled = |text: &str, title: &str| text.matches(&format!(">{title}<")).count();
+    let drawn = |title: &str| titled(&document, title) - titled(&source, title);
+    assert_eq!(["In flight", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 2, 0]);
 }
