@@ -1,6 +1,6 @@
 //! Commands in back quotes, interpreted and never executed: those that set what a script runs under.
 
-use crate::settings::Settings;
+use crate::settings::{Queue, Settings};
 
 /// Interprets a command.
 ///
@@ -33,8 +33,14 @@ fn one(words: &[String], settings: &mut Settings) -> Result<(), String> {
             return assign(&pairs, settings);
         }
         ("echo", [value, ">", path]) => return echo(value, path, settings),
-        ("tc", ["qdisc", "add" | "replace", "dev", "tun0", "root", "fq"]) => settings.paces = true,
-        ("tc", ["qdisc", "add" | "replace", "dev", "tun0", "root", "pfifo"]) => settings.paces = false,
+        ("tc", ["qdisc", "add" | "replace", "dev", "tun0", "root", queue @ ..]) => {
+            settings.queue = match queue {
+                ["fq"] => Queue::Fair,
+                ["pfifo"] => Queue::Fifo,
+                ["pfifo", "limit", "0"] => Queue::Full,
+                _ => return Err(format!("the queue `{}`", queue.join(" "))),
+            };
+        }
         ("ip", ["tcp_metrics", "flush", "all"]) | ("sleep", [_]) | ("true", []) => {}
         // What `set_sysctls.py` leaves behind for the end.
         _ if name.starts_with("sysctl_restore_") => {}
@@ -48,9 +54,18 @@ fn assign(pairs: &[&str], settings: &mut Settings) -> Result<(), String> {
         let Some((name, value)) = pair.split_once('=') else {
             return Err(format!("the sysctl argument `{pair}`"));
         };
-        settings.set_sysctl(name.trim(), value.trim())?;
+        settings.set_sysctl(name.trim(), &products(value.trim()))?;
     }
     Ok(())
+}
+
+/// `$((15*1024*1024))` as the shell has it; anything else in such brackets stays.
+fn products(text: &str) -> String {
+    let Some((before, rest)) = text.split_once("$((") else { return text.to_owned() };
+    let Some((inside, after)) = rest.split_once("))") else { return text.to_owned() };
+    let factors = inside.split('*').map(|factor| factor.trim().parse::<u64>().ok());
+    let product = factors.reduce(|product, factor| product?.checked_mul(factor?)).flatten();
+    product.map_or_else(|| text.to_owned(), |product| format!("{before}{product}{}", products(after)))
 }
 
 fn echo(value: &str, path: &str, settings: &mut Settings) -> Result<(), String> {
@@ -173,7 +188,7 @@ mod tests {
         assert_eq!(settings.number("tcp_slow_start_after_idle"), 1);
         assert_eq!(settings.number("tcp_min_tso_segs"), 10);
         assert_eq!(settings.part("tcp_rmem", 2), 2);
-        assert!(settings.paces);
+        assert_eq!(settings.queue, Queue::Fair);
     }
 
     #[test]
@@ -183,7 +198,7 @@ mod tests {
             interpret("true\n\nrm -rf /", &mut settings),
             Err((2, "the command `rm -rf /`".to_owned()))
         );
-        assert!(interpret("tc qdisc replace dev tun0 root pfifo limit 0", &mut settings).is_err());
+        assert!(interpret("tc qdisc replace dev tun0 root netem loss 1%", &mut settings).is_err());
         assert!(interpret("echo 1 > /etc/passwd", &mut settings).is_err());
     }
 }

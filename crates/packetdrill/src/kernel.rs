@@ -3,6 +3,7 @@
 mod calls;
 mod connection;
 mod constants;
+mod device;
 mod poll;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -10,11 +11,12 @@ use std::collections::{BTreeMap, VecDeque};
 use firstflight_tcp::{Flags, Segment};
 
 use crate::problem::Problem;
-use crate::settings::Settings;
+use crate::settings::{Queue, Settings};
 
 pub(crate) use calls::Outcome;
 pub(crate) use connection::Connection;
 pub(crate) use constants::{constant, named};
+use device::Device;
 
 /// Sockets, connections, and what they sent.
 pub(crate) struct Kernel {
@@ -23,6 +25,7 @@ pub(crate) struct Kernel {
     now: i64,
     sockets: BTreeMap<i64, Socket>,
     connections: Vec<Connection>,
+    device: Device,
     /// What was sent and not compared yet, and when.
     sent: VecDeque<(i64, Segment)>,
     /// The script's name for each of the endpoint's timestamps.
@@ -66,6 +69,7 @@ impl Kernel {
             now: 0,
             sockets: BTreeMap::new(),
             connections: Vec::new(),
+            device: Device::default(),
             sent: VecDeque::new(),
             timestamps: BTreeMap::new(),
         }
@@ -90,7 +94,8 @@ impl Kernel {
 
     /// Serves the next timer that is due before `before`; whether there was one.
     pub(crate) fn step(&mut self, before: i64) -> bool {
-        let next = self.connections.iter().filter_map(Connection::next_timer).min();
+        let timers = self.connections.iter().filter_map(Connection::next_timer);
+        let next = timers.chain(self.device.next_departure()).min();
         let Some(at) = next.map(|at| at.max(self.now)).filter(|at| *at < before) else { return false };
         self.now = at;
         for connection in &mut self.connections {
@@ -142,6 +147,11 @@ impl Kernel {
         let Some(connection) = self.connections.last_mut() else {
             return Err(Problem::unsupported(line, "a segment for no connection"));
         };
+        if connection.is_gone() {
+            let answer = reset_for(segment);
+            self.sent.extend(answer.map(|answer| (now, answer)));
+            return Ok(());
+        }
         connection.on_segment(now, segment);
         self.collect();
         Ok(())
@@ -149,11 +159,16 @@ impl Kernel {
 
     /// Takes what the connections send now.
     fn collect(&mut self) {
-        for connection in &mut self.connections {
-            while let Some(segment) = connection.transmit(self.now) {
-                self.sent.push_back((self.now, segment));
+        if self.settings.queue != Queue::Full {
+            for connection in &mut self.connections {
+                while let Some(segment) = connection.transmit(self.now) {
+                    self.device.take(segment);
+                }
+                let rate = if self.settings.queue == Queue::Fair { connection.pacing_rate() } else { None };
+                self.device.flush(self.now, rate, connection.info().data_segments);
             }
         }
+        self.sent.extend(self.device.departed(self.now));
     }
 
     fn connection(&self, socket: &Socket) -> Option<&Connection> {
@@ -167,4 +182,16 @@ impl Kernel {
     fn acceptable(&self) -> Option<usize> {
         self.connections.iter().position(Connection::is_acceptable)
     }
+}
+
+/// The reset that answers a segment for no connection (RFC 9293 section 3.10.7.1).
+fn reset_for(segment: &Segment) -> Option<Segment> {
+    if segment.flags.has(Flags::RST) {
+        return None;
+    }
+    if segment.flags.has(Flags::ACK) {
+        return Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+    }
+    let ack = segment.seq.wrapping_add(segment.sequence_length());
+    Some(Segment { ack, flags: Flags::RST.with(Flags::ACK), ..Segment::default() })
 }

@@ -374,9 +374,9 @@ fn set(settings: &mut Settings, option: &ScriptOption) -> Result<(), Problem> {
             "ipv6" => settings.headers = 60,
             _ => return Err(wrong()),
         },
-        // What these say has no meaning where there are no addresses, ports or devices.
+        // What these say has no meaning where there are no addresses, ports or devices; segments are taken whole.
         "define" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port" | "connect_port"
-        | "verbose" | "v" | "speed" | "no_cleanup" => {}
+        | "mss" | "verbose" | "v" | "speed" | "no_cleanup" => {}
         _ => return Err(Problem::unsupported(*line, format!("the option `--{name}`"))),
     }
     Ok(())

@@ -17,9 +17,20 @@ pub(crate) struct Settings {
     pub(crate) headers: u16,
     /// `hystart_detect` of `tcp_cubic`.
     pub(crate) hystart: &'static str,
-    /// Whether the device's queue is `fq`, which paces.
-    pub(crate) paces: bool,
+    /// The device's queue.
+    pub(crate) queue: Queue,
     sysctls: BTreeMap<&'static str, String>,
+}
+
+/// What the device does with what is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Queue {
+    /// `pfifo`: it leaves at once.
+    Fifo,
+    /// `fq`: it leaves at the pace that TCP asks for.
+    Fair,
+    /// `pfifo limit 0`: nothing is taken, and TCP is told so.
+    Full,
 }
 
 /// A sysctl under `net.ipv4.` that means something here, and Linux's default.
@@ -92,7 +103,7 @@ impl Default for Settings {
             mtu: 1_500,
             headers: 40,
             hystart: "both",
-            paces: false,
+            queue: Queue::Fifo,
             sysctls: SYSCTLS.iter().map(|sysctl| (sysctl.name, sysctl.default.to_owned())).collect(),
         }
     }
@@ -151,7 +162,7 @@ impl Settings {
         for (name, value) in SUITE_DEFAULTS {
             self.sysctls.insert(name, (*value).to_owned());
         }
-        self.paces = false;
+        self.queue = Queue::Fifo;
     }
 }
 

@@ -77,6 +77,11 @@ pub struct Config {
     pub min_rto: Span,
     /// The initial sequence number.
     pub initial_sequence: u32,
+    /// Whether to go with Linux where it and the RFCs differ: the round trip that RACK waits for is that of the last
+    /// segment looked at; RACK's and the probe's timers run 2 ms longer; SACK blocks of an old ACK count; a window that a mark
+    /// reduces is steered to by PRR; once reordering was seen, what is SACKed widens the window too; without SACK,
+    /// duplicate ACKs count as what they acknowledge later.
+    pub as_linux: bool,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,
     /// The window scale to offer; else the least with which the whole receive buffer can be offered.
@@ -107,6 +112,7 @@ impl Default for Config {
             recovery: Recovery::Rack,
             min_rto: Span::from_secs(1),
             initial_sequence: 0,
+            as_linux: false,
             tail_loss_probe: true,
             window_scale: None,
             options_in_mss: false,

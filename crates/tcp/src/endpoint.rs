@@ -225,6 +225,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.set_nagle(on);
     }
 
+    /// Bounds what is written and not acknowledged, if the endpoint cuts for offload; unbounded at first.
+    pub fn set_send_limit(&mut self, bytes: u64) {
+        self.sender.set_send_limit(bytes);
+    }
+
+    /// Bytes written that found no room within [`Endpoint::set_send_limit`]; they go on as room is made.
+    pub fn untaken(&self) -> u64 {
+        self.sender.untaken()
+    }
+
+    /// Gives up what found no room; how many bytes it was.
+    pub fn drop_untaken(&mut self) -> u64 {
+        self.sender.drop_untaken()
+    }
+
     /// Resets the connection: a RST is ready to transmit, and nothing after it.
     pub fn reset(&mut self) {
         if matches!(self.state, State::SynReceived | State::Open) {

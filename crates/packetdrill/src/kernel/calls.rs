@@ -169,16 +169,22 @@ impl Kernel {
         if connection.standing() == Standing::Opening {
             return Ok(if nonblocking { failed("EAGAIN") } else { Outcome::Blocks });
         }
-        // The last buffer is filled whole, whatever is left of the limit.
-        let room = connection.room();
-        if room == 0 && bytes > 0 {
-            return Ok(if nonblocking { failed("EAGAIN") } else { Outcome::Blocks });
+        if connection.writing.is_none() {
+            connection.writing = Some(bytes);
+            connection.endpoint().write(bytes);
+            self.collect();
         }
-        let taken = if bytes <= room + BUFFER { bytes } else { room };
-        if taken < bytes && !nonblocking {
+        let connection = &mut self.connections[at];
+        let untaken = connection.endpoint().untaken();
+        if untaken > 0 && !nonblocking {
             return Ok(Outcome::Blocks);
         }
-        connection.endpoint().write(taken);
+        connection.writing = None;
+        let taken = bytes - connection.endpoint().drop_untaken();
+        self.collect();
+        if taken == 0 && bytes > 0 {
+            return Ok(failed("EAGAIN"));
+        }
         Ok(gave(i64::try_from(taken).unwrap_or(i64::MAX)))
     }
 
@@ -292,7 +298,9 @@ impl Kernel {
         if let SocketState::Connected(at) = state {
             let connection = &mut self.connections[at];
             match name {
-                "SO_SNDBUF" | "SO_SNDBUFFORCE" => connection.send_buffer = options.send_buffer.unwrap_or(0),
+                "SO_SNDBUF" | "SO_SNDBUFFORCE" => {
+                    connection.set_send_buffer(options.send_buffer.unwrap_or(0));
+                }
                 "TCP_NODELAY" => connection.endpoint().set_nagle(!options.no_delay),
                 "SO_RCVBUF" | "SO_RCVBUFFORCE" | "TCP_MAXSEG" | "TCP_CONGESTION" => {
                     return Err(arguments.unsupported(&format!("{name} on a connection")));
@@ -345,9 +353,6 @@ impl Kernel {
         self.sockets.get_mut(&number).ok_or_else(unknown)
     }
 }
-
-/// Linux allows a buffer more than the limit when some of it is left; a buffer holds up to 64 kB.
-const BUFFER: u64 = 65_536;
 
 /// The arguments of a call.
 pub(super) struct Arguments<'a> {

@@ -2,14 +2,16 @@
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, Value};
 use firstflight::schemes::Initial;
-use firstflight::{Controller, Span, Time};
+use firstflight::{Bytes, Controller, Rate, Span, Time};
 use firstflight_tcp::{AckPolicy, Config, Endpoint, Info, Offload, Recovery, Role, Segment, Standing};
 
 use super::SocketOptions;
-use crate::settings::Settings;
+use crate::settings::{Queue, Settings};
 
 /// Virtual time begins this long after the endpoint's zero, so that no timestamp is 0.
 const EPOCH: Span = Span::from_secs(1_000);
+/// Linux `TCP_CLOSE`.
+const CLOSED: u8 = 7;
 /// RFC 6928 section 2.
 const INITIAL_WINDOW: u32 = 10;
 
@@ -26,6 +28,8 @@ pub(crate) struct Connection {
     pub(crate) reading_shut: bool,
     /// Bytes that may wait to be sent or acknowledged.
     pub(crate) send_buffer: u64,
+    /// The size of a write that is being taken in.
+    pub(crate) writing: Option<u64>,
     /// The error that the next call gets, once.
     pub(crate) error: Option<&'static str>,
     pub(crate) error_seen: bool,
@@ -49,6 +53,8 @@ impl Connection {
         let mut endpoint =
             Endpoint::new(role, &config(role, settings, options), controller(settings, options));
         endpoint.set_nagle(!options.no_delay);
+        let send_buffer = options.send_buffer.unwrap_or_else(|| settings.part("tcp_wmem", 1).max(262_144));
+        endpoint.set_send_limit(send_buffer);
         Self {
             endpoint,
             accepted: role == Role::Client,
@@ -56,7 +62,8 @@ impl Connection {
             orphaned: false,
             shut: false,
             reading_shut: false,
-            send_buffer: options.send_buffer.unwrap_or_else(|| settings.part("tcp_wmem", 1).max(262_144)),
+            send_buffer,
+            writing: None,
             error: None,
             error_seen: false,
             was_open: false,
@@ -101,6 +108,20 @@ impl Connection {
         self.endpoint.info()
     }
 
+    /// What Linux paces at (`tcp_update_pacing_rate`).
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+        let info = self.info();
+        let starting = info.ssthresh.is_none_or(|ssthresh| info.cwnd < ssthresh / 2);
+        let outstanding = Bytes::new(info.outstanding.saturating_mul(u64::from(info.mss)));
+        info.cwnd.max(outstanding).scale(if starting { 200 } else { 120 }, 100).per(info.srtt?)
+    }
+
+    /// Whether there is no connection any more: whoever sends something is reset (RFC 9293 section 3.10.7.1). Who
+    /// closed first waits, and answers.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_over() && self.info().state == CLOSED
+    }
+
     pub(crate) fn standing(&self) -> Standing {
         self.endpoint.standing()
     }
@@ -113,6 +134,11 @@ impl Connection {
     /// Whether the peer will send no more.
     pub(crate) fn at_end(&self) -> bool {
         self.endpoint.peer_closed()
+    }
+
+    pub(crate) fn set_send_buffer(&mut self, bytes: u64) {
+        self.send_buffer = bytes;
+        self.endpoint.set_send_limit(bytes);
     }
 
     /// Bytes that the send buffer still takes.
@@ -159,6 +185,7 @@ fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
         recovery: Recovery::Rack,
         min_rto: Span::from_millis(200),
         options_in_mss: true,
+        as_linux: true,
         offload: Some(Offload {
             min_segments: u16::try_from(settings.number("tcp_min_tso_segs")).unwrap_or(u16::MAX),
             window_divisor: u16::try_from(settings.number("tcp_tso_win_divisor")).unwrap_or(u16::MAX),
@@ -173,12 +200,11 @@ fn controller(settings: &Settings, options: &SocketOptions) -> AnyController {
     let cubic = congestion != "reno";
     let word = |word| ("detect", Value::Word(word));
     let built = if cubic {
-        let paced = ("paced", Value::Word(if settings.paces { "yes" } else { "no" }));
+        let paced = ("paced", Value::Word(if settings.queue == Queue::Fair { "yes" } else { "no" }));
         registry::scheme("hystart-linux")
             .and_then(|entry| entry.build(initial, &[word(settings.hystart), paced]).ok())
     } else {
-        registry::scheme(if settings.paces { "slow-start-paced" } else { "slow-start" })
-            .and_then(|entry| entry.build(initial, &[]).ok())
+        registry::scheme("slow-start").and_then(|entry| entry.build(initial, &[]).ok())
     };
     // These names and settings are this workspace's own.
     let scheme = built.unwrap_or_else(|| firstflight::schemes::SlowStart::new(initial).into());

@@ -93,6 +93,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                         fin: flags.has(Flags::FIN),
                         ce: self.options.ecn && segment.ecn == Ecn::Ce,
                         cwr: flags.has(Flags::CWR),
+                        closing: self.sender.fin_sent(),
                     },
                 );
             }

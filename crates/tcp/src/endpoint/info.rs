@@ -57,7 +57,7 @@ pub struct Info {
     pub outstanding: u64,
     /// Of those, selectively acknowledged.
     pub sacked: u64,
-    /// Of those, found lost and not sent again.
+    /// Of those, found lost, sent again or not.
     pub lost: u64,
     /// Of those, sent again and in the network.
     pub resent: u64,

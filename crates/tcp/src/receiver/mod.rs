@@ -67,6 +67,8 @@ pub(crate) struct Incoming {
     pub(crate) fin: bool,
     pub(crate) ce: bool,
     pub(crate) cwr: bool,
+    /// Whether our own FIN is out.
+    pub(crate) closing: bool,
 }
 
 impl Receiver {
@@ -157,6 +159,8 @@ impl Receiver {
             return;
         }
         let had_hole = !self.queue.is_empty();
+        // RFC 2883 section 4.1: a part of what came now had come before.
+        self.dsack = self.dsack.or(self.queue.overlap(admitted));
         let joined = self.queue.join(admitted);
         let before = self.received();
         self.next = joined;
@@ -197,13 +201,17 @@ impl Receiver {
             AckPolicy::Delayed | AckPolicy::FreeBsd | AckPolicy::WindowsXp => false,
         };
         // RFC 3168 section 6.1.3 wants marks echoed without delay; a FIN closes at once.
-        let urgent = had_hole || segment.fin || self.echo != self.ece_last;
+        // Linux answers the FIN that closes an open connection as it answers data, since the application will (it "enters
+        // pingpong mode"): after its delay, which is none before any data came.
+        let lazy = self.policy == AckPolicy::Linux && segment.fin && !segment.closing;
+        let urgent = had_hole || segment.fin && !lazy || self.echo != self.ece_last;
         let two_segments = self.unacknowledged >= 2 * self.largest.max(1);
-        if quick || urgent || two_segments {
+        if quick && !lazy || urgent || two_segments && !(lazy && segment.len == 0) {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Later;
-            self.delayed_at = Some(now + self.delay);
+            let delay = if lazy && self.largest == 0 { Span::ZERO } else { self.delay };
+            self.delayed_at = Some(now + delay);
         }
     }
 

@@ -18,6 +18,12 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
+    /// The first range, if it begins before `end`: what of it had arrived.
+    pub(crate) fn overlap(&self, end: u64) -> Option<(u64, u64)> {
+        let (&start, &upto) = self.ranges.first_key_value()?;
+        (start < end).then_some((start, upto.min(end)))
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.ranges.len()
     }
@@ -105,6 +111,15 @@ mod tests {
         assert_eq!(queue.report(4).collect::<Vec<_>>(), [(10, 40), (50, 60)]);
         assert_eq!(queue.join(10), 40);
         assert_eq!(queue.count(), 1);
+    }
+
+    #[test]
+    fn the_part_of_a_segment_that_came_before_is_told() {
+        let mut queue = Reassembly::default();
+        queue.insert(10, 20);
+        assert_eq!(queue.overlap(15), Some((10, 15)));
+        assert_eq!(queue.overlap(30), Some((10, 20)));
+        assert_eq!(queue.overlap(10), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use firstflight::{Ack, Avoidance, Bytes, Event, Loss, RttSample, Span, Startup, Time};
 
 use super::prr::{Prr, PrrAck};
+use super::rack::{LEAST_TIMEOUT, REORDERING};
 use super::recovery::{Budget, Episode, Mode, Undo};
 use super::{DUP_THRESH, Sender};
 use crate::config::Recovery;
@@ -47,9 +48,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.last_received = Some(now);
         self.count_in_recovery(1);
         self.unanswered_probes = 0;
-        if input.ack < self.una {
+        let old = AckInput { ack: self.una, window: self.rwnd, ..*input };
+        let input = if input.ack >= self.una {
+            input
+        } else if self.rules.as_linux && !input.blocks.is_empty() {
+            // Its blocks are news all the same.
+            &old
+        } else {
             return true;
-        }
+        };
         let progress = self.take_in(now, input);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
@@ -67,11 +74,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.una > self.cwr_until {
             self.reducing_for_marks = false;
         }
+        // Linux answers a mark before it counts what the ACK acknowledges.
+        let ece = input.ece && !self.rules.as_linux;
+        self.note_marks(now, input.ece && self.rules.as_linux);
         self.tell_acked(now, &progress);
         self.end_episode_if_repaired(now);
         self.note_losses(now, &progress);
         self.limited_transmit();
-        self.note_marks(now, input.ece);
+        self.note_marks(now, ece);
+        self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
         true
     }
@@ -87,6 +98,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.set_window(input.ack, input.window);
         if self.recovery.uses_sack() {
             for &(start, end) in input.blocks {
+                if let Some(queue) = &mut self.queue {
+                    queue.cut(start);
+                    queue.cut(end);
+                }
                 if start >= self.una && end <= self.nxt && start < end {
                     self.board.sack(start, end, &mut self.arrivals);
                 }
@@ -104,7 +119,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             if i >= cumulative {
                 sacked += delivered.bytes.get();
             }
-            self.rack.delivered(now, min_rtt, arrival);
+            if !self.rules.as_linux {
+                self.rack.delivered(now, min_rtt, arrival, false);
+            }
             self.approved.delivered(delivered.packet, self.next_packet, self.nxt);
             if newest.is_none_or(|n| self.arrivals[n].delivered.packet < delivered.packet) {
                 newest = Some(i);
@@ -113,6 +130,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 newest_clean = newest_clean.max(Some(delivered.sent_at));
             }
             self.delivered.push(delivered);
+        }
+        if self.rules.as_linux {
+            // What was selectively acknowledged comes first there.
+            let (whole, selective) = self.arrivals.split_at(cumulative);
+            for arrival in selective.iter().chain(whole) {
+                self.rack.delivered(now, min_rtt, arrival, true);
+            }
+            if advanced > 0 && !self.recovery.uses_sack() {
+                // `tcp_remove_reno_sacks`: the duplicates before told of all but one.
+                let told = (self.mss * self.dupacks).get();
+                bytes = bytes.saturating_sub(told).max(bytes.min(self.mss.get()));
+            }
         }
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
         // before it, and says nothing about the round trip.
@@ -155,7 +184,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let ack = Ack {
             packets: &packets,
             bytes: Bytes::new(progress.bytes),
-            advanced: Bytes::new(progress.advanced),
+            advanced: Bytes::new(self.counts(progress)),
             sacked: Bytes::new(progress.sacked),
             segments: progress.segments,
             duplicate: progress.duplicate,
@@ -167,6 +196,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
         self.tell(now, &Event::Acked(ack));
         self.delivered = packets;
+    }
+
+    /// What of an ACK may widen the window: Linux looks itself at whether the window was the limit, and once reordering
+    /// was seen it counts what is delivered in any order (`tcp_may_raise_cwnd`).
+    fn counts(&self, progress: &Progress) -> u64 {
+        if !self.rules.as_linux {
+            return progress.advanced;
+        }
+        let window = self.plan.window;
+        let slow_start = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh);
+        if !self.usage.is_limit(window.packets(self.mss), slow_start) {
+            return 0;
+        }
+        if self.rack.reordering > REORDERING {
+            progress.advanced.max(progress.bytes)
+        } else {
+            progress.advanced
+        }
     }
 
     /// ns-2 lowers its pipe for every ACK of a recovery, stale ones included.
@@ -263,7 +310,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             || self.board.sacked_segments() >= DUP_THRESH;
         let patience = self.rack.patience(self.rtt.srtt(), self.rtt.min(), eager);
         let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
-        self.reorder_at = overdue.next.map(|sent_at| sent_at + patience);
+        let more = if self.rules.as_linux { LEAST_TIMEOUT } else { Span::ZERO };
+        self.reorder_at = overdue.next.map(|sent_at| sent_at + patience + more);
     }
 
     /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
@@ -278,12 +326,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.extra = 0;
         self.forced = true;
         self.probe_at = None;
+        let prior = self.plan.window;
         self.tell_lost(now);
         self.answer_marks_with_this();
         let budget = match self.recovery {
             Recovery::Rack => {
                 let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);
-                let mut prr = Prr::begin(outstanding, sacked_before, Bytes::new(progress.advanced));
+                let mut prr = if self.rules.as_linux {
+                    // `prior_cwnd`.
+                    Prr::begin(prior, Bytes::ZERO, Bytes::ZERO)
+                } else {
+                    Prr::begin(outstanding, sacked_before, Bytes::new(progress.advanced))
+                };
                 prr.on_ack(&self.prr_ack(progress));
                 Budget::Proportional(prr)
             }
@@ -335,8 +389,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let (one, acked) = (self.signed(1), i64::try_from(progress.advanced).unwrap_or(i64::MAX));
         let partial = progress.advanced > 0;
         let full = progress.advanced >= self.mss.get();
+        let as_linux = self.rules.as_linux;
         let Mode::Recovery(episode) = &mut self.mode else { return };
         match &mut episode.budget {
+            Budget::Proportional(_) if as_linux && ack.delivered.is_zero() => {}
             Budget::Proportional(prr) => prr.on_ack(&ack),
             Budget::Pipe => {}
             // ns-2 deflates the window at once.
@@ -403,8 +459,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.approved.congested(self.una);
         if matches!(self.mode, Mode::Open) {
             self.undo = Undo::default();
+            let prior = self.plan.window;
             self.tell(now, &Event::Marked);
             self.reducing_for_marks = true;
+            self.reduction = self.rules.as_linux.then(|| Prr::begin(prior, Bytes::ZERO, Bytes::ZERO));
+        }
+    }
+
+    /// Linux steers to what a mark left of the window by PRR, as it does after a loss.
+    fn steer_to_reduction(&mut self, progress: &Progress) {
+        if !self.reducing_for_marks {
+            self.reduction = None;
+        }
+        let ack = self.prr_ack(progress);
+        if let Some(reduction) = &mut self.reduction
+            && !ack.delivered.is_zero()
+        {
+            reduction.on_ack(&ack);
         }
     }
 

@@ -59,6 +59,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             let bytes = Bytes::new(u64::from(range.len));
             let forced = core::mem::take(&mut self.forced);
             if !forced && !self.fits(bytes) {
+                self.take_in_writes(now);
                 self.limit = SendLimit::Window;
                 return None;
             }
@@ -147,10 +148,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Err(limit) => {
                 self.limit = match limit {
                     Limit::Application => SendLimit::App,
-                    Limit::Window => SendLimit::Window,
+                    Limit::Window => {
+                        self.usage.note(self.una, self.nxt, self.board.segments(), true);
+                        SendLimit::Window
+                    }
                     Limit::Receiver => SendLimit::Receiver,
                 };
                 None
+            }
+        }
+    }
+
+    /// What was written is taken over even while nothing may leave.
+    fn take_in_writes(&mut self, now: Time) {
+        if self.queue.is_some() {
+            let situation = self.situation(now);
+            if let Some(queue) = &mut self.queue {
+                queue.take_in_all(&situation);
             }
         }
     }
@@ -266,6 +280,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Next::New { len, fin } => (self.nxt, len, fin, false),
         };
         let bytes = Bytes::new(u64::from(len));
+        // Of the moment before, by which bursts are cut.
+        let situation = (retransmission && self.queue.is_some()).then(|| self.situation(now));
         let packet = self.next_packet;
         self.next_packet += 1;
         let (since_delivery, since_first_sent) = self.rate.on_send(now, self.board.pipe().is_zero());
@@ -282,6 +298,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let sent = Sent { packet, bytes, tag: self.plan.tag, retransmission };
         self.pacer.sent(now, bytes + self.overhead());
         let counted_first = retransmission && self.is_first_of_count();
+        if let Some(reduction) = &mut self.reduction {
+            reduction.sent(bytes);
+        }
         if let Mode::Recovery(episode) = &mut self.mode {
             match &mut episode.budget {
                 Budget::Proportional(prr) => prr.sent(bytes),
@@ -302,6 +321,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Next::New { .. } => {
                 self.board.sent(start, len, fin, &how);
                 self.nxt = start + u64::from(len) + u64::from(fin);
+                let full = self.board.in_network() >= self.window().packets(self.mss);
+                self.usage.note(self.una, self.nxt, self.board.segments(), full);
             }
         }
         self.packets_sent += u64::from(len > 0);
@@ -316,8 +337,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let cwr = !retransmission && core::mem::take(&mut self.cwr_due);
         let (end, mss) = (start + u64::from(len), self.mss.get());
         let push = len > 0
-            && self.queue.as_mut().is_some_and(|queue| {
-                if retransmission { queue.is_pushed(end) } else { queue.sent(now, end, mss, u64::from(len)) }
+            && self.queue.as_mut().is_some_and(|queue| match &situation {
+                Some(situation) => queue.resent(situation, start, end),
+                None => queue.sent(now, end, mss, u64::from(len)),
             });
         Outgoing { start, len, fin, cwr, push, sent }
     }

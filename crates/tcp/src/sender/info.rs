@@ -13,6 +13,27 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
+    pub(crate) fn set_send_limit(&mut self, bytes: u64) {
+        if let Some(queue) = &mut self.queue {
+            queue.set_limit(bytes);
+        }
+    }
+
+    /// Stream bytes written that found no room.
+    pub(crate) fn untaken(&self) -> u64 {
+        self.queue.as_ref().map_or(0, super::offload::Queue::untaken)
+    }
+
+    /// Gives up what found no room; how much it was.
+    pub(crate) fn drop_untaken(&mut self) -> u64 {
+        let untaken = self.untaken();
+        if let Some(queue) = &mut self.queue {
+            queue.drop_untaken();
+            self.written -= untaken;
+        }
+        untaken
+    }
+
     /// Stream bytes written and not acknowledged.
     pub(crate) fn queued(&self) -> u64 {
         self.written - self.una.min(self.written)
@@ -39,7 +60,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             send_window: self.rwnd,
             outstanding: self.board.segments(),
             sacked: self.board.sacked_segments().max(self.dupacks.min(self.board.segments())),
-            lost: self.board.lost_segments(),
+            lost: self.board.lost_segments() + self.board.resent_segments(),
             resent: self.board.resent_segments(),
             retransmissions: self.retransmissions,
             data_segments: self.packets_sent,

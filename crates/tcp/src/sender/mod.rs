@@ -16,22 +16,25 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod timers;
+mod usage;
 
 use std::collections::VecDeque;
 
 use firstflight::{
-    Avoidance, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Path, Plan, Rate,
+    Avoidance, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path, Plan, Rate,
     SendLimit, Span, Startup, Time, Told,
 };
 
 use crate::config::{Config, Recovery};
 use crate::endpoint::Happening;
+use prr::Prr;
 use quick_start::Approved;
 use rack::{Probe, Rack};
 use rate::RateSampler;
 use recovery::{Budget, Mode, Undo};
 use rtt::RttEstimator;
 use scoreboard::{Arrival, DUP_THRESH, Scoreboard};
+use usage::Usage;
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
@@ -50,7 +53,10 @@ pub(crate) struct Sender<S, R, A> {
     mode: Mode,
     undo: Undo,
     recovery: Recovery,
-    probes_tail: bool,
+    rules: Rules,
+    usage: Usage,
+    /// A mark reduced the window, and PRR steers to it.
+    reduction: Option<Prr>,
 
     mss: Bytes,
     wire: Bytes,
@@ -135,7 +141,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             mode: Mode::Open,
             undo: Undo::default(),
             recovery: config.recovery,
-            probes_tail: config.tail_loss_probe,
+            rules: Rules { probes_tail: config.tail_loss_probe, as_linux: config.as_linux },
+            usage: Usage::default(),
+            reduction: None,
             mss,
             wire: mss + Bytes::new(40),
             una: 0,
@@ -277,6 +285,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The window that governs sending now, limited transmit aside.
     pub(crate) fn window(&self) -> Bytes {
         match self.mode {
+            Mode::Open if self.reducing_for_marks => {
+                self.reduction.map_or(self.plan.window, |reduction| reduction.window())
+            }
             Mode::Open | Mode::Loss { .. } => self.plan.window,
             Mode::Recovery(episode) => match episode.budget {
                 Budget::Proportional(prr) => prr.window(),
@@ -369,7 +380,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Takes over the plan after a call.
     fn adopt(&mut self, path: &Path, call: impl FnOnce() -> Call) {
         self.plan = self.controller.plan(path);
-        self.pacer.adopt(&self.plan);
+        let mut plan = self.plan;
+        if self.rules.as_linux && matches!(plan.pacing, Pacing::Rate { .. }) {
+            // A device's queue paces there.
+            plan.pacing = Pacing::AckClock;
+        }
+        self.pacer.adopt(&plan);
         let mut notes = Vec::new();
         while let Some(note) = self.controller.take_note() {
             self.happenings.push_back(Happening::Control(note));
@@ -381,6 +397,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             told.push_back(Told { call: call(), path: *path, plan: self.plan, notes });
         }
     }
+}
+
+/// What a host may choose of how losses are found and answered: see [`Config`].
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    probes_tail: bool,
+    as_linux: bool,
 }
 
 /// What the handshake agreed on.

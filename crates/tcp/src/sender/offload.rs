@@ -4,7 +4,7 @@
 //!
 //! It decides which segment leaves with which; windows and losses are decided where they are for every other host.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use firstflight::{Rate, Span, Time};
 
@@ -67,6 +67,10 @@ pub(super) struct Queue {
     pushed: u64,
     /// Where PSH stands in what was sent and is not acknowledged.
     pushes: VecDeque<u64>,
+    /// Where the buffers that were sent end: what is sent again leaves in bursts within one of them.
+    cuts: BTreeSet<u64>,
+    /// The end of the burst that is sent again.
+    again: Option<u64>,
     /// The burst that is leaving, and whether its last segment has PSH.
     burst: Option<(u64, bool)>,
     tries: Try,
@@ -74,6 +78,9 @@ pub(super) struct Queue {
     small: u64,
     /// When the last burst left.
     last: Option<Time>,
+    /// Bytes unacknowledged beyond which no buffer is begun (`sk_sndbuf`), and whether one waits for room.
+    limit: u64,
+    waits: bool,
     /// Whether small segments wait for the acknowledgement of small ones (RFC 9293 section 3.7.4, as Minshall has
     /// it).
     pub(super) nagle: bool,
@@ -114,10 +121,14 @@ impl Queue {
             end: 0,
             pushed: 0,
             pushes: VecDeque::new(),
+            cuts: BTreeSet::new(),
+            again: None,
             burst: None,
             tries: Try::All,
             small: 0,
             last: None,
+            limit: u64::MAX,
+            waits: false,
             nagle: true,
         }
     }
@@ -160,7 +171,11 @@ impl Queue {
         if payload < mss {
             self.small = end;
         }
-        let Some((burst_end, many)) = self.burst else { return self.is_pushed(end) };
+        let Some((burst_end, many)) = self.burst else {
+            self.cuts.insert(end);
+            return self.is_pushed(end);
+        };
+        self.cuts.insert(burst_end);
         let ends = end >= burst_end;
         if ends {
             self.burst = None;
@@ -171,6 +186,33 @@ impl Queue {
         ends && many || self.is_pushed(end)
     }
 
+    /// A sent buffer is parted at `at`: a SACK block ends or begins there.
+    pub(super) fn cut(&mut self, at: u64) {
+        if self.cuts.last().is_some_and(|last| at < *last) {
+            self.cuts.insert(at);
+        }
+    }
+
+    /// `[start, end)` left again (`tcp_xmit_retransmit_queue`): a burst of as many segments as fit the window, of one
+    /// buffer; whether it has PSH.
+    pub(super) fn resent(&mut self, at: &Situation, start: u64, end: u64) -> bool {
+        if let Some(last) = self.again.filter(|last| start < *last) {
+            if end >= last {
+                self.again = None;
+            }
+            return end >= last || self.is_pushed(end);
+        }
+        self.again = None;
+        let buffer = self.cuts.range(start + 1..).next().map_or(end, |cut| *cut);
+        let most = at.cwnd.saturating_sub(at.in_flight).min(self.most_segments(at)).max(1);
+        let burst = buffer.min(start + most * at.mss).max(end);
+        self.cuts.insert(burst);
+        if burst > end {
+            self.again = Some(burst);
+        }
+        burst == end && self.is_pushed(end)
+    }
+
     /// Whether PSH stands at `end`.
     pub(super) fn is_pushed(&self, end: u64) -> bool {
         self.pushes.contains(&end)
@@ -179,6 +221,9 @@ impl Queue {
     fn forget(&mut self, una: u64) {
         while self.pushes.front().is_some_and(|end| *end <= una) {
             self.pushes.pop_front();
+        }
+        while self.cuts.first().is_some_and(|end| *end <= una) {
+            self.cuts.pop_first();
         }
     }
 
@@ -302,6 +347,9 @@ impl Queue {
             let tail = self.buffers.back().map(|tail| tail.end - begin.max(at.nxt));
             let room = tail.map_or(0, |len| size.saturating_sub(len));
             let take = if room > 0 { room.min(left) } else { size.min(left) };
+            if room == 0 && !self.has_room(at.una) {
+                return false;
+            }
             if room == 0 {
                 self.buffers.push_back(Buffer { end: self.end, push: false });
             }
@@ -337,6 +385,37 @@ impl Queue {
         false
     }
 
+    /// Whether another buffer may be begun: once the limit is reached, not before a third of it is free
+    /// (`sk_stream_write_space`).
+    fn has_room(&mut self, una: u64) -> bool {
+        let held = self.end - una.min(self.end);
+        self.waits = if self.waits { held > self.limit / 3 * 2 } else { held >= self.limit };
+        !self.waits
+    }
+
+    /// Bytes written that found no room.
+    pub(super) fn untaken(&self) -> u64 {
+        self.writes.iter().sum()
+    }
+
+    /// Gives up what found no room.
+    pub(super) fn drop_untaken(&mut self) {
+        self.writes.clear();
+        if core::mem::take(&mut self.begun) {
+            self.mark();
+        }
+    }
+
+    pub(super) fn set_limit(&mut self, bytes: u64) {
+        self.limit = bytes;
+    }
+
+    /// Moves all that finds room into the buffers, while nothing may leave.
+    pub(super) fn take_in_all(&mut self, at: &Situation) {
+        while self.take_in(at) {}
+        self.tries = Try::All;
+    }
+
     /// `tcp_mark_push`.
     fn mark(&mut self) {
         if let Some(tail) = self.buffers.back_mut() {
@@ -360,3 +439,6 @@ fn buffer_size(at: &Situation) -> u64 {
     let bound = if half > 0 { LARGEST_BUFFER.min(half.max(48)) } else { LARGEST_BUFFER };
     (bound / at.mss * at.mss).max(at.mss)
 }
+
+#[cfg(test)]
+mod tests;

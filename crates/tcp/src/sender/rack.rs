@@ -49,7 +49,7 @@ impl Default for Rack {
 
 impl Rack {
     /// RFC 8985 section 6.2 steps 2 and 3: a segment was delivered at `now`.
-    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival) {
+    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival, any_rtt: bool) {
         let rtt = now.since(arrival.delivered.sent_at);
         if !arrival.delivered.retransmitted && arrival.end < self.fack {
             self.reordering_seen = true;
@@ -59,8 +59,12 @@ impl Rack {
         if arrival.delivered.retransmitted && min_rtt.is_some_and(|min| rtt < min) {
             return;
         }
-        if arrival.delivered.packet > self.newest {
+        let newer = arrival.delivered.packet > self.newest;
+        if newer {
             self.newest = arrival.delivered.packet;
+        }
+        // `tcp_rack_advance` takes the round trip of whatever it sees last.
+        if newer || any_rtt {
             self.rtt = rtt;
         }
     }
@@ -97,6 +101,9 @@ pub(crate) struct Probe {
     /// `TLP.is_retrans`.
     pub(crate) retransmission: bool,
 }
+
+/// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, added to what is measured.
+pub(crate) const LEAST_TIMEOUT: Span = Span::from_millis(2);
 
 /// RFC 8985 section 7.2: twice the smoothed RTT, and the worst-case delayed ACK if a single segment is in flight.
 pub(crate) fn probe_timeout(srtt: Option<Span>, single: bool) -> Span {

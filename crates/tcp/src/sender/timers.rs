@@ -1,8 +1,8 @@
 //! The sender's timers: retransmission, tail loss probe, reordering, persist, pacing, and the scheme's own.
 
-use firstflight::{Avoidance, Event, Startup, Time};
+use firstflight::{Avoidance, Event, Span, Startup, Time};
 
-use super::rack::probe_timeout;
+use super::rack::{LEAST_TIMEOUT, probe_timeout};
 use super::recovery::{Mode, Undo};
 use super::{GIVE_UP_AFTER, Sender};
 use crate::config::Recovery;
@@ -94,7 +94,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// recovery, with nothing SACKed and no probe unanswered.
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let wanted = self.recovery == Recovery::Rack
-            && self.probes_tail
+            && self.rules.probes_tail
             && matches!(self.mode, Mode::Open)
             && self.board.sacked_segments() == 0
             && self.probe.is_none()
@@ -102,7 +102,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.probe_at = None;
         if wanted {
             let single = self.outstanding() <= self.mss;
-            let at = now + probe_timeout(self.rtt.srtt(), single);
+            let more = if self.rules.as_linux && !single { LEAST_TIMEOUT } else { Span::ZERO };
+            let at = now + probe_timeout(self.rtt.srtt(), single) + more;
             // No later than the timeout, which it puts off.
             self.probe_at = Some(self.rto_at.map_or(at, |rto| at.min(rto)));
         }

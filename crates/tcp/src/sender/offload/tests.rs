@@ -1,0 +1,146 @@
+use super::*;
+
+const MSS: u64 = 1_000;
+
+/// A connection with a window of `cwnd` segments, nothing sent, and a round trip of 100 ms.
+fn fresh(cwnd: u64) -> Situation {
+    Situation {
+        now: Time::from_nanos(0),
+        mss: MSS,
+        una: 0,
+        nxt: 0,
+        window_edge: 100_000,
+        window: 100_000,
+        window_greatest: 100_000,
+        cwnd,
+        in_flight: 0,
+        srtt: Some(Span::from_millis(100)),
+        min_rtt: Some(Span::from_millis(100)),
+        rate: Some(Rate::from_bps(1)),
+        head_sent: None,
+        recovering: false,
+        fin: false,
+    }
+}
+
+/// Sends all that may leave: the lengths, negative where PSH stands.
+fn send(queue: &mut Queue, at: &mut Situation) -> Vec<i64> {
+    let mut sent = Vec::new();
+    while let Ok(len) = queue.next(at) {
+        at.nxt += len;
+        at.in_flight += 1;
+        let length = i64::try_from(len).unwrap();
+        sent.push(if queue.sent(at.now, at.nxt, MSS, len) { -length } else { length });
+    }
+    sent
+}
+
+#[test]
+fn a_write_ends_with_push_and_so_does_each_burst_of_more_than_one_segment() {
+    let mut queue = Queue::new(Offload { min_segments: 4, window_divisor: 3 });
+    queue.write(5_500);
+    let mut at = fresh(20);
+    assert_eq!(send(&mut queue, &mut at), [1_000, 1_000, 1_000, -1_000, 1_000, -500]);
+}
+
+#[test]
+fn a_window_holds_at_least_two_bursts() {
+    let mut queue = Queue::new(Offload { min_segments: 40, window_divisor: 3 });
+    queue.write(60_000);
+    let mut at = fresh(6);
+    assert_eq!(send(&mut queue, &mut at), [1_000, 1_000, -1_000, 1_000, 1_000, -1_000]);
+    assert_eq!(queue.next(&at), Err(Limit::Window));
+}
+
+#[test]
+fn one_segment_at_a_time_leaves_without_push() {
+    let mut queue = Queue::new(Offload::default());
+    queue.write(9_000);
+    assert_eq!(send(&mut queue, &mut fresh(2)), [1_000, 1_000]);
+}
+
+#[test]
+fn a_small_segment_waits_for_a_small_one_that_is_out() {
+    let mut queue = Queue::new(Offload::default());
+    let mut at = fresh(10);
+    queue.write(100);
+    assert_eq!(send(&mut queue, &mut at), [-100]);
+    queue.write(100);
+    queue.write(100);
+    assert_eq!(send(&mut queue, &mut at), []);
+    at.una = 100;
+    at.in_flight = 0;
+    assert_eq!(send(&mut queue, &mut at), [-200]);
+    queue.nagle = false;
+    queue.write(10);
+    assert_eq!(send(&mut queue, &mut at), [-10]);
+}
+
+#[test]
+fn what_is_written_beyond_half_of_the_peers_window_is_pushed_on_the_way() {
+    let mut queue = Queue::new(Offload::default());
+    queue.write(100_000);
+    let mut at = Situation { window_greatest: 32_896, ..fresh(2) };
+    send(&mut queue, &mut at);
+    // Buffers of 16 segments; the first lost two at the head while it was filled, and took two more.
+    assert_eq!(
+        queue.buffers.iter().map(|buffer| (buffer.end, buffer.push)).take(3).collect::<Vec<_>>(),
+        [(18_000, true), (34_000, true), (50_000, false)]
+    );
+}
+
+#[test]
+fn a_burst_waits_for_an_ack_that_is_near_only_within_a_millisecond_of_the_last() {
+    let mut queue = Queue::new(Offload { min_segments: 4, window_divisor: 3 });
+    queue.write(60_000);
+    let mut at = fresh(10);
+    at.head_sent = Some(at.now);
+    send(&mut queue, &mut at);
+    // A segment is acknowledged after a round trip, and 200 µs later another.
+    at.now = at.now + Span::from_millis(100);
+    (at.una, at.in_flight, at.cwnd) = (1_000, 9, 11);
+    assert_eq!(send(&mut queue, &mut at), [1_000, -1_000]);
+    at.now = at.now + Span::from_micros(200);
+    (at.una, at.in_flight, at.cwnd) = (2_000, 10, 12);
+    assert_eq!(send(&mut queue, &mut at), []);
+    at.now = at.now + Span::from_millis(1);
+    assert_eq!(send(&mut queue, &mut at), [1_000, -1_000]);
+}
+
+#[test]
+fn what_is_sent_again_leaves_in_bursts_of_the_buffer_that_it_was_in() {
+    let mut queue = Queue::new(Offload::default());
+    queue.write(8_000);
+    let mut at = fresh(10);
+    assert_eq!(send(&mut queue, &mut at), [1_000, -1_000, 1_000, -1_000, 1_000, -1_000, 1_000, -1_000]);
+    // The first buffer's second segment was SACKed.
+    queue.cut(1_000);
+    at.in_flight = 0;
+    assert!(!queue.resent(&at, 0, 1_000));
+    assert!(!queue.resent(&at, 2_000, 3_000));
+    assert!(queue.resent(&at, 3_000, 4_000));
+    // A window of one: the last segment has the write's own PSH.
+    at.in_flight = 9;
+    assert!(!queue.resent(&at, 6_000, 7_000));
+    assert!(queue.resent(&at, 7_000, 8_000));
+}
+
+#[test]
+fn beyond_the_limit_a_write_waits_until_a_third_is_free() {
+    let mut queue = Queue::new(Offload::default());
+    queue.set_limit(50_000);
+    queue.write(200_000);
+    let mut at = fresh(10);
+    send(&mut queue, &mut at);
+    let waits = queue.untaken();
+    assert!(waits > 0);
+    at.una = 10_000;
+    queue.take_in_all(&at);
+    assert_eq!(queue.untaken(), waits);
+    at.una = queue.end - 33_000;
+    at.nxt = at.nxt.max(at.una);
+    queue.take_in_all(&at);
+    assert!(queue.untaken() < waits);
+    queue.drop_untaken();
+    assert_eq!(queue.untaken(), 0);
+}
