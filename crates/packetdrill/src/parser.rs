@@ -28,6 +28,8 @@ pub(crate) fn parse(text: &str) -> Result<Script, Problem> {
     }
 }
 
+/// The longest that a script may last, in microseconds, about a century: so that no time overflows.
+pub(crate) const LONGEST: i64 = 3_000_000_000_000_000;
 /// How deep arguments may nest.
 const DEEPEST: usize = 32;
 
@@ -133,8 +135,7 @@ impl Parser {
             Some(Kind::Integer(value)) => value.checked_mul(1_000_000),
             _ => return Err(self.expected("a time")),
         };
-        // Anything longer than a century would not fit the clock.
-        let micros = micros.filter(|micros| (0..=3_000_000_000_000_000).contains(micros));
+        let micros = micros.filter(|micros| (0..=LONGEST).contains(micros));
         let Some(micros) = micros else {
             return Err(Problem::unreadable(self.line(), "a time out of range"));
         };

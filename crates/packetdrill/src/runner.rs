@@ -8,6 +8,7 @@ use crate::info::InfoNames;
 use crate::kernel::{Kernel, Outcome};
 use crate::matcher::{self, Sent, TimestampCheck};
 use crate::options;
+use crate::parser::LONGEST;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::show;
@@ -71,6 +72,9 @@ impl Runner {
         let line = event.line;
         let inbound = matches!(event.action, Action::Inbound(_));
         let (from, to) = self.window(event.when, inbound);
+        if from > LONGEST {
+            return Err(Problem::unreadable(line, "a script that lasts longer than a century"));
+        }
         if self.before.is_some_and(|before| matches!(event.when, When::At(at) if at < before.at)) {
             return Err(Problem::unreadable(line, "time goes backwards"));
         }

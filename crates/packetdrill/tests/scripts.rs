@@ -172,6 +172,13 @@ fn what_is_not_in_the_language_is_told_with_its_line() {
 }
 
 #[test]
+fn a_script_that_lasts_longer_than_a_century_is_refused() {
+    let line = "+2900000000 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n";
+    let problem = problem(&format!("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n{}", line.repeat(20_000)));
+    assert_eq!((problem.kind, problem.line), (Kind::Unreadable, 3));
+}
+
+#[test]
 fn commands_are_never_executed() {
     let trap = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packetdrill-trap");
     let text = format!("`touch {}`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n", trap.display());
@@ -191,7 +198,7 @@ proptest! {
     #[test]
     fn no_changed_script_makes_it_panic(
         script in any::<prop::sample::Index>(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0usize..6, any::<prop::sample::Index>()), 1..6),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0usize..7, any::<prop::sample::Index>()), 1..6),
     ) {
         let scripts = scripts();
         let mut lines: Vec<String> = script.get(&scripts).1.lines().map(str::to_owned).collect();
@@ -206,6 +213,7 @@ proptest! {
                 2 => { let line = lines[other].clone(); lines.insert(at, line); }
                 3 => { let cut = other.min(lines[at].len()); lines[at] = lines[at].chars().take(cut).collect(); }
                 4 => lines[at] = lines[at].replace(['1', '4'], "99999"),
+                5 => lines[at] = lines[at].replace('+', "+2900000000"),
                 _ => lines[at] = lines[at].replace("win 500", "win 0").replace("+.0", "+9.").replace(" < ", " < F").replace("(1400)", "(0)"),
             }
         }
