@@ -28,8 +28,8 @@ pub(crate) struct AckInput<'a> {
 
 /// What one ACK brought, gathered for the controller.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    advanced: u64,
+pub(super) struct Progress {
+    pub(super) advanced: u64,
     segments: u32,
     /// Bytes newly delivered, and those of them that were SACKed.
     bytes: u64,
@@ -370,7 +370,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         i64::try_from((self.mss * segments).get()).unwrap_or(i64::MAX)
     }
 
-    fn prr_ack(&self, progress: &Progress) -> PrrAck {
+    pub(super) fn prr_ack(&self, progress: &Progress) -> PrrAck {
         PrrAck {
             delivered: Bytes::new(progress.bytes),
             pipe: self.board.pipe(),
@@ -450,105 +450,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// RFC 3168 section 6.1.2: one reduction a window of data.
-    fn note_marks(&mut self, now: Time, ece: bool) {
-        if !ece || !self.ecn || self.una <= self.cwr_until {
-            return;
-        }
-        self.answer_marks_with_this();
-        self.approved.congested(self.una);
-        if matches!(self.mode, Mode::Open) {
-            self.undo = Undo::default();
-            let prior = self.plan.window;
-            self.tell(now, &Event::Marked);
-            self.reducing_for_marks = true;
-            self.reduction = self.rules.as_linux.then(|| Prr::begin(prior, Bytes::ZERO, Bytes::ZERO));
-        }
-    }
-
-    /// Linux steers to what a mark left of the window by PRR, as it does after a loss.
-    fn steer_to_reduction(&mut self, progress: &Progress) {
-        if !self.reducing_for_marks {
-            self.reduction = None;
-        }
-        let ack = self.prr_ack(progress);
-        if let Some(reduction) = &mut self.reduction
-            && !ack.delivered.is_zero()
-        {
-            reduction.on_ack(&ack);
-        }
-    }
-
-    /// A reduction answers all marks of the window of data that is out, and the next new data says so with CWR
-    /// (RFC 3168 section 6.1.2).
-    pub(super) fn answer_marks_with_this(&mut self) {
-        if self.ecn {
-            self.cwr_until = self.nxt;
-            self.cwr_due = true;
-        }
-    }
-
-    /// Whether the reduction answered a loss that did not happen.
-    fn undo_if_spurious(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
-        if matches!(self.mode, Mode::Open) && self.una > self.undo.until {
-            self.undo = Undo::default();
-        }
-        if let Some((start, end)) = input.dsack
-            && self.undo.covers(start, end)
-        {
-            let segments = Bytes::new(end - start).packets(self.mss).max(1);
-            self.undo.outstanding = self.undo.outstanding.saturating_sub(segments);
-        }
-        if !self.undo.armed
-            || self.undo.resent.is_none()
-            || matches!(self.mode, Mode::Open) && input.dsack.is_none()
-        {
-            return;
-        }
-        let all_were_duplicates = input.dsack.is_some() && self.undo.outstanding == 0;
-        // RFC 3522: the ACK echoes a timestamp older than the first retransmission.
-        let before = input.ack - progress.advanced;
-        let answers_the_original = progress.advanced > 0
-            && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
-            && matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp));
-        // RFC 5682: data sent before the timeout, and not again, arrives.
-        let originals_arrive = self.undo.frto
-            && matches!(self.mode, Mode::Loss { recover } if self.arrivals.iter()
-                .any(|arrival| !arrival.delivered.retransmitted && arrival.end <= recover));
-        if !(all_were_duplicates || answers_the_original || originals_arrive) {
-            return;
-        }
-        self.undo = Undo::default();
-        if self.recovering() {
-            self.happenings.push_back(Happening::RecoveryEnded);
-        }
-        self.mode = Mode::Open;
-        self.board.unmark_lost();
-        self.undone += 1;
-        self.tell(now, &Event::SpuriousLoss);
-    }
-
-    /// RFC 8985 section 7.4.2: what the answer to a tail loss probe says. A probe that repeated the last segment
-    /// stays open until a duplicate is reported, which says that nothing was lost, or data sent later is
-    /// acknowledged without one: then it repaired a loss, and congestion control must hear of it.
-    fn answer_probe(&mut self, now: Time, input: &AckInput<'_>) {
-        let Some(probe) = self.probe else { return };
-        if input.ack < probe.end {
-            return;
-        }
-        let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
-        let pure_duplicate = input.ack == probe.end && self.arrivals.is_empty() && !input.carries_data;
-        let repaired = input.ack > probe.end;
-        if !probe.retransmission || arrived_twice || pure_duplicate || repaired {
-            self.probe = None;
-        }
-        if probe.retransmission && repaired && !arrived_twice && matches!(self.mode, Mode::Open) {
-            self.lost.clear();
-            self.undo = Undo::default();
-            self.tell_lost(now);
-        }
-    }
-
     fn restart_timers(&mut self, now: Time, progress: &Progress) {
         if self.nxt == self.una {
             self.rto_at = None;
@@ -569,9 +470,4 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.schedule_probe(now);
     }
-}
-
-/// Whether timestamp `a` is older than `b`, modulo 2^32.
-fn is_before(a: u32, b: u32) -> bool {
-    a.wrapping_sub(b) > u32::MAX / 2
 }

@@ -7,6 +7,7 @@
 mod ack;
 mod emit;
 mod info;
+mod marks;
 mod offload;
 mod prr;
 mod quick_start;
@@ -15,6 +16,7 @@ mod rate;
 mod recovery;
 mod rtt;
 mod scoreboard;
+mod spurious;
 mod timers;
 mod usage;
 

@@ -1,0 +1,48 @@
+//! ECN marks: one reduction a window of data, and what the next new data says of it.
+
+use firstflight::{Avoidance, Bytes, Event, Startup, Time};
+
+use super::Sender;
+use super::ack::Progress;
+use super::prr::Prr;
+use super::recovery::{Mode, Undo};
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// RFC 3168 section 6.1.2: one reduction a window of data.
+    pub(super) fn note_marks(&mut self, now: Time, ece: bool) {
+        if !ece || !self.ecn || self.una <= self.cwr_until {
+            return;
+        }
+        self.answer_marks_with_this();
+        self.approved.congested(self.una);
+        if matches!(self.mode, Mode::Open) {
+            self.undo = Undo::default();
+            let prior = self.plan.window;
+            self.tell(now, &Event::Marked);
+            self.reducing_for_marks = true;
+            self.reduction = self.rules.as_linux.then(|| Prr::begin(prior, Bytes::ZERO, Bytes::ZERO));
+        }
+    }
+
+    /// Linux steers to what a mark left of the window by PRR, as it does after a loss.
+    pub(super) fn steer_to_reduction(&mut self, progress: &Progress) {
+        if !self.reducing_for_marks {
+            self.reduction = None;
+        }
+        let ack = self.prr_ack(progress);
+        if let Some(reduction) = &mut self.reduction
+            && !ack.delivered.is_zero()
+        {
+            reduction.on_ack(&ack);
+        }
+    }
+
+    /// A reduction answers all marks of the window of data that is out, and the next new data says so with CWR
+    /// (RFC 3168 section 6.1.2).
+    pub(super) fn answer_marks_with_this(&mut self) {
+        if self.ecn {
+            self.cwr_until = self.nxt;
+            self.cwr_due = true;
+        }
+    }
+}
