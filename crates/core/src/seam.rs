@@ -234,6 +234,14 @@ pub struct Ack<'a> {
     pub growth: Bytes,
 }
 
+impl Ack<'_> {
+    /// Packets with data that are now acknowledged whole, as Linux counts deliveries. A packet whose acknowledgement is
+    /// divided counts once, with its last byte (RFC 3465 section 1 tells of receivers that divide).
+    pub fn whole_packets(&self) -> u64 {
+        self.packets.iter().filter(|packet| !packet.bytes.is_zero()).count() as u64
+    }
+}
+
 /// A packet newly acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivered {

@@ -117,7 +117,7 @@ pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
             choices.extend(all_schemes());
             open = false;
         } else if item.contains('=') && !item.contains(':') {
-            let stray = || ChoiceError::Stray { found: item.to_owned() };
+            let stray = || ChoiceError::Stray { found: quantity::in_a_line(item) };
             choices.last_mut().filter(|_| open).ok_or_else(stray)?.set(item)?;
         } else {
             let (name, first) = item.split_once(':').map_or((item, None), |(name, rest)| (name, Some(rest)));
@@ -154,7 +154,7 @@ fn find(name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
         Some(near) => format!("; is `{near}` meant?"),
         None => format!("; there are {}", names()),
     };
-    Err(ChoiceError::Unknown { found: name.to_owned(), hint })
+    Err(ChoiceError::Unknown { found: quantity::in_a_line(name), hint })
 }
 
 impl SchemeChoice {
@@ -248,8 +248,9 @@ impl SchemeChoice {
     }
 
     fn set(&mut self, item: &str) -> Result<(), ChoiceError> {
-        let (name, text) =
-            item.split_once('=').ok_or_else(|| ChoiceError::NotAParameter { found: item.to_owned() })?;
+        let (name, text) = item
+            .split_once('=')
+            .ok_or_else(|| ChoiceError::NotAParameter { found: quantity::in_a_line(item) })?;
         let (name, text) = (name.trim(), text.trim());
         if name == "as" {
             return self.set_label(text);
@@ -262,7 +263,7 @@ impl SchemeChoice {
             // The registry words this error.
             let given = [(name, Value::Count(0))];
             let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
-            return Err(ChoiceError::Parameter(error.unwrap_or_default()));
+            return Err(ChoiceError::Parameter(quantity::in_a_line(&error.unwrap_or_default())));
         };
         let value = read(parameter, text).map_err(|error| ChoiceError::Value {
             scheme,
@@ -288,7 +289,7 @@ impl SchemeChoice {
     fn set_label(&mut self, label: &str) -> Result<(), ChoiceError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
         if label.is_empty() || label.starts_with('.') || !label.chars().all(plain) {
-            return Err(ChoiceError::Label { found: label.to_owned() });
+            return Err(ChoiceError::Label { found: quantity::in_a_line(label) });
         }
         self.label = Some(label.to_owned());
         Ok(())

@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::options::{KEYS, OptionError, Options};
+use crate::quantity::in_a_line;
 use crate::words::closest;
 
 /// What a scenario file says.
@@ -37,7 +38,7 @@ impl FileError {
         let before = text.get(..span.start).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self {
-            message: message.into(),
+            message: in_a_line(&message.into()),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             span,

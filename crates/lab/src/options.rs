@@ -167,7 +167,10 @@ impl Options {
     /// An unknown key, with the closest one known; a value that cannot be read, with what is allowed.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), OptionError> {
         let Some(key) = KEYS.into_iter().find(|known| *known == key) else {
-            return Err(OptionError::UnknownKey { key: key.to_owned(), closest: words::closest(key, KEYS) });
+            return Err(OptionError::UnknownKey {
+                key: quantity::in_a_line(key),
+                closest: words::closest(key, KEYS),
+            });
         };
         self.set_known(key, text).map_err(|error| OptionError::Value { key, error })
     }
@@ -267,7 +270,11 @@ fn in_range(text: &str, least: u64, most: u64, allowed: &'static str) -> Result<
     let bytes =
         if bare && !text.is_empty() { quantity::bytes(&format!("{text}B")) } else { quantity::bytes(text) };
     let bytes = bytes
-        .map_err(|error| QuantityError { found: text.to_owned(), allowed: allowed.into(), ..error })?
+        .map_err(|error| QuantityError {
+            found: quantity::in_a_line(text),
+            allowed: allowed.into(),
+            ..error
+        })?
         .get();
     match u16::try_from(bytes) {
         Ok(value) if (least..=most).contains(&bytes) => Ok(value),

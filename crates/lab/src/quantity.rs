@@ -68,8 +68,14 @@ pub enum Why {
     NotBuilt,
 }
 
+/// Text of a user as it is quoted in an error, which is one line: what controls a terminal is shown by its escape.
+pub(crate) fn in_a_line(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
 pub(crate) fn refuse(found: &str, why: Why, allowed: impl Into<Cow<'static, str>>) -> QuantityError {
-    QuantityError { found: found.to_owned(), why, allowed: allowed.into() }
+    QuantityError { found: in_a_line(found), why, allowed: allowed.into() }
 }
 
 /// A non-negative decimal number, exactly: `mantissa × 10^-scale`.
@@ -195,7 +201,7 @@ fn convert(
 }
 
 fn unknown(text: &str, unit: &str, allowed: &'static str) -> QuantityError {
-    let why = if unit.is_empty() { Why::NoUnit } else { Why::UnknownUnit(unit.to_owned()) };
+    let why = if unit.is_empty() { Why::NoUnit } else { Why::UnknownUnit(in_a_line(unit)) };
     refuse(text, why, allowed)
 }
 
@@ -285,7 +291,7 @@ pub fn count(text: &str) -> Result<u64, QuantityError> {
             let why = match unit {
                 "" if number.scale == 0 => Why::TooLarge,
                 "" => Why::OutOfRange,
-                unit => Why::UnknownUnit(unit.to_owned()),
+                unit => Why::UnknownUnit(in_a_line(unit)),
             };
             Err(refuse(text, why, COUNT))
         }
@@ -332,7 +338,7 @@ const NUMBER: &str = "a number without a unit is wanted, as in `1.5`";
 pub(crate) fn number(text: &str) -> Result<Decimal, QuantityError> {
     match split(text, NUMBER)? {
         (number, "") => Ok(number),
-        (_, unit) => Err(refuse(text, Why::UnknownUnit(unit.to_owned()), NUMBER)),
+        (_, unit) => Err(refuse(text, Why::UnknownUnit(in_a_line(unit)), NUMBER)),
     }
 }
 

@@ -189,12 +189,11 @@ impl CubicLinux {
 }
 
 /// Segments newly delivered by an ACK that may widen the window (Linux `acked_sacked`).
-fn newly_acked(ack: &Ack<'_>, path: &Path) -> u32 {
+fn newly_acked(ack: &Ack<'_>) -> u32 {
     if ack.growth.is_zero() {
         return 0;
     }
-    let segments = ack.bytes.get().div_ceil(path.mss.get().max(1));
-    u32::try_from(segments).unwrap_or(u32::MAX)
+    u32::try_from(ack.whole_packets()).unwrap_or(u32::MAX)
 }
 
 /// K: the cube root of the rise over C, in 1/1024 s.
@@ -235,7 +234,7 @@ impl Avoidance for CubicLinux {
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
         self.hear(event, path);
         self.credit = match event {
-            Event::Acked(ack) => newly_acked(ack, path),
+            Event::Acked(ack) => newly_acked(ack),
             _ => 0,
         };
         if matches!(event, Event::Begin(_)) {
@@ -247,7 +246,7 @@ impl Avoidance for CubicLinux {
         self.hear(event, path);
         match event {
             Event::Acked(ack) => {
-                let acked = newly_acked(ack, path);
+                let acked = newly_acked(ack);
                 if acked > 0 {
                     self.grow(acked, path);
                 }

@@ -137,12 +137,12 @@ impl HyStartLinux {
     }
 
     /// `tcp_slow_start`: by all that the ACK newly delivered, in whole segments, up to the threshold. Linux counts
-    /// segments without RFC 5681's bound of one an ACK.
+    /// segments without RFC 5681's bound of one an ACK; one acknowledged in part does not count until it is whole.
     fn grow(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
         if ack.growth.is_zero() {
             return Step::Stay;
         }
-        let delivered = path.mss * ack.bytes.get().div_ceil(path.mss.get().max(1));
+        let delivered = path.mss * ack.whole_packets();
         let room = self.slow.threshold().map_or(Bytes::MAX, |threshold| threshold - self.slow.window());
         self.slow.grow(delivered.min(room))
     }

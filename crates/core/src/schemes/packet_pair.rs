@@ -113,7 +113,9 @@ impl PacketPair {
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        if !ack.advanced.is_zero() {
+        // An ACK of a part of a segment spaces nothing: a receiver that divides its ACKs is measured by those that
+        // complete one.
+        if !ack.advanced.is_zero() && ack.segments > 0 {
             self.search = self.searched(ack, path);
         }
         let step = self.slow.grow(ack.growth.min(path.mss));

@@ -74,8 +74,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         {
             self.recent_timestamp = timestamps.value;
         }
-        if !before {
-            self.take_ack(now, segment);
+        // RFC 9293 section 3.10.7.4: an ACK of data never sent is answered, and nothing of its segment is heard, so
+        // that data cannot be slipped in by who does not know what was sent (RFC 5961 section 5).
+        if !before && !self.take_ack(now, segment) {
+            self.receiver.challenge();
+            return;
         }
         if self.quick_start.waits() {
             self.hear_answer(now, segment);
@@ -114,10 +117,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         u64::from(segment.window) << shift
     }
 
-    fn take_ack(&mut self, now: Time, segment: &Segment) {
+    /// Says whether the acknowledgement was acceptable.
+    fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
         let initial = self.config.initial_sequence;
         let una = self.sender.una();
-        let Some(ack) = seq::unwrap(initial, segment.ack, una) else { return };
+        // One from before the stream began is older than any that counts.
+        let Some(ack) = seq::unwrap(initial, segment.ack, una) else { return true };
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
         let mut dsack = None;
@@ -152,9 +157,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             ece: segment.flags.has(Flags::ECE),
             echo: segment.timestamps.filter(|_| self.options.timestamps).map(|timestamps| timestamps.echo),
         };
-        if !self.sender.on_ack(now, &input) {
-            self.receiver.challenge();
-        }
+        self.sender.on_ack(now, &input)
     }
 
     pub(super) fn header(&mut self, now: Time, start: u64) -> Segment {

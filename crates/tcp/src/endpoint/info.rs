@@ -123,6 +123,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.queued()
     }
 
+    /// Bytes of the heap that the connection holds, happenings that nobody took included. `docs/laws.md` states their
+    /// bound.
+    pub fn memory(&self) -> usize {
+        let own = self.own.capacity() * size_of::<super::Happening>();
+        own + self.sender.memory() + self.receiver.memory()
+    }
+
     fn state_number(&self) -> u8 {
         let (sent, done, theirs) =
             (self.sender.fin_sent(), self.sender.finished(), self.receiver.fin_arrived());

@@ -20,6 +20,10 @@ const LINUX_QUICK_ACKS: u32 = 16;
 /// paper, section 3.2; it does not give the limit, and this one is ours).
 const XP_RANGES: usize = 100;
 
+/// Bytes of the heap that a range out of order takes at most: a B-tree's leaf of 192 bytes holds five ranges at least,
+/// and one inner node of 288 goes with six leaves at least.
+const RANGE_SIZE: usize = 48;
+
 /// An ACK that a segment calls for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Due {
@@ -105,6 +109,11 @@ impl Receiver {
     pub(crate) fn establish(&mut self, mss: u16, sack: bool) {
         self.mss = u64::from(mss);
         self.sack = sack;
+    }
+
+    /// Bytes of the heap, about.
+    pub(crate) fn memory(&self) -> usize {
+        self.queue.count() * RANGE_SIZE
     }
 
     pub(crate) fn next(&self) -> u64 {

@@ -9,6 +9,10 @@ use super::{DUP_THRESH, Sender};
 use crate::config::Recovery;
 use crate::endpoint::Happening;
 
+/// Room that is kept from one ACK to the next, in packets: one that acknowledges a great window at once leaves no more
+/// behind.
+const MOST_KEPT: usize = 256;
+
 /// An acknowledgement in stream offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckInput<'a> {
@@ -84,6 +88,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.note_marks(now, ece);
         self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
+        self.arrivals.shrink_to(MOST_KEPT);
+        self.delivered.shrink_to(MOST_KEPT);
+        self.lost.shrink_to(MOST_KEPT);
         true
     }
 

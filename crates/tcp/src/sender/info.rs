@@ -1,10 +1,11 @@
 //! What a sender tells of itself.
 
-use firstflight::{Avoidance, Startup};
+use firstflight::{Avoidance, Delivered, LostPacket, Startup};
 
 use super::Sender;
 use super::recovery::Mode;
-use crate::endpoint::{Info, Trouble};
+use super::scoreboard::Arrival;
+use crate::endpoint::{Happening, Info, Trouble};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn set_nagle(&mut self, on: bool) {
@@ -47,6 +48,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Mode::Open if self.board.sacked_segments() > 0 || self.dupacks > 0 => Trouble::Disorder,
             Mode::Open => Trouble::None,
         }
+    }
+
+    /// Bytes of the heap, a trace that is wanted aside.
+    pub(crate) fn memory(&self) -> usize {
+        self.board.memory()
+            + self.happenings.capacity() * size_of::<Happening>()
+            + self.arrivals.capacity() * size_of::<Arrival>()
+            + self.delivered.capacity() * size_of::<Delivered>()
+            + self.lost.capacity() * size_of::<LostPacket>()
     }
 
     /// The sender's part of what [`crate::Endpoint::info`] tells.

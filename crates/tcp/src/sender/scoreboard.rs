@@ -142,6 +142,13 @@ impl Scoreboard {
         self.records.is_empty()
     }
 
+    /// Bytes of the heap.
+    pub(crate) fn memory(&self) -> usize {
+        self.records.capacity() * size_of::<Record>()
+            + self.order.capacity() * size_of::<Slot>()
+            + self.again.capacity() * size_of::<u64>()
+    }
+
     /// Bytes in the network: neither delivered nor lost (RFC 6675 `pipe`).
     pub(crate) fn pipe(&self) -> Bytes {
         Bytes::new(self.pipe)

@@ -185,6 +185,21 @@ fn an_ack_from_outside_the_window_is_not_heard() {
 }
 
 #[test]
+fn data_that_comes_with_an_ack_of_data_never_sent_is_not_heard() {
+    let mut line = line(&config());
+    line.client.open(line.now);
+    line.client.write(5_000);
+    line.run(millis(400), pass);
+    let forged =
+        Segment { seq: 1, ack: 1 + 5_001, len: 100, window: 65_535, flags: Flags::ACK, ..Segment::default() };
+    line.client.on_segment(line.now, &forged);
+    assert_eq!(line.client.stats().received, 0);
+    assert!(line.client.poll_transmit(line.now).is_some(), "it is answered with an ACK");
+    line.client.on_segment(line.now, &Segment { ack: 1 + 5_000, ..forged });
+    assert_eq!(line.client.stats().received, 100);
+}
+
+#[test]
 fn a_mark_and_a_loss_in_one_window_of_data_reduce_once() {
     let mut line = line(&Config { ecn: true, ..config() });
     line.client.open(line.now);

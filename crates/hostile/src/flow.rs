@@ -1,0 +1,277 @@
+//! A host for a controller that says whatever may be said, and holds every answer against the laws.
+
+use std::collections::VecDeque;
+
+use firstflight::registry::{self, AnyController};
+use firstflight::schemes::Initial;
+use firstflight::{
+    Ack, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Phase, Plan,
+    Rate, RttSample, SendLimit, Sent, Span, Time,
+};
+
+use crate::Source;
+use crate::ledger::Ledger;
+
+/// One connection under a controller.
+pub(crate) struct Flow {
+    control: AnyController,
+    pub(crate) path: Path,
+    ledger: Ledger,
+    /// Of the scheme, the policy and the law.
+    names: [&'static str; 3],
+    /// What is in flight, in order of sequence, and the bytes of its head that are acknowledged.
+    in_flight: VecDeque<Delivered>,
+    trimmed: Bytes,
+    next_packet: u64,
+    recovery_end: u64,
+    /// Of what is in flight, bytes acknowledged selectively.
+    sacked: Bytes,
+    /// The window before the last reduction that can be undone, and the segment size then.
+    reduced_from: Option<(Bytes, Bytes)>,
+}
+
+impl Flow {
+    pub(crate) fn new(source: &mut Source<'_>) -> Self {
+        let initial = Initial { segments: 1 + u32::from(source.below(20)), ssthresh: None };
+        let (schemes, restarts, laws) = (registry::schemes(), registry::restarts(), registry::laws());
+        let (scheme, restart, law) = (source.pick(schemes), source.pick(restarts), source.pick(laws));
+        let startup = scheme.build(initial, &[]).expect("defaults are allowed");
+        let policy = restart.build(initial, &[]).expect("defaults are allowed");
+        let mss = Bytes::new(u64::from(source.pick(&[1_460_u16, 1_000, 536, 48, 1, 8_960, u16::MAX])));
+        let path = Path {
+            now: Time::from_nanos(1_000_000_000),
+            mss,
+            wire: mss + Bytes::new(40),
+            cwnd: Bytes::ZERO,
+            flight: Bytes::ZERO,
+            srtt: None,
+            latest_rtt: None,
+            min_rtt: None,
+            rwnd: Bytes::new(1 << 30),
+            backlog: Some(Bytes::new(1 << 40)),
+            delivered: Bytes::ZERO,
+            una: 0,
+            nxt: 0,
+            rto: Span::from_secs(1),
+            limit: SendLimit::Window,
+            recovering: false,
+            last_sent: None,
+            last_received: None,
+            wake: None,
+        };
+        let mut flow = Self {
+            control: Controller::new(startup, policy, law.build()),
+            path,
+            ledger: Ledger::default(),
+            names: [scheme.name, restart.name, law.name],
+            in_flight: VecDeque::new(),
+            trimmed: Bytes::ZERO,
+            next_packet: 0,
+            recovery_end: 0,
+            sacked: Bytes::ZERO,
+            reduced_from: None,
+        };
+        flow.say(&Event::Begin(Origin::Fresh));
+        flow
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        self.control.plan(&self.path)
+    }
+
+    /// Tells the controller, and holds what it answers against the laws.
+    pub(crate) fn say(&mut self, event: &Event<'_>) {
+        let before = self.plan();
+        self.control.on(event, &self.path);
+        let silent = self.hear_notes();
+        let after = self.plan();
+        if let Event::Acked(ack) = event
+            && silent
+            && self.control.phase() != Phase::Restart
+            && let Err(fault) = grows_with_leave(ack, &self.path, &before, &after)
+        {
+            panic!("{:?} in {:?}: {fault}", self.names, self.control.phase());
+        }
+        self.keeps_standing_laws(&after);
+    }
+
+    /// The host has new data for an empty pipe.
+    pub(crate) fn before_new_data(&mut self) {
+        self.control.before_new_data(&self.path);
+        self.hear_notes();
+        let plan = self.plan();
+        self.keeps_standing_laws(&plan);
+    }
+
+    fn keeps_standing_laws(&mut self, plan: &Plan) {
+        let mss = self.path.mss;
+        assert_eq!(*plan, self.plan(), "a plan does not depend on how often it is asked");
+        assert!(plan.window >= mss, "a window of {:?} under a segment of {mss:?}", plan.window);
+        if let Pacing::Train { packets, .. } = plan.pacing {
+            assert!(plan.window >= mss * u64::from(packets), "the window holds the whole train");
+        }
+        let open = self.control.phase() != Phase::Avoidance;
+        assert_eq!(self.ledger.is_open(), open, "a phase is a begin whose exit does not stand yet");
+        self.path.cwnd = plan.window;
+        self.path.wake = plan.wake;
+    }
+
+    /// Says whether there were no notes.
+    fn hear_notes(&mut self) -> bool {
+        let mut silent = true;
+        while let Some(note) = self.control.take_note() {
+            silent = false;
+            self.ledger.follow(&note);
+            match note {
+                Note::Reduced { from } => self.reduced_from = Some((from, self.path.mss)),
+                Note::Undone { .. } => {
+                    let (from, mss) = self.reduced_from.take().expect("a reduction is undone once");
+                    let window = self.plan().window;
+                    let restored = window >= from || mss != self.path.mss;
+                    assert!(restored, "{from:?} before a reduction that was undone, {window:?} after");
+                }
+                Note::Began(_) | Note::Exited { .. } | Note::Continued => {}
+            }
+        }
+        silent
+    }
+
+    /// Sends full packets now, whatever the plan allows.
+    pub(crate) fn send(&mut self, count: u16) {
+        for _ in 0..count {
+            let (packet, tag) = (self.next_packet, self.plan().tag);
+            self.next_packet += 1;
+            self.in_flight.push_back(Delivered {
+                packet,
+                bytes: self.path.mss,
+                sent_at: self.path.now,
+                tag,
+                delivered_at_send: self.path.delivered,
+                limit: self.path.limit,
+                retransmitted: false,
+                selectively: false,
+            });
+            self.say(&Event::Sent(Sent { packet, bytes: self.path.mss, tag, retransmission: false }));
+            self.path.flight += self.path.mss;
+            self.path.nxt += self.path.mss.get();
+            self.path.last_sent = Some(self.path.now);
+        }
+    }
+
+    /// Sends what the window holds, up to 200 packets: a scheme may find a large window.
+    pub(crate) fn fill(&mut self) {
+        let room = self.plan().window - self.path.flight;
+        self.send(u16::try_from(room.packets(self.path.mss).min(200)).expect("small"));
+    }
+
+    /// An ACK for the oldest `count` packets in flight and `part` bytes of the next.
+    pub(crate) fn acknowledge(&mut self, count: u16, part: u64, source: &mut Source<'_>) {
+        let count = usize::from(count).min(self.in_flight.len());
+        let acked: Vec<Delivered> = self.in_flight.drain(..count).collect();
+        let mut bytes = acked.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        if count > 0 {
+            bytes -= std::mem::take(&mut self.trimmed);
+        }
+        if let Some(head) = self.in_flight.front() {
+            let cut = Bytes::new(part).min((head.bytes - self.trimmed) - Bytes::new(1));
+            self.trimmed += cut;
+            bytes += cut;
+        }
+        let mut advanced = bytes;
+        if self.in_flight.is_empty() {
+            advanced += std::mem::take(&mut self.sacked);
+        }
+        self.path.una += advanced.get();
+        self.path.recovering &= self.path.una < self.recovery_end;
+        self.hear_ack(&acked, bytes, advanced, source);
+    }
+
+    /// An ACK that acknowledges the newest packet in flight selectively.
+    pub(crate) fn acknowledge_newest(&mut self, source: &mut Source<'_>) {
+        // The head may be acknowledged in part.
+        if self.in_flight.len() < 2 {
+            return;
+        }
+        let mut newest = self.in_flight.pop_back().expect("two at least");
+        newest.selectively = true;
+        self.sacked += newest.bytes;
+        self.hear_ack(&[newest], newest.bytes, Bytes::ZERO, source);
+    }
+
+    fn hear_ack(&mut self, packets: &[Delivered], bytes: Bytes, advanced: Bytes, source: &mut Source<'_>) {
+        self.path.flight -= bytes;
+        self.path.delivered += bytes;
+        self.path.last_received = Some(self.path.now);
+        let newest = packets.last().filter(|packet| !packet.retransmitted);
+        let rtt = newest.map(|packet| match source.byte() {
+            0..=200 => self.path.now.since(packet.sent_at),
+            _ => Span::from_nanos(source.wide()),
+        });
+        let rtt = rtt.filter(|rtt| !rtt.is_zero());
+        if let Some(rtt) = rtt {
+            self.sample(rtt);
+        }
+        let rated = !bytes.is_zero() && source.once_in(2);
+        self.say(&Event::Acked(Ack {
+            packets,
+            bytes,
+            advanced,
+            sacked: bytes - advanced,
+            segments: u32::try_from(packets.len()).expect("few"),
+            duplicate: advanced.is_zero(),
+            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
+            delivery_rate: rated.then(|| Rate::from_bps(source.wide())),
+            round_ended: false,
+            round_sent: Bytes::ZERO,
+            growth: Bytes::ZERO,
+        }));
+    }
+
+    /// The oldest `count` packets in flight are found lost; they are repaired when all that is now in flight is
+    /// acknowledged.
+    pub(crate) fn lose(&mut self, count: u16) {
+        let mut lost = Vec::new();
+        for packet in self.in_flight.iter_mut().take(usize::from(count)) {
+            packet.retransmitted = true;
+            lost.push(LostPacket { packet: packet.packet, bytes: packet.bytes, tag: packet.tag });
+        }
+        if lost.is_empty() {
+            return;
+        }
+        if !self.path.recovering {
+            self.path.recovering = true;
+            self.recovery_end = self.path.nxt;
+        }
+        let bytes = lost.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        let persistent = false;
+        self.say(&Event::Lost(Loss { packets: &lost, bytes, ranges: 1, opens_episode: false, persistent }));
+    }
+
+    pub(crate) fn sample(&mut self, rtt: Span) {
+        self.path.latest_rtt = Some(rtt);
+        self.path.srtt = Some(self.path.srtt.map_or(rtt, |srtt| srtt.scale(7, 8) + rtt.scale(1, 8)));
+        self.path.min_rtt = Some(self.path.min_rtt.map_or(rtt, |least| least.min(rtt)));
+    }
+}
+
+/// The laws of growth, for an ACK that neither began nor ended anything. A restart policy may give back at once what it
+/// held back; that it gives no more is a law of its own (`crates/core/tests/laws.rs`).
+///
+/// - An ACK of nothing new widens no window, except that a scheme which measures with trains may go on to its next.
+/// - On the ACK clock, and by an ACK of no more than the window, a window grows by no more than the bytes newly acknowledged (RFC 5681 section 3.1), or, where a law
+///   counts them, by a segment for each packet acknowledged whole, or one for a round trip.
+fn grows_with_leave(ack: &Ack<'_>, path: &Path, before: &Plan, after: &Plan) -> Result<(), String> {
+    let (was, is) = (before.window, after.window);
+    let trains = [before, after].iter().any(|plan| matches!(plan.pacing, Pacing::Train { .. }));
+    if ack.bytes.is_zero() && !trains && is > was {
+        return Err(format!("an ACK of nothing new widened the window from {was:?} to {is:?}"));
+    }
+    let clocked = [before, after].iter().all(|plan| plan.pacing == Pacing::AckClock);
+    // One ACK can cover more than the window just after a reduction; laws differ in what it then counts for.
+    let within = ack.advanced <= was;
+    let segments = path.mss * ack.whole_packets().max(1);
+    if clocked && within && is > was + ack.bytes.max(ack.advanced).max(segments) {
+        return Err(format!("an ACK of {:?} widened the window from {was:?} to {is:?}", ack.bytes));
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Hostile networks, peers and inputs: the laws that hold whatever arrives, as code.
+//!
+//! Each target makes a scenario of arbitrary bytes and holds it against the laws of its subject; a broken law panics.
+//! The same bodies serve three callers: property tests and the replay of every file of `fuzz/corpus` (the tests of this
+//! crate, on stable), and the fuzzers in `fuzz`. What the laws say, in words, is in `docs/laws.md`.
+//!
+//! Any bytes are a scenario: a [`Source`] that has run dry gives zeros, which is the tamest choice everywhere.
+
+#![expect(clippy::missing_panics_doc, reason = "a body panics if a law is broken: that is what it is for")]
+
+mod endpoint;
+mod flow;
+mod ledger;
+mod pair;
+mod peer;
+mod quick_start;
+mod readers;
+mod schemes;
+mod source;
+
+pub use endpoint::endpoint_segments;
+pub use pair::two_endpoints;
+pub use quick_start::quick_start_options;
+pub use readers::{packetdrill_script, toml_reader, units, wire_decode};
+pub use schemes::scheme_events;
+pub use source::Source;
+
+/// A body: panics if the scenario that the bytes make breaks a law.
+pub type Body = fn(&[u8]);
+
+/// Every target by the name of its fuzzer and its corpus.
+pub const TARGETS: [(&str, Body); 8] = [
+    ("scheme_events", scheme_events),
+    ("endpoint_segments", endpoint_segments),
+    ("two_endpoints", two_endpoints),
+    ("quick_start_options", quick_start_options),
+    ("toml_reader", toml_reader),
+    ("units", units),
+    ("packetdrill_script", packetdrill_script),
+    ("wire_decode", wire_decode),
+];

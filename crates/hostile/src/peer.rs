@@ -1,0 +1,86 @@
+//! Endpoints of every kind, and the laws of an endpoint that need no knowledge of its peer.
+
+use firstflight::registry::{self, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::schemes::Initial;
+use firstflight::{Controller, Span};
+use firstflight_tcp::{AckPolicy, Config, Endpoint, Recovery, Role};
+
+use crate::Source;
+
+/// An endpoint with any scheme, policy and law.
+pub(crate) type Any = Endpoint<AnyScheme, AnyRestart, AnyLaw>;
+
+/// Any set-up.
+pub(crate) fn config(source: &mut Source<'_>) -> Config {
+    let recovery = [
+        Recovery::Rack,
+        Recovery::Sack,
+        Recovery::NewReno,
+        Recovery::NewRenoSteady,
+        Recovery::Reno,
+        Recovery::Vegas,
+        Recovery::Ns2Sack1,
+    ];
+    let policies =
+        [AckPolicy::Delayed, AckPolicy::Every, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp];
+    let bits = source.byte();
+    Config {
+        mss: source.pick(&[1_460, 1_000, 536, 100, 8_960, 48]),
+        sack: bits & 1 == 0,
+        timestamps: bits & 2 != 0,
+        ecn: bits & 4 != 0,
+        window_scaling: bits & 8 == 0,
+        reads_at_once: bits & 16 == 0,
+        tail_loss_probe: bits & 32 == 0,
+        options_in_mss: bits & 64 != 0,
+        receive_buffer: source.pick(&[1 << 20, 65_535, 4_000, 1 << 30, 100, 1]),
+        ack_policy: source.pick(&policies),
+        recovery: source.pick(&recovery),
+        min_rto: Span::from_millis(source.pick(&[1_000, 200])),
+        initial_sequence: source.pick(&[0, 1 << 31, u32::MAX - 5_000, u32::MAX]),
+        secret: 7,
+        ..Config::default()
+    }
+}
+
+/// Any endpoint with this set-up.
+pub(crate) fn endpoint(role: Role, config: &Config, source: &mut Source<'_>) -> Any {
+    let initial = Initial { segments: source.pick(&[10, 3, 1, 40]), ssthresh: None };
+    let startup = source.pick(registry::schemes()).build(initial, &[]).expect("defaults are allowed");
+    let restart = source.pick(registry::restarts()).build(initial, &[]).expect("defaults are allowed");
+    let law = source.pick(registry::laws()).build();
+    Endpoint::new(role, config, Controller::new(startup, restart, law))
+}
+
+/// The memory law: what a connection holds of the heap is bounded by what it sent and is not acknowledged, and by its
+/// own receive buffer, whatever arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memory {
+    /// The most segments that were ever outstanding.
+    most: u64,
+}
+
+impl Memory {
+    /// Bytes for each segment outstanding: its record, its places in the order of transmission (one that is stale, one
+    /// that is not) and among those to be sent again, and the eighth by which rings grow.
+    const PER_SEGMENT: u64 = 96;
+    /// Bytes for each range out of order, and the ranges kept beyond those that full segments could make.
+    const PER_RANGE: u64 = 48;
+    const EXTRA_RANGES: u64 = 64;
+    /// What an empty connection may keep for work at hand.
+    const CONSTANT: u64 = 64 * 1_024;
+
+    /// Takes note of what is outstanding now; to be said after every segment that left.
+    pub(crate) fn note(&mut self, endpoint: &Any) {
+        self.most = self.most.max(endpoint.info().outstanding);
+    }
+
+    /// Holds the endpoint against the law.
+    pub(crate) fn holds(self, endpoint: &Any, config: &Config) {
+        let mss = u64::from(endpoint.info().mss.min(config.mss).clamp(1, config.mss));
+        let ranges = config.receive_buffer / mss + Self::EXTRA_RANGES;
+        let bound = self.most * Self::PER_SEGMENT + ranges * Self::PER_RANGE + Self::CONSTANT;
+        let held = endpoint.memory() as u64;
+        assert!(held <= bound, "{held} bytes held, {bound} allowed for {} segments", self.most);
+    }
+}

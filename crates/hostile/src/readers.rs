@@ -1,0 +1,106 @@
+//! Readers of text and bytes from outside: total, and one clear line for what they refuse.
+
+use firstflight_lab::{KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, quantity};
+use firstflight_wire::{Ip, decode, decode_snapped, encode};
+
+use crate::Source;
+
+/// Longer texts show nothing new, and take their time.
+const LONGEST: usize = 16 * 1_024;
+
+fn text(data: &[u8]) -> String {
+    String::from_utf8_lossy(&data[..data.len().min(LONGEST)]).into_owned()
+}
+
+/// What is refused is refused in one line that says something.
+fn is_one_line(message: &str) {
+    assert!(!message.trim().is_empty(), "an error that says nothing");
+    assert!(!message.contains('\n'), "an error of more than a line: {message:?}");
+}
+
+/// A scenario file of any text.
+pub fn toml_reader(data: &[u8]) {
+    let text = text(data);
+    let file = match parse_file(&text) {
+        Ok(file) => file,
+        Err(error) => {
+            is_one_line(&error.to_string());
+            assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1, "{error}");
+            assert!(error.column >= 1 && error.span.start <= text.len(), "{error}");
+            return;
+        }
+    };
+    if let Err(error) = Scenario::resolve(&file.options) {
+        is_one_line(&error.to_string());
+    }
+    if let Some((schemes, _)) = file.schemes
+        && let Err(error) = parse_choices(&schemes)
+    {
+        is_one_line(&error.to_string());
+    }
+}
+
+/// A value of any text for any option of the command line; and what is read is shown as it was said.
+pub fn units(data: &[u8]) {
+    let mut source = Source::new(data);
+    let key = source.pick(&KEYS);
+    let text = text(data.get(1..).unwrap_or_default());
+    let mut options = Options::default();
+    match options.set(key, &text) {
+        Ok(()) => {
+            if let Err(error) = Scenario::resolve(&options) {
+                is_one_line(&error.to_string());
+            }
+        }
+        Err(error) => is_one_line(&error.to_string()),
+    }
+    if let Ok(rate) = quantity::rate(&text) {
+        assert_eq!(quantity::rate(&quantity::show_rate(rate)), Ok(rate), "{text:?}");
+    }
+    if let Ok(span) = quantity::span(&text) {
+        assert_eq!(quantity::span(&quantity::show_span(span)), Ok(span), "{text:?}");
+    }
+    if let Ok(bytes) = quantity::bytes(&text) {
+        assert_eq!(quantity::bytes(&quantity::show_bytes(bytes)), Ok(bytes), "{text:?}");
+    }
+    if let Err(error) = parse_choices(&text) {
+        is_one_line(&error.to_string());
+    }
+    if let Err(error) = parse_restarts(&text) {
+        is_one_line(&error.to_string());
+    }
+}
+
+/// A packetdrill script of any text.
+pub fn packetdrill_script(data: &[u8]) {
+    let text = text(data);
+    if let Err(problem) = firstflight_packetdrill::run(&text) {
+        assert!(!problem.message.trim().is_empty(), "an error that says nothing");
+        assert!(problem.line <= text.lines().count().max(1), "{problem}");
+    }
+}
+
+/// A packet of any bytes; what is read and can be said is read the same again.
+pub fn wire_decode(data: &[u8]) {
+    if let Err(error) = decode_snapped(data) {
+        is_one_line(&error.to_string());
+    }
+    let packet = match decode(data) {
+        Ok(packet) => packet,
+        Err(error) => return is_one_line(&error.to_string()),
+    };
+    assert_eq!(packet.payload.len(), usize::from(packet.segment.len));
+    let ip = Ip {
+        addresses: packet.addresses,
+        identification: packet.identification.unwrap_or(0),
+        hop_limit: packet.hop_limit,
+    };
+    let mut out = Vec::new();
+    match encode(&ip, &packet.segment, packet.payload, &mut out) {
+        Ok(()) => {
+            let again = decode(&out).expect("what was encoded can be read");
+            assert_eq!((again.segment, again.payload), (packet.segment, packet.payload));
+        }
+        Err(error) => is_one_line(&error.to_string()),
+    }
+}

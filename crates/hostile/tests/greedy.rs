@@ -1,0 +1,185 @@
+//! A dishonest receiver is served no faster than an honest one, by any scheme before any law.
+//!
+//! ACK division (Savage et al. 1999; RFC 3465 section 1, RFC 5681 section 3.1): many ACKs for one segment. Optimistic
+//! ACKs: of data that did not arrive. What was never sent is refused; what was sent and has not arrived cannot be told
+//! from a shorter path without a nonce in the data, and `docs/laws.md` says what then holds.
+
+use std::collections::BTreeMap;
+
+use firstflight::registry::{self, LawEntry, SchemeEntry};
+use firstflight::schemes::Initial;
+use firstflight::{Controller, Span, Time};
+use firstflight_tcp::{Config, Endpoint, Flags, Role, Segment};
+
+const MSS: u16 = 1_000;
+const RTT: Span = Span::from_millis(100);
+/// How long the first flights are watched.
+const WATCHED: Span = Span::from_millis(850);
+/// As much as no scheme sends in that time is written; the peer's window admits it.
+const WRITTEN: u64 = 40_000_000;
+/// The bottleneck's gap between packets: 100 Mbit/s.
+const GAP: Span = Span::from_micros(83);
+
+/// What a receiver does with a segment that ends at a stream offset.
+#[derive(Clone, Copy, Debug)]
+enum Receiver {
+    /// One ACK for each segment.
+    Honest,
+    /// So many ACKs, each for a part of it.
+    Dividing(u64),
+    /// One ACK, and so many for the segments after it, which have not been sent or have not arrived.
+    Guessing(u64),
+    /// One ACK, and as many more of the same.
+    Repeating(u64),
+}
+
+struct Race {
+    scheme: &'static SchemeEntry,
+    law: &'static LawEntry,
+    timestamps: bool,
+}
+
+impl Race {
+    /// Bytes sent by each instant, against this receiver.
+    fn run(&self, receiver: Receiver) -> Vec<(Time, u64)> {
+        let initial = Initial { segments: 10, ssthresh: None };
+        let startup = self.scheme.build(initial, &[]).expect("defaults are allowed");
+        let restart = registry::restarts()[0].build(initial, &[]).expect("defaults are allowed");
+        let config = Config { mss: MSS, timestamps: self.timestamps, ..Config::default() };
+        let control = Controller::new(startup, restart, self.law.build());
+        let mut client = Endpoint::new(Role::Client, &config, control);
+        let begin = Time::from_nanos(1_000_000_000);
+        let mut now = begin;
+        client.open(now);
+        client.write(WRITTEN);
+        let mut arrivals: BTreeMap<(Time, u64), Segment> = BTreeMap::new();
+        let (mut count, mut link_free, mut sent) = (0, begin, Vec::new());
+        loop {
+            while let Some(transmit) = client.poll_transmit(now) {
+                let segment = transmit.segment;
+                if segment.len > 0 {
+                    link_free = link_free.max(now) + GAP;
+                }
+                for answer in answers(receiver, &segment) {
+                    count += 1;
+                    arrivals.insert((link_free + RTT, count), answer);
+                }
+                sent.push((now, client.snapshot().nxt));
+            }
+            while client.poll_happening().is_some() {}
+            let arrival = arrivals.first_key_value().map(|((at, _), _)| *at);
+            let next = [arrival, client.next_timer()].into_iter().flatten().min();
+            let Some(at) = next.filter(|at| at.since(begin) <= WATCHED) else { return sent };
+            now = now.max(at);
+            if let Some(entry) = arrivals.first_entry().filter(|entry| entry.key().0 <= now) {
+                client.on_segment(now, &entry.remove());
+            }
+            client.on_timer(now);
+        }
+    }
+}
+
+/// The receiver's answers to a segment of the client, which begins at sequence number 0.
+fn answers(receiver: Receiver, segment: &Segment) -> Vec<Segment> {
+    let plain = Segment {
+        seq: 1,
+        window: u16::MAX,
+        flags: Flags::ACK,
+        timestamps: segment
+            .timestamps
+            .map(|stamps| firstflight_tcp::Timestamps { value: 1, echo: stamps.value }),
+        ..Segment::default()
+    };
+    if segment.flags.has(Flags::SYN) {
+        return vec![Segment {
+            seq: 0,
+            ack: 1,
+            flags: Flags::SYN.with(Flags::ACK),
+            mss: core::num::NonZeroU16::new(MSS),
+            window_scale: Some(14),
+            sack_permitted: true,
+            ..plain
+        }];
+    }
+    let (start, len) = (segment.seq, u32::from(segment.len));
+    if len == 0 {
+        return Vec::new();
+    }
+    let at = |ack: u32| saying(&plain, ack);
+    match receiver {
+        Receiver::Honest => vec![at(start + len)],
+        Receiver::Dividing(parts) => {
+            let parts = u32::try_from(parts).expect("few");
+            (1..=parts).map(|part| at(start + len * part / parts)).collect()
+        }
+        Receiver::Guessing(more) => {
+            // The guesses lie beyond what is in flight: what is in flight is another matter.
+            let more = u32::try_from(more).expect("few");
+            let guess = |ahead: u32| at(start + len + (1 << 27) + ahead * len);
+            core::iter::once(at(start + len)).chain((1..=more).map(guess)).collect()
+        }
+        Receiver::Repeating(more) => (0..=more).map(|_| at(start + len)).collect(),
+    }
+}
+
+fn saying(plain: &Segment, ack: u32) -> Segment {
+    Segment { ack, ..*plain }
+}
+
+fn everyone() -> impl Iterator<Item = Race> {
+    registry::schemes().iter().flat_map(|scheme| {
+        let own = registry::law(scheme.law).expect("it is listed");
+        let laws =
+            registry::laws().iter().filter(move |law| scheme.name == "slow-start" || law.name == own.name);
+        laws.flat_map(move |law| [false, true].map(|timestamps| Race { scheme, law, timestamps }))
+    })
+}
+
+/// The first instant at which more was sent than the honest receiver got, by more than `slack` bytes and `share` in a
+/// thousand.
+fn faster(
+    honest: &[(Time, u64)],
+    dishonest: &[(Time, u64)],
+    (slack, share): (u64, u64),
+) -> Option<(Time, u64, u64)> {
+    dishonest.iter().find_map(|(at, bytes)| {
+        let by_then = honest.partition_point(|(when, _)| when <= at);
+        let fair = by_then.checked_sub(1).map_or(0, |last| honest[last].1);
+        (*bytes > fair + slack + fair * share / 1_000).then_some((*at, *bytes, fair))
+    })
+}
+
+fn nobody_gains(receivers: &[Receiver], slack: (u64, u64)) {
+    let mut gains = Vec::new();
+    for race in everyone() {
+        let honest = race.run(Receiver::Honest);
+        for receiver in receivers {
+            let dishonest = race.run(*receiver);
+            if let Some((at, got, fair)) = faster(&honest, &dishonest, slack) {
+                gains.push(format!(
+                    "{} before {}, timestamps {}: {receiver:?} got {got} bytes by {at:?}, an honest receiver {fair}; at the end {:?} and {:?}",
+                    race.scheme.name, race.law.name, race.timestamps, dishonest.last(), honest.last(),
+                ));
+            }
+        }
+    }
+    assert!(gains.is_empty(), "{}", gains.join("\n"));
+}
+
+#[test]
+fn dividing_an_ack_speeds_nobody_up() {
+    // A round ends with the first byte beyond it, which a divided ACK brings in smaller steps: SUSS, which paces by
+    // rounds, is some packets off and on, never more than one in 200 ahead.
+    let slack = (u64::from(MSS), 5);
+    nobody_gains(&[Receiver::Dividing(2), Receiver::Dividing(40)], slack);
+}
+
+#[test]
+fn acks_of_data_never_sent_speed_nobody_up() {
+    nobody_gains(&[Receiver::Guessing(20)], (0, 0));
+}
+
+#[test]
+fn saying_an_ack_again_speeds_nobody_up() {
+    nobody_gains(&[Receiver::Repeating(1), Receiver::Repeating(20)], (u64::from(MSS), 0));
+}

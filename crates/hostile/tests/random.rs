@@ -1,0 +1,47 @@
+//! Arbitrary bytes into every target, on stable. `PROPTEST_CASES=10000` looks harder.
+
+use firstflight_hostile::{
+    endpoint_segments, packetdrill_script, quick_start_options, scheme_events, toml_reader, two_endpoints,
+    units, wire_decode,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 3_000 }))]
+
+    #[test]
+    fn schemes_keep_their_laws_under_any_sequence_of_events(data in vec(any::<u8>(), 0..800)) {
+        scheme_events(&data);
+    }
+
+    #[test]
+    fn an_endpoint_keeps_its_laws_whatever_segments_arrive(data in vec(any::<u8>(), 0..1_500)) {
+        endpoint_segments(&data);
+    }
+
+    #[test]
+    fn every_byte_arrives_in_order_through_a_network_that_does_its_worst(data in vec(any::<u8>(), 0..400)) {
+        two_endpoints(&data);
+    }
+
+    #[test]
+    fn only_an_untouched_answer_approves_a_rate(data in vec(any::<u8>(), 0..80)) {
+        quick_start_options(&data);
+    }
+
+    #[test]
+    fn readers_take_any_text(text in "[ -~\n]{0,80}|(rate|rtt|size|queue) ?= ?\"?[0-9a-zA-Z.%,:]{0,12}\"?") {
+        for body in [toml_reader, units, packetdrill_script] {
+            body(text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_packet_of_any_bytes_is_read_or_refused(mut data in vec(any::<u8>(), 0..200), version in 0_u8..3) {
+        if let Some(first) = data.first_mut() {
+            *first = [0x45, 0x60, *first][usize::from(version)];
+        }
+        wire_decode(&data);
+    }
+}
