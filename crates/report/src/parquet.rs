@@ -1,5 +1,6 @@
 //! Parquet: typed columns with their units, for those who keep many races.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ impl From<ArrowError> for ParquetError {
 /// The records as one Parquet file, a column a field.
 ///
 /// A field has the type it has in a row, whatever its values; a mean of several runs, which has a
-/// confidence interval beside it, is real. A column's unit is in its metadata under `unit`. Null and absent
-/// fields are null.
+/// confidence interval beside it, is real. A column's metadata has its unit under `unit`, if it has one, and what
+/// it means under `description`. Null and absent fields are null.
 ///
 /// # Errors
 /// Only what the encoder itself reports.
@@ -103,10 +104,16 @@ fn field(name: &str, kind: Kind) -> Field {
         Kind::Real => DataType::Float64,
     };
     let field = Field::new(name, data_type, true);
-    match columns::column(name).map(|column| column.unit) {
-        Some(unit) if !unit.is_empty() => field.with_metadata([("unit", unit)]),
-        _ => field,
+    let Some(column) = columns::column(name) else { return field };
+    let description = match name.strip_suffix(CI95) {
+        Some(_) => format!("Half width of the 95 % confidence interval of the mean of: {}", column.meaning),
+        None => column.meaning.to_owned(),
+    };
+    let mut said = BTreeMap::from([("description".to_owned(), description)]);
+    if !column.unit.is_empty() {
+        said.insert("unit".to_owned(), column.unit.to_owned());
     }
+    field.with_metadata(said)
 }
 
 fn array(name: &str, kind: Kind, records: &[Record]) -> ArrayRef {
@@ -174,10 +181,16 @@ mod tests {
     }
 
     #[test]
-    fn every_column_with_a_unit_says_it() {
+    fn every_column_says_its_unit_and_what_it_means() {
         let batch = read(to_bytes(&records(&rows()).unwrap()).unwrap());
         for field in batch.schema().fields() {
-            let unit = columns::column(field.name()).unwrap().unit;
+            let columns::Column { unit, meaning, .. } = *columns::column(field.name()).unwrap();
+            assert_eq!(
+                field.metadata().get("description").map(String::as_str),
+                Some(meaning),
+                "{}",
+                field.name()
+            );
             assert_eq!(field.metadata().get("unit").map_or("", String::as_str), unit, "{}", field.name());
         }
     }

@@ -441,15 +441,17 @@
     /** The exits in words, above the ribbon. */
     flags(a, b) {
       let lastAt = -Infinity, row = 0;
-      const width = b - a;
+      const width = b - a, scale = this.pixels() / width;
       return this.flow.marks.filter((mark) => (mark.kind === "exit" || mark.kind === "timeout" || mark.kind === "su-end")
         && mark.at >= a && mark.at <= b).slice(0, 6).map((mark) => {
         const isRight = (mark.at - a) / width > 0.6;
+        // As long as the room beside the mark: a letter of 11 pixels' height is about 6 wide, and the mark's own two.
+        const room = Math.max(12, Math.floor((isRight ? mark.at - a : b - mark.at) * scale / 6) - 2);
         row = mark.at - lastAt < width * 0.45 ? (row + 1) % 2 : 0;
         lastAt = mark.at;
         const says = mark.kind === "exit" ? "exit by " + mark.text.replace(/^start-up left by /, "") : mark.kind === "timeout" ? "timeout" : "start-up over";
         return { xref: "x", yref: "paper", x: mark.at, y: 1, yshift: 2 + row * 15, yanchor: "bottom", showarrow: false,
-          xanchor: isRight ? "right" : "left", text: plain((isRight ? "" : "▾ ") + clip(says, 110) + (isRight ? " ▾" : "")),
+          xanchor: isRight ? "right" : "left", text: plain((isRight ? "" : "▾ ") + clip(says, Math.min(110, room)) + (isRight ? " ▾" : "")),
           font: { size: 11, color: colour(MARK_STYLES[mark.kind].colour) } };
       });
     }

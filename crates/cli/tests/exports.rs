@@ -1,0 +1,205 @@
+//! What `race` writes, read by the programs that people open it with: pandas, polars, `DuckDB`, tshark, capinfos and
+//! a browser. A reader that is not there is skipped, with a line that says so.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::{folder, run, status, stderr, stdout, text};
+use firstflight_report::columns::{COLUMNS, Kind};
+use serde_json::json;
+
+const RACE: [&str; 9] = [
+    "race",
+    "--rate",
+    "20mbit",
+    "--rtt",
+    "40ms",
+    "--size",
+    "1MB",
+    "--schemes",
+    "slow-start,paced:as=mine,quick-start",
+];
+
+fn race(more: &[&str]) -> Output {
+    let output = run(&[&RACE[..], more].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    output
+}
+
+/// The Python that has the readers of tables, if `.ci/tools` could bring them.
+fn python() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/venv/bin/python");
+    python.is_file().then_some(python)
+}
+
+fn read_tables(place: &Path, more: &[&str]) {
+    let Some(python) = python() else {
+        println!(
+            "skipped: no pandas, polars and DuckDB in target/tools/venv, so CSV and Parquet were not read by them"
+        );
+        return;
+    };
+    let at = |name: &str| place.join(name);
+    let rows = race(&[&["--json", "--parquet", text(&at("rows.parquet"))], more].concat());
+    std::fs::write(at("rows.jsonl"), rows.stdout).expect("written");
+    std::fs::write(at("rows.csv"), race(&[&["--csv"], more].concat()).stdout).expect("written");
+    let mut columns = String::new();
+    for column in COLUMNS {
+        let kind = format!("{:?}", column.kind);
+        let line = json!({"name": column.name, "unit": column.unit, "kind": kind, "meaning": column.meaning});
+        writeln!(columns, "{line}").expect("a line");
+    }
+    std::fs::write(at("columns.jsonl"), columns).expect("written");
+    let read = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readers.py"))
+        .args(["rows.jsonl", "rows.csv", "rows.parquet", "columns.jsonl"].map(at))
+        .output()
+        .expect("Python runs");
+    assert!(read.status.success(), "{}", stderr(&read));
+    assert!(stdout(&read).starts_with("3 rows"), "{}", stdout(&read));
+}
+
+#[test]
+fn pandas_polars_and_duckdb_read_the_rows_typed_and_equal() {
+    read_tables(&folder("read-rows"), &[]);
+}
+
+#[test]
+fn pandas_polars_and_duckdb_read_means_with_their_intervals() {
+    read_tables(&folder("read-means"), &["--runs", "3", "--cross", "5mbit"]);
+}
+
+fn has(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        println!("skipped: {program} is not installed");
+    }
+    there
+}
+
+#[test]
+fn tshark_reads_a_capture_without_a_word_of_complaint() {
+    if !has("tshark") {
+        return;
+    }
+    let place = folder("tshark-complaints");
+    race(&["--json", "--pcap", text(&place)]);
+    for name in ["slow-start-client", "mine-server", "quick-start-client"] {
+        let capture = place.join(format!("{name}.pcapng"));
+        let mut tshark = Command::new("tshark");
+        // As root it warns of being root, which is no word about the capture.
+        let read =
+            tshark.args(["-n", "-r", text(&capture), "-q", "-z", "expert,error"]).output().expect("runs");
+        assert!(read.status.success(), "{}", stderr(&read));
+        let said: Vec<String> = stderr(&read)
+            .lines()
+            .filter(|line| !line.contains("as user \"root\""))
+            .map(str::to_owned)
+            .collect();
+        assert!(said.is_empty(), "{name}: {said:?}");
+        assert!(!stdout(&read).contains("Errors ("), "{name}: {}", stdout(&read));
+        let fields = ["-T", "fields", "-e", "frame.time_epoch", "-e", "frame.interface_name", "-c", "3"];
+        let read =
+            Command::new("tshark").args(["-n", "-r", text(&capture)]).args(fields).output().expect("runs");
+        let side = name.rsplit('-').next().expect("a side");
+        for line in stdout(&read).lines() {
+            let (time, interface) = line.split_once('\t').expect("two fields");
+            assert_eq!(interface, side);
+            assert_eq!(time.split_once('.').map_or(0, |(_, digits)| digits.len()), 9, "nanoseconds: {time}");
+        }
+    }
+}
+
+#[test]
+fn capinfos_tells_what_the_capture_is() {
+    if !has("capinfos") || !has("tshark") {
+        return;
+    }
+    let place = folder("capinfos");
+    race(&["--json", "--pcap", text(&place), "--snap", "100B"]);
+    let capture = place.join("slow-start-client.pcapng");
+    let told = Command::new("capinfos").args(["-M", text(&capture)]).output().expect("runs");
+    assert!(told.status.success(), "{}", stderr(&told));
+    let told = stdout(&told);
+    let packets = Command::new("tshark").args(["-n", "-r", text(&capture)]).output().expect("runs");
+    let packets = stdout(&packets).lines().count();
+    for words in [
+        "pcapng",
+        "nanoseconds (9)",
+        "Raw IP",
+        "Strict time order:   True",
+        "firstflight",
+        "Capture length = 100",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(
+        told.lines()
+            .any(|line| line.starts_with("Number of packets:") && line.ends_with(&format!(" {packets}"))),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_browser_draws_the_figure_as_an_image() {
+    let chromium = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
+        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+    });
+    let Some(chromium) = chromium else {
+        println!("skipped: no Chromium on the PATH, so the SVG figure was not drawn");
+        return;
+    };
+    let place = folder("svg");
+    let figure = place.join("figure.svg");
+    race(&["--json", "--figure", text(&figure)]);
+    let svg = std::fs::read_to_string(&figure).expect("UTF-8");
+    for way in ["href=\"http", "@import", "url(http", "<script", "<image", "<foreignObject"] {
+        assert!(!svg.contains(way), "the figure has {way}");
+    }
+    // An image in a page must be well-formed XML, and may ask for nothing outside itself.
+    let page = place.join("page.html");
+    let script = "<!doctype html><img src=\"figure.svg\" onload=\"document.title = 'drawn ' + (this.naturalWidth > 300)\" \
+                  onerror=\"document.title = 'broken'\">";
+    std::fs::write(&page, script).expect("written");
+    let shown = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", place.join("profile").display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser starts");
+    assert!(stdout(&shown).contains("<title>drawn true</title>"), "{}", stdout(&shown));
+}
+
+/// The columns as `docs/exports.md` lists them.
+fn listed() -> String {
+    let mut table = String::from("| Column | Type | Unit | Meaning |\n|---|---|---|---|\n");
+    for column in COLUMNS {
+        let kind = match column.kind {
+            Kind::Text => "text",
+            Kind::Unsigned => "whole, not negative",
+            Kind::Signed => "whole",
+            Kind::Real => "real",
+        };
+        writeln!(table, "| `{}` | {kind} | {} | {} |", column.name, column.unit, column.meaning)
+            .expect("a line");
+    }
+    table
+}
+
+/// Written anew with `UPDATE_GOLDEN=1`.
+#[test]
+fn the_manual_lists_every_column_as_it_is() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exports.md");
+    let manual = std::fs::read_to_string(&path).expect("the manual");
+    let (before, rest) = manual.split_once("<!-- columns -->\n").expect("a beginning of the table");
+    let (there, after) = rest.split_once("<!-- end of columns -->").expect("an end of the table");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let whole = format!("{before}<!-- columns -->\n{}<!-- end of columns -->{after}", listed());
+        std::fs::write(&path, whole).expect("written");
+        return;
+    }
+    assert_eq!(there, listed(), "docs/exports.md is behind the columns; UPDATE_GOLDEN=1 writes it anew");
+}
