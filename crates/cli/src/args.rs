@@ -28,6 +28,10 @@ pub(crate) enum Command {
     Race(Box<Race>),
     /// Race as a scenario file says.
     Run(Box<Run>),
+    /// Race the same schemes over many paths, drawn or listed; can be killed and resumed, and split over machines.
+    Sweep(Sweep),
+    /// Say what a sweep's rows tell of each scheme: cost, loss, queue, timeouts and harm, and who wins where.
+    Score(Score),
     /// List the schemes, restart policies and avoidance laws: source, parameters, what they need of a host.
     Schemes(Schemes),
     /// Tell a recorded trace to a scheme, and print what it decides.
@@ -48,7 +52,7 @@ pub(crate) enum Command {
 }
 
 /// What the design names and nobody built yet: naming one is an error that says so.
-pub(crate) const NOT_BUILT: [&str; 3] = ["sweep", "score", "paper"];
+pub(crate) const NOT_BUILT: [&str; 1] = ["paper"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Race {
@@ -91,6 +95,41 @@ pub(crate) struct Inspect {
     /// List the senders too that sent less than ten segments beside one that sent more.
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Sweep {
+    /// The sweep: how many paths, of what, and `schemes = […]`, as in scenarios/grid.toml.
+    #[arg(value_name = "SWEEP")]
+    pub(crate) file: PathBuf,
+    /// Where the parts go, as Parquet; what is there of the same sweep is kept, and what is missing is raced.
+    #[arg(long, value_name = "DIR", required_unless_present = "show")]
+    pub(crate) out: Option<PathBuf>,
+    /// Race every N-th part only, from the I-th on; all N shards together are the whole sweep.
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
+    pub(crate) shard: Option<String>,
+    /// Runs at a time; results do not depend on it [the number of processors].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) jobs: Option<String>,
+    /// Print the command that races the path of this index, and race nothing.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["out", "shard", "jobs"], allow_hyphen_values = true)]
+    pub(crate) show: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Score {
+    /// The folder that `firstflight sweep --out` wrote.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Score what is there, though parts are missing.
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// One JSON object a scheme and class, one a line, with every number.
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// The same as CSV.
+    #[arg(long)]
+    pub(crate) csv: bool,
 }
 
 #[derive(Args, Debug)]

@@ -17,6 +17,8 @@ mod race;
 mod replay;
 mod results;
 mod schemes;
+mod score;
+mod sweep;
 mod taps;
 mod targets;
 mod usage;
@@ -47,6 +49,8 @@ fn carry_out(line: &CommandLine) -> Result<(), Failure> {
         Command::Model(command) => model::answer(&command, &line.shown),
         Command::Race(options) => race::from_options(&options, &line.shown),
         Command::Run(file) => race::from_file(&file, &line.shown),
+        Command::Sweep(command) => sweep::sweep(&command, &line.shown),
+        Command::Score(command) => score::score(&command, &line.shown),
         Command::Replay(command) => replay::replay(&command),
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),

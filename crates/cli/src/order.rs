@@ -70,15 +70,20 @@ impl RunOptions {
 
     /// Runs at a time; `None` leaves it to the machine.
     pub(crate) fn jobs(&self, arguments: &[String]) -> Result<Option<usize>, Failure> {
-        const MOST: u64 = 1024;
-        let Some(text) = &self.jobs else { return Ok(None) };
-        match quantity::count(text) {
-            Ok(jobs) if jobs <= MOST => Ok(usize::try_from(jobs).ok()),
-            _ => Err(Failure::usage(format!(
-                "--jobs: `{text}` is not allowed; a whole number from 1 to {MOST} is"
-            ))
-            .at(Place::value(arguments, "--jobs", text))),
-        }
+        jobs(self.jobs.as_deref(), arguments)
+    }
+}
+
+/// The value of `--jobs`.
+pub(crate) fn jobs(text: Option<&str>, arguments: &[String]) -> Result<Option<usize>, Failure> {
+    const MOST: u64 = 1024;
+    let Some(text) = text else { return Ok(None) };
+    match quantity::count(text) {
+        Ok(jobs) if jobs <= MOST => Ok(usize::try_from(jobs).ok()),
+        _ => Err(Failure::usage(format!(
+            "--jobs: `{text}` is not allowed; a whole number from 1 to {MOST} is"
+        ))
+        .at(Place::value(arguments, "--jobs", text))),
     }
 }
 

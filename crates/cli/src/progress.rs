@@ -28,10 +28,19 @@ struct Shown {
 impl Progress {
     /// Begins to watch `total` runs.
     pub(crate) fn new(total: u64) -> Self {
-        Self { bar: io::stderr().is_terminal().then(|| Shown::new(total)) }
+        Self::with(total, "{bar:30} {pos}/{len} runs  {elapsed}  {msg}")
     }
 
-    /// `done` runs are over; `name` is the row of the last.
+    /// Begins to watch `total` paths, which take long enough to say how long.
+    pub(crate) fn of_paths(total: u64) -> Self {
+        Self::with(total, "{bar:30} {pos}/{len} paths  {elapsed}  {eta} left  {msg}")
+    }
+
+    fn with(total: u64, template: &'static str) -> Self {
+        Self { bar: io::stderr().is_terminal().then(|| Shown::new(total, template)) }
+    }
+
+    /// `done` of them are over; `name` is the last.
     pub(crate) fn show(&self, done: u64, name: &str) {
         if let Some(Shown { bar, .. }) = &self.bar {
             bar.set_message(name.to_owned());
@@ -41,9 +50,9 @@ impl Progress {
 }
 
 impl Shown {
-    fn new(total: u64) -> Self {
+    fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {elapsed}  {msg}") {
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         let (over, is_over) = mpsc::channel::<()>();

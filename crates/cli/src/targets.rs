@@ -37,7 +37,7 @@ impl OutputOptions {
 }
 
 /// Tests that files can be written into the folder, which may have to be made first. Leaves no trace.
-fn check_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
     let nearest = path.ancestors().find(|ancestor| ancestor.exists());
     let nearest = nearest.filter(|nearest| !nearest.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !nearest.is_dir() {

@@ -93,7 +93,7 @@ fn unknown_key(found: &str) -> String {
 }
 
 /// A value as the text that the command line would have.
-fn scalar(value: &DeValue<'_>) -> Option<String> {
+pub(crate) fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
@@ -103,7 +103,7 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-fn schemes(text: &str, value: &Spanned<DeValue<'_>>) -> Result<String, FileError> {
+pub(crate) fn schemes(text: &str, value: &Spanned<DeValue<'_>>) -> Result<String, FileError> {
     const WANTED: &str = "schemes: a list is wanted, as in `[\"slow-start\", \"paced:first=4\"]`";
     match value.get_ref() {
         DeValue::String(list) => Ok(list.to_string()),

@@ -1,7 +1,8 @@
 //! A race: every scheme over the same path, with every seed; in parallel, and the same whatever the number of
 //! threads.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -74,6 +75,65 @@ pub fn race(
     }
     let pool = builder.build().map_err(|error| RunError::Threads(error.to_string()))?;
     pool.install(|| race_here(scenario, choices, how))
+}
+
+/// The race over one path, run by run, for whoever has time: as [`race`] races it, without taps and recordings.
+pub(crate) struct PathRace {
+    scenario: Scenario,
+    choices: Vec<SchemeChoice>,
+    finished: Mutex<Vec<Finished>>,
+    left: AtomicUsize,
+}
+
+impl PathRace {
+    /// Nothing is run yet.
+    pub(crate) fn new(scenario: Scenario, choices: &[SchemeChoice]) -> Self {
+        let runs = choices.len() * scenario.runs as usize;
+        Self {
+            scenario,
+            choices: choices.to_vec(),
+            finished: Mutex::new(Vec::with_capacity(runs)),
+            left: AtomicUsize::new(runs),
+        }
+    }
+
+    /// The path.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Makes the run `number`, of as many as schemes times runs; each is made once. Whoever ends the last one that was
+    /// left also runs each seed without the flow, and gets all rows, ordered by scheme and seed.
+    ///
+    /// # Errors
+    /// As [`run`]. After an interrupt some runs are never over, so that nobody gets rows.
+    pub(crate) fn run(
+        &self,
+        number: usize,
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<Row>>, RunError> {
+        let how = How { interrupted, ..How::default() };
+        let runs = self.scenario.runs as usize;
+        let (scheme, index) = (number / runs, number % runs);
+        let seed = self.scenario.seed.wrapping_add(index as u64);
+        let choice = resumed(&self.scenario, &self.choices[scheme], &|| interrupted())?;
+        let over = measure(&self.scenario, &choice, scheme, seed, &how)?;
+        let lock = || self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        lock().push(over);
+        if self.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return Ok(None);
+        }
+        let mut finished = std::mem::take(&mut *lock());
+        finished.sort_by_key(|run| (run.scheme, run.seed.wrapping_sub(self.scenario.seed)));
+        if self.scenario.cross != Cross::None {
+            let seeds = (0..runs as u64).map(|index| self.scenario.seed.wrapping_add(index));
+            let totals: Vec<Without> = seeds
+                .map(|seed| without(&self.scenario, seed, &finished, &how))
+                .collect::<Result<_, RunError>>()?;
+            add_harms(&mut finished, &totals);
+        }
+        Ok(Some(finished.into_iter().map(|run| run.row).collect()))
+    }
 }
 
 /// A run that is over, but for what it did to others.
@@ -160,6 +220,9 @@ fn measure(
     })
 }
 
+/// What a seed's run without the flow says, at the end of each of the seed's runs.
+type Without = (u64, Vec<(u64, CrossTotals)>);
+
 /// Runs each seed once without the flow, and compares. Seeds whose comparison was interrupted lose their runs: a
 /// row without its harm is not finished.
 fn compare(
@@ -171,18 +234,32 @@ fn compare(
     if scenario.cross == Cross::None {
         return Ok(());
     }
-    let one = |seed: &u64| {
-        let mut ends: Vec<u64> = finished.iter().filter(|run| run.seed == *seed).map(|run| run.end).collect();
-        ends.sort_unstable();
-        ends.dedup();
-        if ends.is_empty() {
-            return Ok((*seed, Vec::new()));
-        }
-        let totals = run_without(scenario, *seed, &ends, &|| (how.interrupted)())?;
-        Ok((*seed, ends.into_iter().zip(totals).collect::<Vec<_>>()))
-    };
-    let without: Vec<(u64, Vec<(u64, CrossTotals)>)> =
+    let one = |seed: &u64| without(scenario, *seed, finished, how);
+    let without: Vec<Without> =
         seeds.par_iter().map(one).filter_map(kept).collect::<Result<_, RunError>>()?;
+    add_harms(finished, &without);
+    Ok(())
+}
+
+/// Runs a seed without the flow.
+fn without(
+    scenario: &Scenario,
+    seed: u64,
+    finished: &[Finished],
+    how: &How<'_>,
+) -> Result<Without, RunError> {
+    let mut ends: Vec<u64> = finished.iter().filter(|run| run.seed == seed).map(|run| run.end).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    if ends.is_empty() {
+        return Ok((seed, Vec::new()));
+    }
+    let totals = run_without(scenario, seed, &ends, &|| (how.interrupted)())?;
+    Ok((seed, ends.into_iter().zip(totals).collect()))
+}
+
+/// Adds what each run did to others; runs that have nothing to be compared with go.
+fn add_harms(finished: &mut Vec<Finished>, without: &[Without]) {
     finished.retain_mut(|run| {
         let totals = without.iter().find(|(seed, _)| *seed == run.seed).map(|(_, totals)| totals);
         let at_end = totals.and_then(|totals| totals.iter().find(|(end, _)| *end == run.end));
@@ -190,5 +267,4 @@ fn compare(
         add_harm(&mut run.row, run.cross, *without, run.life);
         true
     });
-    Ok(())
 }

@@ -2,6 +2,8 @@
 
 mod text;
 
+pub(crate) use text::fnv_1a;
+
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{
     Batch, CoDelSpec, Discipline, FqCoDelSpec, PieSpec, PolicerSpec, Probability, QueueLimit, RateTrace,

@@ -180,6 +180,27 @@ pub const COLUMNS: &[Column] = &[
     text("scenario_hash", "The hash of the scenario."),
 ];
 
+/// The fields that a row of a sweep has before those of [`COLUMNS`]: its path.
+pub const SWEEP_COLUMNS: &[Column] = &[
+    whole("path", "", "The index of the path in the sweep."),
+    real("path_rate_bps", "bit/s", "The bottleneck's rate, headers included."),
+    real("path_rtt_s", "s", "The base round-trip time: propagation only."),
+    real("path_bdp_packets", "packets", "Rate times base round-trip time, in full packets."),
+    real("path_queue_bdp", "1", "The limit of the bottleneck's queue over rate times base round-trip time."),
+    whole("path_size_bytes", "B", "Payload to transfer. Undefined without a size."),
+    text("path_cross", "The kind of cross traffic: none, cbr, tcp, onoff, poisson or web."),
+    real(
+        "path_cross_share",
+        "1",
+        "The share of the rate that is the cross traffic's: of a constant rate, of N flows beside one more, of pages. \
+         Undefined for other kinds.",
+    ),
+    real("path_loss", "1", "The probability of random loss at the bottleneck."),
+    text("path_ack", "When the receiver acknowledges."),
+    whole("path_packet_bytes", "B", "IP bytes of a full packet."),
+    real("path_limit_s", "s", "When a run was given up at the latest, from its SYN."),
+];
+
 /// The suffix of the half-width of the 95 % confidence interval of a mean (Student).
 pub const CI95: &str = "_ci95";
 
@@ -196,14 +217,14 @@ pub(crate) fn is_inspection(records: &[Record]) -> bool {
 /// The column of a field; a confidence interval has the column of its mean.
 pub fn column(field: &str) -> Option<&'static Column> {
     let name = field.strip_suffix(CI95).unwrap_or(field);
-    COLUMNS.iter().find(|column| column.name == name)
+    SWEEP_COLUMNS.iter().chain(COLUMNS).find(|column| column.name == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::records;
-    use firstflight_lab::Row;
+    use firstflight_lab::{Options, PathFacts, Row, Scenario, SweptRow};
     use serde_json::Value;
 
     /// A row with every optional field there.
@@ -235,9 +256,25 @@ mod tests {
         assert_eq!(fields, described);
     }
 
+    /// A row of a sweep with every optional field there.
+    fn swept() -> SweptRow {
+        let mut options = Options::default();
+        options.set("size", "1MB").unwrap();
+        let scenario = Scenario::resolve(&options).unwrap();
+        SweptRow { path: PathFacts::of(3, &scenario), row: full() }
+    }
+
+    #[test]
+    fn every_field_of_a_row_of_a_sweep_is_described_in_its_order() {
+        let record = records(&[swept()]).unwrap().remove(0);
+        let fields: Vec<&str> = record.keys().map(String::as_str).collect();
+        let described: Vec<&str> = SWEEP_COLUMNS.iter().chain(COLUMNS).map(|column| column.name).collect();
+        assert_eq!(fields, described);
+    }
+
     #[test]
     fn the_kinds_are_those_of_the_row() {
-        for (field, value) in records(&[full()]).unwrap().remove(0) {
+        for (field, value) in records(&[swept()]).unwrap().remove(0) {
             let kind = column(&field).unwrap().kind;
             match value {
                 Value::String(_) => assert_eq!(kind, Kind::Text, "{field}"),
@@ -251,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_field_that_names_its_unit_has_that_unit() {
-        for column in COLUMNS {
+        for column in SWEEP_COLUMNS.iter().chain(COLUMNS) {
             let unit = match column.name {
                 name if name.ends_with("_bps") => "bit/s",
                 name if name.ends_with("_s") => "s",

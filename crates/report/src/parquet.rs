@@ -5,8 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::errors::ParquetError as FormatError;
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use serde_json::Value;
 
@@ -46,6 +51,11 @@ impl From<ArrowError> for ParquetError {
 /// # Errors
 /// Only what the encoder itself reports.
 pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, ParquetError> {
+    encode(records, &[])
+}
+
+/// The same with notes about the whole, each under a key.
+pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
     let names = record::fields(records);
     let mut fields = Vec::new();
     let mut arrays: Vec<ArrayRef> = Vec::new();
@@ -55,11 +65,50 @@ pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, ParquetError> {
         arrays.push(array(name, kind, records));
     }
     let schema = Arc::new(Schema::new(fields));
-    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), None)?;
+    let notes = notes.iter().map(|(key, text)| KeyValue::new((*key).to_owned(), text.clone())).collect();
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(notes)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties))?;
     if !arrays.is_empty() {
         writer.write(&RecordBatch::try_new(schema, arrays)?)?;
     }
     Ok(writer.into_inner()?)
+}
+
+/// Notes about a whole file: key and text.
+pub(crate) type Notes = Vec<(String, String)>;
+
+/// The records of a Parquet file, with null for what is null, and the notes about the whole.
+///
+/// # Errors
+/// What is not the Parquet of [`encode`].
+pub(crate) fn decode(file: Vec<u8>) -> Result<(Vec<Record>, Notes), ParquetError> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file))?;
+    let notes = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    let notes = notes.filter_map(|note| Some((note.key.clone(), note.value.clone()?))).collect();
+    let mut records = Vec::new();
+    for batch in reader.build()? {
+        let batch = batch?;
+        let from = records.len();
+        records.resize(from + batch.num_rows(), Record::new());
+        for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
+            for (row, record) in records[from..].iter_mut().enumerate() {
+                let value =
+                    if array.is_null(row) { Value::Null } else { value_at(field.name(), array, row)? };
+                record.insert(field.name().clone(), value);
+            }
+        }
+    }
+    Ok((records, notes))
+}
+
+fn value_at(name: &str, array: &ArrayRef, row: usize) -> Result<Value, ParquetError> {
+    match array.data_type() {
+        DataType::Utf8 => Ok(array.as_string::<i32>().value(row).into()),
+        DataType::UInt64 => Ok(array.as_primitive::<UInt64Type>().value(row).into()),
+        DataType::Int64 => Ok(array.as_primitive::<Int64Type>().value(row).into()),
+        DataType::Float64 => Ok(array.as_primitive::<Float64Type>().value(row).into()),
+        other => Err(ParquetError(format!("the column {name} holds {other}"))),
+    }
 }
 
 fn kind_of(name: &str, names: &[String], records: &[Record]) -> Kind {
@@ -137,10 +186,6 @@ fn array(name: &str, kind: Kind, records: &[Record]) -> ArrayRef {
 mod tests {
     use super::*;
     use crate::records;
-    use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
     use firstflight_lab::Row;
 
     fn read(bytes: Vec<u8>) -> RecordBatch {

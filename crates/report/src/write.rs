@@ -34,6 +34,31 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     file.commit()
 }
 
+/// Writes the bytes to the path, whole or not at all, unless something is there: then that stays and the answer is no.
+///
+/// # Errors
+/// What the system said, naming the path.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, WriteError> {
+    let write = || -> io::Result<bool> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Ok(false);
+        }
+        let (mut file, temporary) = create_beside(path)?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        // A link fails where a rename would replace what came up in the meantime.
+        let linked = written.and_then(|()| match fs::hard_link(&temporary, path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            // A file system without links.
+            Err(_) => fs::rename(&temporary, path).map(|()| true),
+        });
+        // After a rename it is gone.
+        let _ = fs::remove_file(temporary);
+        linked
+    };
+    write().map_err(WriteError::at(path))
+}
+
 /// Tests, before anything is run, that [`write_whole`] can create or replace the path. Leaves no trace.
 ///
 /// # Errors
@@ -217,6 +242,18 @@ mod tests {
         drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(&at), ["r.html"]);
+        fs::remove_dir_all(at).unwrap();
+    }
+
+    #[test]
+    fn a_new_file_replaces_nothing() {
+        let at = directory("new");
+        let path = at.join("manifest.json");
+        assert!(write_new(&path, b"first").unwrap());
+        assert!(!write_new(&path, b"second").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(names(&at), ["manifest.json"]);
+        assert!(write_new(&at.join("missing").join("x"), b"x").is_err());
         fs::remove_dir_all(at).unwrap();
     }
 

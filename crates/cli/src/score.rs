@@ -1,0 +1,145 @@
+//! `firstflight score`: what the parts of a sweep say of each scheme.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use firstflight_lab::score::{Judged, score as judge};
+use firstflight_report::{csv, json, part, score as report};
+
+use crate::args::Score;
+use crate::failure::{Failure, Place};
+use crate::output;
+use crate::sweep::folder::{Manifest, part_name};
+
+/// Scores the parts in a folder.
+pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure> {
+    let folder = &command.folder;
+    let place = || Place::argument(arguments, &folder.to_string_lossy());
+    let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
+    let mut rows = Vec::new();
+    let mut missing = Vec::new();
+    for number in 0..manifest.parts {
+        match read(folder, &manifest, number)? {
+            Some(part) => rows.extend(part),
+            None => missing.push(number),
+        }
+    }
+    if rows.is_empty() {
+        return Err(Failure::usage(format!("{} holds no part of its sweep", folder.display())).at(place()));
+    }
+    if !missing.is_empty() && !command.partial {
+        return Err(Failure::usage(format!(
+            "{} of {} parts are missing in {}: {}; race them with `firstflight sweep`, or score what is there with \
+             --partial",
+            missing.len(),
+            manifest.parts,
+            folder.display(),
+            ranges(&missing)
+        ))
+        .at(place()));
+    }
+    let groups = judge(&rows);
+    if command.json {
+        let mut lines = Vec::new();
+        json::write_lines(&mut lines, &report::records(&groups)).map_err(Failure::write)?;
+        return output::print_bytes(&lines);
+    }
+    if command.csv {
+        return output::print_bytes(&csv::to_bytes(&report::records(&groups)).map_err(Failure::write)?);
+    }
+    let beyond = manifest.give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"));
+    let given_up = manifest.give_up.map_or_else(String::new, |times| {
+        format!("; a run is given up at {times} times its ideal, and is then worse than all that ended")
+    });
+    let title = format!(
+        "{} of {} parts of the sweep {}: {} of {} paths, {} runs of each scheme{given_up}\n\n\
+         All paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
+        manifest.parts - missing.len() as u64,
+        manifest.parts,
+        manifest.sweep,
+        groups.first().map_or(0, |all| all.paths),
+        manifest.paths,
+        manifest.runs,
+    );
+    output::print(&(title + &report::render(&groups, &beyond)))
+}
+
+/// The rows of a part; `None` if it is not there.
+fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Vec<Judged>>, Failure> {
+    let file = folder.join(part_name(number));
+    let refuse = |message: String| Failure::usage(format!("{}: {message}", file.display()));
+    let bytes = match std::fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refuse(format!("cannot be read: {error}"))),
+    };
+    let (label, records) = part::from_bytes(bytes).map_err(|error| refuse(error.to_string()))?;
+    if label.sweep != manifest.sweep || label.part != number {
+        return Err(refuse(format!(
+            "it is part {} of the sweep {}; part {number} of {} belongs there",
+            label.part, label.sweep, manifest.sweep
+        )));
+    }
+    let rows: Vec<Judged> = records
+        .iter()
+        .map(report::judged)
+        .collect::<Result<_, _>>()
+        .map_err(|field| refuse(format!("a row has no `{field}`; a score needs transfers of a size")))?;
+    check(manifest, number, &rows).map_err(refuse)?;
+    Ok(Some(rows))
+}
+
+/// Tests that every path of the part has every scheme's row, with every seed, once.
+fn check(manifest: &Manifest, number: u64, rows: &[Judged]) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for row in rows {
+        if !seen.insert((row.path.path, row.seed, row.scheme.as_str())) {
+            return Err(format!("path {} has `{}` with seed {} twice", row.path.path, row.scheme, row.seed));
+        }
+    }
+    let schemes: BTreeSet<&str> = rows.iter().map(|row| row.scheme.as_str()).collect();
+    for path in manifest.paths_of(number) {
+        for scheme in &schemes {
+            let runs = rows.iter().filter(|row| row.path.path == path && row.scheme == *scheme).count();
+            if runs as u64 != manifest.runs {
+                return Err(format!("path {path} has {runs} of {} rows of `{scheme}`", manifest.runs));
+            }
+        }
+    }
+    match rows.iter().find(|row| !manifest.paths_of(number).contains(&row.path.path)) {
+        Some(row) => Err(format!("path {} belongs to another part", row.path.path)),
+        None => Ok(()),
+    }
+}
+
+/// Numbers in order, runs of them joined: `3, 5-9`; the first few.
+fn ranges(numbers: &[u64]) -> String {
+    const SHOWN: usize = 10;
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let shown = ranges.iter().take(SHOWN);
+    let mut words: Vec<String> = shown
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
+        .collect();
+    if ranges.len() > SHOWN {
+        words.push("…".to_owned());
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_numbers_are_joined() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
+        assert!(ranges(&(0..40).step_by(2).collect::<Vec<_>>()).ends_with("16, 18, …"));
+    }
+}

@@ -1,0 +1,203 @@
+//! The folder of a sweep: a manifest that says which sweep it is, and a file a part.
+//!
+//! Every file takes its name when it is whole, so that whatever ends the process leaves whole parts and, at worst, a
+//! hidden file that ends in `.tmp`, which nobody reads. Two processes that race the same part write the same bytes.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use firstflight_lab::{Sweep, SweptRow, VERSION};
+use firstflight_report::part::{self, PartLabel};
+use firstflight_report::{write_new, write_whole};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Place};
+use crate::output;
+use crate::targets::check_folder;
+
+/// The name of the file that says which sweep it is.
+const MANIFEST: &str = "sweep.json";
+
+/// A folder that belongs to one sweep.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// The sweep's hash.
+    sweep: String,
+    rows_a_path: u64,
+    paths_of: Vec<u64>,
+}
+
+/// Why a folder cannot be had.
+pub(crate) enum NoFolder {
+    /// The sweep itself makes no sense.
+    Sweep(String),
+    /// The folder's fault.
+    Folder(Failure),
+}
+
+impl NoFolder {
+    /// As a failure; `file` is the sweep's.
+    pub(crate) fn of(self, file: &dyn fmt::Display) -> Failure {
+        match self {
+            Self::Sweep(message) => Failure::usage(format!("{file}: {message}")),
+            Self::Folder(failure) => failure,
+        }
+    }
+}
+
+impl Folder {
+    /// The folder, made if it was not there, with the sweep's manifest, written if there was none.
+    pub(crate) fn open(path: &Path, sweep: &Sweep, arguments: &[String]) -> Result<Self, NoFolder> {
+        // All paths are looked at before anything is written.
+        let hash = sweep.hash().map_err(|error| NoFolder::Sweep(error.to_string()))?;
+        let refuse = |message: String| {
+            let place = Place::value(arguments, "--out", &path.to_string_lossy());
+            NoFolder::Folder(Failure::usage(format!("--out: {message}")).at(place))
+        };
+        let cannot =
+            |error: &std::io::Error| refuse(format!("cannot write into {}: {error}", path.display()));
+        check_folder(path).map_err(|error| cannot(&error))?;
+        std::fs::create_dir_all(path).map_err(|error| cannot(&error))?;
+        let manifest = manifest(sweep, &hash);
+        let file = path.join(MANIFEST);
+        let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
+        let new =
+            write_new(&file, text.as_bytes()).map_err(|error| NoFolder::Folder(Failure::write(error)))?;
+        if !new {
+            let found = std::fs::read_to_string(&file).map_err(|error| cannot(&error))?;
+            let found: Map<String, Value> = serde_json::from_str(&found)
+                .map_err(|error| refuse(format!("{} is no manifest of a sweep: {error}", file.display())))?;
+            if let Some(difference) = difference(&found, &manifest) {
+                return Err(refuse(format!(
+                    "{} belongs to another sweep: {difference}; choose another folder",
+                    path.display()
+                )));
+            }
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            sweep: hash,
+            rows_a_path: sweep.rows_a_path(),
+            paths_of: (0..sweep.parts())
+                .map(|part| sweep.paths_of(part))
+                .map(|paths| paths.end - paths.start)
+                .collect(),
+        })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Those of `parts` that are not there whole. A part that cannot be read is raced again, and that is said; one of
+    /// another sweep is left alone, and refused.
+    pub(crate) fn missing(&self, parts: &[u64]) -> Result<Vec<u64>, Failure> {
+        let mut missing = Vec::new();
+        for part in parts.iter().copied() {
+            let file = self.file(part);
+            let bytes = match std::fs::read(&file) {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    missing.push(part);
+                    continue;
+                }
+                Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", file.display()))),
+            };
+            let paths = usize::try_from(part).ok().and_then(|part| self.paths_of.get(part));
+            let rows = paths.map_or(0, |paths| paths * self.rows_a_path);
+            let wanted = PartLabel { sweep: self.sweep.clone(), part, rows };
+            match part::from_bytes(bytes) {
+                Ok((label, _)) if label == wanted => {}
+                Ok((label, _)) => {
+                    return Err(Failure::usage(format!(
+                        "{} is part {} with {} rows of the sweep {}; part {part} with {rows} rows of {} belongs there",
+                        file.display(),
+                        label.part,
+                        label.rows,
+                        label.sweep,
+                        self.sweep
+                    )));
+                }
+                Err(error) => {
+                    output::say(&format!("{} is not whole and is raced again: {error}\n", file.display()));
+                    missing.push(part);
+                }
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Writes a part, whole or not at all.
+    pub(crate) fn put(&self, part: u64, rows: &[SweptRow]) -> Result<(), Failure> {
+        let bytes = part::to_bytes(&self.sweep, part, rows).map_err(Failure::write)?;
+        write_whole(&self.file(part), &bytes).map_err(Failure::write)
+    }
+
+    fn file(&self, part: u64) -> PathBuf {
+        self.path.join(part_name(part))
+    }
+}
+
+/// The name of a part's file.
+pub(crate) fn part_name(part: u64) -> String {
+    format!("part-{part:06}.parquet")
+}
+
+/// What a manifest says that those who read the parts need.
+#[derive(Deserialize, Debug)]
+pub(crate) struct Manifest {
+    pub(crate) paths: u64,
+    pub(crate) runs: u64,
+    pub(crate) give_up: Option<u64>,
+    /// Paths a part.
+    part: u64,
+    pub(crate) parts: u64,
+    /// The sweep's hash.
+    pub(crate) sweep: String,
+}
+
+impl Manifest {
+    /// Reads the manifest of a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, String> {
+        let file = folder.join(MANIFEST);
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        serde_json::from_str(&text)
+            .map_err(|error| format!("{} is no manifest of a sweep: {error}", file.display()))
+    }
+
+    /// The paths of a part.
+    pub(crate) fn paths_of(&self, part: u64) -> Range<u64> {
+        let from = part.saturating_mul(self.part).min(self.paths);
+        from..from.saturating_add(self.part).min(self.paths)
+    }
+}
+
+/// What is said of a sweep beside its parts.
+fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
+    let fields: [(&str, Value); 9] = [
+        ("version", VERSION.into()),
+        ("schemes", sweep.schemes().into()),
+        ("paths", sweep.paths().into()),
+        ("runs", sweep.runs.into()),
+        ("seed", sweep.seed.into()),
+        ("give_up", sweep.give_up.into()),
+        ("part", sweep.part.into()),
+        ("parts", sweep.parts().into()),
+        ("sweep", hash.into()),
+    ];
+    fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// The first field in which a manifest is another one's.
+fn difference(found: &Map<String, Value>, wanted: &Map<String, Value>) -> Option<String> {
+    let other = wanted.iter().find(|(key, value)| found.get(*key) != Some(value))?;
+    let of = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    Some(match other.0.as_str() {
+        "sweep" => "its paths are others".to_owned(),
+        key => format!("its `{key}` is {} and this one's is {}", of(found.get(key)), of(Some(other.1))),
+    })
+}

@@ -1,0 +1,286 @@
+//! A sweep: killed, resumed, split, on full disks; the same rows in the end, to the byte.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
+
+const SWEEP: &str = "paths = 30\nseed = 3\npart = 4\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\
+    rate = { log-uniform = [\"2mbit\", \"30mbit\"] }\nrtt = { log-uniform = [\"5ms\", \"80ms\"] }\n\
+    queue = { log-uniform = [\"0.2bdp\", \"2bdp\"] }\nsize = { log-uniform = [\"30kB\", \"600kB\"] }\n\
+    cross = { one-of = [\"none\", { cbr = { uniform = [\"0%\", \"80%\"] } }, \"tcp:1\"] }\n";
+
+/// The sweep's file in a new folder, and the folder its parts go to.
+fn place(test: &str, sweep: &str) -> (PathBuf, PathBuf) {
+    let place = folder(test);
+    let file = place.join("sweep.toml");
+    std::fs::write(&file, sweep).expect("a file");
+    (file, place.join("out"))
+}
+
+fn sweep(file: &Path, out: &Path, more: &[&str]) -> Output {
+    run(&[&["sweep", text(file), "--out", text(out)], more].concat())
+}
+
+/// Names and bytes of what is in a folder, hidden files aside.
+fn whole(out: &Path) -> Vec<(String, Vec<u8>)> {
+    if !out.exists() {
+        return Vec::new();
+    }
+    let seen = names(out).into_iter().filter(|name| !name.starts_with('.'));
+    seen.map(|name| (name.clone(), std::fs::read(out.join(name)).expect("a file"))).collect()
+}
+
+/// What an undisturbed process on one thread writes.
+fn undisturbed(test: &str) -> Vec<(String, Vec<u8>)> {
+    let (file, out) = place(&format!("{test}-undisturbed"), SWEEP);
+    let output = sweep(&file, &out, &["--jobs", "1"]);
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    assert_eq!(stdout(&output).lines().count(), 1, "one line when piped: {}", stdout(&output));
+    whole(&out)
+}
+
+#[test]
+fn a_sweep_writes_a_manifest_and_whole_parts_whatever_the_jobs() {
+    let one = undisturbed("jobs");
+    let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.len(), 9);
+    assert_eq!((names[0], names[7], names[8]), ("part-000000.parquet", "part-000007.parquet", "sweep.json"));
+    let (file, out) = place("jobs", SWEEP);
+    let output = sweep(&file, &out, &["--jobs", "3"]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert!(whole(&out) == one);
+    let again = sweep(&file, &out, &[]);
+    assert!(stdout(&again).contains("; 0 were raced now"), "{}", stdout(&again));
+    assert!(whole(&out) == one);
+}
+
+#[test]
+fn the_shards_of_any_number_write_the_same_parts() {
+    let one = undisturbed("shards");
+    for of in [3, 20] {
+        let (file, out) = place(&format!("shards-{of}"), SWEEP);
+        // All at once, into one folder.
+        let shards: Vec<_> = (1..=of)
+            .map(|index| {
+                firstflight()
+                    .args(["sweep", text(&file), "--out", text(&out), "--shard", &format!("{index}/{of}")])
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .expect("the command runs")
+            })
+            .collect();
+        for shard in shards {
+            let output = shard.wait_with_output().expect("it ends");
+            assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+        }
+        assert!(whole(&out) == one, "{of} shards");
+    }
+}
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_loses_and_doubles_nothing() {
+    let one = undisturbed("killed");
+    let (file, out) = place("killed", SWEEP);
+    let (mut kills, mut wait) = (0, 20);
+    loop {
+        let mut child = firstflight()
+            .args(["sweep", text(&file), "--out", text(&out), "--jobs", "2"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command runs");
+        std::thread::sleep(Duration::from_millis(wait));
+        // Longer from time to time, so that it ends on a slow machine too.
+        wait += 7;
+        if child.try_wait().expect("it can be asked").is_some_and(|status| status.success()) {
+            break;
+        }
+        child.kill().expect("SIGKILL");
+        child.wait().expect("it ends");
+        kills += 1;
+        assert!(kills < 1000, "it never ends");
+        for (name, bytes) in whole(&out) {
+            assert!(one.contains(&(name.clone(), bytes)), "{name} is not whole after {kills} kills");
+        }
+    }
+    assert!(kills > 1, "it was too fast to be killed");
+    assert!(whole(&out) == one);
+}
+
+#[test]
+fn an_interrupted_sweep_keeps_whole_parts_says_how_many_and_goes_on() {
+    let many = SWEEP.replace("paths = 30", "paths = 4000");
+    let (file, out) = place("interrupted-sweep", &many);
+    let child = firstflight()
+        .args(["sweep", text(&file), "--out", text(&out)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    while !out.join("part-000001.parquet").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((status(&output), stdout(&output)), (130, String::new()));
+    let parts = names(&out).len() - 1;
+    assert!(parts > 0);
+    let said = stderr(&output);
+    assert!(said.starts_with(&format!("error: interrupted; {parts} of 1000 parts are whole in ")), "{said}");
+    assert_eq!(said.lines().count(), 1);
+    assert!(names(&out).iter().all(|name| !name.starts_with('.')), "{:?}", names(&out));
+}
+
+#[test]
+fn another_sweep_in_the_folder_is_refused_by_what_differs() {
+    let (file, out) = place("another", SWEEP);
+    assert_eq!(status(&sweep(&file, &out, &["--shard", "1/8"])), 0);
+    let before = whole(&out);
+    for (from, to, says) in [
+        ("paths = 30", "paths = 31", "its `paths` is 30 and this one's is 31"),
+        (
+            "\"paced\"",
+            "\"vegas\"",
+            "its `schemes` is \"slow-start,paced\" and this one's is \"slow-start,vegas\"",
+        ),
+        ("80ms", "90ms", "its paths are others"),
+    ] {
+        std::fs::write(&file, SWEEP.replace(from, to)).expect("a file");
+        let line = refused(&["sweep", text(&file), "--out", text(&out)]);
+        assert!(line.contains("--out: ") && line.contains(text(&out)) && line.contains(says), "{line}");
+    }
+    std::fs::write(&file, format!("# in other words\n{SWEEP}")).expect("a file");
+    assert_eq!(status(&sweep(&file, &out, &["--shard", "1/8"])), 0);
+    assert!(whole(&out) == before);
+    std::fs::write(out.join("sweep.json"), "{").expect("a file");
+    assert!(refused(&["sweep", text(&file), "--out", text(&out)]).contains("no manifest of a sweep"));
+}
+
+#[test]
+fn a_damaged_part_is_raced_again_and_a_part_of_another_sweep_is_refused() {
+    let (file, out) = place("damaged", SWEEP);
+    assert_eq!(status(&sweep(&file, &out, &["--shard", "1/4"])), 0);
+    let before = whole(&out);
+    assert_eq!(before.len(), 3);
+    std::fs::write(out.join("part-000000.parquet"), &before[0].1[..before[0].1.len() / 2]).expect("a file");
+    let output = sweep(&file, &out, &["--shard", "1/4"]);
+    assert_eq!(status(&output), 0);
+    assert!(
+        stderr(&output).contains("part-000000.parquet is not whole and is raced again"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(whole(&out) == before);
+    std::fs::copy(out.join("part-000000.parquet"), out.join("part-000001.parquet")).expect("a copy");
+    let line = refused(&["sweep", text(&file), "--out", text(&out)]);
+    assert!(line.contains("part-000001.parquet is part 0"), "{line}");
+}
+
+#[test]
+fn what_cannot_be_swept_is_refused_in_one_line_before_anything_is_written() {
+    let (file, out) = place("refused-sweep", SWEEP);
+    for shard in ["0/3", "4/3", "1", "1/0", "a/b", "-1/3", "1/3/3"] {
+        let line = refused(&["sweep", text(&file), "--out", text(&out), "--shard", shard]);
+        assert!(line.contains("--shard") && line.contains("as in `2/8`"), "{line}");
+    }
+    assert!(refused(&["sweep", text(&file)]).contains("--out"));
+    assert!(refused(&["sweep", text(&file), "--show", "30"]).contains("a path from 0 to 29"));
+    assert!(refused(&["sweep", "/nowhere.toml", "--out", text(&out)]).contains("cannot read /nowhere.toml"));
+    let there = file.with_file_name("file");
+    std::fs::write(&there, "x").expect("a file");
+    assert!(refused(&["sweep", text(&file), "--out", text(&there)]).contains("cannot write into"));
+    for (from, to, says) in [
+        ("queue = {", "quue = {", "is `queue` meant?"),
+        ("\"2mbit\"", "\"2mb\"", "`2mb`"),
+        ("\"0.2bdp\"", "\"0bdp\"", "zero"),
+        ("\"tcp:1\"", "\"web:20%\"", "give-up needs a size"),
+        ("give-up = 20", "give-up = 0", "give-up: a whole number from 1"),
+    ] {
+        std::fs::write(&file, SWEEP.replace(from, to)).expect("a file");
+        let line = refused(&["sweep", text(&file), "--out", text(&out)]);
+        assert!(line.contains("sweep.toml: ") && line.contains(says), "{to}: {line}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_disk_that_fills_up_is_exit_3_in_one_line_and_leaves_whole_parts() {
+    let (file, out) = place("full-sweep", SWEEP);
+    std::fs::create_dir(&out).expect("a folder");
+    let script = "mount -t tmpfs -o size=150k none \"$2\" && \"$0\" sweep \"$1\" --out \"$2\" --jobs 1; code=$?; \
+        ls -A \"$2\"; exit $code";
+    let may = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: full-sweep: file systems cannot be mounted here");
+        return;
+    }
+    let arguments = ["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_firstflight"), text(&file), text(&out)];
+    let output = Command::new("unshare").args(arguments).output().expect("sh runs");
+    assert_eq!(status(&output), 3, "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.starts_with("error: cannot write ") && said.contains("No space left on device"), "{said}");
+    assert_eq!(said.lines().count(), 1);
+    let left = stdout(&output);
+    assert!(left.contains("part-000000.parquet") && !left.contains(".tmp"), "{left}");
+}
+
+#[test]
+fn show_prints_the_command_that_makes_the_rows_of_a_path() {
+    let (file, _) = place("show", SWEEP);
+    let command = stdout(&run(&["sweep", text(&file), "--show", "5"]));
+    let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--json"]).collect();
+    let output = run(&words);
+    assert_eq!((status(&output), stdout(&output).lines().count()), (0, 2), "{command}: {}", stderr(&output));
+}
+
+#[test]
+fn the_standard_grid_is_a_sweep_of_ten_thousand_paths() {
+    let grid = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/grid.toml");
+    for path in ["0", "9999"] {
+        let output = run(&["sweep", grid, "--show", path]);
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).starts_with("firstflight race --rate "));
+    }
+    assert!(refused(&["sweep", grid, "--show", "10000"]).contains("9999"));
+}
+
+#[test]
+fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
+    let (file, out) = place("scored", SWEEP);
+    assert!(refused(&["score", text(&out)]).contains("sweep.json"));
+    assert_eq!(status(&sweep(&file, &out, &["--shard", "1/2"])), 0);
+    let line = refused(&["score", text(&out)]);
+    assert!(line.contains("4 of 8 parts are missing") && line.contains(": 1, 3, 5, 7; "), "{line}");
+    let output = run(&["score", text(&out), "--partial"]);
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    assert!(
+        stdout(&output).contains("4 of 8 parts") && stdout(&output).contains(": 16 of 30 paths"),
+        "{}",
+        stdout(&output)
+    );
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    let table = stdout(&run(&["score", text(&out)]));
+    for word in ["paced", "slow-start", "Who wins where", "Cost by cross traffic"] {
+        assert!(table.contains(word), "{word} in {table}");
+    }
+    let json = stdout(&run(&["score", text(&out), "--json"]));
+    let all: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert!(
+        all.iter().take(2).all(|record| record["class"] == "all paths" && record["rows"] == 30),
+        "{json}"
+    );
+    assert_eq!(stdout(&run(&["score", text(&out), "--csv"])).lines().count(), all.len() + 1);
+
+    std::fs::copy(out.join("part-000000.parquet"), out.join("part-000001.parquet")).expect("a copy");
+    assert!(refused(&["score", text(&out)]).contains("part-000001.parquet: it is part 0"));
+    std::fs::write(out.join("part-000001.parquet"), "PAR1").expect("a file");
+    assert!(refused(&["score", text(&out)]).contains("part-000001.parquet: "));
+}

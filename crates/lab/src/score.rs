@@ -1,0 +1,202 @@
+//! What a sweep says of each scheme: quantiles of what it cost, and where it was the best. docs/score.md has the
+//! definitions in words.
+
+mod class;
+mod quantile;
+
+pub use quantile::{Quantile, interval, quantile};
+
+use std::collections::BTreeMap;
+
+use self::class::classes;
+use crate::sweep::PathFacts;
+
+/// One run of a sweep, as far as it is judged.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The path.
+    pub path: PathFacts,
+    /// What the scheme is called.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+    /// FCT over the ideal; `None` if it was given up.
+    pub cost: Option<f64>,
+    /// Own data packets dropped over those sent, up to the end or until it was given up.
+    pub loss: f64,
+    /// Retransmission timeouts.
+    pub timeouts: f64,
+    /// The time that the mean queue takes to drain, over the base RTT; `None` where others keep a queue without the
+    /// flow.
+    pub queue: Option<f64>,
+    /// What others delivered less because of it, over the bottleneck's rate; `None` without others.
+    pub harm: Option<f64>,
+}
+
+/// The quantiles given.
+pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// How one scheme stands in one class of paths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The scheme.
+    pub scheme: String,
+    /// Rows.
+    pub rows: usize,
+    /// Of those, given up.
+    pub unfinished: usize,
+    /// Cost.
+    pub cost: Spread,
+    /// Loss.
+    pub loss: Spread,
+    /// Queue added, in base RTTs.
+    pub queue: Spread,
+    /// Timeouts.
+    pub timeouts: Spread,
+    /// Harm, in shares of the rate.
+    pub harm: Spread,
+    /// Cost over the least of the schemes', in races that somebody finished.
+    pub regret: Spread,
+    /// Races that this one alone finished first.
+    pub best_alone: usize,
+    /// Races in which it and others were the best.
+    pub best_tied: usize,
+    /// Races in which it took at most a hundredth longer than the best, best ones included.
+    pub near_best: usize,
+}
+
+/// Median, 90th and 99th percentile of a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// Of how many.
+    pub of: usize,
+    /// Each quantile of [`QUANTILES`].
+    pub at: [Quantile; 3],
+}
+
+/// A class of paths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// By what paths are classed; `all` for the class of all.
+    pub axis: &'static str,
+    /// Which class.
+    pub class: String,
+    /// Its paths.
+    pub paths: usize,
+    /// Races: paths times seeds.
+    pub races: usize,
+    /// Races that no scheme finished; nobody wins them.
+    pub nobody: usize,
+    /// A standing a scheme, in the order of the rows.
+    pub standings: Vec<Standing>,
+}
+
+/// Scores the rows: all of them first, then by each axis, its classes in order.
+///
+/// Intervals are given where a row is a path: several runs of one path are not independent of each other.
+pub fn score(rows: &[Judged]) -> Vec<Group> {
+    let mut schemes: Vec<&str> = Vec::new();
+    for row in rows {
+        if !schemes.contains(&row.scheme.as_str()) {
+            schemes.push(&row.scheme);
+        }
+    }
+    let mut groups: BTreeMap<(usize, usize), (&'static str, String, Vec<&Judged>)> = BTreeMap::new();
+    for row in rows {
+        for (axis, (name, rank, class)) in classes(&row.path).into_iter().enumerate() {
+            let group = groups.entry((axis, rank)).or_insert_with(|| (name, class, Vec::new()));
+            group.2.push(row);
+        }
+    }
+    groups.into_values().map(|(axis, class, rows)| group(axis, class, &rows, &schemes)).collect()
+}
+
+/// A race: what each scheme took over one path with one seed.
+type Races<'a> = BTreeMap<(u64, u64), Vec<&'a Judged>>;
+
+fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) -> Group {
+    let mut races: Races<'_> = BTreeMap::new();
+    for row in rows {
+        races.entry((row.path.path, row.seed)).or_default().push(row);
+    }
+    let mut paths: Vec<u64> = races.keys().map(|(path, _)| *path).collect();
+    paths.dedup();
+    let bests: BTreeMap<(u64, u64), f64> = races
+        .iter()
+        .filter_map(|(race, rows)| {
+            let best = rows.iter().filter_map(|row| row.cost).min_by(f64::total_cmp)?;
+            Some((*race, best))
+        })
+        .collect();
+    let independent = paths.len() == races.len();
+    let standings = schemes.iter().map(|scheme| standing(scheme, rows, &races, &bests, independent));
+    Group {
+        axis,
+        class,
+        paths: paths.len(),
+        races: races.len(),
+        nobody: races.len() - bests.len(),
+        standings: standings.collect(),
+    }
+}
+
+fn standing(
+    scheme: &str,
+    rows: &[&Judged],
+    races: &Races<'_>,
+    bests: &BTreeMap<(u64, u64), f64>,
+    independent: bool,
+) -> Standing {
+    let own: Vec<&Judged> = rows.iter().copied().filter(|row| row.scheme == scheme).collect();
+    let spread = |values: Vec<Option<f64>>| Spread::of(values, independent);
+    let every = |value: fn(&Judged) -> f64| spread(own.iter().map(|row| Some(value(row))).collect());
+    let some = |value: fn(&Judged) -> Option<f64>| {
+        spread(own.iter().filter_map(|row| value(row)).map(Some).collect())
+    };
+    let mut regrets = Vec::new();
+    let (mut best_alone, mut best_tied, mut near_best) = (0, 0, 0);
+    for row in &own {
+        let race = (row.path.path, row.seed);
+        let Some(best) = bests.get(&race) else { continue };
+        let regret = row.cost.map(|cost| cost / best);
+        regrets.push(regret);
+        near_best += usize::from(regret.is_some_and(|regret| regret <= NEAR));
+        let is_best = |row: &Judged| row.cost.is_some_and(|cost| cost.total_cmp(best).is_eq());
+        if is_best(row) {
+            let winners = races.get(&race).map_or(0, |rows| rows.iter().filter(|row| is_best(row)).count());
+            *(if winners == 1 { &mut best_alone } else { &mut best_tied }) += 1;
+        }
+    }
+    Standing {
+        scheme: scheme.to_owned(),
+        rows: own.len(),
+        unfinished: own.iter().filter(|row| row.cost.is_none()).count(),
+        cost: spread(own.iter().map(|row| row.cost).collect()),
+        loss: every(|row| row.loss),
+        queue: some(|row| row.queue),
+        timeouts: every(|row| row.timeouts),
+        harm: some(|row| row.harm),
+        regret: spread(regrets),
+        best_alone,
+        best_tied,
+        near_best,
+    }
+}
+
+/// As good as the best: a hundredth longer at most.
+const NEAR: f64 = 1.01;
+
+impl Spread {
+    /// Of values, of which `None` is worse than every other.
+    fn of(mut values: Vec<Option<f64>>, independent: bool) -> Self {
+        values.sort_by(|a, b| match (a, b) {
+            (Some(a), Some(b)) => a.total_cmp(b),
+            // `None` is the greatest.
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        Self { of: values.len(), at: QUANTILES.map(|q| quantile(&values, q, independent)) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

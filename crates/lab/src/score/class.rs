@@ -1,0 +1,78 @@
+//! Classes of paths.
+
+use crate::sweep::PathFacts;
+
+/// The classes that a path is in: axis, place of the class on it, and the class in words. The first is that of all.
+pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
+    const RATES: Steps = &[
+        (10e6, "under 10 Mbit/s"),
+        (100e6, "10-100 Mbit/s"),
+        (1e9, "0.1-1 Gbit/s"),
+        (MORE, "1 Gbit/s and more"),
+    ];
+    const RTTS: Steps =
+        &[(0.01, "under 10 ms"), (0.05, "10-50 ms"), (0.2, "50-200 ms"), (MORE, "200 ms and more")];
+    const BDPS: Steps = &[
+        (10.0, "under 10 packets"),
+        (100.0, "10-100"),
+        (1e3, "100-1000"),
+        (1e4, "1000-10,000"),
+        (MORE, "10,000 and more"),
+    ];
+    const QUEUES: Steps = &[(0.25, "under 0.25 BDP"), (1.0, "0.25-1 BDP"), (MORE, "1 BDP and more")];
+    const SIZES: Steps = &[
+        (0.1, "under 0.1 BDP"),
+        (1.0, "0.1-1 BDP"),
+        (10.0, "1-10 BDP"),
+        (100.0, "10-100 BDP"),
+        (MORE, "100 BDP and more"),
+    ];
+    const SHARES: Steps = &[(0.3, "under 30 %"), (0.6, "30-60 %"), (MORE, "60 % and more")];
+    const LOSSES: Steps = &[
+        (f64::MIN_POSITIVE, "none"),
+        (0.000_1, "under 0.01 %"),
+        (0.001, "0.01-0.1 %"),
+        (MORE, "0.1 % and more"),
+    ];
+    let bdp_bytes = path.path_rate_bps * path.path_rtt_s / 8.0;
+    let mut classes = vec![("all", 0, "all paths".to_owned())];
+    let mut add = |axis, steps: Steps, value: f64| {
+        let rank = steps.iter().position(|(below, _)| value < *below).unwrap_or(steps.len() - 1);
+        classes.push((axis, rank, steps[rank].1.to_owned()));
+    };
+    add("rate", RATES, path.path_rate_bps);
+    add("base RTT", RTTS, path.path_rtt_s);
+    add("BDP", BDPS, path.path_bdp_packets);
+    add("queue", QUEUES, path.path_queue_bdp);
+    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+    add("size", SIZES, path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes);
+    add("loss", LOSSES, path.path_loss);
+    let (rank, cross) = cross(path, SHARES);
+    classes.push(("cross traffic", rank, cross));
+    let rank = ACKS.iter().position(|name| *name == path.path_ack).unwrap_or(ACKS.len());
+    classes.push(("receiver", rank, path.path_ack.clone()));
+    classes
+}
+
+/// Upper ends, exclusive, and the class below each.
+type Steps = &'static [(f64, &'static str)];
+
+const MORE: f64 = f64::INFINITY;
+
+const ACKS: [&str; 5] = ["every", "delayed", "linux", "freebsd", "windows-xp"];
+
+/// Kinds of cross traffic; a constant rate by its share.
+fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {
+    const OTHERS: [&str; 5] = ["none", "tcp", "onoff", "poisson", "web"];
+    match (path.path_cross.as_str(), path.path_cross_share) {
+        ("none", _) => (0, "none".to_owned()),
+        ("cbr", Some(share)) => {
+            let rank = shares.iter().position(|(below, _)| share < *below).unwrap_or(shares.len() - 1);
+            (1 + rank, format!("cbr {}", shares[rank].1))
+        }
+        (kind, _) => {
+            let rank = OTHERS.iter().position(|other| *other == kind).unwrap_or(OTHERS.len());
+            (1 + shares.len() + rank, kind.to_owned())
+        }
+    }
+}

@@ -1,0 +1,119 @@
+use super::*;
+use crate::{Options, Scenario};
+
+fn facts(path: u64) -> PathFacts {
+    let mut options = Options::default();
+    for (key, value) in [("rate", "10mbit"), ("rtt", "80ms"), ("size", "1MB")] {
+        options.set(key, value).expect(value);
+    }
+    PathFacts::of(path, &Scenario::resolve(&options).expect("a path"))
+}
+
+fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
+    Judged {
+        path: facts(path),
+        scheme: scheme.to_owned(),
+        seed: 1,
+        cost,
+        loss: 0.0,
+        timeouts: 0.0,
+        queue: Some(0.5),
+        harm: None,
+    }
+}
+
+fn value(quantile: Quantile) -> Option<f64> {
+    if let Quantile::Value { value, .. } = quantile { Some(value) } else { None }
+}
+
+#[test]
+fn a_quantile_is_the_least_value_with_that_share_at_or_below_it() {
+    let of = |n: i32, q| value(quantile(&(1..=n).map(|x| Some(f64::from(x))).collect::<Vec<_>>(), q, false));
+    assert_eq!(
+        [of(1, 0.5), of(2, 0.5), of(3, 0.5), of(4, 0.5)],
+        [Some(1.0), Some(1.0), Some(2.0), Some(2.0)]
+    );
+    assert_eq!(
+        [of(10, 0.9), of(11, 0.9), of(100, 0.99), of(99, 0.99)],
+        [Some(9.0), Some(10.0), Some(99.0), Some(99.0)]
+    );
+    assert_eq!(quantile(&[], 0.5, true), Quantile::Undefined);
+}
+
+#[test]
+fn what_was_given_up_is_worse_than_all_that_ended_and_never_left_out() {
+    let spread = Spread::of(vec![None, Some(3.0), None, Some(1.0)], false);
+    assert_eq!((spread.of, value(spread.at[0])), (4, Some(3.0)));
+    assert_eq!(spread.at[1..], [Quantile::Beyond, Quantile::Beyond]);
+}
+
+#[test]
+fn intervals_of_quantiles_are_the_published_ranks() {
+    // David and Nagaraja's rule for medians at 95 %: of 6 values the extremes, of 9 the 2nd and 8th, of 100 the 40th
+    // and 61st (Conover, Practical Nonparametric Statistics, table A3).
+    assert_eq!(interval(5, 0.5), (None, None));
+    assert_eq!(interval(6, 0.5), (Some(1), Some(6)));
+    assert_eq!(interval(9, 0.5), (Some(2), Some(8)));
+    assert_eq!(interval(100, 0.5), (Some(40), Some(61)));
+    // 0.99^n below 2.5 % only from 368 values on.
+    assert_eq!((interval(367, 0.99).1, interval(368, 0.99).1), (None, Some(368)));
+    assert_eq!(interval(0, 0.5), (None, None));
+}
+
+#[test]
+fn the_best_are_told_from_those_that_share_it_and_from_races_that_nobody_finished() {
+    let rows = [
+        row(0, "a", Some(2.0)),
+        row(0, "b", Some(2.01)),
+        row(0, "c", None),
+        row(1, "a", Some(2.0)),
+        row(1, "b", Some(2.0)),
+        row(1, "c", Some(3.0)),
+        row(2, "a", None),
+        row(2, "b", None),
+        row(2, "c", None),
+    ];
+    let groups = score(&rows);
+    let all = &groups[0];
+    assert_eq!((all.axis, all.paths, all.races, all.nobody), ("all", 3, 3, 1));
+    let told: Vec<_> = all
+        .standings
+        .iter()
+        .map(|of| (of.scheme.as_str(), of.rows, of.unfinished, of.best_alone, of.best_tied, of.near_best))
+        .collect();
+    assert_eq!(told, [("a", 3, 1, 1, 1, 2), ("b", 3, 1, 0, 1, 2), ("c", 3, 3 - 1, 0, 0, 0)]);
+    // Races that nobody finished have no best to be compared with; those that one did not finish have.
+    let c = &all.standings[2];
+    assert_eq!((c.regret.of, value(c.regret.at[0]), c.regret.at[1]), (2, Some(1.5), Quantile::Beyond));
+    assert_eq!(c.cost.at, [Quantile::Beyond; 3]);
+    assert_eq!((c.harm.of, c.harm.at[0]), (0, Quantile::Undefined));
+}
+
+#[test]
+fn every_path_is_in_one_class_of_each_axis() {
+    let groups = score(&[row(0, "a", Some(1.0))]);
+    let named: Vec<_> = groups.iter().map(|group| (group.axis, group.class.as_str())).collect();
+    assert_eq!(
+        named,
+        [
+            ("all", "all paths"),
+            ("rate", "10-100 Mbit/s"),
+            ("base RTT", "50-200 ms"),
+            ("BDP", "10-100"),
+            ("queue", "1 BDP and more"),
+            ("size", "10-100 BDP"),
+            ("loss", "none"),
+            ("cross traffic", "none"),
+            ("receiver", "delayed"),
+        ]
+    );
+}
+
+#[test]
+fn intervals_are_given_only_where_a_row_is_a_path() {
+    let one: Vec<_> = (0..10).map(|path| row(path, "a", Some(1.0))).collect();
+    assert!(matches!(score(&one)[0].standings[0].cost.at[0], Quantile::Value { low: Some(_), .. }));
+    let mut two = one.clone();
+    two.extend(one.into_iter().map(|row| Judged { seed: 2, ..row }));
+    assert!(matches!(score(&two)[0].standings[0].cost.at[0], Quantile::Value { low: None, high: None, .. }));
+}

@@ -1,0 +1,191 @@
+//! A sweep: many paths, listed or drawn, each raced by the same schemes.
+//!
+//! What is at which place of the sweep is a pure function of its file: the path of an index, its seeds, and the part
+//! that its rows belong to. Who computes a part, when and beside what, decides nothing.
+
+mod facts;
+mod file;
+mod parts;
+mod value;
+
+pub use facts::PathFacts;
+pub use file::parse_sweep;
+pub use parts::{Stopped, SweptRow, race_parts};
+
+use std::ops::Range;
+
+use firstflight::Span;
+
+use self::value::{Draws, Sample, Value};
+use crate::choice::{SchemeChoice, show_choices};
+use crate::crossing::{Hop, available};
+use crate::ideal::{ideal_fct, ip_bytes};
+use crate::judge::VERSION;
+use crate::options::Options;
+use crate::quantity::show_rate;
+use crate::scenario::{Goal, Scenario, fnv_1a};
+use crate::topology::Topology;
+use crate::words::Cross;
+
+/// A sweep, as its file says.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// What every draw depends on, and the seed of the first path's first run.
+    pub seed: u64,
+    /// Runs of each scheme on each path.
+    pub runs: u32,
+    /// Paths a part.
+    pub part: u64,
+    /// Transfers are given up after so many times their ideal completion time; the scenario's limit without.
+    pub give_up: Option<u32>,
+    /// The schemes.
+    pub choices: Vec<SchemeChoice>,
+    /// How often every axis is drawn.
+    draws: u64,
+    /// The options of the path, in the order of the file.
+    axes: Vec<Axis>,
+}
+
+/// One option of the path.
+#[derive(Clone, Debug)]
+struct Axis {
+    key: &'static str,
+    value: Value,
+}
+
+/// Why a path of a sweep cannot be raced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("path {path}: {message}")]
+pub struct SweepError {
+    /// Which path.
+    pub path: u64,
+    /// What is wrong, in one line.
+    pub message: String,
+}
+
+/// The largest number of paths.
+pub(crate) const MOST_PATHS: u64 = 10_000_000;
+
+impl Sweep {
+    /// How many paths there are: the draws times the lists' lengths.
+    pub fn paths(&self) -> u64 {
+        self.draws.saturating_mul(self.combinations())
+    }
+
+    /// How many parts there are; the last may be shorter.
+    pub fn parts(&self) -> u64 {
+        self.paths().div_ceil(self.part)
+    }
+
+    /// The paths of a part.
+    pub fn paths_of(&self, part: u64) -> Range<u64> {
+        let from = part.saturating_mul(self.part).min(self.paths());
+        from..from.saturating_add(self.part).min(self.paths())
+    }
+
+    /// Rows of each path: one for each scheme and run.
+    pub fn rows_a_path(&self) -> u64 {
+        self.choices.len() as u64 * u64::from(self.runs)
+    }
+
+    /// The path of an index, with its seeds.
+    ///
+    /// A path is drawn from streams of its own, one for each option, so that another option, or more paths, move no
+    /// draw. Lists are taken in all combinations for each draw, the last list fastest. The first seed is the
+    /// sweep's plus the index times one more than the runs: no two runs of a sweep share one, and Careful Resume's
+    /// earlier connection, which has the seed after the runs, has its own.
+    ///
+    /// # Errors
+    /// A path that makes no sense.
+    pub fn scenario(&self, path: u64) -> Result<Scenario, SweepError> {
+        let fault = |message: String| SweepError { path, message };
+        let options = self.options(path).map_err(fault)?;
+        let mut scenario = Scenario::resolve(&options).map_err(|error| fault(error.to_string()))?;
+        scenario.seed = self.seed.wrapping_add(path.wrapping_mul(u64::from(self.runs) + 1));
+        scenario.runs = self.runs;
+        if let Some(times) = self.give_up {
+            const WANTED: &str = "give-up needs a size, one bottleneck, and cross traffic that is `none`, a constant \
+                                  rate or `tcp:N`; bound other runs with `limit`";
+            let ideal = steady_ideal(&scenario).ok_or_else(|| fault(WANTED.to_owned()))?;
+            scenario.limit = ideal * u64::from(times);
+        }
+        Ok(scenario)
+    }
+
+    /// What the sweep is, as one hash: that of the version, the schemes, the runs and the parts, and every path. Files
+    /// that say the same in other words have the same hash.
+    ///
+    /// # Errors
+    /// The first path that makes no sense.
+    pub fn hash(&self) -> Result<String, SweepError> {
+        let mut text = format!("{VERSION}\n{}\n{}\n{}\n", self.schemes(), self.runs, self.part);
+        for path in 0..self.paths() {
+            let scenario = self.scenario(path)?;
+            text = text + &scenario.hash() + " " + &scenario.seed.to_string() + "\n";
+        }
+        Ok(format!("{:016x}", fnv_1a(text.as_bytes())))
+    }
+
+    /// The list of schemes, as [`crate::parse_choices`] reads it.
+    pub fn schemes(&self) -> String {
+        show_choices(&self.choices)
+    }
+
+    fn combinations(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.value.len()).fold(1, u64::saturating_mul)
+    }
+
+    fn options(&self, path: u64) -> Result<Options, String> {
+        let (draw, mut combination) = (path / self.combinations(), path % self.combinations());
+        let mut picks = vec![0; self.axes.len()];
+        for (pick, axis) in picks.iter_mut().zip(&self.axes).rev() {
+            (*pick, combination) = (combination % axis.value.len(), combination / axis.value.len());
+        }
+        let mut options = Options::default();
+        let mut cbr_share = None;
+        for (axis, pick) in self.axes.iter().zip(picks) {
+            match axis.value.sample(pick, &mut Draws::new(self.seed, axis.key, draw)) {
+                Sample::Text(text) => options.set(axis.key, &text).map_err(|error| error.to_string())?,
+                Sample::Cbr(share) => cbr_share = Some(share),
+            }
+        }
+        if let Some(share) = cbr_share {
+            let rate = options.rate.ok_or("cross: a share of the rate needs `rate` among the options")?;
+            #[expect(clippy::cast_precision_loss, reason = "rates are at most 10^13")]
+            let bps = value::rounded(rate.bps() as f64 * share).max(1.0);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 10^13")]
+            let text = show_rate(firstflight::Rate::from_bps(bps as u64));
+            options.set("cross", &text).map_err(|error| error.to_string())?;
+        }
+        if options.restart.as_ref().is_some_and(|policies| policies.len() > 1) {
+            return Err("restart: one policy a path is wanted; make a list of them".to_owned());
+        }
+        if self.give_up.is_some() && options.limit.is_some() {
+            return Err("limit: it and give-up exclude each other".to_owned());
+        }
+        Ok(options)
+    }
+}
+
+/// The ideal completion time where what is available never changes while the flow lives: nothing, a constant rate, or
+/// flows that go on for ever cross one bottleneck. `None` elsewhere.
+fn steady_ideal(scenario: &Scenario) -> Option<Span> {
+    let hop = match scenario.cross {
+        Cross::None => Hop::default(),
+        Cross::Cbr(rate) => Hop { constant: rate.bps(), ..Hop::default() },
+        Cross::Tcp(flows) => Hop { lives: vec![(0, None); flows as usize], ..Hop::default() },
+        Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
+    };
+    let Goal::Size(size) = scenario.goal else { return None };
+    let varies = scenario.rate_trace.is_some() || scenario.rounds.is_some() || scenario.app.is_some();
+    if varies || scenario.topology != Topology::Single {
+        return None;
+    }
+    let mss = u64::from(scenario.mss);
+    let bytes = ip_bytes(size.get(), mss, u64::from(scenario.packet()) - mss);
+    let steps = available(scenario, &[hop]);
+    ideal_fct(&steps, 0, scenario.rtt.nanos(), bytes).map(Span::from_nanos)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! What a row of a sweep says of its path.
+
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{Decimal, QueueSize};
+use crate::scenario::{Goal, Scenario};
+use crate::words::{self, Cross};
+
+/// A path of a sweep, as its rows carry it before what they say of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathFacts {
+    /// Its index.
+    pub path: u64,
+    /// The bottleneck's rate, in IP bits per second.
+    pub path_rate_bps: f64,
+    /// The base round-trip time.
+    pub path_rtt_s: f64,
+    /// Rate × base RTT in full packets.
+    pub path_bdp_packets: f64,
+    /// The queue's limit over rate × base RTT.
+    pub path_queue_bdp: f64,
+    /// Payload to transfer; `None` without a size.
+    pub path_size_bytes: Option<u64>,
+    /// The kind of cross traffic: the word before a colon; `cbr` for a constant rate.
+    pub path_cross: String,
+    /// The share of the rate that is the cross traffic's: a constant rate's, or that of N flows beside one more.
+    pub path_cross_share: Option<f64>,
+    /// Random loss.
+    pub path_loss: f64,
+    /// When the receiver acknowledges.
+    pub path_ack: String,
+    /// IP bytes of a full packet.
+    pub path_packet_bytes: u64,
+    /// When the run was given up at the latest, from the SYN.
+    pub path_limit_s: f64,
+}
+
+impl PathFacts {
+    /// Of a path.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+    pub fn of(path: u64, scenario: &Scenario) -> Self {
+        let (rate, rtt) = (scenario.rate.bps() as f64, scenario.rtt.nanos() as f64 / 1e9);
+        let (bdp, packet) = (rate * rtt / 8.0, f64::from(scenario.packet()));
+        let queue = match scenario.queue {
+            QueueSize::Packets(packets) => f64::from(packets) * packet,
+            _ => scenario.queue_bytes().map_or(0.0, |bytes| bytes.get() as f64),
+        };
+        let (kind, share) = match scenario.cross {
+            Cross::None => ("none".to_owned(), None),
+            Cross::Cbr(cbr) => ("cbr".to_owned(), Some(cbr.bps() as f64 / rate)),
+            Cross::Tcp(flows) => ("tcp".to_owned(), Some(f64::from(flows) / (f64::from(flows) + 1.0))),
+            other => (other.to_string().split(':').next().unwrap_or_default().to_owned(), None),
+        };
+        let share =
+            share.or(if let Cross::Web(load) = scenario.cross { Some(Decimal::to_f64(load)) } else { None });
+        let size = if let Goal::Size(bytes) = scenario.goal { Some(bytes.get()) } else { None };
+        Self {
+            path,
+            path_rate_bps: rate,
+            path_rtt_s: rtt,
+            path_bdp_packets: bdp / packet,
+            path_queue_bdp: queue / bdp,
+            path_size_bytes: size,
+            path_cross: kind,
+            path_cross_share: share,
+            path_loss: scenario.loss.to_f64(),
+            path_ack: words::ack_name(scenario.ack).to_owned(),
+            path_packet_bytes: u64::from(scenario.packet()),
+            path_limit_s: scenario.limit.nanos() as f64 / 1e9,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Sweep files: TOML, with what to draw and the options of the path.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::value::{Between, Law, Value};
+use super::{Axis, MOST_PATHS, Sweep};
+use crate::choice::parse_choices;
+use crate::file::{FileError, scalar, schemes};
+use crate::options::{KEYS, Options};
+use crate::words::closest;
+
+/// The keys beside the options of the path.
+const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
+
+/// Paths a part, if the file does not say.
+const PART: u64 = 10;
+
+/// Reads a sweep file.
+///
+/// `paths` is how often everything is drawn; `seed`, `runs` and `part` are whole numbers; `give-up` is in ideal
+/// completion times; `schemes` is a list as in a scenario file. The table `path` holds options of the path: a value
+/// as on the command line, a list (all combinations), or a table with one key: `one-of` with a list of values,
+/// `uniform` or `log-uniform` with two ends; and for `cross` alone `cbr`, with a share of the rate.
+///
+/// # Errors
+/// The first fault in the file: TOML that cannot be parsed, unknown keys, values that cannot be read.
+pub fn parse_sweep(text: &str) -> Result<Sweep, FileError> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
+    })?;
+    let reader = Reader { text };
+    let mut sweep = Sweep {
+        seed: 1,
+        runs: 1,
+        part: PART,
+        give_up: None,
+        choices: Vec::new(),
+        draws: 1,
+        axes: Vec::new(),
+    };
+    let mut asked = None;
+    let mut list = ("all".to_owned(), 0..0);
+    for (key, value) in in_order(table.get_ref()) {
+        let name: &str = key.get_ref();
+        match name {
+            "paths" => asked = Some((reader.whole(name, value, 1, MOST_PATHS)?, value.span())),
+            "seed" => sweep.seed = reader.whole(name, value, 0, u64::MAX)?,
+            "runs" => sweep.runs = reader.small(name, value, 1_000)?,
+            "part" => sweep.part = reader.whole(name, value, 1, 100_000)?,
+            "give-up" => sweep.give_up = Some(reader.small(name, value, 1_000_000)?),
+            "schemes" => list = (schemes(text, value)?, value.span()),
+            "path" => sweep.axes = reader.axes(value)?,
+            _ => return Err(reader.fault(key.span(), unknown(name, &OWN))),
+        }
+    }
+    let (list, span) = list;
+    sweep.choices = parse_choices(&list).map_err(|error| reader.fault(span, format!("schemes: {error}")))?;
+    let drawn = sweep.axes.iter().find(|axis| axis.value.is_drawn());
+    match (asked, drawn) {
+        (Some((times, _)), Some(_)) => sweep.draws = times,
+        (Some((_, span)), None) => {
+            return Err(reader.fault(span, "paths: nothing is drawn, so that there is nothing to repeat"));
+        }
+        (None, Some(axis)) => {
+            let message = format!("{} is drawn: say how often with `paths = 100`", axis.key);
+            return Err(reader.fault(0..0, message));
+        }
+        (None, None) => {}
+    }
+    if sweep.paths() > MOST_PATHS {
+        let message = format!("{} paths are too many; at most {MOST_PATHS} are allowed", sweep.paths());
+        return Err(reader.fault(0..0, message));
+    }
+    Ok(sweep)
+}
+
+/// A table's entries as they stand in the file.
+fn in_order<'t, 'v>(table: &'t DeTable<'v>) -> Vec<(&'t Spanned<Cow<'v, str>>, &'t Spanned<DeValue<'v>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+fn unknown(found: &str, known: &[&str]) -> String {
+    match closest(found, known.iter().copied()) {
+        Some(key) => format!("there is no key `{found}` here; is `{key}` meant?"),
+        None => format!("there is no key `{found}` here; there are {}", known.join(", ")),
+    }
+}
+
+/// Reads values of a file's text.
+struct Reader<'t> {
+    text: &'t str,
+}
+
+impl Reader<'_> {
+    fn fault(&self, span: Range<usize>, message: impl Into<String>) -> FileError {
+        FileError::new(self.text, span, message)
+    }
+
+    fn whole(
+        &self,
+        key: &str,
+        value: &Spanned<DeValue<'_>>,
+        least: u64,
+        most: u64,
+    ) -> Result<u64, FileError> {
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => number.to_string().replace('_', "").parse::<u64>().ok(),
+            _ => None,
+        };
+        number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+            self.fault(value.span(), format!("{key}: a whole number from {least} to {most} is wanted"))
+        })
+    }
+
+    fn small(&self, key: &str, value: &Spanned<DeValue<'_>>, most: u32) -> Result<u32, FileError> {
+        let number = self.whole(key, value, 1, u64::from(most))?;
+        Ok(u32::try_from(number).unwrap_or(most))
+    }
+
+    fn axes(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Axis>, FileError> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.fault(value.span(), "path: a table of options is wanted, as in `[path]`"));
+        };
+        let known: Vec<&str> = KEYS.into_iter().filter(|key| !["seed", "runs"].contains(key)).collect();
+        let mut axes = Vec::new();
+        for (name, value) in in_order(table) {
+            let Some(key) = KEYS.into_iter().find(|key| known.contains(key) && key == name.get_ref()) else {
+                return Err(self.fault(name.span(), unknown(name.get_ref(), &known)));
+            };
+            let value = match value.get_ref() {
+                DeValue::Array(items) => Value::List(self.several(key, value, items)?),
+                _ => self.value(key, value)?,
+            };
+            axes.push(Axis { key, value });
+        }
+        Ok(axes)
+    }
+
+    fn several(
+        &self,
+        key: &str,
+        list: &Spanned<DeValue<'_>>,
+        items: &[Spanned<DeValue<'_>>],
+    ) -> Result<Vec<Value>, FileError> {
+        if items.is_empty() {
+            return Err(self.fault(list.span(), format!("{key}: an empty list leaves no paths")));
+        }
+        items.iter().map(|item| self.value(key, item)).collect()
+    }
+
+    /// A value of the option `key`; not a list.
+    fn value(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
+        const WANTED: &str = "a value, a list, or `{ one-of = […] }`, `{ uniform = [low, high] }` or \
+                              `{ log-uniform = [low, high] }` is wanted";
+        if let Some(text) = scalar(value.get_ref()) {
+            let set = Options::default().set(key, &text);
+            return set
+                .map(|()| Value::Text(text))
+                .map_err(|error| self.fault(value.span(), error.to_string()));
+        }
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.fault(value.span(), format!("{key}: {WANTED}")));
+        };
+        let entries = in_order(table);
+        let [(how, what)] = entries[..] else {
+            return Err(self.fault(value.span(), format!("{key}: one key is wanted here; {WANTED}")));
+        };
+        match (&**how.get_ref(), what.get_ref()) {
+            ("one-of", DeValue::Array(items)) => Ok(Value::OneOf(self.several(key, what, items)?)),
+            ("uniform", DeValue::Array(ends)) => self.between(key, Law::Uniform, what, ends),
+            ("log-uniform", DeValue::Array(ends)) => self.between(key, Law::LogUniform, what, ends),
+            ("cbr", _) if key == "cross" => Ok(Value::Cbr(Box::new(self.share(what)?))),
+            ("one-of" | "uniform" | "log-uniform", _) => {
+                Err(self.fault(what.span(), format!("{key}: a list is wanted here")))
+            }
+            (found, _) => Err(self.fault(
+                how.span(),
+                format!("{key}: {}", unknown(found, &["one-of", "uniform", "log-uniform", "cbr"])),
+            )),
+        }
+    }
+
+    fn between(
+        &self,
+        key: &str,
+        law: Law,
+        list: &Spanned<DeValue<'_>>,
+        ends: &[Spanned<DeValue<'_>>],
+    ) -> Result<Value, FileError> {
+        let texts: Vec<String> = ends.iter().filter_map(|end| scalar(end.get_ref())).collect();
+        let [low, high] = &texts[..] else {
+            return Err(self.fault(list.span(), format!("{key}: two ends are wanted, as in `[low, high]`")));
+        };
+        Between::new(key, law, low, high).map(Value::Between).map_err(|error| {
+            let at = ends
+                .iter()
+                .find(|end| scalar(end.get_ref()).is_some_and(|text| text.trim() == error.found.trim()));
+            self.fault(at.unwrap_or(list).span(), format!("{key}: {error}"))
+        })
+    }
+
+    /// A share of the rate: a fraction, or a distribution of it.
+    fn share(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
+        if let Some(text) = scalar(value.get_ref()) {
+            return match crate::quantity::fraction(&text) {
+                Ok(share) if share.is_zero() => {
+                    Err(self.fault(value.span(), "cross: a rate of nothing is `none`"))
+                }
+                Ok(_) => Ok(Value::Text(text)),
+                Err(error) => Err(self.fault(value.span(), format!("cross: {error}"))),
+            };
+        }
+        let DeValue::Table(_) = value.get_ref() else {
+            return Err(
+                self.fault(value.span(), "cross: a share of the rate is wanted, as in `cbr = \"40%\"`")
+            );
+        };
+        match self.value("cross", value)? {
+            share @ Value::Between(_) => Ok(share),
+            _ => Err(self.fault(value.span(), "cross: a share is a fraction, or a range of them")),
+        }
+    }
+}

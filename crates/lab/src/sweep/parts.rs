@@ -1,0 +1,158 @@
+//! Racing parts of a sweep on several threads.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+
+use super::{PathFacts, Sweep, SweepError};
+use crate::race::PathRace;
+use crate::row::Row;
+use crate::run::RunError;
+
+/// One row of a sweep: the path, and what a run over it says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweptRow {
+    /// The path.
+    #[serde(flatten)]
+    pub path: PathFacts,
+    /// The run.
+    #[serde(flatten)]
+    pub row: Row,
+}
+
+/// Why parts were not all raced.
+#[derive(Debug)]
+pub enum Stopped<E> {
+    /// A path that makes no sense, or cannot be simulated.
+    Path(SweepError),
+    /// A part that could not be put away.
+    Part(E),
+}
+
+/// Races `parts` of the sweep on `jobs` threads, and hands each part's rows to `put` when the part is whole: ordered by
+/// path, scheme and seed, whatever the threads did. `over` hears of each path that is over.
+///
+/// Every run is taken by whichever thread is free next, in order, so that no thread waits for another's long runs and at
+/// most a part or so a thread is under way. Threads share the number of the next run and, once a run, the path's slot.
+/// After an interrupt the parts that were under way are dropped.
+///
+/// # Errors
+/// The first thing that went wrong; parts that were put before stay.
+pub fn race_parts<E: Send>(
+    sweep: &Sweep,
+    parts: &[u64],
+    jobs: usize,
+    interrupted: &(dyn Fn() -> bool + Sync),
+    over: &(dyn Fn() + Sync),
+    put: &(dyn Fn(u64, Vec<SweptRow>) -> Result<(), E> + Sync),
+) -> Result<(), Stopped<E>> {
+    let paths: Vec<Path> = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(part, number)| sweep.paths_of(*number).map(move |index| (part, index)))
+        .map(|(part, index)| Path { part, index, race: OnceLock::new(), rows: Mutex::new(Vec::new()) })
+        .collect();
+    let left: Vec<AtomicUsize> = parts
+        .iter()
+        .map(|part| {
+            let paths = sweep.paths_of(*part);
+            AtomicUsize::new(usize::try_from(paths.end - paths.start).unwrap_or(usize::MAX))
+        })
+        .collect();
+    let work = Work {
+        sweep,
+        parts,
+        paths: &paths,
+        left: &left,
+        next: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        interrupted,
+        over,
+        put,
+    };
+    let fault = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                if let Err(error) = work.go() {
+                    work.stop.store(true, Ordering::Relaxed);
+                    fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            });
+        }
+    });
+    fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// A path under way.
+struct Path {
+    /// Its part's place among those raced.
+    part: usize,
+    index: u64,
+    race: OnceLock<Result<PathRace, SweepError>>,
+    /// Once the path is over and until its part is.
+    rows: Mutex<Vec<SweptRow>>,
+}
+
+struct Work<'a, E> {
+    sweep: &'a Sweep,
+    parts: &'a [u64],
+    /// Of all parts, in order.
+    paths: &'a [Path],
+    /// Paths of each part that are not over.
+    left: &'a [AtomicUsize],
+    /// The next run to take, counted over all paths.
+    next: AtomicUsize,
+    stop: AtomicBool,
+    interrupted: &'a (dyn Fn() -> bool + Sync),
+    over: &'a (dyn Fn() + Sync),
+    put: &'a (dyn Fn(u64, Vec<SweptRow>) -> Result<(), E> + Sync),
+}
+
+impl<E> Work<'_, E> {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || (self.interrupted)()
+    }
+
+    /// Takes runs until there are none.
+    fn go(&self) -> Result<(), Stopped<E>> {
+        let runs = self.sweep.choices.len() * self.sweep.runs as usize;
+        while !self.stopped() {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = self.paths.get(next / runs) else { break };
+            let begin = || {
+                self.sweep.scenario(path.index).map(|scenario| PathRace::new(scenario, &self.sweep.choices))
+            };
+            let race = match path.race.get_or_init(begin) {
+                Ok(race) => race,
+                Err(error) => return Err(Stopped::Path(error.clone())),
+            };
+            match race.run(next % runs, &|| self.stopped()) {
+                Ok(None) | Err(RunError::Interrupted) => {}
+                Ok(Some(rows)) => self.finish(path, race, rows)?,
+                Err(error) => {
+                    return Err(Stopped::Path(SweepError { path: path.index, message: error.to_string() }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A path is over; so may its part be.
+    fn finish(&self, path: &Path, race: &PathRace, rows: Vec<Row>) -> Result<(), Stopped<E>> {
+        let facts = PathFacts::of(path.index, race.scenario());
+        let rows = rows.into_iter().map(|row| SweptRow { path: facts.clone(), row }).collect();
+        *path.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+        (self.over)();
+        // What other threads wrote before they counted down is seen by the last.
+        if self.left[path.part].fetch_sub(1, Ordering::AcqRel) > 1 {
+            return Ok(());
+        }
+        let of_part = self.paths.iter().filter(|other| other.part == path.part);
+        let rows = of_part
+            .flat_map(|path| std::mem::take(&mut *path.rows.lock().unwrap_or_else(PoisonError::into_inner)))
+            .collect();
+        (self.put)(self.parts[path.part], rows).map_err(Stopped::Part)
+    }
+}

@@ -1,0 +1,158 @@
+use super::*;
+use crate::{How, race};
+use std::sync::Mutex;
+
+const DRAWN: &str = "paths = 40\nseed = 7\npart = 6\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\
+    rate = { log-uniform = [\"1mbit\", \"20mbit\"] }\nrtt = { uniform = [\"2ms\", \"90ms\"] }\n\
+    queue = { log-uniform = [\"0.05bdp\", \"4bdp\"] }\nsize = { log-uniform = [\"30kB\", \"200kB\"] }\n\
+    cross = { one-of = [\"none\", { cbr = { uniform = [\"0%\", \"80%\"] } }] }\n\
+    loss = { one-of = [\"0\", { log-uniform = [\"0.001%\", \"1%\"] }] }\nack = { one-of = [\"every\", \"linux\"] }\n";
+
+fn sweep(text: &str) -> Sweep {
+    parse_sweep(text).expect(text)
+}
+
+#[test]
+fn what_is_drawn_is_within_its_ends_and_everything_that_may_be_comes_up() {
+    let sweep = sweep(&DRAWN.replace("paths = 40", "paths = 4000"));
+    let paths: Vec<Scenario> = (0..sweep.paths()).map(|path| sweep.scenario(path).expect("a path")).collect();
+    let mbit = |path: &Scenario| path.rate.bps() / 1_000_000;
+    assert!(paths.iter().all(|path| (1_000_000..=20_000_000).contains(&path.rate.bps())));
+    let share = |below: u64| paths.iter().filter(|path| mbit(path) < below).count();
+    // Log-uniform over a factor of 20: ln 4 / ln 20 = 46 % are below 4 Mbit/s; five standard deviations are 158.
+    assert!(share(4).abs_diff(1851) < 158, "{}", share(4));
+    for path in &paths {
+        assert!(path.loss.to_f64() <= 0.01);
+        match path.cross {
+            Cross::Cbr(rate) => {
+                assert!(rate.bps() * 10 <= path.rate.bps() * 8 + 10_000, "{rate:?} of {:?}", path.rate);
+            }
+            other => assert_eq!(other, Cross::None),
+        }
+    }
+    let half =
+        |is: &dyn Fn(&Scenario) -> bool| paths.iter().filter(|path| is(path)).count().abs_diff(2000) < 158;
+    assert!(half(&|path| path.cross == Cross::None) && half(&|path| path.loss.is_zero()));
+    assert!(half(&|path| path.ack == firstflight_tcp::AckPolicy::Every));
+}
+
+#[test]
+fn a_draw_depends_on_its_seed_option_and_index_alone() {
+    let (few, more) = (sweep(DRAWN), sweep(&DRAWN.replace("paths = 40", "paths = 400")));
+    let without = sweep(&DRAWN.replace("rtt = { uniform = [\"2ms\", \"90ms\"] }", "rtt = \"50ms\""));
+    for path in 0..40 {
+        let scenario = few.scenario(path).expect("a path");
+        assert_eq!(Ok(&scenario), more.scenario(path).as_ref());
+        assert_eq!(scenario.rate, without.scenario(path).expect("a path").rate);
+    }
+    let other = sweep(&DRAWN.replace("seed = 7", "seed = 8"));
+    assert_ne!(few.scenario(0).expect("a path").rate, other.scenario(0).expect("a path").rate);
+}
+
+#[test]
+fn lists_are_taken_in_all_combinations_the_last_one_fastest_for_each_draw() {
+    let text = "paths = 2\n[path]\nrate = [\"1mbit\", \"2mbit\"]\nrtt = { uniform = [\"10ms\", \"20ms\"] }\n\
+        ack = [\"every\", \"delayed\", \"linux\"]\n";
+    let sweep = sweep(text);
+    assert_eq!((sweep.paths(), sweep.parts(), sweep.paths_of(1)), (12, 2, 10..12));
+    let of = |path| sweep.scenario(path).expect("a path");
+    let rates: Vec<u64> = (0..12).map(|path| of(path).rate.bps() / 1_000_000).collect();
+    assert_eq!(rates, [1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2]);
+    assert_eq!(of(0).ack, of(3).ack);
+    assert_ne!(of(0).ack, of(1).ack);
+    assert_eq!(of(0).rtt, of(5).rtt, "one draw");
+    assert_ne!(of(0).rtt, of(6).rtt);
+    let seeds: Vec<u64> = (0..12).map(|path| of(path).seed).collect();
+    assert_eq!(seeds, (0..12).map(|path| 1 + 2 * path).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_run_is_given_up_after_so_many_ideal_times() {
+    let text = "give-up = 20\n[path]\nrate = \"10mbit\"\nrtt = \"100ms\"\nsize = \"1460kB\"\ncross = CROSS\n";
+    let limit = |cross: &str| sweep(&text.replace("CROSS", cross)).scenario(0).map(|path| path.limit.nanos());
+    // 1000 packets of 1500 bytes at 10 Mbit/s, and 150 ms.
+    assert_eq!(limit("\"none\""), Ok(20 * 1_350_000_000));
+    assert_eq!(limit("\"5mbit\""), Ok(20 * 2_550_000_000));
+    assert_eq!(limit("{ cbr = \"50%\" }"), Ok(20 * 2_550_000_000));
+    assert_eq!(limit("\"tcp:1\""), Ok(20 * 2_550_000_000));
+    assert!(limit("\"web:50%\"").expect_err("no").to_string().contains("path 0: give-up needs a size"));
+}
+
+#[test]
+fn the_hash_is_of_what_is_said_not_of_how() {
+    let hash = |text: &str| sweep(text).hash().expect("a hash");
+    assert_eq!(hash(DRAWN), hash(&format!("# the same\n{DRAWN}")));
+    for (from, to) in [
+        ("paths = 40", "paths = 41"),
+        ("seed = 7", "seed = 8"),
+        ("part = 6", "part = 7"),
+        ("give-up = 20", "give-up = 21"),
+        ("\"paced\"", "\"paced:first=9\""),
+        ("90ms", "91ms"),
+    ] {
+        assert_ne!(hash(DRAWN), hash(&DRAWN.replace(from, to)), "{to}");
+    }
+}
+
+#[test]
+fn faults_are_shown_in_their_place() {
+    let fault = |text: &str| {
+        let error = parse_sweep(text).expect_err(text);
+        assert!(!error.message.contains('\n'), "{}", error.message);
+        format!("{}:{} {}", error.line, error.column, error.message)
+    };
+    for (text, place, says) in [
+        ("pathss = 3\n", "1:1", "is `paths` meant?"),
+        ("paths = 0\n", "1:9", "from 1 to"),
+        ("runs = \"x\"\n", "1:8", "whole number"),
+        ("schemes = [\"slwo-start\"]\n", "1:11", "is `slow-start` meant?"),
+        ("[path]\nrtt = \"80\"\n", "2:7", "as in `80ms`"),
+        ("[path]\nseed = 3\n", "2:1", "no key `seed`"),
+        ("[path]\nrtt = []\n", "2:7", "empty list"),
+        ("[path]\nrtt = [[\"1ms\"]]\n", "2:8", "is wanted"),
+        ("[path]\nrtt = { log-unifrom = [\"1ms\", \"2ms\"] }\n", "2:9", "is `log-uniform` meant?"),
+        ("[path]\nrtt = { uniform = \"1ms\" }\n", "2:19", "a list is wanted"),
+        ("[path]\nrtt = { uniform = [\"1ms\"] }\n", "2:19", "two ends"),
+        ("[path]\nrtt = { uniform = [\"1ms\", \"1 parsec\"] }\n", "2:27", "`1 parsec`"),
+        ("[path]\nrtt = { uniform = [\"2ms\", \"1ms\"] }\n", "2:27", "above the first"),
+        ("[path]\nloss = { log-uniform = [\"0\", \"1%\"] }\n", "2:25", "above zero"),
+        ("[path]\nack = { uniform = [\"every\", \"linux\"] }\n", "2:20", "ranges are of"),
+        ("[path]\nrate = { cbr = \"10%\" }\n", "2:10", "no key `cbr`"),
+        ("[path]\ncross = { cbr = \"120%\" }\n", "2:17", "fraction"),
+        ("paths = 3\n[path]\nrtt = \"1ms\"\n", "1:9", "nothing is drawn"),
+        ("[path]\nrtt = { uniform = [\"1ms\", \"2ms\"] }\n", "1:1", "say how often"),
+        ("[path]\nrtt = \n", "2:7", ""),
+    ] {
+        let said = fault(text);
+        assert!(said.starts_with(&format!("{place} ")) && said.contains(says), "{text} said {said}");
+    }
+}
+
+#[test]
+fn rows_are_those_of_races_whatever_the_threads() {
+    let sweep = sweep(&DRAWN.replace("paths = 40", "paths = 7").replace("seed = 7", "seed = 7\nruns = 2"));
+    let parts: Vec<u64> = (0..sweep.parts()).collect();
+    let of = |jobs: usize| {
+        let put = Mutex::new(Vec::new());
+        let keep = |part: u64, rows: Vec<SweptRow>| -> Result<(), ()> {
+            put.lock().expect("one at a time").push((part, rows));
+            Ok(())
+        };
+        race_parts(&sweep, &parts, jobs, &|| false, &|| (), &keep).expect("parts");
+        let mut parts = put.into_inner().expect("nobody failed");
+        parts.sort_by_key(|(part, _)| *part);
+        assert_eq!(parts.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
+        parts.into_iter().flat_map(|(_, rows)| rows).collect::<Vec<_>>()
+    };
+    let rows = of(1);
+    assert_eq!(rows.len() as u64, sweep.paths() * sweep.rows_a_path());
+    assert_eq!(rows, of(3));
+    let raced: Vec<_> = (0..7)
+        .flat_map(|path| {
+            let scenario = sweep.scenario(path).expect("a path");
+            race(&scenario, &sweep.choices, &How::default()).expect("a race")
+        })
+        .flat_map(|result| result.rows)
+        .collect();
+    assert_eq!(rows.into_iter().map(|swept| swept.row).collect::<Vec<_>>(), raced);
+}

@@ -1,0 +1,207 @@
+//! What an option of the path may be in a sweep, and drawing it.
+
+use crate::quantity::{self, QuantityError, QueueSize, Why, refuse};
+
+/// What an option may be.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// Always this, as on the command line.
+    Text(String),
+    /// Each of these, in all combinations with other lists.
+    List(Vec<Value>),
+    /// One of these, each as likely.
+    OneOf(Vec<Value>),
+    /// A number between two.
+    Between(Between),
+    /// Cross traffic of a constant rate: this share of the path's rate.
+    Cbr(Box<Value>),
+}
+
+/// A distribution between two ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Between {
+    law: Law,
+    low: f64,
+    high: f64,
+    unit: Unit,
+}
+
+/// How a number is distributed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Law {
+    /// Every number as likely.
+    Uniform,
+    /// Every order of magnitude as likely.
+    LogUniform,
+}
+
+/// What a number counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unit {
+    Bits,
+    Nanos,
+    Bytes,
+    Bdp,
+    One,
+}
+
+/// What was drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Sample {
+    /// An option's text.
+    Text(String),
+    /// A constant rate of this share of the path's.
+    Cbr(f64),
+}
+
+impl Value {
+    /// How many values there are to take in turn.
+    pub(super) fn len(&self) -> u64 {
+        if let Self::List(values) = self { values.len() as u64 } else { 1 }
+    }
+
+    /// Whether anything is left to chance.
+    pub(super) fn is_drawn(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::List(values) => values.iter().any(Self::is_drawn),
+            Self::OneOf(_) | Self::Between(_) => true,
+            Self::Cbr(share) => share.is_drawn(),
+        }
+    }
+
+    /// Draws, from the value at `pick` if there are several to take in turn.
+    pub(super) fn sample(&self, pick: u64, draws: &mut Draws) -> Sample {
+        match self {
+            Self::Text(text) => Sample::Text(text.clone()),
+            Self::List(values) => one(values, pick, draws),
+            Self::OneOf(values) => {
+                let pick = draws.below(values.len() as u64);
+                one(values, pick, draws)
+            }
+            Self::Between(between) => Sample::Text(between.unit.show(between.number(draws))),
+            Self::Cbr(share) => match share.as_ref() {
+                Self::Between(between) => Sample::Cbr(rounded(between.number(draws))),
+                other => match other.sample(pick, draws) {
+                    Sample::Text(text) => {
+                        Sample::Cbr(quantity::fraction(&text).map_or(0.0, quantity::Decimal::to_f64))
+                    }
+                    share @ Sample::Cbr(_) => share,
+                },
+            },
+        }
+    }
+}
+
+fn one(values: &[Value], at: u64, draws: &mut Draws) -> Sample {
+    let value = usize::try_from(at).ok().and_then(|at| values.get(at));
+    value.map_or(Sample::Text(String::new()), |value| value.sample(0, draws))
+}
+
+impl Between {
+    /// A distribution over an option's quantities, from the text of its ends.
+    ///
+    /// # Errors
+    /// An option that is no quantity, ends that cannot be read, and a low end that is not below the high one.
+    pub(super) fn new(key: &str, law: Law, low: &str, high: &str) -> Result<Self, QuantityError> {
+        let ((low_number, unit), (high_number, other)) = (number(key, low)?, number(key, high)?);
+        if unit != other {
+            return Err(refuse(high, Why::Conflict, "both ends of a range count the same thing"));
+        }
+        if low_number >= high_number {
+            return Err(refuse(high, Why::OutOfRange, "the second end of a range is above the first"));
+        }
+        if law == Law::LogUniform && low_number <= 0.0 {
+            return Err(refuse(low, Why::Zero, "a log-uniform range begins above zero"));
+        }
+        Ok(Self { law, low: low_number, high: high_number, unit })
+    }
+
+    fn number(&self, draws: &mut Draws) -> f64 {
+        let unit = draws.unit();
+        let number = match self.law {
+            Law::Uniform => self.low + unit * (self.high - self.low),
+            Law::LogUniform => {
+                let (low, high) = (libm::log(self.low), libm::log(self.high));
+                libm::exp(low + unit * (high - low))
+            }
+        };
+        number.clamp(self.low, self.high)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "what is drawn has four digits")]
+fn number(key: &str, text: &str) -> Result<(f64, Unit), QuantityError> {
+    const ALLOWED: &str = "ranges are of rates, times, sizes in bytes, queues in bandwidth-delay products, and \
+                           fractions; other options take a value or a list";
+    Ok(match key {
+        "rate" | "access-rate" | "reverse-rate" => (quantity::rate(text)?.bps() as f64, Unit::Bits),
+        "rtt" | "idle" | "spread" | "duration" | "limit" | "min-rto" | "jitter" => {
+            (quantity::span(text)?.nanos() as f64, Unit::Nanos)
+        }
+        "size" | "rwnd" | "ssthresh" => (quantity::bytes(text)?.get() as f64, Unit::Bytes),
+        "queue" => match quantity::queue(text)? {
+            QueueSize::Bdp(share) => (share.to_f64(), Unit::Bdp),
+            QueueSize::Bytes(bytes) => (bytes.get() as f64, Unit::Bytes),
+            QueueSize::Packets(_) => return Err(refuse(text, Why::UnknownUnit("p".into()), ALLOWED)),
+        },
+        "loss" | "reverse-rtt-share" | "cross" => (quantity::fraction(text)?.to_f64(), Unit::One),
+        _ => return Err(refuse(text, Why::UnknownWord, ALLOWED)),
+    })
+}
+
+impl Unit {
+    /// The number with four digits, as the option's text.
+    fn show(self, number: f64) -> String {
+        let whole = || rounded(number).max(1.0);
+        match self {
+            Self::Bits => format!("{:.0}bit", whole()),
+            Self::Nanos => format!("{:.0}ns", whole()),
+            Self::Bytes => format!("{:.0}B", whole()),
+            Self::Bdp => format!("{}bdp", rounded(number)),
+            Self::One => rounded(number).to_string(),
+        }
+    }
+}
+
+/// To four significant digits: a path can be read and typed.
+pub(super) fn rounded(number: f64) -> f64 {
+    format!("{number:.3e}").parse().unwrap_or(number)
+}
+
+/// Random numbers of one option of one draw.
+#[derive(Clone, Debug)]
+pub(super) struct Draws(u64);
+
+impl Draws {
+    /// The numbers of the option `key` in the `draw`-th draw of a sweep with this seed.
+    pub(super) fn new(seed: u64, key: &str, draw: u64) -> Self {
+        Self(mix(mix(mix(seed) ^ crate::scenario::fnv_1a(key.as_bytes())) ^ draw))
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0)
+    }
+
+    /// Strictly between zero and one.
+    #[expect(clippy::cast_precision_loss, reason = "52 bits fit a double")]
+    fn unit(&mut self) -> f64 {
+        ((self.bits() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        let wide = u128::from(self.bits()) * u128::from(bound);
+        u64::try_from(wide >> 64).unwrap_or(u64::MAX)
+    }
+}
+
+/// `SplitMix64` (Steele, Lea and Flood 2014): the step, and the finaliser after one.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+const fn mix(word: u64) -> u64 {
+    let mut z = word.wrapping_add(GOLDEN);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

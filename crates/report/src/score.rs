@@ -1,0 +1,262 @@
+//! The score of a sweep: from the rows of its parts, and to tables and records.
+
+use firstflight_lab::score::{Group, Judged, QUANTILES, Quantile, Spread, Standing};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use crate::human::significant;
+use crate::record::{self, Record};
+
+/// A row of a sweep, as far as it is judged; the error is the field that is missing.
+///
+/// # Errors
+/// The first field that is not there or not of its type, `path_size_bytes` among them: without a size there is no cost.
+pub fn judged(record: &Record) -> Result<Judged, &'static str> {
+    let path: firstflight_lab::PathFacts =
+        serde_json::from_value(Value::Object(record.clone())).map_err(|_| "path_…")?;
+    path.path_size_bytes.ok_or("path_size_bytes")?;
+    let number = |field: &'static str| record::number(record, field).ok_or(field);
+    #[expect(clippy::cast_precision_loss, reason = "packets are at most 65535 bytes")]
+    let packet_s = path.path_packet_bytes as f64 * 8.0 / path.path_rate_bps;
+    // Others that answer to congestion keep a queue without the flow; what they keep is not the flow's doing.
+    let alone = matches!(path.path_cross.as_str(), "none" | "cbr");
+    let queue = if alone { Some(number("queue_mean_packets")? * packet_s / path.path_rtt_s) } else { None };
+    let crossed = path.path_cross != "none";
+    let harm = if crossed { Some(number("harm_bps")? / path.path_rate_bps) } else { None };
+    Ok(Judged {
+        // Its parameters may differ from path to path: what Careful Resume knows does.
+        scheme: match record::text(record, "label") {
+            "" => record::text(record, "scheme").to_owned(),
+            label => label.to_owned(),
+        },
+        seed: record.get("seed").and_then(Value::as_u64).ok_or("seed")?,
+        cost: record::number(record, "cost"),
+        loss: number("loss")?,
+        timeouts: number("timeouts")?,
+        queue,
+        harm,
+        path,
+    })
+}
+
+/// A record for each scheme in each class, with everything: what `--json` and `--csv` print.
+pub fn records(groups: &[Group]) -> Vec<Record> {
+    groups
+        .iter()
+        .flat_map(|group| group.standings.iter().filter(|one| one.rows > 0).map(move |one| full(group, one)))
+        .collect()
+}
+
+fn full(group: &Group, one: &Standing) -> Record {
+    let mut record = Record::new();
+    let mut put = |field: &str, value: Value| record.insert(field.to_owned(), value);
+    put("axis", group.axis.into());
+    put("class", group.class.clone().into());
+    put("scheme", one.scheme.clone().into());
+    put("paths", group.paths.into());
+    put("races", group.races.into());
+    put("races_nobody_finished", group.nobody.into());
+    put("rows", one.rows.into());
+    put("unfinished", one.unfinished.into());
+    for (name, spread) in spreads(one) {
+        put(&format!("{name}_rows"), spread.of.into());
+        for (quantile, suffix) in spread.at.iter().zip(SUFFIXES) {
+            let (value, low, high) = match *quantile {
+                Quantile::Value { value, low, high } => (Some(value), low, high),
+                Quantile::Undefined | Quantile::Beyond => (None, None, None),
+            };
+            put(&format!("{name}_{suffix}"), value.into());
+            put(&format!("{name}_{suffix}_low"), low.into());
+            // Beyond all numbers is null too; the field before says which.
+            put(&format!("{name}_{suffix}_high"), high.filter(|high| high.is_finite()).into());
+        }
+    }
+    put("best_alone", one.best_alone.into());
+    put("best_tied", one.best_tied.into());
+    put("near_best", one.near_best.into());
+    record
+}
+
+const SUFFIXES: [&str; QUANTILES.len()] = ["median", "p90", "p99"];
+
+fn spreads(one: &Standing) -> [(&'static str, &Spread); 6] {
+    [
+        ("cost", &one.cost),
+        ("loss", &one.loss),
+        ("queue_rtts", &one.queue),
+        ("timeouts", &one.timeouts),
+        ("harm", &one.harm),
+        ("regret", &one.regret),
+    ]
+}
+
+/// The tables: all paths, then who wins where, then cost by class. `beyond` is what to print for a cost beyond all
+/// numbers, such as `>20`.
+pub fn render(groups: &[Group], beyond: &str) -> String {
+    let Some((all, classes)) = groups.split_first() else { return String::new() };
+    let mut out = overall(all, beyond);
+    out += "\nWho wins where: in each class the schemes with the least median cost, and those that are most often within \
+            1 % of the best\n\n";
+    out += &winners(classes);
+    let mut axis = "";
+    for group in classes {
+        if group.axis != axis {
+            axis = group.axis;
+            out = out + "\nCost by " + axis + ": median / 90th percentile\n\n";
+            let of_axis: Vec<&Group> = classes.iter().filter(|other| other.axis == axis).collect();
+            out += &by_class(&of_axis, beyond);
+        }
+    }
+    out
+}
+
+fn overall(all: &Group, beyond: &str) -> String {
+    let head = [
+        "scheme",
+        "rows",
+        "given up",
+        "cost",
+        "loss %",
+        "queue, RTTs",
+        "timeouts",
+        "harm %",
+        "best alone",
+        "tied",
+        "within 1 %",
+        "over best",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let decided = all.races - all.nobody;
+    for one in by_cost(all) {
+        rows.push(vec![
+            one.scheme.clone(),
+            one.rows.to_string(),
+            share(one.unfinished, one.rows),
+            three(&one.cost, 1.0, beyond),
+            three(&one.loss, 100.0, "-"),
+            three(&one.queue, 1.0, "-"),
+            three(&one.timeouts, 1.0, "-"),
+            three(&one.harm, 100.0, "-"),
+            share(one.best_alone, decided),
+            share(one.best_tied, decided),
+            share(one.near_best, decided),
+            three(&one.regret, 1.0, "never"),
+        ]);
+    }
+    aligned(&rows)
+}
+
+fn winners(classes: &[Group]) -> String {
+    let head =
+        ["class", "paths", "least median cost", "within 1 % of the best most often", "nobody finished"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for group in classes {
+        let decided = group.races - group.nobody;
+        let order = by_cost(group);
+        let least = order.first().map_or_else(String::new, |first| {
+            let same = order.iter().take_while(|one| overlaps(first, one)).count();
+            let names: Vec<_> =
+                order.iter().take(3).map(|one| format!("{} {}", one.scheme, first_of(&one.cost))).collect();
+            format!("{} ({same} not told apart)", names.join(", "))
+        });
+        let mut near = order.clone();
+        near.sort_by_key(|one| std::cmp::Reverse(one.near_best));
+        let near: Vec<_> = near
+            .iter()
+            .take(3)
+            .map(|one| format!("{} {}", one.scheme, share(one.near_best, decided)))
+            .collect();
+        rows.push(vec![
+            format!("{}: {}", group.axis, group.class),
+            group.paths.to_string(),
+            least,
+            near.join(", "),
+            share(group.nobody, group.races),
+        ]);
+    }
+    aligned(&rows)
+}
+
+/// Whether the intervals of two medians of cost overlap, so that the figures alone do not tell the two apart.
+fn overlaps(a: &Standing, b: &Standing) -> bool {
+    let ends = |one: &Standing| match one.cost.at[0] {
+        Quantile::Value { low, high, .. } => {
+            (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))
+        }
+        Quantile::Beyond => (f64::INFINITY, f64::INFINITY),
+        Quantile::Undefined => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    let ((low, high), (other_low, other_high)) = (ends(a), ends(b));
+    low <= other_high && other_low <= high
+}
+
+fn by_class(groups: &[&Group], beyond: &str) -> String {
+    let mut rows = vec![vec!["scheme".to_owned()]];
+    rows[0].extend(groups.iter().map(|group| format!("{} (n={})", group.class, group.paths)));
+    for (at, one) in groups[0].standings.iter().enumerate() {
+        let cells = groups.iter().map(|group| {
+            let cost = &group.standings[at].cost;
+            format!("{} / {}", quantile(cost.at[0], 1.0, beyond), quantile(cost.at[1], 1.0, beyond))
+        });
+        rows.push(std::iter::once(one.scheme.clone()).chain(cells).collect());
+    }
+    aligned(&rows)
+}
+
+/// Those with rows, the least median cost first, ties by the 90th percentile.
+fn by_cost(group: &Group) -> Vec<&Standing> {
+    let key = |one: &Standing| {
+        one.cost
+            .at
+            .map(|quantile| if let Quantile::Value { value, .. } = quantile { value } else { f64::INFINITY })
+    };
+    let mut order: Vec<&Standing> = group.standings.iter().filter(|one| one.rows > 0).collect();
+    order.sort_by(|a, b| {
+        let pairs = key(a).into_iter().zip(key(b));
+        pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    order
+}
+
+fn first_of(spread: &Spread) -> String {
+    quantile(spread.at[0], 1.0, "given up")
+}
+
+fn three(spread: &Spread, factor: f64, beyond: &str) -> String {
+    if spread.of == 0 {
+        return "-".to_owned();
+    }
+    spread.at.map(|at| quantile(at, factor, beyond)).join(" / ")
+}
+
+fn quantile(quantile: Quantile, factor: f64, beyond: &str) -> String {
+    match quantile {
+        Quantile::Undefined => "-".to_owned(),
+        Quantile::Beyond => beyond.to_owned(),
+        Quantile::Value { value, .. } => significant(value * factor),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn share(part: usize, whole: usize) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{} %", significant(part as f64 * 100.0 / whole as f64)) }
+}
+
+/// The first column to the left, numbers to the right; two blanks between.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
+            let space = " ".repeat(width - cell.width());
+            if at == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+use firstflight_lab::score::score;
+use firstflight_lab::{Options, PathFacts, Row, Scenario, SweptRow};
+
+/// A row over 10 Mbit/s and 100 ms, with packets of 1500 bytes: 1.2 ms each.
+fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {
+    let mut options = Options::default();
+    for (key, value) in [("rate", "10mbit"), ("rtt", "100ms"), ("size", "1MB"), ("cross", cross)] {
+        options.set(key, value).unwrap();
+    }
+    let path = PathFacts::of(path, &Scenario::resolve(&options).unwrap());
+    let row = Row {
+        scheme: scheme.into(),
+        params: format!("saved={}B", path.path),
+        queue_mean_packets: 50.0,
+        harm_bps: 1e6,
+        loss: 0.02,
+        cost: Some(cost),
+        seed: 4,
+        ..Row::default()
+    };
+    record::records(&[SweptRow { path, row }]).unwrap().remove(0)
+}
+
+#[test]
+fn a_row_is_judged_in_the_units_of_its_path() {
+    let of = |cross| judged(&swept(1, "paced", cross, Some(1.5))).unwrap();
+    let cbr = of("5mbit");
+    assert_eq!((cbr.scheme.as_str(), cbr.seed, cbr.cost), ("paced", 4, Some(1.5)));
+    // 50 packets of 1.2 ms in 100 ms; a tenth of the rate.
+    assert!((cbr.queue.unwrap() - 0.6).abs() < 1e-12 && (cbr.harm.unwrap() - 0.1).abs() < 1e-12);
+    assert_eq!((of("none").queue, of("none").harm), (cbr.queue, None), "nobody to be harmed");
+    assert_eq!((of("tcp:2").queue, of("tcp:2").harm), (None, cbr.harm), "a queue of others' making");
+}
+
+#[test]
+fn a_row_without_a_size_or_a_field_is_refused_by_name() {
+    let mut record = swept(1, "paced", "none", None);
+    record.insert("loss".into(), Value::Null);
+    assert_eq!(judged(&record).unwrap_err(), "loss");
+    record.insert("path_size_bytes".into(), Value::Null);
+    assert_eq!(judged(&record).unwrap_err(), "path_size_bytes");
+}
+
+fn groups() -> Vec<Group> {
+    let rows = [
+        swept(0, "slow-start", "none", Some(2.0)),
+        swept(0, "paced", "none", Some(1.5)),
+        swept(1, "slow-start", "5mbit", Some(3.0)),
+        swept(1, "paced", "5mbit", None),
+    ];
+    score(&rows.map(|row| judged(&row).unwrap()))
+}
+
+#[test]
+fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
+    let text = render(&groups(), ">20");
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(lines[1][..5], ["paced", "2", "50.0 %", "1.50 / >20 / >20", "2.00 / 2.00 / 2.00"], "{text}");
+    assert_eq!(
+        lines[1][5..],
+        [
+            "0.600 / 0.600 / 0.600",
+            "0 / 0 / 0",
+            "10.0 / 10.0 / 10.0",
+            "50.0 %",
+            "0 %",
+            "50.0 %",
+            "1.00 / never / never"
+        ]
+    );
+    assert_eq!(lines[2][..4], ["slow-start", "2", "0 %", "2.00 / 3.00 / 3.00"]);
+    assert!(text.contains("\nCost by cross traffic: median / 90th percentile\n"), "{text}");
+    let none = text.lines().position(|line| line.contains("cbr 30-60 % (n=1)")).expect(&text);
+    assert!(
+        text.lines()
+            .nth(none + 2)
+            .is_some_and(|line| line.contains("1.50 / 1.50") && line.contains(">20 / >20")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_record_has_every_number_and_null_for_what_is_none() {
+    let records = records(&groups());
+    let all = &records[0];
+    assert_eq!((&all["axis"], &all["scheme"]), (&"all".into(), &"slow-start".into()));
+    assert_eq!(
+        (&all["cost_median"], &all["cost_p99"], &all["cost_median_low"]),
+        (&2.0.into(), &3.0.into(), &Value::Null)
+    );
+    assert_eq!(
+        (&records[1]["cost_p90"], &records[1]["unfinished"], &records[1]["rows"]),
+        (&Value::Null, &1.into(), &2.into())
+    );
+    assert!(records.iter().all(|record| record.len() == all.len()));
+}
