@@ -6,7 +6,7 @@ use common::{Flow, packets};
 use firstflight::avoidance::Cubic;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Controller, Phase, Span, Time};
+use firstflight::{Controller, Event, Phase, Span, Time};
 
 type CubicFlow = Flow<SlowStart, Rfc5681, Cubic>;
 
@@ -142,4 +142,16 @@ fn the_target_is_at_most_half_as_much_again() {
     lose_once(&mut flow, rtt);
     flow.clocked(rtt, SPACING, rtt);
     assert!((8.0..=10.5).contains(&segments(&flow)), "{}", segments(&flow));
+}
+
+#[test]
+fn a_window_of_smaller_segments_grows_as_one_segment_of_the_larger() {
+    let rtt = Span::from_millis(100);
+    let mut flow = at(2, rtt);
+    flow.path.mss = packets(100);
+    flow.say(&Event::MssChanged);
+    flow.send(1);
+    flow.wait(rtt);
+    flow.ack(1);
+    assert!(flow.plan().window <= packets(200), "{:?}", flow.plan().window);
 }

@@ -106,13 +106,18 @@ impl Cubic {
         }
         self.elapsed = self.elapsed.saturating_add(now.wrapping_sub(self.heard));
         self.heard = now;
-        self.grow_estimate(ack.growth, path.mss);
+        // The window in force is at least a segment; what is kept here is less when segments have become larger.
+        self.window = self.window.wide().max(path.mss).into();
+        self.estimate = self.estimate.wide().max(path.mss).into();
+        // One ACK can cover more than the window just after a reduction; it counts as one window, as in Reno.
+        let acked = ack.growth.min(self.window.wide());
+        self.grow_estimate(acked, path.mss);
         let estimate = self.estimate.wide();
         if self.at(u64::from(self.elapsed), path.mss) < estimate {
             // Section 4.3: the Reno-friendly region.
             self.window = estimate.max(self.window.wide()).into();
         } else {
-            self.approach_target(ack.growth, path);
+            self.approach_target(acked, path);
         }
     }
 

@@ -144,7 +144,8 @@ impl Receiver {
         }
         let data_end = segment.start + segment.len;
         let fits = data_end <= self.edge;
-        if segment.fin && fits {
+        // One inside what arrived is no end of it.
+        if segment.fin && fits && data_end >= self.next {
             self.fin_at.get_or_insert(data_end);
         }
         let end = data_end + u64::from(segment.fin);

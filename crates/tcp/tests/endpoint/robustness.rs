@@ -200,6 +200,20 @@ fn data_that_comes_with_an_ack_of_data_never_sent_is_not_heard() {
 }
 
 #[test]
+fn a_fin_inside_what_arrived_in_order_ends_nothing() {
+    let mut line = line(&config());
+    line.client.open(line.now);
+    line.run(millis(400), pass);
+    let data = Segment { seq: 1, ack: 1, len: 100, window: 65_535, flags: Flags::ACK, ..Segment::default() };
+    line.client.on_segment(line.now, &data);
+    let fin = Segment { len: 10, flags: Flags::ACK.with(Flags::FIN), ..data };
+    line.client.on_segment(line.now, &fin);
+    assert_eq!(line.client.stats().received, 100);
+    line.client.on_segment(line.now, &Segment { seq: 101, ..data });
+    assert_eq!(line.client.stats().received, 200);
+}
+
+#[test]
 fn a_mark_and_a_loss_in_one_window_of_data_reduce_once() {
     let mut line = line(&Config { ecn: true, ..config() });
     line.client.open(line.now);
