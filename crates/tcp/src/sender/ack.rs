@@ -88,10 +88,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.note_marks(now, ece);
         self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
-        self.arrivals.shrink_to(MOST_KEPT);
-        self.delivered.shrink_to(MOST_KEPT);
-        self.lost.shrink_to(MOST_KEPT);
+        self.put_lists_away();
         true
+    }
+
+    /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
+    /// an empty list gives back all.
+    pub(super) fn put_lists_away(&mut self) {
+        self.arrivals.clear();
+        self.arrivals.shrink_to(MOST_KEPT);
+        self.delivered.clear();
+        self.delivered.shrink_to(MOST_KEPT);
+        self.lost.clear();
+        self.lost.shrink_to(MOST_KEPT);
     }
 
     /// Marks what the ACK acknowledges and makes the samples.

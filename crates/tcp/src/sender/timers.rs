@@ -58,6 +58,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Mode::Recovery(_) if !self.lost.is_empty() => self.tell_lost(now),
             Mode::Open | Mode::Recovery(_) | Mode::Loss { .. } => {}
         }
+        self.put_lists_away();
     }
 
     /// RFC 6298 section 5.4 to 5.7 and RFC 5681 section 3.1.
