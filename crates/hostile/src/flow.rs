@@ -138,8 +138,8 @@ impl Flow {
                     let (from, mss, lapses) = self.reduced_from.take().expect("a reduction is undone once");
                     let window = self.plan().window;
                     // An approved rate that nothing was sent at lapses with time (RFC 4782), whatever is undone.
-                    let lapsed = lapses.is_some_and(|at| self.path.now > at);
-                    let restored = window >= from || mss != self.path.mss || lapsed;
+                    let over = lapses.is_some_and(|at| self.path.now > at);
+                    let restored = window >= from || mss != self.path.mss || over;
                     assert!(
                         restored,
                         "{:?}: {from:?} before a reduction that was undone, {window:?} after",
