@@ -1,17 +1,17 @@
 //! The scenario of a race: every option resolved, and its defaults.
 
+mod error;
+mod queue;
 mod text;
 
+pub use error::ScenarioError;
 pub(crate) use text::fnv_1a;
 
 use firstflight::{Bytes, Rate, Span};
-use firstflight_sim::{
-    Batch, CoDelSpec, Discipline, FqCoDelSpec, PieSpec, PolicerSpec, Probability, QueueLimit, RateTrace,
-    RedSpec,
-};
+use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Config, Recovery};
 
-use crate::links::{Aqm, AqmKind};
+use crate::links::Aqm;
 use crate::options::{LARGEST_RWND, Options};
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
 use crate::restart::RestartChoice;
@@ -142,78 +142,6 @@ pub struct Scenario {
     pub seed: u64,
     /// How many runs.
     pub runs: u32,
-}
-
-/// Why options make no scenario.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScenarioError {
-    /// A transfer ends with its last byte, a watch with its duration.
-    #[error("size and duration exclude each other: a sized run ends with its last byte; bound it with limit")]
-    SizeAndDuration,
-    /// Rounds end with their last reply.
-    #[error("rounds and duration exclude each other: rounds end with the last reply; bound them with limit")]
-    RoundsAndDuration,
-    /// Both say when the application writes.
-    #[error("rounds and app exclude each other: a round's reply is written at once")]
-    RoundsAndApp,
-    /// Each write is an event of the simulation.
-    #[error("app: {writes} writes are too many; at most 100000 are allowed")]
-    TooManyWrites {
-        /// How many it would be.
-        writes: u64,
-    },
-    /// A part of rounds without rounds.
-    #[error("{key}: there are no rounds; say how many with rounds")]
-    WithoutRounds {
-        /// The option.
-        key: &'static str,
-    },
-    /// The queue could never hold a packet.
-    #[error("queue: {queue} is less than one full packet of {packet} B; at least one packet is wanted")]
-    QueueBelowPacket {
-        /// The queue asked for.
-        queue: String,
-        /// IP bytes of a full packet.
-        packet: u32,
-    },
-    /// RED would never begin.
-    #[error("queue: RED's least threshold of {min} is not below its greatest of {max}")]
-    Thresholds {
-        /// The least, in packets or bytes.
-        min: u64,
-        /// The greatest.
-        max: u64,
-    },
-    /// The receive buffer could never hold a segment.
-    #[error("rwnd: {rwnd} is less than one full segment of {mss} B; at least one segment is wanted")]
-    RwndBelowSegment {
-        /// The buffer asked for.
-        rwnd: String,
-        /// Payload bytes of a full segment.
-        mss: u16,
-    },
-    /// Window scaling ends at 1 GiB.
-    #[error("rwnd: {rwnd} is more than TCP can offer; at most 1GiB is allowed (RFC 7323 section 2.3)")]
-    RwndTooLarge {
-        /// The buffer asked for.
-        rwnd: String,
-    },
-    /// A product of quantities that cannot be held.
-    #[error("{key}: {value} is too large on this path")]
-    TooLarge {
-        /// The option.
-        key: &'static str,
-        /// Its value.
-        value: String,
-    },
-    /// The clock of a run is 64 bits of nanoseconds; a packet must leave within an hour.
-    #[error("rate: at {rate} one packet of {packet} B takes longer than an hour; more is wanted")]
-    RateTooSmall {
-        /// The rate asked for.
-        rate: String,
-        /// IP bytes of a full packet.
-        packet: u32,
-    },
 }
 
 const MEGABIT: u64 = 1_000_000;
@@ -425,81 +353,6 @@ impl Scenario {
         u32::from(self.mss) + 40 + if self.timestamps { 12 } else { 0 }
     }
 
-    /// The queue's limit in IP bytes; `None` if it counts packets. A queue in bandwidth-delay products is rate ×
-    /// base RTT in bytes, at least one packet.
-    pub fn queue_bytes(&self) -> Option<Bytes> {
-        self.size_bytes(self.queue)
-    }
-
-    /// The limit of the queue as the network has it.
-    pub(crate) fn queue_limit(&self) -> QueueLimit {
-        match (self.queue, self.queue_bytes()) {
-            (QueueSize::Packets(packets), _) => QueueLimit::Packets(packets),
-            (_, Some(bytes)) => QueueLimit::Bytes(bytes),
-            // `Scenario::resolve` has refused what does not fit.
-            (_, None) => QueueLimit::Unlimited,
-        }
-    }
-
-    /// What the queue does before it is full.
-    pub(crate) fn discipline(&self) -> Discipline {
-        let Some(aqm) = self.aqm else { return Discipline::DropTail };
-        let usual = CoDelSpec::default();
-        let codel = CoDelSpec {
-            target: aqm.target.unwrap_or(usual.target),
-            interval: aqm.interval.unwrap_or(usual.interval),
-            ecn: aqm.ecn,
-        };
-        match aqm.kind {
-            AqmKind::CoDel => Discipline::CoDel(codel),
-            AqmKind::FqCoDel => {
-                let usual = FqCoDelSpec::default();
-                Discipline::FqCoDel(FqCoDelSpec {
-                    codel,
-                    flows: aqm.flows.unwrap_or(usual.flows),
-                    quantum: aqm.quantum.unwrap_or(usual.quantum),
-                })
-            }
-            AqmKind::Pie => {
-                let usual = PieSpec::for_packets(self.packet());
-                Discipline::Pie(PieSpec { target: aqm.target.unwrap_or(usual.target), ecn: aqm.ecn, ..usual })
-            }
-            AqmKind::Red => {
-                let usual = RedSpec::over(self.queue_limit(), self.packet());
-                let threshold = |size: Option<QueueSize>| match size? {
-                    QueueSize::Packets(packets) => Some(u64::from(packets)),
-                    size => self.size_bytes(size).map(Bytes::get),
-                };
-                let max_p = aqm.max_p.map_or(usual.max_p, |p| {
-                    p.times(PARTS).map_or(usual.max_p, |p| Probability::ratio(p, PARTS))
-                });
-                let max = threshold(aqm.max).unwrap_or(usual.max);
-                // An unset `min` is a third of `max`, whether that is set or not.
-                let min = threshold(aqm.min).unwrap_or((max / 3).max(1));
-                Discipline::Red(RedSpec { min, max, max_p, ecn: aqm.ecn, ..usual })
-            }
-        }
-    }
-
-    fn red_thresholds(&self) -> Option<(u64, u64)> {
-        match self.discipline() {
-            Discipline::Red(red) => Some((red.min, red.max)),
-            _ => None,
-        }
-    }
-
-    fn size_bytes(&self, size: QueueSize) -> Option<Bytes> {
-        match size {
-            QueueSize::Packets(_) => None,
-            QueueSize::Bytes(bytes) => Some(bytes),
-            QueueSize::Bdp(share) => {
-                let bit_nanos = u128::from(self.rate.bps()) * u128::from(self.rtt.nanos());
-                let bytes = share.ratio(bit_nanos, 8_000_000_000)?;
-                Some(Bytes::new(bytes.max(u64::from(self.packet()))))
-            }
-        }
-    }
-
     /// Propagation on the way back.
     pub fn reverse_delay(&self) -> Span {
         let nanos = self.reverse_rtt_share.times(self.rtt.nanos()).unwrap_or(0);
@@ -527,9 +380,6 @@ fn writing(app: Option<Writes>, goal: Goal) -> Span {
 fn highest(trace: Option<&RateTrace>) -> Option<Rate> {
     trace?.steps().iter().map(|(_, rate)| *rate).max()
 }
-
-/// Parts of one that a probability is converted to.
-const PARTS: u64 = 1_000_000_000_000_000;
 
 /// Rounds, if they were asked for.
 fn rounds(options: &Options) -> Result<Option<Rounds>, ScenarioError> {

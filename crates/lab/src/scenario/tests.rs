@@ -1,3 +1,5 @@
+use firstflight_sim::{CoDelSpec, Discipline};
+
 use super::text::fnv_1a;
 use super::*;
 

@@ -1,0 +1,73 @@
+//! What makes no sense in a scenario.
+
+/// Why options make no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// A transfer ends with its last byte, a watch with its duration.
+    #[error("size and duration exclude each other: a sized run ends with its last byte; bound it with limit")]
+    SizeAndDuration,
+    /// Rounds end with their last reply.
+    #[error("rounds and duration exclude each other: rounds end with the last reply; bound them with limit")]
+    RoundsAndDuration,
+    /// Both say when the application writes.
+    #[error("rounds and app exclude each other: a round's reply is written at once")]
+    RoundsAndApp,
+    /// Each write is an event of the simulation.
+    #[error("app: {writes} writes are too many; at most 100000 are allowed")]
+    TooManyWrites {
+        /// How many it would be.
+        writes: u64,
+    },
+    /// A part of rounds without rounds.
+    #[error("{key}: there are no rounds; say how many with rounds")]
+    WithoutRounds {
+        /// The option.
+        key: &'static str,
+    },
+    /// The queue could never hold a packet.
+    #[error("queue: {queue} is less than one full packet of {packet} B; at least one packet is wanted")]
+    QueueBelowPacket {
+        /// The queue asked for.
+        queue: String,
+        /// IP bytes of a full packet.
+        packet: u32,
+    },
+    /// RED would never begin.
+    #[error("queue: RED's least threshold of {min} is not below its greatest of {max}")]
+    Thresholds {
+        /// The least, in packets or bytes.
+        min: u64,
+        /// The greatest.
+        max: u64,
+    },
+    /// The receive buffer could never hold a segment.
+    #[error("rwnd: {rwnd} is less than one full segment of {mss} B; at least one segment is wanted")]
+    RwndBelowSegment {
+        /// The buffer asked for.
+        rwnd: String,
+        /// Payload bytes of a full segment.
+        mss: u16,
+    },
+    /// Window scaling ends at 1 GiB.
+    #[error("rwnd: {rwnd} is more than TCP can offer; at most 1GiB is allowed (RFC 7323 section 2.3)")]
+    RwndTooLarge {
+        /// The buffer asked for.
+        rwnd: String,
+    },
+    /// A product of quantities that cannot be held.
+    #[error("{key}: {value} is too large on this path")]
+    TooLarge {
+        /// The option.
+        key: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// The clock of a run is 64 bits of nanoseconds; a packet must leave within an hour.
+    #[error("rate: at {rate} one packet of {packet} B takes longer than an hour; more is wanted")]
+    RateTooSmall {
+        /// The rate asked for.
+        rate: String,
+        /// IP bytes of a full packet.
+        packet: u32,
+    },
+}
