@@ -1,16 +1,19 @@
-//! `--pcap`: what each end of a flow sees, as pcapng.
+//! `--pcap`: what each end of a flow sees, as pcapng. The client's first data packet after start-up or a restart was left
+//! says so in its comment.
 
 use std::collections::VecDeque;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use firstflight::Time;
+use firstflight::{Exit, Note, Time};
 use firstflight_lab::Tap;
 use firstflight_report::WholeFile;
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
 use firstflight_wire::{Capture, CaptureError, End, Interface, Sighting};
+
+use crate::events::phase_name;
 
 /// The captures of one flow, at both ends.
 pub(crate) struct Captures {
@@ -19,6 +22,8 @@ pub(crate) struct Captures {
     under_way: [VecDeque<(u64, Segment)>; 2],
     /// How many packets each side sent.
     numbers: [u64; 2],
+    /// What is to be remarked on the client's next data packet.
+    remarks: Vec<String>,
     failed: Option<io::Error>,
 }
 
@@ -44,6 +49,7 @@ impl Captures {
             ends: [end(End::Client, "client")?, end(End::Server, "server")?],
             under_way: Default::default(),
             numbers: [0; 2],
+            remarks: Vec::new(),
             failed: None,
         })
     }
@@ -89,15 +95,23 @@ impl Tap for Captures {
         self.numbers[index(side)] += 1;
         self.under_way[index(side)].push_back((number, transmit.segment));
         let segment = &transmit.segment;
-        self.add(side, &Sighting { at, flow: 0, from: end_of(side), number, segment, offset });
+        let is_data = side == Side::Client && segment.len > 0;
+        let comment = if is_data { std::mem::take(&mut self.remarks).join("; ") } else { String::new() };
+        let from = end_of(side);
+        self.add(side, &Sighting { at, flow: 0, from, number, segment, offset, comment: &comment });
     }
 
     fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
         let number = self.arrived_number(side.other(), segment);
-        self.add(side, &Sighting { at, flow: 0, from: end_of(side.other()), number, segment, offset });
+        let from = end_of(side.other());
+        self.add(side, &Sighting { at, flow: 0, from, number, segment, offset, comment: "" });
     }
 
-    fn happening(&mut self, _: Time, _: Side, _: &Happening) {}
+    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
+        if let (Side::Client, Happening::Control(note)) = (side, happening) {
+            self.remarks.extend(remark(at, *note));
+        }
+    }
 
     fn finish(&mut self) -> io::Result<()> {
         if let Some(error) = self.failed.take() {
@@ -110,6 +124,35 @@ impl Tap for Captures {
             }
         }
         Ok(())
+    }
+}
+
+/// What a reader of the capture is told of a note: that start-up or a restart was left, why and with what, or that it
+/// was not left after all.
+fn remark(at: Time, note: Note) -> Option<String> {
+    let at = format!("{}.{:09} s", at.nanos() / 1_000_000_000, at.nanos() % 1_000_000_000);
+    match note {
+        Note::Exited { exit: Exit { cause, learned }, phase, cwnd, flight } => {
+            let ssthresh = learned.ssthresh.map(|bytes| format!(", ssthresh {} bytes", bytes.get()));
+            let rate = learned.rate.map(|rate| format!(", found {} bit/s", rate.bps()));
+            Some(format!(
+                "{} left by {} at {at}: cwnd {} bytes, {} in flight; goes on with {} bytes{}{}",
+                phase_name(phase),
+                cause.name(),
+                cwnd.get(),
+                flight.get(),
+                learned.window.get(),
+                ssthresh.unwrap_or_default(),
+                rate.unwrap_or_default()
+            ))
+        }
+        Note::Continued => {
+            Some(format!("start-up goes on after the restart at {at}: the exit before is void"))
+        }
+        Note::Undone { exit: true } => Some(format!(
+            "the reduction was spurious and undone at {at}, and the exit with it: start-up goes on"
+        )),
+        Note::Undone { exit: false } | Note::Began(_) | Note::Reduced { .. } => None,
     }
 }
 

@@ -138,3 +138,60 @@ fn tshark_finds_the_captures_sound_and_counts_as_the_sender_does() {
         assert_eq!(row["retransmissions"], packets(&client, &format!("({data}) && ({repeats})")), "{name}");
     }
 }
+
+#[test]
+fn the_first_data_packet_after_an_exit_says_in_its_comment_why_and_with_what() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        println!("skipped: tshark is not installed");
+        return;
+    }
+    let place = folder("comments");
+    let rows = rows(&["--pcap", text(&place), "--events", text(&place)]);
+    for name in ["slow-start", "mine"] {
+        let log = std::fs::read_to_string(place.join(format!("{name}.jsonl"))).expect("UTF-8");
+        let events: Vec<Value> =
+            log.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+        let mut exits = Vec::new();
+        for (at, exit) in events.iter().enumerate().filter(|(_, event)| event["event"] == "exit") {
+            let is_data =
+                |event: &&Value| event["event"] == "sent" && event["end"] == "client" && event["bytes"] != 0;
+            let packet = events[at..].iter().find(is_data).expect("data follows the exit");
+            exits.push((exit, packet));
+        }
+        assert!(!exits.is_empty(), "{name} has an exit");
+        let output = Command::new("tshark")
+            .args(["-r", text(&place.join(format!("{name}-client.pcapng"))), "-Y", "frame.comment"])
+            .args(["-o", "tcp.relative_sequence_numbers:FALSE", "-T", "fields"])
+            .args(["-e", "frame.time_epoch", "-e", "tcp.seq", "-e", "tcp.len", "-e", "frame.comment"])
+            .output()
+            .expect("tshark runs");
+        let said = stdout(&output);
+        let comments: Vec<Vec<&str>> = said.lines().map(|line| line.split('\t').collect()).collect();
+        assert_eq!(comments.len(), exits.len(), "{name}: {said}");
+        for (comment, (exit, packet)) in comments.iter().zip(&exits) {
+            let nanos = packet["at_ns"].as_u64().expect("a time");
+            assert_eq!(
+                comment[..3],
+                [
+                    format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000),
+                    packet["seq"].to_string(),
+                    packet["bytes"].to_string()
+                ],
+                "{name}"
+            );
+            let words = format!(
+                "{} left by {} at ",
+                exit["phase"].as_str().expect("words"),
+                exit["cause"].as_str().expect("words")
+            );
+            let numbers = format!(
+                " s: cwnd {} bytes, {} in flight; goes on with {} bytes",
+                exit["cwnd_bytes"], exit["flight_bytes"], exit["window_bytes"]
+            );
+            assert!(comment[3].starts_with(&words) && comment[3].contains(&numbers), "{comment:?} of {exit}");
+        }
+        assert_eq!(row(&rows, name)["exit_cause"], exits[0].0["cause"]);
+        // The other end cannot know.
+        assert_eq!(packets(&place.join(format!("{name}-server.pcapng")), "frame.comment"), 0);
+    }
+}

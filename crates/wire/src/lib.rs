@@ -21,4 +21,4 @@ pub use address::{Addresses, Hosts};
 pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};
 pub use encode::{EncodeError, Ip, encode};
 pub use options::{OptionError, read as read_options};
-pub use pcapng::{Capture, CaptureError, End, Interface, Sighting};
+pub use pcapng::{Capture, CaptureError, End, Interface, LONGEST_COMMENT, Sighting};

@@ -60,6 +60,8 @@ pub struct Sighting<'a> {
     pub segment: &'a Segment,
     /// Stream offset of its first payload byte, from which the payload follows (see [`crate::payload`]).
     pub offset: u64,
+    /// What is remarked on it, in no more than [`LONGEST_COMMENT`] bytes; nothing if empty.
+    pub comment: &'a str,
 }
 
 /// A capture that cannot go on.
@@ -96,6 +98,10 @@ pub struct Capture<W: Write> {
     packet: Vec<u8>,
     payload: Vec<u8>,
 }
+
+/// The bytes of the longest comment: an option of pcapng has 16 bits for its length (`opt_comment`,
+/// draft-ietf-opsawg-pcapng section 3.5). What is longer ends there.
+pub const LONGEST_COMMENT: usize = 65_535;
 
 /// Hosts of the connections.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -155,7 +161,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// When the packet cannot be written, or the segment is none that a header can say.
     pub fn packet(&mut self, seen: &Sighting<'_>) -> Result<(), CaptureError> {
-        let Sighting { at, flow, from, number, segment, offset } = *seen;
+        let Sighting { at, flow, from, number, segment, offset, comment } = *seen;
         let ip = Ip {
             addresses: addresses(flow, from).ok_or(CaptureError::Flow { flow })?,
             identification: u16::try_from(number & 0xFFFF).unwrap_or(0),
@@ -171,13 +177,21 @@ impl<W: Write> Capture<W> {
         })?;
         let kept = self.packet.len().min(self.snap_length);
         let direction = if from == self.at { OUTBOUND } else { INBOUND };
+        let mut options = vec![EnhancedPacketOption::Flags(direction)];
+        if !comment.is_empty() {
+            let mut end = comment.len().min(LONGEST_COMMENT);
+            while !comment.is_char_boundary(end) {
+                end -= 1;
+            }
+            options.push(EnhancedPacketOption::Comment(Cow::Borrowed(&comment[..end])));
+        }
         self.writer
             .write_pcapng_block(EnhancedPacketBlock {
                 interface_id: 0,
                 timestamp: Duration::from_nanos(at.nanos()),
                 original_len: u32::try_from(self.packet.len()).unwrap_or(u32::MAX),
                 data: Cow::Borrowed(&self.packet[..kept]),
-                options: vec![EnhancedPacketOption::Flags(direction)],
+                options,
             })
             .map_err(write_error)?;
         Ok(())
@@ -243,7 +257,7 @@ mod tests {
     }
 
     fn sighting(segment: &Segment) -> Sighting<'_> {
-        Sighting { at: Time::ZERO, flow: 0, from: End::Client, number: 0, segment, offset: 0 }
+        Sighting { at: Time::ZERO, flow: 0, from: End::Client, number: 0, segment, offset: 0, comment: "" }
     }
 
     fn write_to(disk: Disk, packets: usize) -> Result<Disk, CaptureError> {

@@ -154,7 +154,9 @@ fn captured(interface: &Interface<'_>) -> Vec<u8> {
     for (at, number, Sent { from, segment, .. }) in seen {
         let offset = offsets[usize::from(from == End::Server)].of(segment.seq);
         let at = Time::from_nanos(at);
-        capture.packet(&Sighting { at, flow: 3, from, number, segment: &segment, offset }).unwrap();
+        capture
+            .packet(&Sighting { at, flow: 3, from, number, segment: &segment, offset, comment: "" })
+            .unwrap();
     }
     capture.finish().unwrap()
 }
@@ -278,7 +280,15 @@ fn four_sack_blocks_fit_a_header_without_timestamps() {
         ..Segment::default()
     };
     let at = Time::from_nanos(1);
-    let sighting = Sighting { at, flow: 0, from: End::Server, number: 65_537, segment: &segment, offset: 0 };
+    let sighting = Sighting {
+        at,
+        flow: 0,
+        from: End::Server,
+        number: 65_537,
+        segment: &segment,
+        offset: 0,
+        comment: "",
+    };
     capture.packet(&sighting).unwrap();
     let file = File::new("four", &capture.finish().unwrap());
     let found = file.fields(
@@ -288,6 +298,29 @@ fn four_sack_blocks_fit_a_header_without_timestamps() {
     let (starts, ends) =
         ("4000000000,1000000000,3000000000,2000000000", "4000001460,1000001460,3000001460,2000001460");
     assert_eq!(found, [[starts, ends, "56", "40000", "0x0001"]]);
+}
+
+#[test]
+fn a_comment_reads_back_with_its_packet_and_stops_where_its_length_has_no_more_bits() {
+    if !tshark_is_there() {
+        return;
+    }
+    let mut capture = Capture::new(Vec::new(), &CLIENT).unwrap();
+    let segment = Segment { len: 3, ..Segment::default() };
+    let long = "µ".repeat(40_000);
+    for (number, comment) in [(0, ""), (1, "left by delay; 4 µs"), (2, &long), (3, "")] {
+        let at = Time::from_nanos(number);
+        let from = End::Client;
+        capture
+            .packet(&Sighting { at, flow: 0, from, number, segment: &segment, offset: 0, comment })
+            .unwrap();
+    }
+    let file = File::new("comments", &capture.finish().unwrap());
+    let found = file.fields("frame.comment", ["frame.number", "frame.comment"]);
+    assert_eq!(found[0], ["2", "left by delay; 4 µs"]);
+    assert_eq!(found[1][0], "3");
+    assert!(found[1][1].starts_with("µµµ") && found[1][1].chars().all(|c| c == 'µ'));
+    assert_eq!((found.len(), file.count("_ws.malformed"), file.count("frame")), (2, 0, 4));
 }
 
 #[test]
