@@ -5,6 +5,10 @@
 /// The rounds kept; a start-up that takes more is counted on, but not listed.
 pub(crate) const MOST_ROUNDS: usize = 256;
 
+/// The departures of a round whose gaps are measured: 380 MB of full segments in a round trip, and 8 MB of memory. A
+/// round that nothing ends, for the capture has no acknowledgements, may have any number.
+const MOST_GAPS: usize = 1 << 18;
+
 /// One round, as it went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
@@ -102,11 +106,13 @@ impl Rounds {
         }
         round.peak = round.peak.max(flight);
         round.held_at = held_at;
-        if let Some(last) = round.last_sent {
-            self.gaps.push(Gap { since_last: at.saturating_sub(last), since_ack, segments });
-        } else {
+        let gap = match round.last_sent {
+            Some(last) => Gap { since_last: at.saturating_sub(last), since_ack, segments },
             // The rest of a first packet of several segments left back to back with it.
-            self.gaps.push(Gap { since_last: u64::MAX, since_ack: None, segments });
+            None => Gap { since_last: u64::MAX, since_ack: None, segments },
+        };
+        if self.gaps.len() < MOST_GAPS {
+            self.gaps.push(gap);
         }
         round.first_sent = round.first_sent.or(Some(at));
         round.last_sent = Some(at);
@@ -162,7 +168,7 @@ impl Rounds {
 /// that span of it, or within 50 microseconds, but never within more than half of the even spacing.
 fn measure(round: &mut Round, gaps: &[Gap]) {
     let end = round.ended.or(round.last_sent).unwrap_or(round.began);
-    let segments: u64 = gaps.iter().map(|gap| gap.segments).sum();
+    let segments = round.segments + round.resent;
     let even = end.saturating_sub(round.began) / segments.max(1);
     let close = even / 8;
     let prompt = close.max(REACTION.min(even / 2));

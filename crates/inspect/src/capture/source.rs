@@ -1,4 +1,5 @@
-//! A file read through one buffer that grows to the largest record and no further.
+//! A file read through one buffer that grows to the largest record that is there, and no further: what a record says of
+//! its length takes no memory.
 
 use std::io::{ErrorKind, Read};
 
@@ -31,13 +32,8 @@ impl<R: Read> Source<R> {
     /// The next `count` bytes, or as many as there are before the end of the file.
     pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], ReadError> {
         while self.end - self.start < count {
-            if self.buffer.len() - self.start < count {
-                self.buffer.copy_within(self.start..self.end, 0);
-                self.end -= self.start;
-                self.start = 0;
-                if self.buffer.len() < count {
-                    self.buffer.resize(count, 0);
-                }
+            if self.end == self.buffer.len() {
+                self.make_room(count);
             }
             match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(0) => break,
@@ -51,6 +47,17 @@ impl<R: Read> Source<R> {
         }
         let there = count.min(self.end - self.start);
         Ok(&self.buffer[self.start..self.start + there])
+    }
+
+    /// The buffer is full: it is emptied of what was read, or grows.
+    fn make_room(&mut self, count: usize) {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        } else {
+            self.buffer.resize(count.min(2 * self.buffer.len()), 0);
+        }
     }
 
     /// Reads on past `count` bytes that were peeked, and gives them.
@@ -75,5 +82,33 @@ impl<R: Read> Source<R> {
             left -= there as u64;
         }
         Ok(count - left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_without_its_bytes_takes_no_memory() {
+        let mut source = Source::new(&[7; 10][..]);
+        assert_eq!(source.peek(16 << 20).unwrap(), [7; 10]);
+        assert_eq!(source.buffer.len(), CHUNK);
+    }
+
+    #[test]
+    fn the_buffer_grows_to_the_largest_record_and_keeps_what_is_unread() {
+        let file: Vec<u8> = (0..3 * CHUNK + 1000).map(|place| u8::try_from(place % 251).unwrap()).collect();
+        let mut source = Source::new(&file[..]);
+        source.peek(100).unwrap();
+        source.take(100);
+        let record = 2 * CHUNK + 5;
+        assert_eq!(source.peek(record).unwrap(), &file[100..100 + record]);
+        assert_eq!(source.buffer.len(), record);
+        source.take(record);
+        let rest = file.len() - 100 - record;
+        assert_eq!(source.peek(16 << 20).unwrap(), &file[100 + record..]);
+        assert_eq!((source.take(rest).len(), source.offset()), (rest, file.len() as u64));
+        assert!(source.buffer.len() <= 4 * CHUNK);
     }
 }
