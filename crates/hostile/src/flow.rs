@@ -26,8 +26,19 @@ pub(crate) struct Flow {
     recovery_end: u64,
     /// Of what is in flight, bytes acknowledged selectively.
     sacked: Bytes,
-    /// The window before the last reduction that can be undone, and the segment size then.
-    reduced_from: Option<(Bytes, Bytes, Option<Time>)>,
+    /// The last reduction that can be undone.
+    reduced: Option<Reduced>,
+}
+
+/// A reduction, and what an undo of it must give back.
+#[derive(Clone, Copy, Debug)]
+struct Reduced {
+    /// The window; of a train's, which is the length planned, the part that had left.
+    owed: Bytes,
+    mss: Bytes,
+    at: Time,
+    /// An approved rate that nothing was sent at lapses with time (RFC 4782), whatever is undone.
+    lapses: bool,
 }
 
 impl Flow {
@@ -69,7 +80,7 @@ impl Flow {
             next_packet: 0,
             recovery_end: 0,
             sacked: Bytes::ZERO,
-            reduced_from: None,
+            reduced: None,
         };
         flow.say(&Event::Begin(Origin::Fresh));
         flow
@@ -83,7 +94,7 @@ impl Flow {
     pub(crate) fn say(&mut self, event: &Event<'_>) {
         let before = self.plan();
         self.control.on(event, &self.path);
-        let silent = self.hear_notes();
+        let silent = self.hear_notes(&before);
         let after = self.plan();
         if let Event::Acked(ack) = event
             && silent
@@ -103,8 +114,9 @@ impl Flow {
 
     /// The host has new data for an empty pipe.
     pub(crate) fn before_new_data(&mut self) {
+        let before = self.plan();
         self.control.before_new_data(&self.path);
-        self.hear_notes();
+        self.hear_notes(&before);
         let plan = self.plan();
         self.keeps_standing_laws(&plan);
     }
@@ -122,27 +134,24 @@ impl Flow {
         self.path.wake = plan.wake;
     }
 
-    /// Says whether there were no notes.
-    fn hear_notes(&mut self) -> bool {
+    /// Says whether there were no notes; `before` is the plan before the event that they are of.
+    fn hear_notes(&mut self, before: &Plan) -> bool {
         let mut silent = true;
         while let Some(note) = self.control.take_note() {
             silent = false;
             self.ledger.follow(&note);
             match note {
-                Note::Reduced { from } => {
-                    let approval = self.names[0] == "quick-start" || self.names[1] == "quick-start";
-                    let lapses = approval.then_some(self.path.now);
-                    self.reduced_from = Some((from, self.path.mss, lapses));
-                }
+                Note::Reduced { from } => self.reduced = Some(self.reduction(from, before)),
                 Note::Undone { .. } => {
-                    let (from, mss, lapses) = self.reduced_from.take().expect("a reduction is undone once");
-                    let window = self.plan().window;
-                    // An approved rate that nothing was sent at lapses with time (RFC 4782), whatever is undone.
-                    let over = lapses.is_some_and(|at| self.path.now > at);
-                    let restored = window >= from || mss != self.path.mss || over;
+                    let reduced = self.reduced.take().expect("a reduction is undone once");
+                    let after = self.plan();
+                    let lapsed = reduced.lapses && self.path.now > reduced.at;
+                    // The window of a train is its length; one that measures on may begin with a shorter one.
+                    let measures = matches!(after.pacing, Pacing::Train { .. });
+                    let resized = reduced.mss != self.path.mss;
                     assert!(
-                        restored,
-                        "{:?}: {from:?} before a reduction that was undone, {window:?} after",
+                        after.window >= reduced.owed || resized || lapsed || measures,
+                        "{:?}: {reduced:?} is undone, and the plan is {after:?}",
                         self.names
                     );
                 }
@@ -150,6 +159,18 @@ impl Flow {
             }
         }
         silent
+    }
+
+    fn reduction(&self, from: Bytes, before: &Plan) -> Reduced {
+        let train = matches!(before.pacing, Pacing::Train { .. });
+        let of_train = self.in_flight.iter().filter(|packet| packet.tag == before.tag);
+        let left = of_train.fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        Reduced {
+            owed: if train { from.min(left) } else { from },
+            mss: self.path.mss,
+            at: self.path.now,
+            lapses: self.names[0] == "quick-start" || self.names[1] == "quick-start",
+        }
     }
 
     /// Sends full packets now, whatever the plan allows.

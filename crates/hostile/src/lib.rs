@@ -8,6 +8,7 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a body panics if a law is broken: that is what it is for")]
 
+mod capture;
 mod endpoint;
 mod flow;
 mod ledger;
@@ -18,6 +19,7 @@ mod readers;
 mod schemes;
 mod source;
 
+pub use capture::capture_reader;
 pub use endpoint::endpoint_segments;
 pub use pair::two_endpoints;
 pub use quick_start::quick_start_options;
@@ -29,7 +31,7 @@ pub use source::Source;
 pub type Body = fn(&[u8]);
 
 /// Every target by the name of its fuzzer and its corpus.
-pub const TARGETS: [(&str, Body); 8] = [
+pub const TARGETS: [(&str, Body); 9] = [
     ("scheme_events", scheme_events),
     ("endpoint_segments", endpoint_segments),
     ("two_endpoints", two_endpoints),
@@ -38,4 +40,5 @@ pub const TARGETS: [(&str, Body); 8] = [
     ("units", units),
     ("packetdrill_script", packetdrill_script),
     ("wire_decode", wire_decode),
+    ("capture_reader", capture_reader),
 ];

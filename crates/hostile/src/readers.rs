@@ -13,7 +13,7 @@ fn text(data: &[u8]) -> String {
 }
 
 /// What is refused is refused in one line that says something.
-fn is_one_line(message: &str) {
+pub(crate) fn is_one_line(message: &str) {
     assert!(!message.trim().is_empty(), "an error that says nothing");
     assert!(!message.contains('\n'), "an error of more than a line: {message:?}");
 }

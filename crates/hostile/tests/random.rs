@@ -1,18 +1,31 @@
 //! Arbitrary bytes into every target, on stable: the same bytes each time, so that every machine tests the same.
-//! `HUNT=1 PROPTEST_CASES=10000` looks for more; what it still finds is in docs/laws.md.
+//! `HUNT=1 PROPTEST_CASES=20000` takes others.
+
+use std::fs;
+use std::path::Path;
 
 use firstflight_hostile::{
-    endpoint_segments, packetdrill_script, quick_start_options, scheme_events, toml_reader, two_endpoints,
-    units, wire_decode,
+    TARGETS, capture_reader, endpoint_segments, packetdrill_script, quick_start_options, scheme_events,
+    toml_reader, two_endpoints, units, wire_decode,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 
 fn config() -> ProptestConfig {
     let hunts = std::env::var_os("HUNT").is_some();
     let rng_seed = if hunts { RngSeed::Random } else { RngSeed::Fixed(9406) };
     ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::with_cases(300) }
+}
+
+/// The files of a target's corpus, in order of their names.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = files.map(|file| file.expect("it is listed").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("it is there")).collect()
 }
 
 proptest! {
@@ -51,5 +64,32 @@ proptest! {
             *first = [0x45, 0x60, *first][usize::from(version)];
         }
         wire_decode(&data);
+    }
+
+    #[test]
+    fn a_capture_of_any_bytes_is_read_or_refused(mut data in vec(any::<u8>(), 0..400), magic in 0_usize..4) {
+        let magics: [&[u8]; 4] = [&[0xD4, 0xC3, 0xB2, 0xA1, 2, 0], &[0xA1, 0xB2, 0x3C, 0x4D, 0, 2], b"\n\r\r\n", &[]];
+        data.splice(..0, magics[magic].iter().copied());
+        capture_reader(&data);
+    }
+
+    #[test]
+    fn what_is_near_the_corpora_keeps_the_laws(
+        target in select(&TARGETS[..]),
+        file in any::<Index>(),
+        changes in vec((any::<Index>(), any::<u8>()), 1..8),
+        end in any::<Index>(),
+    ) {
+        let (name, body) = target;
+        let mut data = file.get(&corpus(name)).clone();
+        for (place, value) in changes {
+            if !data.is_empty() {
+                let place = place.index(data.len());
+                data[place] = value;
+            }
+        }
+        // Half of them end early.
+        data.truncate((2 * end.index(data.len() + 1)).max(1));
+        body(&data);
     }
 }
