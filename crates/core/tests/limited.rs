@@ -7,7 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Controller, Span};
+use firstflight::{Bytes, Controller, Event, Span};
 
 const RTT: Span = Span::from_millis(200);
 
@@ -53,6 +53,20 @@ fn growth_goes_on_where_a_segment_over_k_is_less_than_a_byte() {
     // K = 1200.
     assert_eq!(growth(60_000, 1_200, &[]), MSS);
     assert_eq!(growth(60_000, 1_200, &[("division", Value::Word("truncate"))]), Bytes::ZERO);
+}
+
+#[test]
+fn what_a_larger_k_left_is_no_growth_under_a_smaller_one() {
+    // K = 1200 leaves 1000 bytes of one ACK; with segments of 8000 bytes K = 150, and 1000 more bytes are worth 6.7.
+    let mut flow = start(60_000, &[]);
+    flow.fill();
+    flow.wait(RTT);
+    flow.ack(1);
+    flow.path.mss = Bytes::new(8_000);
+    flow.say(&Event::MssChanged);
+    let before = flow.plan().window;
+    flow.ack(1);
+    assert_eq!(flow.plan().window - before, Bytes::new(7));
 }
 
 #[test]

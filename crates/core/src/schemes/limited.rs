@@ -67,7 +67,8 @@ impl Limited {
         if !self.carries {
             return acked / k;
         }
-        let owed = self.carry.wide() + acked;
+        // A larger segment makes a smaller K, and what was left of the larger one no byte by itself.
+        let owed = self.carry.wide().min(Bytes::new(k - 1)) + acked;
         let whole = owed / k;
         self.carry = (owed - whole * k).into();
         whole
