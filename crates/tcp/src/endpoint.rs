@@ -160,6 +160,10 @@ pub struct Endpoint<S, R, A> {
     recent_timestamp: u32,
     /// `Last.ACK.sent` (RFC 7323 section 4.3), as an offset.
     last_ack_sent: u64,
+    /// `MAX.SND.WND`: the largest window that the peer ever offered (RFC 5961 section 5.2).
+    largest_window: u64,
+    /// When the last challenge ACK was called for.
+    challenged_at: Option<Time>,
     quick_start: Negotiation,
     acks_sent: u64,
     probe_window: bool,
@@ -189,6 +193,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             receiver: Receiver::new(&config),
             recent_timestamp: 0,
             last_ack_sent: 0,
+            largest_window: 0,
+            challenged_at: None,
             quick_start: Negotiation::new(config.secret),
             acks_sent: 0,
             probe_window: false,

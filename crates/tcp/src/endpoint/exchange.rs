@@ -1,6 +1,6 @@
 //! The segments of an open connection: what arrives, and what leaves.
 
-use firstflight::{Avoidance, Startup, Time};
+use firstflight::{Avoidance, Span, Startup, Time};
 
 use crate::clock;
 use crate::receiver::Incoming;
@@ -10,17 +10,22 @@ use crate::seq;
 
 use super::{Endpoint, State, Transmit};
 
+/// RFC 5961 section 7 wants the ACKs that unacceptable segments call for throttled, for example to ten in five seconds.
+/// This is Linux's spacing (`tcp_invalid_ratelimit`), which comes to that, a connection at a time.
+const CHALLENGES_APART: Span = Span::from_millis(500);
+
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn on_established_segment(&mut self, now: Time, segment: &Segment) {
         let flags = segment.flags;
         let next = self.receiver.next();
         let ahead = seq::distance(self.peer.initial, segment.seq, next);
         if flags.has(Flags::RST) {
-            // RFC 5961 section 3: only a reset at exactly the next sequence number counts.
+            // RFC 5961 section 3.2: only a reset at exactly the next sequence number counts; elsewhere in the window it is
+            // answered, outside of it not.
             if ahead == 0 {
                 self.abort();
-            } else {
-                self.receiver.challenge();
+            } else if self.is_inside(ahead) {
+                self.challenge(now);
             }
             return;
         }
@@ -33,11 +38,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             {
                 // The other half of a simultaneous open.
                 self.establish(now, segment);
-                self.receiver.challenge();
+                self.receiver.acknowledge_now();
             } else if again && !flags.has(Flags::ACK) {
                 self.handshake.answer_again();
             } else {
-                self.receiver.challenge();
+                // RFC 5961 section 4.2: whatever its sequence number.
+                self.challenge(now);
             }
             return;
         }
@@ -45,14 +51,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return;
         }
         if self.is_too_old(segment) {
-            self.receiver.challenge();
+            self.refuse(now, segment);
             return;
         }
         let initial = self.config.initial_sequence;
         if self.state == State::SynReceived {
             // Nothing but the SYN was sent, so there is one acceptable acknowledgement.
-            let inside = (0..=i64::try_from(self.receiver.room()).unwrap_or(i64::MAX)).contains(&ahead);
-            if seq::distance(initial, segment.ack, 0) != 0 || !inside {
+            if seq::distance(initial, segment.ack, 0) != 0 || !self.is_inside(ahead) {
                 return;
             }
             self.establish(now, segment);
@@ -60,10 +65,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         // RFC 9293 section 3.10.7.4: a segment wholly outside the window is answered and its ACK not heard. Data
         // that arrived before goes on, to be reported as a duplicate.
         let length = i64::from(segment.sequence_length());
-        let beyond = ahead > i64::try_from(self.receiver.room()).unwrap_or(i64::MAX);
+        let beyond = ahead > 0 && !self.is_inside(ahead);
         let before = ahead + length < 0 || length == 0 && ahead < 0;
         if beyond || before && length == 0 {
-            self.receiver.challenge();
+            self.refuse(now, segment);
             return;
         }
         self.hear_request(segment);
@@ -74,10 +79,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         {
             self.recent_timestamp = timestamps.value;
         }
-        // RFC 9293 section 3.10.7.4: an ACK of data never sent is answered, and nothing of its segment is heard, so
-        // that data cannot be slipped in by who does not know what was sent (RFC 5961 section 5).
+        // RFC 5961 section 5.2: a segment whose ACK is of data never sent, or older than the largest window, is answered
+        // and nothing of it is heard, so that data cannot be slipped in by who does not know what was sent.
         if !before && !self.take_ack(now, segment) {
-            self.receiver.challenge();
+            self.challenge(now);
             return;
         }
         if self.quick_start.waits() {
@@ -100,7 +105,30 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                     },
                 );
             }
-            None => self.receiver.challenge(),
+            None => self.refuse(now, segment),
+        }
+    }
+
+    /// Whether what is so far ahead of the next byte expected lies in the window.
+    fn is_inside(&self, ahead: i64) -> bool {
+        (0..=i64::try_from(self.receiver.room()).unwrap_or(i64::MAX)).contains(&ahead)
+    }
+
+    /// An unacceptable segment is answered with an ACK (RFC 9293 section 3.10.7.4). Data always is, for its sender lacks
+    /// an ACK; what has none may be an answer to an ACK of ours, and two that refuse each other's would go on for ever.
+    fn refuse(&mut self, now: Time, segment: &Segment) {
+        if segment.sequence_length() > 0 {
+            self.receiver.acknowledge_now();
+        } else {
+            self.challenge(now);
+        }
+    }
+
+    /// The challenge ACK of RFC 5961, unless one left not long ago (section 7).
+    fn challenge(&mut self, now: Time) {
+        if self.challenged_at.is_none_or(|last| now.since(last) >= CHALLENGES_APART) {
+            self.challenged_at = Some(now);
+            self.receiver.acknowledge_now();
         }
     }
 
@@ -121,8 +149,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
         let initial = self.config.initial_sequence;
         let una = self.sender.una();
-        // One from before the stream began is older than any that counts.
-        let Some(ack) = seq::unwrap(initial, segment.ack, una) else { return true };
+        // RFC 5961 section 5.2: SND.UNA - MAX.SND.WND <= SEG.ACK. Nothing of the stream is older than its beginning.
+        let oldest = una.saturating_sub(self.largest_window);
+        let Some(ack) = seq::unwrap(initial, segment.ack, una).filter(|ack| *ack >= oldest) else {
+            return false;
+        };
+        let window = self.offered_window(segment);
+        self.largest_window = self.largest_window.max(window);
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
         let mut dsack = None;
@@ -150,7 +183,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         blocks[..count].sort_unstable();
         let input = AckInput {
             ack,
-            window: self.offered_window(segment),
+            window,
             blocks: &blocks[..count],
             dsack,
             carries_data: segment.sequence_length() > 0,

@@ -85,7 +85,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if acknowledges {
             self.establish(now, segment);
             self.hear_answer(now, segment);
-            self.receiver.challenge();
+            self.receiver.acknowledge_now();
         } else {
             // Both sides opened at once (RFC 9293 section 3.5).
             self.state = State::SynReceived;
@@ -126,6 +126,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         } else {
             self.offered_window(segment)
         };
+        self.largest_window = window;
         let agreed = Agreed {
             mss: payload,
             sack: self.options.sack,

@@ -23,7 +23,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if let Some(option) = segment.quick_start.ip()
             && self.quick_start.heard(option)
         {
-            self.receiver.challenge();
+            self.receiver.acknowledge_now();
         }
     }
 

@@ -225,8 +225,8 @@ impl Receiver {
         }
     }
 
-    /// An unacceptable segment arrived: it is answered with an ACK.
-    pub(crate) fn challenge(&mut self) {
+    /// An ACK is to leave, whatever arrived.
+    pub(crate) fn acknowledge_now(&mut self) {
         self.due = Due::Now;
     }
 

@@ -259,3 +259,84 @@ fn the_largest_segment_and_its_fin_fit_the_arithmetic() {
     line.run(millis(5_000), pass);
     assert_eq!(line.server.stats().received, 200_000);
 }
+
+/// A client after a transfer to a server that offers `buffer` bytes.
+fn after_a_transfer(buffer: u64) -> Line {
+    let mut line = Line::new(&config(), &Config { receive_buffer: buffer, ..config() }, DELAY);
+    line.client.open(line.now);
+    line.client.write(50_000);
+    line.run(millis(4_000), pass);
+    assert_eq!(line.client.snapshot().una, 50_000);
+    line
+}
+
+/// What the server might say next, acknowledging the stream up to here.
+fn next(flags: Flags, seq: u32, una: u32) -> Segment {
+    Segment { seq, ack: 1 + una, window: 8_000, flags: Flags::ACK.with(flags), ..Segment::default() }
+}
+
+fn answers(line: &mut Line, segment: &Segment) -> usize {
+    line.client.on_segment(line.now, segment);
+    core::iter::from_fn(|| line.client.poll_transmit(line.now)).count()
+}
+
+#[test]
+fn the_ack_value_is_acceptable_from_the_largest_window_below_una_to_what_was_sent() {
+    let heard = |una: u32| {
+        let mut line = after_a_transfer(8_000);
+        let answers = answers(&mut line, &Segment { len: 100, ..next(Flags::PSH, 1, una) });
+        assert_eq!(answers, 1, "an ACK is sent, heard or not");
+        line.client.stats().received == 100
+    };
+    assert_eq!([50_000 - 8_001, 50_000 - 8_000, 50_000, 50_001].map(heard), [false, true, true, false]);
+}
+
+#[test]
+fn nothing_acknowledges_what_lies_before_the_stream() {
+    let mut line = after_a_transfer(1 << 20);
+    answers(&mut line, &Segment { ack: 1, len: 100, ..next(Flags::PSH, 1, 0) });
+    assert_eq!(line.client.stats().received, 100);
+    answers(&mut line, &Segment { ack: 0, len: 100, ..next(Flags::PSH, 101, 0) });
+    assert_eq!(line.client.stats().received, 100);
+}
+
+#[test]
+fn a_reset_outside_of_the_window_is_dropped_in_silence_and_one_inside_is_challenged() {
+    let mut line = after_a_transfer(8_000);
+    for seq in [0, 0x7000_0000, 1 + (1 << 30) + 1] {
+        assert_eq!(answers(&mut line, &next(Flags::RST, seq, 50_000)), 0, "{seq}");
+    }
+    assert_eq!(answers(&mut line, &next(Flags::RST, 2, 50_000)), 1);
+    assert_eq!(line.client.poll_happening(), None);
+    answers(&mut line, &next(Flags::RST, 1, 50_000));
+    assert_eq!(line.client.poll_happening(), Some(Happening::Aborted));
+}
+
+#[test]
+fn in_any_five_seconds_no_more_than_ten_challenge_acks_are_sent() {
+    let challenged = [
+        next(Flags::SYN, 7, 50_000),
+        next(Flags::RST, 2, 50_000),
+        next(Flags::PSH, 1, 60_000),
+        next(Flags::PSH, 0, 50_000),
+    ];
+    for segment in challenged {
+        let mut line = after_a_transfer(8_000);
+        let begin = line.now;
+        let mut sent = 0;
+        while line.now.since(begin) < Span::from_secs(5) {
+            sent += answers(&mut line, &segment);
+            line.now = line.now + Span::from_millis(1);
+        }
+        assert_eq!(sent, 10, "{segment:?}");
+    }
+}
+
+#[test]
+fn data_that_came_before_is_acknowledged_each_time() {
+    let mut line = after_a_transfer(8_000);
+    let data = Segment { len: 100, ..next(Flags::PSH, 1, 50_000) };
+    assert_eq!((0..20).map(|_| answers(&mut line, &data)).sum::<usize>(), 20);
+    let beyond = Segment { seq: 0x7000_0000, ..data };
+    assert_eq!((0..20).map(|_| answers(&mut line, &beyond)).sum::<usize>(), 20);
+}
