@@ -18,6 +18,7 @@ mod quick_start;
 mod readers;
 mod schemes;
 mod source;
+mod trace;
 
 pub use capture::capture_reader;
 pub use endpoint::endpoint_segments;
@@ -26,12 +27,13 @@ pub use quick_start::quick_start_options;
 pub use readers::{packetdrill_script, toml_reader, units, wire_decode};
 pub use schemes::scheme_events;
 pub use source::Source;
+pub use trace::trace_reader;
 
 /// A body: panics if the scenario that the bytes make breaks a law.
 pub type Body = fn(&[u8]);
 
 /// Every target by the name of its fuzzer and its corpus.
-pub const TARGETS: [(&str, Body); 9] = [
+pub const TARGETS: [(&str, Body); 10] = [
     ("scheme_events", scheme_events),
     ("endpoint_segments", endpoint_segments),
     ("two_endpoints", two_endpoints),
@@ -41,4 +43,5 @@ pub const TARGETS: [(&str, Body); 9] = [
     ("packetdrill_script", packetdrill_script),
     ("wire_decode", wire_decode),
     ("capture_reader", capture_reader),
+    ("trace_reader", trace_reader),
 ];

@@ -1,6 +1,8 @@
 //! Readers of text and bytes from outside: total, and one clear line for what they refuse.
 
-use firstflight_lab::{KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, quantity};
+use firstflight_lab::{
+    FileError, KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, parse_sweep, quantity,
+};
 use firstflight_wire::{Ip, decode, decode_snapped, encode};
 
 use crate::Source;
@@ -18,26 +20,40 @@ pub(crate) fn is_one_line(message: &str) {
     assert!(!message.contains('\n'), "an error of more than a line: {message:?}");
 }
 
-/// A scenario file of any text.
+/// A scenario file of any text, and a sweep's.
 pub fn toml_reader(data: &[u8]) {
     let text = text(data);
-    let file = match parse_file(&text) {
-        Ok(file) => file,
-        Err(error) => {
-            is_one_line(&error.to_string());
-            assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1, "{error}");
-            assert!(error.column >= 1 && error.span.start <= text.len(), "{error}");
-            return;
+    match parse_file(&text) {
+        Ok(file) => {
+            if let Err(error) = Scenario::resolve(&file.options) {
+                is_one_line(&error.to_string());
+            }
+            if let Some((schemes, _)) = file.schemes
+                && let Err(error) = parse_choices(&schemes)
+            {
+                is_one_line(&error.to_string());
+            }
         }
-    };
-    if let Err(error) = Scenario::resolve(&file.options) {
-        is_one_line(&error.to_string());
+        Err(error) => names_a_place(&error, &text),
     }
-    if let Some((schemes, _)) = file.schemes
-        && let Err(error) = parse_choices(&schemes)
-    {
-        is_one_line(&error.to_string());
+    match parse_sweep(&text) {
+        Ok(sweep) => {
+            let paths = sweep.paths();
+            assert!(paths >= 1, "a sweep of nothing");
+            for path in [0, paths / 2, paths - 1] {
+                if let Err(error) = sweep.scenario(path) {
+                    is_one_line(&error.to_string());
+                }
+            }
+        }
+        Err(error) => names_a_place(&error, &text),
     }
+}
+
+fn names_a_place(error: &FileError, text: &str) {
+    is_one_line(&error.to_string());
+    assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1, "{error}");
+    assert!(error.column >= 1 && error.span.start <= text.len(), "{error}");
 }
 
 /// A value of any text for any option of the command line; and what is read is shown as it was said.

@@ -10,6 +10,7 @@ use firstflight_trace::{FORMAT, Header, Writer};
 
 use crate::choice::{ChoiceError, SchemeChoice, parse_choices};
 use crate::judge::VERSION;
+use crate::quantity::in_a_line;
 use crate::restart::parse_restarts;
 use crate::run::{RunError, controller, run};
 use crate::scenario::Scenario;
@@ -85,7 +86,7 @@ fn one(scheme: &str) -> Result<SchemeChoice, ReplayError> {
     let mut choices = parse_choices(scheme)?;
     match (choices.pop(), choices.len()) {
         (Some(choice), 0) => Ok(choice),
-        (_, more) => Err(ReplayError::NotOne(scheme.to_owned(), more + 1)),
+        (_, more) => Err(ReplayError::NotOne(in_a_line(scheme), more + 1)),
     }
 }
 
@@ -95,7 +96,7 @@ fn scenario(header: &Header) -> Result<Scenario, ReplayError> {
         return Err(ReplayError::InitialWindow(header.iw_segments));
     }
     let law = firstflight::registry::laws().iter().find(|law| law.name == header.avoidance);
-    let law = law.ok_or_else(|| RunError::UnknownLaw(header.avoidance.clone()))?;
+    let law = law.ok_or_else(|| RunError::UnknownLaw(in_a_line(&header.avoidance)))?;
     let mut policies =
         parse_restarts(&header.restart).map_err(|error| ReplayError::Restart(error.to_string()))?;
     let restart = policies.pop().filter(|_| policies.is_empty());

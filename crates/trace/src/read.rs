@@ -137,12 +137,7 @@ impl<R: BufRead> Calls<R> {
         if read as u64 > LONGEST {
             return Err(self.fault(format!("it is longer than {LONGEST} bytes")));
         }
-        serde_json::from_str(self.buffer.trim_end()).map(Some).map_err(|error| {
-            // It names line 1: each line is a text of its own.
-            let text = error.to_string();
-            let what = text.split(" at line ").next().unwrap_or(&text).to_owned();
-            self.fault(format!("column {}: {what}", error.column()))
-        })
+        serde_json::from_str(self.buffer.trim_end()).map(Some).map_err(|error| self.fault(what(&error)))
     }
 
     fn fault(&self, what: impl Into<String>) -> TraceError {
@@ -150,6 +145,42 @@ impl<R: BufRead> Calls<R> {
     }
 }
 
+/// What is wrong with a line, and where in it if that is known; what it quotes stays on one line.
+fn what(error: &serde_json::Error) -> String {
+    // It names line 1: each line is a text of its own.
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or(&text);
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let text: String = text.chars().map(shown).collect();
+    match error.column() {
+        0 => text,
+        column => format!("column {column}: {text}"),
+    }
+}
+
 fn missing(of: &str, name: &str) -> String {
     format!("the first call must hold the whole {of}; `{name}` is missing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(lines: &str) -> String {
+        let header = r#"{"event":"trace","format":1,"version":"0","scheme":"slow-start","restart":"rfc5681","avoidance":"reno","iw_segments":4,"ssthresh_bytes":null}"#;
+        let text = format!("{header}\n{lines}");
+        let (_, mut calls) = read(text.as_bytes()).expect("a header");
+        calls.next_call().expect_err("a fault").to_string()
+    }
+
+    #[test]
+    fn what_a_fault_quotes_stays_on_one_line() {
+        let error = refused(r#"{"event":"told","at_ns":0,"end":"client","call":"plan","a\nb":1}"#);
+        assert!(error.starts_with(r"line 2: unknown field `a\nb`"), "{error}");
+    }
+
+    #[test]
+    fn a_fault_has_its_column_if_it_is_known() {
+        assert!(refused(r#"{"event":"told","#).starts_with("line 2: column 16: EOF"));
+    }
 }
