@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use firstflight::{Rate, Span};
+use firstflight::{Bytes, Rate, Span};
+use firstflight_sim::Sizes;
 
 use crate::quantity::{self, Amount, Decimal, QuantityError, Why, refuse, show_rate, show_span};
 
@@ -54,6 +55,8 @@ pub enum SizeLaw {
 
 /// The deviation of the logarithm of web files (Barford and Crovella's body: 1.318).
 const SIGMA: &str = "1.318";
+/// The most that one transfer of a heavy tail takes: a thousand times the mean.
+const LARGEST: f64 = 1_000.0;
 /// The exponent of a heavy tail with a mean: ns-2's `ParetoTraffic`, 1.5.
 const SHAPE: &str = "1.5";
 
@@ -97,6 +100,22 @@ impl fmt::Display for Cross {
             }
             Self::Poisson { per_second, size, sizes } => write!(f, "poisson:{per_second},{size},{sizes}"),
             Self::Web(load) => write!(f, "web:{load}"),
+        }
+    }
+}
+
+impl SizeLaw {
+    /// The law around this mean, in bytes.
+    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+    pub(crate) fn around(self, mean: Bytes) -> Sizes {
+        let bytes = mean.get() as f64;
+        match self {
+            Self::Fixed => Sizes::Fixed(mean.get()),
+            Self::Exponential => Sizes::Exponential { mean: bytes },
+            Self::LogNormal(sigma) => Sizes::LogNormal { mean: bytes, sigma: sigma.to_f64() },
+            Self::Pareto(shape) => {
+                Sizes::Pareto { mean: bytes, shape: shape.to_f64(), largest: bytes * LARGEST }
+            }
         }
     }
 }
@@ -180,7 +199,8 @@ fn poisson(text: &str, rest: &str) -> Result<Cross, QuantityError> {
     }
 }
 
-fn size_law(text: &str) -> Result<SizeLaw, QuantityError> {
+/// How sizes are distributed: `fixed`, `exponential`, `lognormal=1.3`, `pareto=1.5`.
+pub(crate) fn size_law(text: &str) -> Result<SizeLaw, QuantityError> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     match (name, value) {
         ("fixed", None) => Ok(SizeLaw::Fixed),

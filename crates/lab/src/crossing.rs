@@ -2,14 +2,13 @@
 
 use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
-use firstflight_sim::{Arrivals, CbrSpec, Content, Flow, LinkId, OnOffSpec, Periods, Route, Sizes, Traffic};
+use firstflight_sim::{
+    Arrivals, CbrSpec, Content, Ends, Flow, Gap, LinkId, OnOffSpec, Periods, Route, Traffic, Ways,
+};
 use firstflight_tcp::Config;
 
-use crate::cross::{Cross, SizeLaw};
+use crate::cross::Cross;
 use crate::scenario::Scenario;
-
-/// The most that one transfer of a heavy tail takes: a thousand times the mean.
-const LARGEST: f64 = 1_000.0;
 
 /// How many pairs of hosts the TCP flows of a scenario's cross traffic need: one each, or one for all that come up
 /// as the run goes on.
@@ -53,16 +52,8 @@ pub(crate) fn arrivals(
     let mss = f64::from(scenario.mss);
     let (content, gap) = match scenario.cross {
         Cross::Poisson { per_second, size, sizes } => {
-            let mean = size.in_bytes(u64::from(scenario.mss))?.get();
-            let content = Content::Transfer(match sizes {
-                SizeLaw::Fixed => Sizes::Fixed(mean),
-                SizeLaw::Exponential => Sizes::Exponential { mean: mean as f64 },
-                SizeLaw::LogNormal(sigma) => Sizes::LogNormal { mean: mean as f64, sigma: sigma.to_f64() },
-                SizeLaw::Pareto(shape) => {
-                    Sizes::Pareto { mean: mean as f64, shape: shape.to_f64(), largest: mean as f64 * LARGEST }
-                }
-            });
-            (content, 1.0 / per_second.to_f64())
+            let mean = size.in_bytes(u64::from(scenario.mss))?;
+            (Content::Transfer(sizes.around(mean)), 1.0 / per_second.to_f64())
         }
         Cross::Web(load) => {
             // Payload and the headers of full segments; handshakes, ACKs and retransmissions come on top.
@@ -72,19 +63,18 @@ pub(crate) fn arrivals(
         Cross::None | Cross::Cbr(_) | Cross::Tcp(_) | Cross::OnOff { .. } => return None,
     };
     Some(Arrivals {
-        routes: vec![route],
+        ways: Ways::Listed(vec![route]),
         start: Time::ZERO,
         stop: None,
-        mean_gap: nanos(gap),
+        most: None,
+        gap: Gap::Exponential(nanos(gap)),
         content,
-        client: config,
-        server: config,
-        mix: vec![controller],
+        mix: vec![Ends { client: config, server: config, controller }],
     })
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
-fn nanos(seconds: f64) -> Span {
+pub(crate) fn nanos(seconds: f64) -> Span {
     Span::from_nanos((seconds * 1e9) as u64).max(Span::from_nanos(1))
 }
 

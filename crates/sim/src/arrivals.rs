@@ -1,4 +1,4 @@
-//! Flows that come up as the run goes on: a Poisson process of transfers or of web pages.
+//! Flows that come up as the run goes on: transfers or web pages, by a Poisson process or by the clock.
 //!
 //! Arrivals are open: when they come, how large they are and which way they take is drawn from streams of the
 //! process's own, whatever the network does to them. So the same seed brings the same arrivals to every scheme.
@@ -12,27 +12,53 @@ use firstflight_tcp::Config;
 use crate::network::FlowFault;
 use crate::random::{Purpose, Stream};
 use crate::sizes::{Sizes, exponential, pareto};
-use crate::topology::Route;
+use crate::ways::Ways;
 
-/// A Poisson process of TCP flows.
+/// A process of TCP flows.
 #[derive(Clone, Debug)]
 pub struct Arrivals<S, R, A> {
     /// The ways that they may take; each takes one at random.
-    pub routes: Vec<Route>,
+    pub ways: Ways,
     /// No arrival comes before.
     pub start: Time,
     /// None comes at this instant or later.
     pub stop: Option<Time>,
-    /// The mean time between arrivals, which is exponential.
-    pub mean_gap: Span,
+    /// No more than this many come; `None` has no end.
+    pub most: Option<u64>,
+    /// The time between arrivals.
+    pub gap: Gap,
     /// What an arrival is.
     pub content: Content,
+    /// The ends that they may have; each takes one at random.
+    pub mix: Vec<Ends<S, R, A>>,
+}
+
+/// The two ends of a flow that comes up.
+#[derive(Clone, Debug)]
+pub struct Ends<S, R, A> {
     /// The sender's endpoint.
     pub client: Config,
     /// The receiver's endpoint.
     pub server: Config,
-    /// What governs the senders; each takes one at random.
-    pub mix: Vec<Controller<S, R, A>>,
+    /// What governs the sender.
+    pub controller: Controller<S, R, A>,
+}
+
+/// The time from an arrival to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gap {
+    /// Exponential with this mean, the first too: arrivals are a Poisson process.
+    Exponential(Span),
+    /// Always this; the first comes at the start.
+    Constant(Span),
+}
+
+impl Gap {
+    const fn is_zero(self) -> bool {
+        match self {
+            Self::Exponential(span) | Self::Constant(span) => span.is_zero(),
+        }
+    }
 }
 
 /// What an arrival is.
@@ -83,10 +109,10 @@ fn mean_embedded() -> f64 {
 
 impl<S, R, A> Arrivals<S, R, A> {
     pub(crate) fn check(&self) -> Result<(), FlowFault> {
-        if self.mean_gap.is_zero() {
+        if self.gap.is_zero() {
             return Err(FlowFault::ZeroSpan);
         }
-        if self.mix.is_empty() || self.routes.is_empty() {
+        if self.mix.is_empty() || self.ways.count() == 0 {
             return Err(FlowFault::NoChoice);
         }
         match self.content {
@@ -102,8 +128,8 @@ pub struct Arrived {
     /// Its process, by its place in [`crate::Network::arrivals`].
     pub process: u32,
     /// Which of the process's ways it takes.
-    pub route: u32,
-    /// Which of the process's mix governs its sender.
+    pub way: u64,
+    /// Which of the process's mix its ends are.
     pub choice: u32,
     /// Its payload in bytes.
     pub bytes: u64,
@@ -114,10 +140,12 @@ pub struct Arrived {
 pub(crate) struct Process {
     index: u32,
     stop: Option<Time>,
-    mean_gap: Span,
+    /// How many arrivals may still come.
+    left: u64,
+    gap: Gap,
     content: Content,
-    routes: u32,
-    choices: u32,
+    ways: u64,
+    choices: u64,
     gaps: Stream,
     contents: Stream,
     next_arrival: Option<Time>,
@@ -128,21 +156,24 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn new<S, R, A>(index: u32, spec: &Arrivals<S, R, A>, seed: u64) -> Self {
-        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut process = Self {
             index,
             stop: spec.stop,
-            mean_gap: spec.mean_gap,
+            left: spec.most.unwrap_or(u64::MAX),
+            gap: spec.gap,
             content: spec.content,
-            routes: count(spec.routes.len()),
-            choices: count(spec.mix.len()),
+            ways: spec.ways.count(),
+            choices: spec.mix.len() as u64,
             gaps: Stream::new(seed, Purpose::Arrival, index, 0),
             contents: Stream::new(seed, Purpose::Size, index, 0),
             next_arrival: None,
             pending: BinaryHeap::new(),
             drawn: 0,
         };
-        process.schedule(spec.start);
+        match spec.gap {
+            Gap::Exponential(_) => process.schedule(spec.start),
+            Gap::Constant(_) => process.set_next(spec.start),
+        }
         process
     }
 
@@ -189,11 +220,10 @@ impl Process {
     }
 
     fn begin(&mut self, at: Time, sizes: Sizes) {
-        let pick = |stream: &mut Stream, of: u32| u32::try_from(stream.below(u64::from(of))).unwrap_or(0);
         let arrived = Arrived {
             process: self.index,
-            route: pick(&mut self.contents, self.routes),
-            choice: pick(&mut self.contents, self.choices),
+            way: self.contents.below(self.ways),
+            choice: u32::try_from(self.contents.below(self.choices)).unwrap_or(0),
             bytes: sizes.draw(&mut self.contents),
         };
         self.pending.push(Reverse((at, self.drawn, arrived)));
@@ -202,8 +232,17 @@ impl Process {
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is far below 2^53 ns")]
     fn schedule(&mut self, after: Time) {
-        let next = after + nanos(exponential(&mut self.gaps, self.mean_gap.nanos() as f64));
-        self.next_arrival = Some(next).filter(|next| self.stop.is_none_or(|stop| *next < stop));
+        let gap = match self.gap {
+            Gap::Exponential(mean) => nanos(exponential(&mut self.gaps, mean.nanos() as f64)),
+            Gap::Constant(gap) => gap,
+        };
+        self.set_next(after + gap);
+    }
+
+    fn set_next(&mut self, at: Time) {
+        let comes = self.left > 0 && self.stop.is_none_or(|stop| at < stop);
+        self.left -= u64::from(comes);
+        self.next_arrival = Some(at).filter(|_| comes);
     }
 }
 
@@ -216,21 +255,24 @@ pub(crate) fn nanos(span: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Route;
     use firstflight::avoidance::Reno;
     use firstflight::schemes::SlowStart;
 
     fn process(content: Content, seed: u64) -> Process {
-        let spec: Arrivals<SlowStart, SlowStart, Reno> = Arrivals {
-            routes: vec![Route { forward: Vec::new(), reverse: Vec::new() }; 3],
+        Process::new(0, &spec(content), seed)
+    }
+
+    fn spec(content: Content) -> Arrivals<SlowStart, SlowStart, Reno> {
+        Arrivals {
+            ways: Ways::Listed(vec![Route { forward: Vec::new(), reverse: Vec::new() }; 3]),
             start: Time::ZERO,
             stop: None,
-            mean_gap: Span::from_millis(10),
+            most: None,
+            gap: Gap::Exponential(Span::from_millis(10)),
             content,
-            client: Config::default(),
-            server: Config::default(),
             mix: Vec::new(),
-        };
-        Process::new(0, &spec, seed)
+        }
     }
 
     fn until(process: &mut Process, end: u64) -> Vec<(u64, Arrived)> {
@@ -258,7 +300,7 @@ mod tests {
         let variance = counts.iter().map(|count| (count - 10) * (count - 10)).sum::<i64>() / 600;
         assert!((90..110).contains(&variance), "{variance} tenths");
         for route in 0..3 {
-            let taken = all.iter().filter(|(_, arrived)| arrived.route == route).count();
+            let taken = all.iter().filter(|(_, arrived)| arrived.way == route).count();
             assert!(taken.abs_diff(20_000) < 1_000);
         }
     }
@@ -289,5 +331,17 @@ mod tests {
         let all = until(&mut process, u64::MAX);
         assert!(all.len() > 50 && all.iter().all(|(at, _)| *at < 1_000_000_000));
         assert_eq!(process.next(), None);
+    }
+
+    #[test]
+    fn by_the_clock_the_first_comes_at_the_start_and_no_more_than_the_most() {
+        let spec = Arrivals {
+            start: Time::from_nanos(7),
+            most: Some(3),
+            gap: Gap::Constant(Span::from_nanos(10)),
+            ..spec(Content::Transfer(Sizes::Fixed(1)))
+        };
+        let all = until(&mut Process::new(0, &spec, 1), u64::MAX);
+        assert_eq!(all.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [7, 17, 27]);
     }
 }

@@ -29,10 +29,11 @@ mod source;
 mod stats;
 mod topology;
 mod trace;
+mod ways;
 mod writes;
 
 pub use aqm::{CoDelSpec, Discipline, DisciplineFault, FqCoDelSpec, PieSpec, RedSpec};
-pub use arrivals::{Arrivals, Arrived, Content};
+pub use arrivals::{Arrivals, Arrived, Content, Ends, Gap};
 pub use batch::Batch;
 pub use network::{
     Application, CbrSpec, Flow, FlowFault, LinkFault, LinkSpec, Network, NetworkError, Probability,
@@ -49,4 +50,5 @@ pub use sizes::Sizes;
 pub use stats::{FlowStats, LinkStats, QuickStartStats};
 pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, in_a_row, single_path};
 pub use trace::{RateTrace, TraceFault};
+pub use ways::{HostName, Ways};
 pub use writes::Writes;

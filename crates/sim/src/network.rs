@@ -85,8 +85,9 @@ impl<S, R, A> Network<S, R, A> {
 
     fn check_arrivals(&self, arrivals: &Arrivals<S, R, A>) -> Result<(), FlowFault> {
         arrivals.check()?;
-        check_endpoints(&arrivals.client, &arrivals.server)?;
-        arrivals.routes.iter().try_for_each(|route| self.check_round_trip(&route.forward, &route.reverse))
+        arrivals.mix.iter().try_for_each(|ends| check_endpoints(&ends.client, &ends.server))?;
+        let mut ways = arrivals.ways.extremes().into_iter();
+        ways.try_for_each(|route| self.check_round_trip(&route.forward, &route.reverse))
     }
 
     fn check_round_trip(&self, forward: &[LinkId], reverse: &[LinkId]) -> Result<(), FlowFault> {

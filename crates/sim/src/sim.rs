@@ -201,14 +201,14 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     fn bring_up(&mut self, process: usize) {
         while let Some(arrived) = self.processes[process].0.take(self.now) {
             let spec = &self.processes[process].1;
-            let route = spec.routes.get(arrived.route as usize);
-            let controller = spec.mix.get(arrived.choice as usize);
-            let (Some(route), Some(controller)) = (route, controller) else { continue };
-            let id = self.fabric.add_flow(route);
+            let route = spec.ways.route(arrived.way);
+            let ends = spec.mix.get(arrived.choice as usize);
+            let (Some(route), Some(ends)) = (route, ends) else { continue };
+            let id = self.fabric.add_flow(&route);
             let tcp = TcpSpec {
-                client: spec.client,
-                server: spec.server,
-                controller: controller.clone(),
+                client: ends.client,
+                server: ends.server,
+                controller: ends.controller.clone(),
                 application: Application::Sized(arrived.bytes),
             };
             let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed));

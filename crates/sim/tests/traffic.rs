@@ -6,9 +6,9 @@ use firstflight::avoidance::Reno;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Rate, Span, Time};
 use firstflight_sim::{
-    Application, Arrivals, Content, Flow, FlowFault, FlowId, FlowStats, LinkId, LinkSpec, Network,
+    Application, Arrivals, Content, Ends, Flow, FlowFault, FlowId, FlowStats, Gap, LinkId, LinkSpec, Network,
     NetworkError, OnOffSpec, ParkingLot, PathSpec, Periods, QueueLimit, Recorder, Route, Side, Sim, Sizes,
-    Stop, TcpSpec, Traffic, single_path,
+    Stop, TcpSpec, Traffic, Ways, single_path,
 };
 use firstflight_tcp::{AckPolicy, Config};
 
@@ -33,14 +33,13 @@ fn controller() -> Controller<SlowStart, SlowStart, Reno> {
 
 fn arrivals(routes: Vec<Route>, content: Content, gap_millis: u64) -> Arrivals<SlowStart, SlowStart, Reno> {
     Arrivals {
-        routes,
+        ways: Ways::Listed(routes),
         start: Time::ZERO,
         stop: Some(secs(20)),
-        mean_gap: Span::from_millis(gap_millis),
+        most: None,
+        gap: Gap::Exponential(Span::from_millis(gap_millis)),
         content,
-        client: config(),
-        server: config(),
-        mix: vec![controller()],
+        mix: vec![Ends { client: config(), server: config(), controller: controller() }],
     }
 }
 
@@ -248,6 +247,39 @@ fn the_flow_through_a_parking_lot_gets_less_than_those_of_one_hop() {
     }
 }
 
+/// Transfers of ten packets between random hosts at the two ends of a backbone of 20 Mbit/s and 20 ms, 20 a second.
+fn dumbbell(ways: fn(ParkingLot) -> Ways) -> Net {
+    let edge = LinkSpec::new(Some(mbps(50)), Span::ZERO);
+    let backbone = LinkSpec::new(Some(mbps(20)), Span::from_millis(20));
+    let lot = ParkingLot { backbone, hops: 1, hosts: 20, edge: Some(edge) };
+    let mut network = Net::new(lot.links());
+    let content = Content::Transfer(Sizes::Fixed(9_600));
+    network.arrivals.push(Arrivals { ways: ways(lot), ..arrivals(Vec::new(), content, 50) });
+    network
+}
+
+#[test]
+fn transfers_between_random_hosts_cross_the_backbone_both_ways() {
+    let count = |network: &Net| {
+        let mut sim = Sim::new(network, 1, ()).expect("a possible network");
+        assert_eq!(sim.run(secs(60)), Stop::Idle);
+        let flows: Vec<FlowStats> = (0..sim.flow_count()).filter_map(|id| sim.flow(FlowId(id))).collect();
+        assert!(flows.iter().all(|flow| flow.delivered_bytes == 9_600 && flow.finished.is_some()));
+        let packets = |link| sim.link(LinkId(link)).expect("a link").packets;
+        (flows.len() as u64, packets(0), packets(1))
+    };
+    // 14 packets a flow and way of data, SYN and FINs; about half of the 400 flows go each way.
+    let (flows, there, back) = count(&dumbbell(Ways::Between));
+    assert!(flows.abs_diff(400) < 100 && there.abs_diff(back) < there / 3, "{flows} {there} {back}");
+    // All data go one way.
+    let one_way = dumbbell(Ways::Onward);
+    assert_eq!(count(&one_way).0, flows);
+    let mut sim = Sim::new(&one_way, 1, ()).expect("a possible network");
+    sim.run(secs(60));
+    let bytes = |link| sim.link(LinkId(link)).expect("a link").bytes;
+    assert!(bytes(0) > flows * 10_000 && bytes(1) < bytes(0) / 10);
+}
+
 #[test]
 fn impossible_traffic_is_refused_by_name() {
     let refused = |network: &Net| Sim::new(network, 1, ()).expect_err("impossible");
@@ -258,11 +290,15 @@ fn impossible_traffic_is_refused_by_name() {
         refused(&network)
     };
     let fault = |fault| NetworkError::Arrivals { process: 0, fault };
-    assert_eq!(with(&|a| a.mean_gap = Span::ZERO), fault(FlowFault::ZeroSpan));
+    assert_eq!(with(&|a| a.gap = Gap::Exponential(Span::ZERO)), fault(FlowFault::ZeroSpan));
+    assert_eq!(with(&|a| a.gap = Gap::Constant(Span::ZERO)), fault(FlowFault::ZeroSpan));
     assert_eq!(with(&|a| a.mix.clear()), fault(FlowFault::NoChoice));
     assert_eq!(with(&|a| a.content = Content::Transfer(Sizes::Fixed(0))), fault(FlowFault::Sizes));
     let nowhere = Route { forward: vec![LinkId(9)], reverse: vec![LinkId(0)] };
-    assert_eq!(with(&|a| a.routes = vec![nowhere.clone()]), fault(FlowFault::UnknownLink { link: 9 }));
+    assert_eq!(
+        with(&|a| a.ways = Ways::Listed(vec![nowhere.clone()])),
+        fault(FlowFault::UnknownLink { link: 9 })
+    );
     let flow = |fault| NetworkError::Flow { flow: 0, fault };
     assert_eq!(refused(&on_off(Periods::Exponential, 0, 1)), flow(FlowFault::ZeroSpan));
     assert_eq!(refused(&on_off(Periods::Pareto(1.0), 1, 1)), flow(FlowFault::Sizes));
