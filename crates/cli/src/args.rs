@@ -198,6 +198,21 @@ pub(crate) struct PathOptions {
     /// Clients with rounds, all with the same scheme [1].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) clients: Option<String>,
+    /// Measures many flows between the hosts of a dumbbell or a parking lot, not one: how many [off].
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) flows: Option<String>,
+    /// When flows come: poisson:PER-SECOND or every:TIME [with --flows: poisson:20].
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) arrivals: Option<String>,
+    /// How flows' sizes lie around --size: fixed, exponential, lognormal=SIGMA or pareto=SHAPE [fixed].
+    #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
+    pub(crate) sizes: Option<String>,
+    /// Flows that come before are not measured, or none [with poisson: 10s or 100 RTTs; else none].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) warm_up: Option<String>,
+    /// Adds a population in which each flow takes one of the schemes at random.
+    #[arg(long)]
+    pub(crate) mixed: bool,
     /// An application that stops and goes: how much it writes and how often, as in 64kB,200ms, or all at once [all].
     #[arg(long, value_name = "SIZE,TIME", allow_hyphen_values = true)]
     pub(crate) app: Option<String>,
@@ -243,7 +258,8 @@ pub(crate) struct PathOptions {
     #[arg(long, value_name = "SETTINGS", allow_hyphen_values = true)]
     pub(crate) qs_router: Option<String>,
     /// Links: single, or parking-lot:hops=N[,cross=each|through|HOP], bottlenecks in a row that share --rtt, each as
-    /// --rate, --queue and the like say, with its own --cross (each), or all with one [single].
+    /// --rate, --queue and the like say, with its own --cross (each), or all with one; for --flows dumbbell:hosts=N or
+    /// parking-lot:hops=N,hosts=N, alike in both directions, with ways=onward if all flows go one way [single].
     #[arg(long, value_name = "LINKS", allow_hyphen_values = true)]
     pub(crate) topology: Option<String>,
     #[command(flatten)]
@@ -306,6 +322,9 @@ pub(crate) struct RunOptions {
     /// Give every run's row instead of means.
     #[arg(long)]
     pub(crate) each_run: bool,
+    /// Give every flow's row instead; only with flows.
+    #[arg(long, conflicts_with = "each_run")]
+    pub(crate) each_flow: bool,
 }
 
 /// What is written, and where.

@@ -11,6 +11,7 @@ mod model;
 mod order;
 mod output;
 mod packetdrill;
+mod population;
 mod progress;
 mod qlogs;
 mod race;

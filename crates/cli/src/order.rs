@@ -15,10 +15,11 @@ impl PathOptions {
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
         let Self { rounds, idle, spread, clients, app, .. } = self;
+        let Self { flows, arrivals, sizes, warm_up, .. } = self;
         let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
         let Self { policer, rate_trace, ack_aggregation, qs_router, topology, reverse_queue, .. } = self;
         let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
-        let flags = [("timestamps", self.ends.timestamps), ("ecn", self.ends.ecn)];
+        let flags = [("timestamps", self.ends.timestamps), ("ecn", self.ends.ecn), ("mixed", self.mixed)];
         let flags = flags.into_iter().filter(|(_, given)| *given).map(|(key, _)| (key, "true"));
         let values = [
             ("rate", rate),
@@ -32,6 +33,10 @@ impl PathOptions {
             ("idle", idle),
             ("spread", spread),
             ("clients", clients),
+            ("flows", flows),
+            ("arrivals", arrivals),
+            ("sizes", sizes),
+            ("warm-up", warm_up),
             ("app", app),
             ("duration", duration),
             ("limit", limit),

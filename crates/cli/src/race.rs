@@ -12,6 +12,7 @@ use crate::args::{OutputOptions, Race, Run, RunOptions};
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::order;
+use crate::population;
 use crate::progress::Progress;
 use crate::results::Results;
 use crate::taps::Taps;
@@ -63,6 +64,13 @@ fn run(
     output: &OutputOptions,
     arguments: &[String],
 ) -> Result<(), Failure> {
+    if scenario.population.is_some() {
+        return population::run(scenario, choices, runs, output, arguments);
+    }
+    if runs.each_flow {
+        let place = Place::value(arguments, "--each-flow", "--each-flow");
+        return Err(Failure::usage(EACH_FLOW).at(place));
+    }
     let jobs = runs.jobs(arguments)?;
     let snap = snap(output, arguments)?;
     let figure_until = figure_until(output, choices.len(), arguments)?;
@@ -91,6 +99,8 @@ fn run(
     results.write(output, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
+
+const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";
 
 /// The part of a list of schemes that is at fault.
 fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {

@@ -11,10 +11,12 @@
 //! threads.
 
 pub mod available;
+mod census;
 mod choice;
 mod cross;
 mod crossing;
 mod file;
+mod flows;
 pub mod ideal;
 mod judge;
 pub mod links;
@@ -22,6 +24,8 @@ pub mod metrics;
 pub mod model;
 mod observe;
 mod options;
+pub mod population;
+mod populations;
 pub mod quantity;
 mod race;
 mod recording;
@@ -45,9 +49,11 @@ pub mod words;
 
 pub use choice::{ChoiceError, OFFERS, SchemeChoice, all_schemes, parse_choices, show_choices};
 pub use file::{FileError, ScenarioFile, parse_file};
+pub use flows::{FlowRow, PopulationRow};
 pub use judge::{VERSION, add_harm, ideal_kind, row};
 pub use observe::{Evidence, ExitSeen};
 pub use options::{KEYS, OptionError, Options};
+pub use populations::{PopulationResult, population_verdict, populations, rank_populations};
 pub use race::{How, MakeTap, SchemeResult, race};
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use replay::{ReplayError, controller_of, header_for, record, trace_header};

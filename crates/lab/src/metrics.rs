@@ -23,7 +23,7 @@ pub fn ratio(num: u64, den: u64) -> Option<f64> {
 
 /// Bits per second of `bytes` in `nanos`.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn bps(bytes: u64, nanos: u64) -> Option<f64> {
+pub(crate) fn bps(bytes: u64, nanos: u64) -> Option<f64> {
     (nanos > 0).then(|| bytes as f64 * 8.0 / seconds(nanos))
 }
 

@@ -4,7 +4,9 @@ use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Recovery};
 
+use crate::cross::SizeLaw;
 use crate::links::{self, Aqm};
+use crate::population::{self, Coming};
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 use crate::restart::{RestartChoice, parse_restarts};
 use crate::routers::{self, QuickStartRouter};
@@ -45,6 +47,16 @@ pub struct Options {
     pub spread: Option<Option<Span>>,
     /// How many clients.
     pub clients: Option<u32>,
+    /// How many flows of a population are measured.
+    pub flows: Option<u32>,
+    /// When its flows come.
+    pub arrivals: Option<Coming>,
+    /// How its flows' sizes are distributed around the size.
+    pub sizes: Option<SizeLaw>,
+    /// Before this none is measured; `Some(None)` is no such time.
+    pub warm_up: Option<Option<Span>>,
+    /// Whether there is a population besides in which each flow takes one of the schemes.
+    pub mixed: Option<bool>,
     /// When the application writes; `Some(None)` is all at once.
     pub app: Option<Option<App>>,
     /// How long an endless flow is watched, from its SYN.
@@ -94,7 +106,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 38] = [
+pub const KEYS: [&str; 43] = [
     "rate",
     "rtt",
     "queue",
@@ -106,6 +118,11 @@ pub const KEYS: [&str; 38] = [
     "idle",
     "spread",
     "clients",
+    "flows",
+    "arrivals",
+    "sizes",
+    "warm-up",
+    "mixed",
     "app",
     "duration",
     "limit",
@@ -199,6 +216,13 @@ impl Options {
             "clients" => {
                 self.clients = Some(count(text, 1_000, "clients are a whole number from 1 to 1000")?);
             }
+            "flows" => {
+                self.flows = Some(count(text, 1_000_000, "flows are a whole number from 1 to 1000000")?);
+            }
+            "arrivals" => self.arrivals = Some(population::arrivals(text)?),
+            "sizes" => self.sizes = Some(population::sizes(text)?),
+            "warm-up" => self.warm_up = Some(jitter(text)?),
+            "mixed" => self.mixed = Some(boolean(text)?),
             "app" => self.app = Some(words::app(text)?),
             "duration" => self.duration = Some(quantity::span(text)?),
             "limit" => self.limit = Some(quantity::span(text)?),
@@ -311,7 +335,7 @@ fn loss(text: &str) -> Result<Decimal, QuantityError> {
     Ok(loss)
 }
 
-/// Jitter, or a spread: a duration, or `none`.
+/// Jitter, a spread or a warm-up: a duration, or `none`.
 ///
 /// # Errors
 /// What [`quantity::span`] refuses.
@@ -388,6 +412,11 @@ mod tests {
             "120s",
             "1500ms",
             "10",
+            "2000",
+            "poisson:20",
+            "exponential",
+            "10s",
+            "true",
             "64kB,200ms",
             "1s",
             "1h",

@@ -69,12 +69,16 @@ pub fn race(
     choices: &[SchemeChoice],
     how: &How<'_>,
 ) -> Result<Vec<SchemeResult>, RunError> {
+    pool(how)?.install(|| race_here(scenario, choices, how))
+}
+
+/// The threads of a race.
+pub(crate) fn pool(how: &How<'_>) -> Result<rayon::ThreadPool, RunError> {
     let mut builder = rayon::ThreadPoolBuilder::new();
     if let Some(jobs) = how.jobs {
         builder = builder.num_threads(jobs);
     }
-    let pool = builder.build().map_err(|error| RunError::Threads(error.to_string()))?;
-    pool.install(|| race_here(scenario, choices, how))
+    builder.build().map_err(|error| RunError::Threads(error.to_string()))
 }
 
 /// The race over one path, run by run, for whoever has time: as [`race`] races it, without taps and recordings.
@@ -187,7 +191,7 @@ fn race_here(
 }
 
 /// Interrupted runs are left out; other errors are not.
-fn kept<T>(result: Result<T, RunError>) -> Option<Result<T, RunError>> {
+pub(crate) fn kept<T>(result: Result<T, RunError>) -> Option<Result<T, RunError>> {
     match result {
         Err(RunError::Interrupted) => None,
         other => Some(other),

@@ -36,6 +36,24 @@ pub enum RunError {
     /// A capture or event log that could not be written.
     #[error(transparent)]
     Tap(#[from] std::io::Error),
+    /// Many flows are asked of one run.
+    #[error(
+        "flows: a population has no measured flow of its own; `firstflight race` and `run` make its rows"
+    )]
+    IsPopulation,
+    /// One flow is asked of [`run`], and a population of [`crate::populations`].
+    #[error(
+        "flows: there is no population; say how many flows are measured with flows, and between which hosts with topology"
+    )]
+    NoPopulation,
+    /// One scheme makes no mix.
+    #[error("mixed: at least two schemes are wanted")]
+    NothingToMix,
+    /// Nobody made the earlier connection.
+    #[error(
+        "{0}: among flows between hosts, what an earlier connection saved has to be said, as in `careful-resume:saved=64kB,rtt=40ms`"
+    )]
+    NothingSaved(String),
     /// No threads.
     #[error("the runs cannot be spread over threads: {0}")]
     Threads(String),
@@ -79,10 +97,10 @@ const START_SPREAD: Span = Span::from_secs(1);
 const LAST_ACK: Span = Span::from_secs(1);
 
 /// More than any run can carry.
-const ENDLESS: u64 = 1 << 62;
+pub(crate) const ENDLESS: u64 = 1 << 62;
 
 /// Between two looks at whether the user interrupted: simulated time.
-const SLICE: Span = Span::from_secs(1);
+pub(crate) const SLICE: Span = Span::from_secs(1);
 
 /// Runs one scheme with one seed. `full` also records what only figures need; `tap` listens to the flow;
 /// `interrupted` is asked now and then.
@@ -186,7 +204,7 @@ fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
 }
 
 /// Whether the routers of the path matter to a scheme.
-fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
+pub(crate) fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
     const ASKING: &str = "quick-start";
     choice.entry.name == ASKING || choice.on(scenario).restart.entry.name == ASKING
 }
@@ -233,6 +251,9 @@ fn network(
     scenario: &Scenario,
     choice: Option<&SchemeChoice>,
 ) -> Result<(AnyNetwork, Vec<LinkId>), RunError> {
+    if scenario.population.is_some() {
+        return Err(RunError::IsPopulation);
+    }
     let clients = clients(scenario);
     let topology = links(scenario, clients);
     let mut links = topology.links;
@@ -327,12 +348,12 @@ fn path(scenario: &Scenario) -> PathSpec {
 }
 
 /// To one part in 10^15.
-fn probability(loss: Decimal) -> Probability {
+pub(crate) fn probability(loss: Decimal) -> Probability {
     const PARTS: u64 = 1_000_000_000_000_000;
     Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
 }
 
-fn config(scenario: &Scenario) -> Config {
+pub(crate) fn config(scenario: &Scenario) -> Config {
     Config {
         mss: scenario.mss,
         sack: scenario.recovery.uses_sack(),

@@ -25,7 +25,7 @@ pub(crate) fn resumed(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<SchemeChoice, RunError> {
     let mut choice = choice.clone();
-    if choice.entry.name != RESUMES || (choice.sets(WINDOW) && choice.sets(RTT)) {
+    if !choice.lacks_saved() {
         return Ok(choice);
     }
     let slow_start = registry::scheme("slow-start").ok_or(RunError::UnknownName("slow-start"))?;
@@ -36,6 +36,13 @@ pub(crate) fn resumed(
         choice.set_default(RTT, Value::Span(rtt));
     }
     Ok(choice)
+}
+
+impl SchemeChoice {
+    /// Whether it resumes an earlier connection and was not told what that saved.
+    pub(crate) fn lacks_saved(&self) -> bool {
+        self.entry.name == RESUMES && !(self.sets(WINDOW) && self.sets(RTT))
+    }
 }
 
 /// Section 3.1: `saved_cwnd` is what was acknowledged in one round trip, cumulatively or selectively, the last of the

@@ -1,10 +1,12 @@
 //! The scenario of a race: every option resolved, and its defaults.
 
 mod error;
+mod flows;
 mod queue;
 mod text;
 
 pub use error::ScenarioError;
+use flows::{coming, population};
 pub(crate) use text::fnv_1a;
 
 use firstflight::{Bytes, Rate, Span};
@@ -13,6 +15,7 @@ use firstflight_tcp::{AckPolicy, Config, Recovery};
 
 use crate::links::Aqm;
 use crate::options::{LARGEST_RWND, Options};
+use crate::population::Population;
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
 use crate::restart::RestartChoice;
 use crate::routers::QuickStartRouter;
@@ -99,7 +102,10 @@ pub struct Scenario {
     pub rounds: Option<Rounds>,
     /// How the application writes, if it does not write all at once.
     pub app: Option<Writes>,
-    /// When a run ends at the latest, from the SYN.
+    /// Many flows, each measured, instead of one. The goal's size is then the mean of theirs, and its duration is from
+    /// the end of the warm-up on.
+    pub population: Option<Population>,
+    /// When a run ends at the latest, from the SYN; with a population, from the beginning.
     pub limit: Span,
     /// When the receiver acknowledges.
     pub ack: AckPolicy,
@@ -163,6 +169,7 @@ impl Default for Scenario {
             goal: Goal::Duration(Span::from_secs(50)),
             rounds: None,
             app: None,
+            population: None,
             limit: Span::from_secs(3600),
             ack: AckPolicy::Every,
             avoidance: Some("reno"),
@@ -247,6 +254,8 @@ impl Scenario {
     pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
         let built_in = options.rate.is_none() && options.rtt.is_none() && options.rate_trace.is_none();
         let unset = if built_in { Unset::BUILT_IN } else { Unset::OWN };
+        let topology = options.topology.unwrap_or_default();
+        let population = population(options, topology)?;
         let base = Self::default();
         let timestamps = options.timestamps.unwrap_or(false);
         let mss = match options.packet.unwrap_or(unset.packet) {
@@ -284,12 +293,15 @@ impl Scenario {
             rate_trace: options.rate_trace.clone(),
             ack_aggregation: options.ack_aggregation.unwrap_or(base.ack_aggregation),
             ecn: options.ecn.unwrap_or(base.ecn),
-            cross: options.cross.unwrap_or(unset.cross),
+            cross: options.cross.unwrap_or(if population.is_some() { Cross::None } else { unset.cross }),
             mss,
             goal,
             rounds,
             app,
-            limit: options.limit.unwrap_or_else(|| longest(rounds, base.limit) + writing(app, goal)),
+            population,
+            limit: options.limit.unwrap_or_else(|| {
+                longest(rounds, base.limit) + writing(app, goal) + coming(population, goal)
+            }),
             ack: options.ack.unwrap_or(unset.ack),
             avoidance: options.avoidance.or(unset.avoidance),
             recovery: options.recovery.unwrap_or(base.recovery),
@@ -306,7 +318,7 @@ impl Scenario {
             reverse_rtt_share: options.reverse_rtt_share.unwrap_or(base.reverse_rtt_share),
             qs_hops: options.qs_hops.unwrap_or(base.qs_hops),
             qs_router: options.qs_router.unwrap_or(base.qs_router),
-            topology: options.topology.unwrap_or(base.topology),
+            topology,
             reverse_queue: options.reverse_queue.unwrap_or(base.reverse_queue),
             seed: options.seed.unwrap_or(base.seed),
             runs: options.runs.unwrap_or(base.runs),
@@ -357,6 +369,11 @@ impl Scenario {
     pub fn reverse_delay(&self) -> Span {
         let nanos = self.reverse_rtt_share.times(self.rtt.nanos()).unwrap_or(0);
         Span::from_nanos(nanos.min(self.rtt.nanos()))
+    }
+
+    /// Whether transfers have a size.
+    pub fn is_sized(&self) -> bool {
+        matches!(self.goal, Goal::Size(_))
     }
 
     /// When a run ends at the latest, from the SYN.

@@ -1,9 +1,10 @@
 //! The runs of one scheme as one object: means beside their confidence intervals.
 
+use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
+use crate::populations::PopulationResult;
 use crate::race::SchemeResult;
-use crate::row::Row;
 use crate::student::mean_and_ci95;
 
 impl SchemeResult {
@@ -12,16 +13,27 @@ impl SchemeResult {
     /// t; `<field>_runs` says in how many it is defined, if not in all; `runs` says how many there are, `seed`
     /// is the first. An exit cause that differs between runs is `mixed`, and `exit_causes` counts them.
     pub fn object(&self) -> Map<String, Value> {
-        let rows: Vec<Map<String, Value>> = self.rows.iter().map(fields).collect();
-        match rows.as_slice() {
-            [] => Map::new(),
-            [row] => row.clone(),
-            [first, ..] => many(first, &rows),
-        }
+        joined(&self.rows)
     }
 }
 
-fn fields(row: &Row) -> Map<String, Value> {
+impl PopulationResult {
+    /// One object for the scheme, alone or mixed, as [`SchemeResult::object`] makes one.
+    pub fn object(&self) -> Map<String, Value> {
+        joined(&self.rows)
+    }
+}
+
+fn joined<T: Serialize>(rows: &[T]) -> Map<String, Value> {
+    let rows: Vec<Map<String, Value>> = rows.iter().map(fields).collect();
+    match rows.as_slice() {
+        [] => Map::new(),
+        [row] => row.clone(),
+        [first, ..] => many(first, &rows),
+    }
+}
+
+fn fields<T: Serialize>(row: &T) -> Map<String, Value> {
     match serde_json::to_value(row) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -29,10 +41,11 @@ fn fields(row: &Row) -> Map<String, Value> {
 }
 
 /// Fields that are the same for all runs, or name the first.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "scheme",
     "label",
     "params",
+    "population",
     "avoidance",
     "recovery",
     "restart",
@@ -90,6 +103,7 @@ fn number(value: Option<f64>) -> Value {
 mod tests {
     use super::*;
     use crate::parse_choices;
+    use crate::row::Row;
 
     fn result(rows: Vec<Row>) -> SchemeResult {
         let choice = parse_choices("slow-start").expect("a scheme").remove(0);

@@ -18,6 +18,19 @@ pub enum Topology {
         /// Where the cross traffic is.
         cross: Crossed,
     },
+    /// Hosts at routers in a row, between which a population's flows run; alike in both directions.
+    Hosts(Hosts),
+}
+
+/// Hosts at routers in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hosts {
+    /// How many links there are between routers: one less than routers. One makes a dumbbell.
+    pub hops: u32,
+    /// How many hosts are at each router.
+    pub each: u32,
+    /// Whether flows only run from a router to a later one.
+    pub onward: bool,
 }
 
 /// Which hops the cross traffic crosses.
@@ -39,7 +52,7 @@ impl Topology {
     pub const fn hops(self) -> u32 {
         match self {
             Self::Single => 1,
-            Self::ParkingLot { hops, .. } => hops,
+            Self::ParkingLot { hops, .. } | Self::Hosts(Hosts { hops, .. }) => hops,
         }
     }
 
@@ -50,6 +63,7 @@ impl Topology {
             Self::ParkingLot { hops, cross: Crossed::Each } => (0..hops).map(|hop| (hop, hop + 1)).collect(),
             Self::ParkingLot { hops, cross: Crossed::Through } => vec![(0, hops)],
             Self::ParkingLot { cross: Crossed::Hop(hop), .. } => vec![(hop.saturating_sub(1), hop)],
+            Self::Hosts(_) => Vec::new(),
         }
     }
 
@@ -58,13 +72,17 @@ impl Topology {
         match self {
             Self::Single => String::new(),
             Self::ParkingLot { hops, .. } => format!("parking lot of {hops} hops, each "),
+            Self::Hosts(Hosts { hops: 1, each, .. }) => format!("dumbbell of {each} hosts a side, "),
+            Self::Hosts(Hosts { hops, each, .. }) => {
+                format!("parking lot of {hops} hops with {each} hosts at a router, each ")
+            }
         }
     }
 
     /// The words of cross traffic that is "across", with what it is across.
     pub(crate) fn describe_cross(self, cross: &str) -> String {
         let across = match self {
-            Self::Single => return cross.to_owned(),
+            Self::Single | Self::Hosts(_) => return cross.to_owned(),
             Self::ParkingLot { cross: Crossed::Each, .. } => " across each hop".to_owned(),
             Self::ParkingLot { cross: Crossed::Through, .. } => " across all hops".to_owned(),
             Self::ParkingLot { cross: Crossed::Hop(hop), .. } => format!(" across hop {hop}"),
@@ -85,30 +103,47 @@ impl fmt::Display for Topology {
                     Crossed::Hop(hop) => write!(f, "{hop}"),
                 }
             }
+            Self::Hosts(Hosts { hops, each, onward }) => {
+                match hops {
+                    1 => write!(f, "dumbbell:hosts={each}")?,
+                    _ => write!(f, "parking-lot:hops={hops},hosts={each}")?,
+                }
+                if *onward { f.write_str(",ways=onward") } else { Ok(()) }
+            }
         }
     }
 }
 
+/// The most hosts in all: each has two links of its own.
+const MOST_HOSTS: u64 = 20_000;
+
 const TOPOLOGY: &str = "a topology is `single`, or bottlenecks in a row as in `parking-lot:hops=3` (at most 100), with \
                         `,cross=each` (unless said), `,cross=through` or the one hop that has cross traffic, as in \
-                        `,cross=2`";
+                        `,cross=2`; or, for flows between hosts, `dumbbell:hosts=102` or `parking-lot:hops=10,hosts=12` \
+                        (at most 20000 hosts in all), with `,ways=onward` if all go one way";
 
-/// A topology: `single`, `parking-lot:hops=3`, `parking-lot:hops=3,cross=through`.
+/// A topology: `single`, `parking-lot:hops=3`, `parking-lot:hops=3,cross=through`, `dumbbell:hosts=102`,
+/// `parking-lot:hops=10,hosts=12,ways=onward`.
 ///
 /// # Errors
-/// Anything else; no hops, too many, or a hop that is not there.
+/// Anything else; no hops or hosts, too many, or a hop that is not there.
 pub fn topology(text: &str) -> Result<Topology, QuantityError> {
     let text = text.trim();
     if text == "single" {
         return Ok(Topology::Single);
     }
-    let Some(settings) = text.strip_prefix("parking-lot:") else {
-        return Err(refuse(text, Why::UnknownWord, TOPOLOGY));
+    let (settings, dumbbell) = match text.split_once(':') {
+        Some(("parking-lot", settings)) => (settings, false),
+        Some(("dumbbell", settings)) => (settings, true),
+        _ => return Err(refuse(text, Why::UnknownWord, TOPOLOGY)),
     };
-    let (mut hops, mut cross) = (None, None);
+    let (mut hops, mut cross, mut hosts, mut onward) = (dumbbell.then_some(1), None, None, None);
     for part in settings.split(',').map(str::trim) {
         match part.split_once('=') {
             Some(("hops", value)) if hops.is_none() => hops = Some(hop(value)?),
+            Some(("hosts", value)) if hosts.is_none() => hosts = Some(whole(value, MOST_HOSTS)?),
+            Some(("ways", "both")) if onward.is_none() => onward = Some(false),
+            Some(("ways", "onward")) if onward.is_none() => onward = Some(true),
             Some(("cross", value)) if cross.is_none() => {
                 cross = Some(match value {
                     "each" => Crossed::Each,
@@ -116,21 +151,34 @@ pub fn topology(text: &str) -> Result<Topology, QuantityError> {
                     number => Crossed::Hop(hop(number)?),
                 });
             }
-            Some(("hops" | "cross", _)) => return Err(refuse(part, Why::Conflict, TOPOLOGY)),
+            Some(("hops" | "cross" | "hosts", _)) => return Err(refuse(part, Why::Conflict, TOPOLOGY)),
             _ => return Err(refuse(part, Why::UnknownWord, TOPOLOGY)),
         }
     }
     let Some(hops) = hops else { return Err(refuse(text, Why::NoNumber, TOPOLOGY)) };
-    match cross.unwrap_or(Crossed::Each) {
-        Crossed::Hop(hop) if hop > hops => Err(refuse(text, Why::TooLarge, TOPOLOGY)),
-        cross => Ok(Topology::ParkingLot { hops, cross }),
+    match (hosts, cross, onward) {
+        (Some(_), Some(_), _) => Err(refuse(text, Why::Conflict, TOPOLOGY)),
+        (Some(each), None, _) if u64::from(each) * (u64::from(hops) + 1) > MOST_HOSTS => {
+            Err(refuse(text, Why::TooLarge, TOPOLOGY))
+        }
+        (Some(each), None, onward) => {
+            Ok(Topology::Hosts(Hosts { hops, each, onward: onward.unwrap_or(false) }))
+        }
+        (None, _, onward) if dumbbell || onward.is_some() => Err(refuse(text, Why::NoNumber, TOPOLOGY)),
+        (None, Some(Crossed::Hop(hop)), _) if hop > hops => Err(refuse(text, Why::TooLarge, TOPOLOGY)),
+        (None, cross, _) => Ok(Topology::ParkingLot { hops, cross: cross.unwrap_or(Crossed::Each) }),
     }
 }
 
 fn hop(text: &str) -> Result<u32, QuantityError> {
+    whole(text, MOST)
+}
+
+/// A whole number from one to `most`.
+fn whole(text: &str, most: u64) -> Result<u32, QuantityError> {
     let count = quantity::count(text).map_err(|error| QuantityError { allowed: TOPOLOGY.into(), ..error })?;
     match u32::try_from(count) {
-        Ok(hops) if count <= MOST => Ok(hops),
+        Ok(number) if count <= most => Ok(number),
         _ => Err(refuse(text, Why::TooLarge, TOPOLOGY)),
     }
 }
@@ -141,7 +189,14 @@ mod tests {
 
     #[test]
     fn every_topology_reads_back_as_what_it_shows() {
-        for text in ["single", "parking-lot:hops=3,cross=each", "parking-lot:hops=10,cross=2"] {
+        for text in [
+            "single",
+            "parking-lot:hops=3,cross=each",
+            "parking-lot:hops=10,cross=2",
+            "dumbbell:hosts=102",
+            "dumbbell:hosts=1,ways=onward",
+            "parking-lot:hops=10,hosts=12",
+        ] {
             assert_eq!(topology(text).expect(text).to_string(), text);
         }
         let lot = Topology::ParkingLot { hops: 3, cross: Crossed::Each };
@@ -167,6 +222,16 @@ mod tests {
             ("parking-lot:hops=3,hops=4", Why::Conflict),
             ("parking-lot:hops=3,cross=all", Why::NoNumber),
             ("parking-lot:hops=3,speed=4", Why::UnknownWord),
+            ("dumbbell", Why::UnknownWord),
+            ("dumbbell:", Why::UnknownWord),
+            ("dumbbell:hosts=0", Why::Zero),
+            ("dumbbell:ways=onward", Why::NoNumber),
+            ("dumbbell:hosts=10001", Why::TooLarge),
+            ("dumbbell:hosts=2,hops=1", Why::Conflict),
+            ("parking-lot:hops=100,hosts=199", Why::TooLarge),
+            ("parking-lot:hops=3,hosts=4,cross=each", Why::Conflict),
+            ("parking-lot:hops=3,ways=onward", Why::NoNumber),
+            ("parking-lot:hops=3,hosts=4,ways=back", Why::UnknownWord),
         ] {
             let error = topology(text).expect_err(text);
             assert_eq!(error.why, why, "{text}");

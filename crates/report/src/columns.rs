@@ -2,6 +2,7 @@
 //! the report's definitions come from.
 
 use crate::inspected::FOUND;
+use crate::population::POPULATION_COLUMNS;
 use crate::record::Record;
 
 /// What a field holds.
@@ -217,7 +218,7 @@ pub(crate) fn is_inspection(records: &[Record]) -> bool {
 /// The column of a field; a confidence interval has the column of its mean.
 pub fn column(field: &str) -> Option<&'static Column> {
     let name = field.strip_suffix(CI95).unwrap_or(field);
-    SWEEP_COLUMNS.iter().chain(COLUMNS).find(|column| column.name == name)
+    SWEEP_COLUMNS.iter().chain(COLUMNS).chain(POPULATION_COLUMNS).find(|column| column.name == name)
 }
 
 #[cfg(test)]

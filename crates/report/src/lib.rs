@@ -13,6 +13,7 @@ pub mod inspected;
 pub mod json;
 pub mod parquet;
 pub mod part;
+pub mod population;
 pub mod record;
 mod report;
 pub mod score;

@@ -4,6 +4,7 @@
 use crate::columns::{CI95, is_inspection};
 use crate::human::significant;
 use crate::inspected;
+use crate::population::{self, is_flows, is_population};
 use crate::record::{self, Record, number, text};
 
 /// A column of the verdict table.
@@ -114,6 +115,12 @@ pub(crate) const VIEW: &[ViewColumn] = &[
 pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
     if is_inspection(records) {
         return inspected::VIEW.iter().collect();
+    }
+    if is_population(records) {
+        return population::VIEW.iter().collect();
+    }
+    if is_flows(records) {
+        return population::FLOWS_VIEW.iter().collect();
     }
     let has = |field: &str| records.iter().any(|record| record.contains_key(field));
     let (sized, rounds) = (has("fct_s"), has("elapsed_s"));

@@ -1,5 +1,7 @@
 //! What makes no sense in a scenario.
 
+use crate::topology::Topology;
+
 /// Why options make no scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
@@ -23,6 +25,32 @@ pub enum ScenarioError {
     WithoutRounds {
         /// The option.
         key: &'static str,
+    },
+    /// A part of a population without one.
+    #[error("{key}: there is no population; say how many flows are measured with flows")]
+    WithoutFlows {
+        /// The option.
+        key: &'static str,
+    },
+    /// Hosts that nothing runs between.
+    #[error("topology: {topology} is for flows between its hosts; say how many are measured with flows")]
+    HostsWithoutFlows {
+        /// The topology.
+        topology: Topology,
+    },
+    /// A population without hosts.
+    #[error("topology: flows run between hosts, as of `dumbbell:hosts=102`; found {topology}")]
+    FlowsWithoutHosts {
+        /// The topology.
+        topology: Topology,
+    },
+    /// What a population leaves no room for.
+    #[error("{key}: it and flows exclude each other: {why}")]
+    NotWithFlows {
+        /// The option.
+        key: &'static str,
+        /// Why.
+        why: &'static str,
     },
     /// The queue could never hold a packet.
     #[error("queue: {queue} is less than one full packet of {packet} B; at least one packet is wanted")]

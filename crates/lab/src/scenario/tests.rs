@@ -89,6 +89,20 @@ fn the_settings_make_the_same_scenario_again() {
             ("ack-aggregation", "16,5ms"),
         ],
         &[("cross", "onoff:40mbit,1s,1s,pareto"), ("queue", "red:100p,min=10p"), ("ack-aggregation", "2ms")],
+        &[
+            ("rate", "20mbit"),
+            ("topology", "dumbbell:hosts=102"),
+            ("flows", "2000"),
+            ("sizes", "lognormal=1.3"),
+            ("mixed", "true"),
+        ],
+        &[
+            ("topology", "parking-lot:hops=10,hosts=12,ways=onward"),
+            ("flows", "2"),
+            ("arrivals", "every:5s"),
+            ("duration", "60s"),
+            ("warm-up", "1s"),
+        ],
         &[("rtt", "7.5ms"), ("timestamps", "true"), ("size", "20p"), ("queue", "0.3bdp")],
     ] {
         let path = resolve(options).expect("a path");
@@ -100,6 +114,34 @@ fn the_settings_make_the_same_scenario_again() {
         let again = Scenario::resolve(&again).expect("the same path");
         assert_eq!(again, path);
         assert_eq!(again.hash(), path.hash());
+    }
+}
+
+#[test]
+fn flows_between_hosts_have_no_cross_traffic_and_time_to_come() {
+    let between = [("rate", "20mbit"), ("topology", "dumbbell:hosts=3"), ("flows", "100")];
+    let path = resolve(&between).expect("a path");
+    // A hundred at twenty a second after ten, and an hour.
+    assert_eq!((path.cross, path.limit), (Cross::None, Span::from_secs(3615)));
+    let resolve = |more: (&'static str, &'static str)| resolve(&[&between[..], &[more]].concat());
+    let path = resolve(("arrivals", "every:1s")).expect("a path");
+    assert_eq!(
+        (path.population.map(|flows| flows.warm_up), path.limit),
+        (Some(Span::ZERO), Span::from_secs(3700))
+    );
+    assert_eq!(resolve(("cross", "none")), resolve(("seed", "1")));
+    for (key, value) in [
+        ("cross", "1mbit"),
+        ("rounds", "3"),
+        ("app", "64kB,1s"),
+        ("reverse-rate", "1mbit"),
+        ("reverse-queue", "10p"),
+        ("reverse-rtt-share", "0.4"),
+        ("ack-aggregation", "4"),
+        ("qs-hops", "2"),
+    ] {
+        let error = resolve((key, value)).expect_err(key).to_string();
+        assert!(error.starts_with(&format!("{key}: it and flows exclude each other")), "{error}");
     }
 }
 

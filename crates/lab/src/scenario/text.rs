@@ -6,13 +6,14 @@ use firstflight_sim::Batch;
 
 use super::{Goal, Rounds, Scenario, Writes};
 use crate::links::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
+use crate::population::Population;
 use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
 use crate::routers::QuickStartRouter;
 use crate::topology::Topology;
 use crate::words;
 
 /// Settings that are there or not.
-const FLAGS: [&str; 2] = ["timestamps", "ecn"];
+const FLAGS: [&str; 3] = ["timestamps", "ecn", "mixed"];
 
 impl Scenario {
     /// Every option that determines a run but for scheme and seed, as (key, text), in a fixed order. Setting
@@ -40,6 +41,12 @@ impl Scenario {
                 ("clients", clients.to_string()),
             ]);
         }
+        if let Some(Population { flows, arrivals, sizes, warm_up, mixed }) = self.population {
+            settings.extend([("flows", flows.to_string()), ("arrivals", arrivals.to_string())]);
+            settings.extend(self.is_sized().then(|| ("sizes", sizes.to_string())));
+            let warm_up = if warm_up.is_zero() { "none".to_owned() } else { show_span(warm_up) };
+            settings.extend([("warm-up", warm_up), ("mixed", mixed.to_string())]);
+        }
         let app = |app: Writes| ("app", format!("{},{}", show_bytes(app.bytes), show_span(app.period)));
         settings.extend(self.app.map(app));
         settings.extend(self.avoidance.map(|law| ("avoidance", law.to_owned())));
@@ -54,10 +61,13 @@ impl Scenario {
             ("loss", self.loss.to_string()),
             ("jitter", self.jitter.map_or_else(|| "none".to_owned(), show_span)),
             ("access-rate", show_rate(self.access_rate)),
-            ("reverse-rate", show_rate(self.reverse_rate)),
-            ("reverse-rtt-share", self.reverse_rtt_share.to_string()),
-            ("qs-hops", self.qs_hops.to_string()),
         ]);
+        // Links between hosts are alike in both directions.
+        if self.population.is_none() {
+            let share = self.reverse_rtt_share.to_string();
+            settings.extend([("reverse-rate", show_rate(self.reverse_rate)), ("reverse-rtt-share", share)]);
+        }
+        settings.push(("qs-hops", self.qs_hops.to_string()));
         settings.extend(self.policer.as_ref().map(|policer| ("policer", show_policer(policer))));
         settings.extend(self.rate_trace.as_ref().map(|trace| ("rate-trace", show_rate_trace(trace))));
         let aggregation = self.ack_aggregation;
@@ -131,8 +141,14 @@ impl Scenario {
         let hops = self.topology.describe();
         let goal = match self.goal {
             Goal::Size(bytes) if self.rounds.is_some() => self.describe_rounds(bytes),
-            Goal::Size(bytes) => format!("{} to transfer", quantity::humane_bytes(bytes)),
-            Goal::Duration(span) => quantity::humane_span(span),
+            Goal::Size(bytes) => match self.population {
+                Some(flows) => flows.describe(Some(bytes)),
+                None => format!("{} to transfer", quantity::humane_bytes(bytes)),
+            },
+            Goal::Duration(span) => {
+                let flows = self.population.map_or_else(String::new, |flows| flows.describe(None) + ", for ");
+                flows + &quantity::humane_span(span)
+            }
         };
         let app = self.app.map_or_else(String::new, |app| {
             let (bytes, period) = (quantity::humane_bytes(app.bytes), quantity::humane_span(app.period));
@@ -152,7 +168,7 @@ impl Scenario {
             Some(Batch::Every(span)) => format!(", ACKs released every {}", quantity::humane_span(span)),
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
-        let back = self.describe_way_back();
+        let back = if self.population.is_some() { String::new() } else { self.describe_way_back() };
         let jitter = self.jitter.map_or_else(String::new, |jitter| {
             format!(", up to {} of jitter", quantity::humane_span(jitter))
         });

@@ -16,6 +16,9 @@ use crate::words::closest;
 /// The keys beside the options of the path.
 const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
 
+/// Seeds are the sweep's own, and a population has no row of the kind that a sweep keeps.
+const NOT_HERE: [&str; 7] = ["seed", "runs", "flows", "arrivals", "sizes", "warm-up", "mixed"];
+
 /// Paths a part, if the file does not say.
 const PART: u64 = 10;
 
@@ -128,7 +131,7 @@ impl Reader<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.fault(value.span(), "path: a table of options is wanted, as in `[path]`"));
         };
-        let known: Vec<&str> = KEYS.into_iter().filter(|key| !["seed", "runs"].contains(key)).collect();
+        let known: Vec<&str> = KEYS.into_iter().filter(|key| !NOT_HERE.contains(key)).collect();
         let mut axes = Vec::new();
         for (name, value) in in_order(table) {
             let Some(key) = KEYS.into_iter().find(|key| known.contains(key) && key == name.get_ref()) else {

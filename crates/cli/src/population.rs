@@ -1,0 +1,110 @@
+//! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
+
+use firstflight_lab::{
+    How, PopulationResult, RunError, Scenario, SchemeChoice, population_verdict, populations,
+    rank_populations,
+};
+use firstflight_report::{Record, TableStyle, csv, json, parquet, records, table};
+
+use crate::args::{OutputOptions, RunOptions};
+use crate::failure::{Failure, Place};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Progress;
+use crate::results::{width, write};
+
+/// Runs the populations and writes what was asked for.
+pub(crate) fn run(
+    scenario: &Scenario,
+    choices: &[SchemeChoice],
+    runs: &RunOptions,
+    to: &OutputOptions,
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let jobs = runs.jobs(arguments)?;
+    refuse_what_is_of_one_flow(to, arguments)?;
+    to.check(arguments)?;
+    let interrupt = Interrupt::listen();
+    let groups = choices.len() + usize::from(scenario.population.is_some_and(|flows| flows.mixed));
+    let progress = Progress::new(u64::from(scenario.runs) * groups as u64);
+    let how = How {
+        jobs,
+        progress: &|done, _, name| progress.show(done, name),
+        interrupted: &|| interrupt.happened(),
+        ..How::default()
+    };
+    let results = populations(scenario, choices, runs.each_flow, &how);
+    drop(progress);
+    let mut results = match results {
+        Err(RunError::Interrupted) => Vec::new(),
+        other => other.map_err(Failure::usage)?,
+    };
+    rank_populations(&mut results);
+    let shown = shown(&results, runs)?;
+    let mut first = Ok(());
+    if !shown.is_empty() {
+        let outputs = [to_stdout(scenario, &results, &shown, to), to_parquet(to, &shown)];
+        first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
+    }
+    if first.is_ok() && interrupt.happened() {
+        let runs: usize = results.iter().map(|result| result.rows.len()).sum();
+        return Err(Failure::interrupted(format!("interrupted; rows of whole runs: {runs}")));
+    }
+    first
+}
+
+/// Figures, captures and logs are of one measured flow.
+fn refuse_what_is_of_one_flow(to: &OutputOptions, arguments: &[String]) -> Result<(), Failure> {
+    let of_one = [
+        ("--report", &to.report),
+        ("--figure", &to.figure),
+        ("--pcap", &to.pcap),
+        ("--events", &to.events),
+        ("--qlog", &to.qlog),
+    ];
+    match of_one.into_iter().find(|(_, file)| file.is_some()) {
+        Some((option, _)) => {
+            let message = format!(
+                "{option}: it is of one measured flow, and flows asks for many; --json, --csv and --parquet are allowed"
+            );
+            Err(Failure::usage(message).at(Place::value(arguments, option, option)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn shown(results: &[PopulationResult], runs: &RunOptions) -> Result<Vec<Record>, Failure> {
+    if runs.each_flow {
+        let flows: Vec<_> = results.iter().flat_map(|result| &result.flows).collect();
+        return records(&flows).map_err(Failure::write);
+    }
+    if runs.each_run {
+        let rows: Vec<_> = results.iter().flat_map(|result| &result.rows).collect();
+        return records(&rows).map_err(Failure::write);
+    }
+    Ok(results.iter().map(PopulationResult::object).collect())
+}
+
+fn to_stdout(
+    scenario: &Scenario,
+    results: &[PopulationResult],
+    shown: &[Record],
+    to: &OutputOptions,
+) -> Result<(), Failure> {
+    if to.json {
+        let mut lines = Vec::new();
+        json::write_lines(&mut lines, shown).map_err(Failure::write)?;
+        return output::print_bytes(&lines);
+    }
+    if to.csv {
+        return output::print_bytes(&csv::to_bytes(shown).map_err(Failure::write)?);
+    }
+    let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
+    let title = format!("{}\n\n", scenario.describe());
+    output::print(&(title + &table::render(shown, &population_verdict(results), style)))
+}
+
+fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {
+    let Some(path) = &to.parquet else { return Ok(()) };
+    write(path, &parquet::to_bytes(shown).map_err(Failure::write)?)
+}

@@ -1,0 +1,73 @@
+//! Flows between hosts on the command line.
+
+mod common;
+
+use common::{refused, run, status, stderr, stdout};
+
+const PATH: [&str; 15] = [
+    "race",
+    "--rate",
+    "20mbit",
+    "--rtt",
+    "40ms",
+    "--topology",
+    "dumbbell:hosts=10",
+    "--flows",
+    "50",
+    "--size",
+    "50p",
+    "--sizes",
+    "exponential",
+    "--schemes",
+    "slow-start,paced",
+];
+
+#[test]
+fn a_row_a_scheme_alone_and_mixed_best_first_and_the_verdict_below() {
+    let output = run(&[&PATH[..], &["--mixed"]].concat());
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    let table = stdout(&output);
+    for word in
+        ["dumbbell of 10 hosts a side", "50 flows of 73 kB in the mean", "only", "mixed", "lossy", "Best by"]
+    {
+        assert!(table.contains(word), "{word} in {table}");
+    }
+    let json = stdout(&run(&[&PATH[..], &["--mixed", "--runs", "2", "--json"]].concat()));
+    let rows: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        assert_eq!(row["runs"], 2);
+        assert!(row["fct_median_s"].is_number() && row["fct_median_s_ci95"].is_number(), "{row}");
+    }
+    let kinds: Vec<&str> = rows.iter().map(|row| row["population"].as_str().expect("a word")).collect();
+    assert_eq!(kinds, ["only", "only", "mixed", "mixed"]);
+}
+
+#[test]
+fn each_flow_is_a_row_that_is_the_same_in_json_and_csv() {
+    let json = stdout(&run(&[&PATH[..], &["--each-flow", "--json"]].concat()));
+    let csv = stdout(&run(&[&PATH[..], &["--each-flow", "--csv"]].concat()));
+    assert_eq!(json.lines().count() + 1, csv.lines().count());
+    let measured = json.lines().filter(|line| line.contains("\"measured\":1,")).count();
+    assert_eq!(measured, 100);
+    assert!(
+        csv.starts_with("flow,scheme,params,population,measured,start_s,from,to,size_bytes,fct_s,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
+    assert!(refuse(&["--report", "x.html"]).contains("--report: it is of one measured flow"));
+    assert!(refuse(&["--cross", "1mbit"]).contains("cross: it and flows exclude each other"));
+    assert!(refuse(&["--rounds", "3"]).contains("rounds: it and flows exclude each other"));
+    assert!(refuse(&["--reverse-rate", "1mbit"]).contains("alike in both directions"));
+    assert!(refuse(&["--arrivals", "poisson"]).contains("`poisson:20`"));
+    let alone = |more: &[&str]| refused(&[&["race", "--rate", "1mbit"][..], more].concat());
+    assert!(alone(&["--mixed"]).contains("mixed: there is no population"));
+    assert!(alone(&["--flows", "3"]).contains("flows run between hosts, as of `dumbbell:hosts=102`"));
+    assert!(alone(&["--topology", "dumbbell:hosts=3"]).contains("say how many are measured with flows"));
+    assert!(alone(&["--each-flow"]).contains("--each-flow: one flow is measured"));
+}

@@ -1,0 +1,157 @@
+//! Watching every flow of a population: what its start-up cost.
+
+use firstflight::{Bytes, Cause, Note, Phase, Time};
+use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
+use firstflight_tcp::{Happening, Snapshot, Transmit};
+
+/// What one flow's sender did in its start-up, by the definitions of a race's metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Watched {
+    /// The cause of the first exit from start-up that stands.
+    pub(crate) exit: Option<Cause>,
+    /// When avoidance first governed new data.
+    pub(crate) su_end: Option<Time>,
+    now: Counts,
+    /// As they were when anything was last delivered in order: for a flow that is over, at its end.
+    delivered: Counts,
+    /// Exits from start-up that stand.
+    exits: u32,
+    /// How many did at the newest reduction: the ones after it fall with it.
+    exits_at_cut: u32,
+    /// Whether new data left during the event at hand.
+    new_data: bool,
+}
+
+/// What a sender's data packets came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Sent, retransmissions included.
+    pub(crate) sent: u32,
+    /// Dropped by the network.
+    pub(crate) lost: u32,
+    /// Of those, the ones sent since avoidance governs.
+    lost_since: u32,
+    /// Retransmission timeouts.
+    pub(crate) timeouts: u32,
+}
+
+impl Counts {
+    /// Data packets dropped of those sent before avoidance first governed new data; all, if it never did.
+    pub(crate) const fn su_lost(self) -> u32 {
+        self.lost - self.lost_since
+    }
+}
+
+impl Watched {
+    /// The counts up to the last byte delivered, or up to now.
+    pub(crate) const fn counts(&self, is_over: bool) -> Counts {
+        if is_over { self.delivered } else { self.now }
+    }
+
+    fn note(&mut self, note: &Note) {
+        match *note {
+            Note::Exited { exit, phase: Phase::Startup, .. } => {
+                if self.exits == 0 {
+                    self.exit = Some(exit.cause);
+                }
+                self.exits += 1;
+            }
+            Note::Continued => self.keep(self.exits.saturating_sub(1)),
+            Note::Reduced { .. } => self.exits_at_cut = self.exits,
+            Note::Undone { exit: true } => {
+                self.keep(self.exits.min(self.exits_at_cut));
+                (self.su_end, self.now.lost_since) = (None, 0);
+            }
+            Note::Began(_) | Note::Exited { .. } | Note::Undone { exit: false } => {}
+        }
+    }
+
+    /// Only the first so many exits stand.
+    fn keep(&mut self, exits: u32) {
+        self.exits = exits;
+        if exits == 0 {
+            self.exit = None;
+        }
+    }
+}
+
+/// Watches every flow that comes up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Census(Vec<Watched>);
+
+impl Census {
+    /// What was seen of a flow.
+    pub(crate) fn of(&self, flow: FlowId) -> Watched {
+        self.0.get(flow.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn flow(&mut self, flow: FlowId) -> &mut Watched {
+        let index = flow.0 as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, Watched::default());
+        }
+        &mut self.0[index]
+    }
+}
+
+impl Recorder for Census {
+    fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
+        let again = transmit.sent.is_some_and(|sent| sent.retransmission);
+        if side == Side::Client && transmit.segment.len > 0 {
+            let flow = self.flow(flow);
+            flow.now.sent += 1;
+            flow.new_data |= !again;
+        }
+    }
+
+    fn dropped(&mut self, _: Time, _: LinkId, packet: &Packet, _: DropCause) {
+        if packet.from == Side::Client && packet.is_data() {
+            let flow = self.flow(packet.flow);
+            flow.now.lost += 1;
+            flow.now.lost_since += u32::from(flow.su_end.is_some_and(|end| packet.sent_at >= end));
+        }
+    }
+
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+        if side == Side::Server {
+            return;
+        }
+        let flow = self.flow(flow);
+        if std::mem::take(&mut flow.new_data) && flow.su_end.is_none() && flow.exits > 0 {
+            let now = snapshot();
+            let governs = now.phase == Phase::Avoidance
+                && !now.recovering
+                && now.ssthresh.is_none_or(|ssthresh| now.cwnd >= ssthresh);
+            flow.su_end = governs.then_some(at);
+        }
+    }
+
+    fn happening(
+        &mut self,
+        _: Time,
+        flow: FlowId,
+        side: Side,
+        happening: &Happening,
+        _: impl Fn() -> Snapshot,
+    ) {
+        if side == Side::Server {
+            return;
+        }
+        match happening {
+            Happening::Control(note) => self.flow(flow).note(note),
+            Happening::TimedOut => self.flow(flow).now.timeouts += 1,
+            Happening::Established
+            | Happening::RecoveryBegan { .. }
+            | Happening::RecoveryEnded
+            | Happening::QuickStart { .. }
+            | Happening::AllAcknowledged
+            | Happening::Closed
+            | Happening::Aborted => {}
+        }
+    }
+
+    fn delivered(&mut self, _: Time, flow: FlowId, _: u64) {
+        let flow = self.flow(flow);
+        flow.delivered = flow.now;
+    }
+}

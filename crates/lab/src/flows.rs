@@ -1,0 +1,293 @@
+//! What a population says: a row a flow, and a row a scheme.
+
+use std::ops::Range;
+
+use firstflight::Time;
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight_sim::{FlowId, FlowStats, HostName, Sim, Ways};
+use serde::Serialize;
+
+use crate::census::{Census, Counts};
+use crate::choice::SchemeChoice;
+use crate::judge::VERSION;
+use crate::metrics::{bps, ratio, seconds};
+use crate::scenario::Scenario;
+use crate::score::{Quantile, quantile};
+use crate::words;
+
+/// One scheme in one run of a population. Flows that were measured count, and no others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PopulationRow {
+    /// The bare name of the scheme.
+    pub scheme: String,
+    /// The label given with `as=`, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Its parameters where they differ from the defaults, as on the command line.
+    pub params: String,
+    /// Whether all flows have this scheme: `only`, or `mixed`.
+    pub population: String,
+    /// The avoidance law.
+    pub avoidance: String,
+    /// How losses are repaired.
+    pub recovery: String,
+    /// The restart policy.
+    pub restart: String,
+    /// How many flows were measured.
+    pub flows: u64,
+    /// Of those, how many did not finish by the end of the run.
+    pub unfinished: u64,
+    /// The mean over flows of a flow's throughput.
+    pub throughput_mean_bps: Option<f64>,
+    /// Of flows' throughputs, the one that 5 % do not exceed.
+    pub throughput_p5_bps: Option<f64>,
+    /// Their median.
+    pub throughput_median_bps: Option<f64>,
+    /// The one that 95 % do not exceed.
+    pub throughput_p95_bps: Option<f64>,
+    /// The mean completion time; undefined if a flow did not finish.
+    pub fct_mean_s: Option<f64>,
+    /// Of completion times, the one that 5 % do not exceed; undefined if that is one of an unfinished flow.
+    pub fct_p5_s: Option<f64>,
+    /// Their median.
+    pub fct_median_s: Option<f64>,
+    /// The one that 95 % do not exceed.
+    pub fct_p95_s: Option<f64>,
+    /// Data packets dropped over data packets sent, of all flows together.
+    pub loss: Option<f64>,
+    /// Data packets dropped of those sent in start-up over all data packets sent, of all flows together.
+    pub startup_loss: Option<f64>,
+    /// How many flows had a data packet dropped.
+    pub lossy_flows: u64,
+    /// How many flows left start-up.
+    pub exited_flows: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Of those, how many the network dropped.
+    pub packets_lost: u64,
+    /// Flows under way, of whatever scheme, in the mean from the first measured arrival to the last.
+    pub active_mean: Option<f64>,
+    /// Packets that links carried, of all flows of the run, each counted once for every link.
+    pub packet_hops: u64,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The program's version.
+    pub version: String,
+    /// Hash of the scenario.
+    pub scenario_hash: String,
+}
+
+/// One flow of a population.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlowRow {
+    /// Which flow of the run it is, in the order of arrivals, from nought.
+    pub flow: u32,
+    /// The bare name of its scheme.
+    pub scheme: String,
+    /// The label given with `as=`, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The scheme's parameters where they differ from the defaults.
+    pub params: String,
+    /// Whether all flows have this scheme: `only`, or `mixed`.
+    pub population: String,
+    /// 1 if it counts: it came after the warm-up and is not one too many; else 0.
+    pub measured: u8,
+    /// When its SYN left, from the beginning of the run.
+    pub start_s: f64,
+    /// The host that sends: its router and its place there, both from nought.
+    pub from: String,
+    /// The host that receives.
+    pub to: String,
+    /// Payload bytes to transfer; undefined if it goes on until the run ends.
+    pub size_bytes: Option<u64>,
+    /// SYN sent to last byte delivered; undefined if it did not finish.
+    pub fct_s: Option<f64>,
+    /// Payload delivered in order over the time since the SYN, up to the last byte or the end of the run.
+    pub throughput_bps: Option<f64>,
+    /// First data packet sent until avoidance first governed new data; undefined if it never did.
+    pub su_time_s: Option<f64>,
+    /// Why the first standing exit left start-up; `none` if the flow ended first.
+    pub exit_cause: String,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Of those, how many the network dropped.
+    pub packets_lost: u64,
+    /// Of those sent in start-up, how many the network dropped.
+    pub startup_packets_lost: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+/// A run that is over.
+pub(crate) struct Run<'a> {
+    pub(crate) seed: u64,
+    pub(crate) mix: &'a [SchemeChoice],
+    pub(crate) ways: Option<Ways>,
+    /// The flows that count.
+    pub(crate) measured: Range<u32>,
+    pub(crate) end: Time,
+    pub(crate) sim: Sim<AnyScheme, AnyRestart, AnyLaw, Census>,
+}
+
+impl Run<'_> {
+    fn population(&self) -> &'static str {
+        if self.mix.len() > 1 { "mixed" } else { "only" }
+    }
+
+    /// The flows of the `place`-th scheme of the mix among `ids`, with what became of each.
+    fn flows(&self, place: usize, ids: Range<u32>) -> impl Iterator<Item = (FlowId, FlowStats)> {
+        ids.map(FlowId).filter_map(move |id| {
+            let arrived = self.sim.arrived(id)?;
+            (arrived.choice as usize == place).then_some(())?;
+            Some((id, self.sim.flow(id)?))
+        })
+    }
+
+    /// What a flow's sender did by its last byte, or by the end of the run.
+    fn counts(&self, (id, flow): &(FlowId, FlowStats)) -> Counts {
+        self.sim.recorder().of(*id).counts(flow.finished.is_some())
+    }
+
+    /// The time in flow-nanoseconds that flows were under way from `from` to `until`.
+    fn active(&self, from: Time, until: Time) -> u128 {
+        let all = (0..self.sim.flow_count()).filter_map(|id| self.sim.flow(FlowId(id)));
+        let within = |flow: FlowStats| {
+            let began = flow.started?.max(from);
+            let ended = flow.finished.unwrap_or(until).min(until);
+            Some(u128::from(ended.nanos().saturating_sub(began.nanos())))
+        };
+        all.filter_map(within).sum()
+    }
+}
+
+/// From the SYN to the last byte delivered.
+fn fct(flow: &FlowStats) -> Option<u64> {
+    Some(flow.finished?.nanos() - flow.started?.nanos())
+}
+
+/// Payload delivered over the time since the SYN, up to the last byte or `end`.
+fn throughput(flow: &FlowStats, end: Time) -> Option<f64> {
+    bps(flow.delivered_bytes, flow.finished.unwrap_or(end).nanos().saturating_sub(flow.started?.nanos()))
+}
+
+/// The row of the `place`-th scheme of a run's mix.
+pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> PopulationRow {
+    let choice = &run.mix[place];
+    let own = choice.on(scenario);
+    let flows: Vec<(FlowId, FlowStats)> = run.flows(place, run.measured.clone()).collect();
+    let counts: Vec<Counts> = flows.iter().map(|flow| run.counts(flow)).collect();
+    let sum = |of: fn(Counts) -> u32| counts.iter().map(|flow| u64::from(of(*flow))).sum::<u64>();
+    let (packets_sent, packets_lost) = (sum(|flow| flow.sent), sum(|flow| flow.lost));
+    let startup_lost = sum(Counts::su_lost);
+    let exited = |(id, _): &(FlowId, FlowStats)| run.sim.recorder().of(*id).exit.is_some();
+    let count = |iterator: &mut dyn Iterator<Item = bool>| iterator.filter(|yes| *yes).count() as u64;
+    let throughputs = Distribution::of(flows.iter().map(|(_, flow)| throughput(flow, run.end)));
+    let fcts = Distribution::of(flows.iter().map(|(_, flow)| fct(flow).map(seconds)));
+    PopulationRow {
+        scheme: choice.entry.name.to_owned(),
+        label: choice.label.clone(),
+        params: choice.params(),
+        population: run.population().to_owned(),
+        avoidance: choice.law(own.avoidance).to_owned(),
+        recovery: words::recovery_name(own.recovery).to_owned(),
+        restart: own.restart.to_string(),
+        flows: flows.len() as u64,
+        unfinished: count(&mut flows.iter().map(|(_, flow)| flow.finished.is_none())),
+        throughput_mean_bps: throughputs.mean(),
+        throughput_p5_bps: throughputs.at(0.05),
+        throughput_median_bps: throughputs.at(0.5),
+        throughput_p95_bps: throughputs.at(0.95),
+        fct_mean_s: fcts.mean(),
+        fct_p5_s: fcts.at(0.05),
+        fct_median_s: fcts.at(0.5),
+        fct_p95_s: fcts.at(0.95),
+        loss: ratio(packets_lost, packets_sent),
+        startup_loss: ratio(startup_lost, packets_sent),
+        lossy_flows: count(&mut counts.iter().map(|flow| flow.lost > 0)),
+        exited_flows: count(&mut flows.iter().map(exited)),
+        timeouts: sum(|flow| flow.timeouts),
+        packets_sent,
+        packets_lost,
+        active_mean: active_mean(run),
+        packet_hops: run.sim.packet_hops(),
+        seed: run.seed,
+        version: VERSION.to_owned(),
+        scenario_hash: scenario.hash(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+fn active_mean(run: &Run<'_>) -> Option<f64> {
+    let began = |id: u32| run.sim.flow(FlowId(id)).and_then(|flow| flow.started);
+    let (first, last) = (began(run.measured.start)?, began(run.measured.end.checked_sub(1)?)?);
+    let nanos = last.nanos() - first.nanos();
+    (nanos > 0).then(|| run.active(first, last) as f64 / nanos as f64)
+}
+
+/// The rows of all flows of the `place`-th scheme of a run's mix.
+pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec<FlowRow> {
+    let choice = &run.mix[place];
+    let sized = scenario.is_sized();
+    let host = |(router, place): HostName| format!("{router}/{place}");
+    let row = |(id, flow): (FlowId, FlowStats)| {
+        let arrived = run.sim.arrived(id)?;
+        let (from, to) = run.ways.as_ref()?.hosts(arrived.way)?;
+        let watched = run.sim.recorder().of(id);
+        let counts = run.counts(&(id, flow));
+        let su_time = watched.su_end.zip(flow.first_data).map(|(end, first)| end.nanos() - first.nanos());
+        Some(FlowRow {
+            flow: id.0,
+            scheme: choice.entry.name.to_owned(),
+            label: choice.label.clone(),
+            params: choice.params(),
+            population: run.population().to_owned(),
+            measured: u8::from(run.measured.contains(&id.0)),
+            start_s: seconds(flow.started?.nanos()),
+            from: host(from),
+            to: host(to),
+            size_bytes: sized.then_some(arrived.bytes),
+            fct_s: fct(&flow).map(seconds),
+            throughput_bps: throughput(&flow, run.end),
+            su_time_s: su_time.map(seconds),
+            exit_cause: watched.exit.map_or("none", |cause| cause.name()).to_owned(),
+            packets_sent: u64::from(counts.sent),
+            packets_lost: u64::from(counts.lost),
+            startup_packets_lost: u64::from(counts.su_lost()),
+            timeouts: u64::from(counts.timeouts),
+            seed: run.seed,
+        })
+    };
+    run.flows(place, 0..run.sim.flow_count()).filter_map(row).collect()
+}
+
+/// Values in order, the undefined ones beyond all.
+struct Distribution(Vec<Option<f64>>);
+
+impl Distribution {
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Self {
+        let mut values: Vec<Option<f64>> = values.collect();
+        let key = |value: &Option<f64>| value.unwrap_or(f64::INFINITY);
+        values.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        Self(values)
+    }
+
+    /// The mean of all; `None` without any, or if one is undefined.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    fn mean(&self) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.0.iter().copied().collect();
+        let values = values.filter(|values| !values.is_empty())?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    fn at(&self, q: f64) -> Option<f64> {
+        match quantile(&self.0, q, false) {
+            Quantile::Value { value, .. } => Some(value),
+            Quantile::Undefined | Quantile::Beyond => None,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Populations: many flows between the hosts of a topology, each measured; every scheme alone, and all mixed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use firstflight::Time;
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight_sim::{Arrivals, Content, Ends, FlowId, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways};
+use rayon::prelude::*;
+
+use crate::census::Census;
+use crate::choice::SchemeChoice;
+use crate::flows::{FlowRow, PopulationRow, Run, flow_rows, row};
+use crate::population::{Coming, Population};
+use crate::quantity::rounded_rate;
+use crate::race::{How, kept, pool};
+use crate::run::{ENDLESS, RunError, SLICE, asks_routers, config, controller, probability};
+use crate::scenario::{Goal, Scenario};
+use crate::topology::{Hosts, Topology};
+use crate::words::QuickStartHops;
+
+/// What the populations say of one scheme, alone or mixed with others.
+#[derive(Clone, Debug)]
+pub struct PopulationResult {
+    /// The scheme, with its parameters and label.
+    pub choice: SchemeChoice,
+    /// One row a run, in order of seeds; fewer if it was interrupted.
+    pub rows: Vec<PopulationRow>,
+    /// Every flow of the scheme, by run and arrival; empty unless they were asked for.
+    pub flows: Vec<FlowRow>,
+}
+
+/// Runs a population of each of `choices`, and one of all mixed if the scenario says so, `scenario.runs` times each, with
+/// the seeds from `scenario.seed` on. The same seed brings the same flows to all of them.
+///
+/// The results are in the order of `choices`, those of the mixed population after the others. They do not depend on
+/// `how.jobs`. `each_flow` says whether to keep every flow.
+///
+/// # Errors
+/// A scenario without a population, and the first run, in order, that could not be made.
+pub fn populations(
+    scenario: &Scenario,
+    choices: &[SchemeChoice],
+    each_flow: bool,
+    how: &How<'_>,
+) -> Result<Vec<PopulationResult>, RunError> {
+    let Some(population) = scenario.population else { return Err(RunError::NoPopulation) };
+    if population.mixed && choices.len() < 2 {
+        return Err(RunError::NothingToMix);
+    }
+    if let Some(choice) = choices.iter().find(|choice| choice.lacks_saved()) {
+        return Err(RunError::NothingSaved(choice.name().to_owned()));
+    }
+    let groups: Vec<&[SchemeChoice]> = choices.chunks(1).chain(population.mixed.then_some(choices)).collect();
+    let seeds = (0..u64::from(scenario.runs)).map(|index| scenario.seed.wrapping_add(index));
+    let tasks: Vec<(usize, u64)> =
+        seeds.flat_map(|seed| (0..groups.len()).map(move |group| (group, seed))).collect();
+    let total = tasks.len() as u64;
+    let done = AtomicU64::new(0);
+    let one = |&(group, seed): &(usize, u64)| {
+        let run = run(scenario, population, groups[group], seed, &|| (how.interrupted)())?;
+        let over = done.fetch_add(1, Ordering::Relaxed) + 1;
+        (how.progress)(over, total, groups[group].first().map_or("", SchemeChoice::name));
+        let of = |place: usize| {
+            let flows = if each_flow { flow_rows(scenario, &run, place) } else { Vec::new() };
+            (row(scenario, &run, place), flows)
+        };
+        Ok((group, (0..groups[group].len()).map(of).collect::<Vec<_>>()))
+    };
+    let finished = pool(how)?
+        .install(|| tasks.par_iter().map(one).filter_map(kept).collect::<Result<Vec<_>, RunError>>())?;
+    let empty = |choice: &SchemeChoice| PopulationResult {
+        choice: choice.clone(),
+        rows: Vec::new(),
+        flows: Vec::new(),
+    };
+    let mut results: Vec<PopulationResult> =
+        groups.iter().flat_map(|group| group.iter()).map(empty).collect();
+    for (group, rows) in finished {
+        // Every group but the last, the mixed one, has one scheme.
+        for (result, (row, flows)) in results[group..].iter_mut().zip(rows) {
+            result.rows.push(row);
+            result.flows.extend(flows);
+        }
+    }
+    results.retain(|result| !result.rows.is_empty());
+    Ok(results)
+}
+
+/// One run of one population.
+fn run<'a>(
+    scenario: &Scenario,
+    population: Population,
+    mix: &'a [SchemeChoice],
+    seed: u64,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Run<'a>, RunError> {
+    let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
+    let network = network(scenario, population, hosts, mix)?;
+    let mut sim = Sim::new(&network, seed, Census::default())?;
+    let latest = Time::ZERO + scenario.limit;
+    let end = match scenario.goal {
+        Goal::Size(_) => latest,
+        Goal::Duration(duration) => latest.min(Time::ZERO + population.warm_up + duration),
+    };
+    let warm = Time::ZERO + population.warm_up;
+    let mut measured = 0..0;
+    let mut reached = Time::ZERO;
+    while reached < end {
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        reached = (reached + SLICE).min(end);
+        sim.run(reached);
+        // Flows come in order: the first are not measured, and the next so many are.
+        let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
+        while measured.start < sim.flow_count() && began(measured.start).is_none_or(|at| at < warm) {
+            measured.start += 1;
+        }
+        measured.end = measured.end.max(measured.start);
+        let last = measured.start.saturating_add(population.flows).min(sim.flow_count());
+        let is_over = |id: u32| sim.flow(FlowId(id)).is_some_and(|flow| flow.finished.is_some());
+        // `measured.end` is the first that is not over, or has not come.
+        while measured.end < last && is_over(measured.end) {
+            measured.end += 1;
+        }
+        if scenario.is_sized() && measured.end - measured.start == population.flows {
+            break;
+        }
+    }
+    let count = sim.flow_count();
+    measured.end = measured.start.saturating_add(population.flows).min(count);
+    Ok(Run {
+        seed,
+        mix,
+        ways: network.arrivals.into_iter().next().map(|process| process.ways),
+        measured,
+        end: reached,
+        sim,
+    })
+}
+
+/// The links, and the process that brings the flows up.
+fn network(
+    scenario: &Scenario,
+    population: Population,
+    hosts: Hosts,
+    mix: &[SchemeChoice],
+) -> Result<Network<AnyScheme, AnyRestart, AnyLaw>, RunError> {
+    let lot = ParkingLot {
+        backbone: backbone(scenario, hosts.hops),
+        hops: hosts.hops,
+        hosts: hosts.each,
+        edge: Some(edge(scenario)),
+    };
+    let mut links = lot.links();
+    let routers =
+        scenario.qs_hops == QuickStartHops::All && mix.iter().any(|choice| asks_routers(scenario, choice));
+    if routers {
+        for link in &mut links {
+            link.quick_start = Some(scenario.qs_router.spec());
+        }
+    }
+    let ends = |choice: &SchemeChoice| {
+        let own = choice.on(scenario);
+        let config = config(&own);
+        Ok(Ends { client: config, server: config, controller: controller(&own, choice)? })
+    };
+    let gap = population.arrivals.gap();
+    let mut network = Network::new(links);
+    network.arrivals.push(Arrivals {
+        ways: if hosts.onward { Ways::Onward(lot) } else { Ways::Between(lot) },
+        start: Time::ZERO,
+        stop: None,
+        most: match population.arrivals {
+            Coming::Poisson(_) => None,
+            Coming::Every(gap) => {
+                let before = population.warm_up.nanos().div_ceil(gap.nanos().max(1));
+                Some(before + u64::from(population.flows))
+            }
+        },
+        gap,
+        content: Content::Transfer(match scenario.goal {
+            Goal::Size(mean) => population.sizes.around(mean),
+            Goal::Duration(_) => Sizes::Fixed(ENDLESS),
+        }),
+        mix: mix.iter().map(ends).collect::<Result<_, RunError>>()?,
+    });
+    Ok(network)
+}
+
+/// One of the links between two routers, in either direction: what the path's bottleneck is, with its share of the
+/// propagation, to the nanosecond below.
+fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
+    LinkSpec {
+        rates: scenario.rate_trace.clone(),
+        queue: scenario.queue_limit(),
+        discipline: scenario.discipline(),
+        policer: scenario.policer,
+        loss: probability(scenario.loss),
+        jitter: scenario.jitter.unwrap_or_default(),
+        ..LinkSpec::new(Some(scenario.rate), scenario.rtt / (2 * u64::from(hops.max(1))))
+    }
+}
+
+/// One of the links between a host and its router: its queue is unlimited, since it stands for the host's interface.
+fn edge(scenario: &Scenario) -> LinkSpec {
+    LinkSpec::new(Some(scenario.access_rate), firstflight::Span::ZERO)
+}
+
+/// Orders results best first, by the mean over flows of a flow's throughput; those alone before those mixed.
+pub fn rank_populations(results: &mut [PopulationResult]) {
+    let mixed = |result: &PopulationResult| result.rows.first().is_some_and(|row| row.population == "mixed");
+    results.sort_by(|a, b| {
+        mixed(a)
+            .cmp(&mixed(b))
+            .then(number(b, MEAN).unwrap_or(0.0).total_cmp(&number(a, MEAN).unwrap_or(0.0)))
+    });
+}
+
+/// The verdict on ranked results, in one line made of their numbers only.
+pub fn population_verdict(ranked: &[PopulationResult]) -> String {
+    let [first, rest @ ..] = ranked else { return "No run was finished.".to_owned() };
+    let says = |result: &PopulationResult| {
+        let throughput = number(result, MEAN).map_or_else(
+            || "no throughput".to_owned(),
+            |bps| format!("a mean of {}", rounded_rate(whole(bps))),
+        );
+        let loss =
+            number(result, "loss").map_or_else(String::new, |loss| format!(", loss {:.3} %", loss * 100.0));
+        let unfinished = match number(result, "unfinished") {
+            Some(flows) if flows > 0.0 => format!(", {flows} unfinished"),
+            _ => String::new(),
+        };
+        format!("{}: {throughput} a flow{loss}{unfinished}", result.choice.name())
+    };
+    let alone = |result: &&PopulationResult| result.rows.first().is_some_and(|row| row.population == "only");
+    match rest.iter().take_while(alone).last() {
+        None => format!("{}.", says(first)),
+        Some(last) => {
+            format!("Best by a flow's throughput, each alone: {}; last {}.", says(first), says(last))
+        }
+    }
+}
+
+const MEAN: &str = "throughput_mean_bps";
+
+fn number(result: &PopulationResult, field: &str) -> Option<f64> {
+    result.object().get(field).and_then(serde_json::Value::as_f64)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate above zero")]
+fn whole(bps: f64) -> u64 {
+    bps as u64
+}

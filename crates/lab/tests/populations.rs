@@ -1,0 +1,220 @@
+//! Populations: many flows between hosts, each measured.
+
+use firstflight_lab::{
+    FlowRow, How, Options, PopulationResult, PopulationRow, RunError, Scenario, SchemeChoice, parse_choices,
+    populations, race, run,
+};
+
+/// Paced Start's dumbbell (section 5.2.1), smaller.
+const DUMBBELL: [(&str, &str); 9] = [
+    ("rate", "20mbit"),
+    ("rtt", "40ms"),
+    ("queue", "100p"),
+    ("packet", "1000B"),
+    ("topology", "dumbbell:hosts=20"),
+    ("flows", "100"),
+    ("size", "50p"),
+    ("sizes", "exponential"),
+    ("warm-up", "2s"),
+];
+
+fn scenario(options: &[(&str, &str)]) -> Scenario {
+    let mut set = Options::default();
+    for (key, text) in options {
+        set.set(key, text).expect(text);
+    }
+    Scenario::resolve(&set).expect("a scenario")
+}
+
+/// The dumbbell with some options set otherwise.
+fn dumbbell(options: &[(&str, &str)]) -> Scenario {
+    scenario(&[&DUMBBELL[..], options].concat())
+}
+
+fn choices(schemes: &str) -> Vec<SchemeChoice> {
+    parse_choices(schemes).expect(schemes)
+}
+
+fn results(scenario: &Scenario, schemes: &str) -> Vec<PopulationResult> {
+    populations(scenario, &choices(schemes), true, &How::default()).expect("populations")
+}
+
+/// The only row of the only scheme, and its flows.
+fn one(scenario: &Scenario, scheme: &str) -> (PopulationRow, Vec<FlowRow>) {
+    let mut results = results(scenario, scheme);
+    assert_eq!(results.len(), 1);
+    let result = results.remove(0);
+    assert_eq!(result.rows.len(), 1);
+    (result.rows[0].clone(), result.flows)
+}
+
+type Asked = (u32, f64, String, String, Option<u64>);
+
+fn asked(flow: &FlowRow) -> Asked {
+    (flow.flow, flow.start_s, flow.from.clone(), flow.to.clone(), flow.size_bytes)
+}
+
+#[test]
+fn a_seed_brings_the_same_flows_to_every_scheme_alone_and_mixed() {
+    let results = results(&dumbbell(&[("mixed", "true")]), "slow-start,paced");
+    let names: Vec<(&str, &str)> = results
+        .iter()
+        .map(|result| (result.rows[0].scheme.as_str(), result.rows[0].population.as_str()))
+        .collect();
+    let wanted = [("slow-start", "only"), ("paced", "only"), ("slow-start", "mixed"), ("paced", "mixed")];
+    assert_eq!(names, wanted);
+    // How long a run goes on, and with it how many flows come after those that count, is the schemes' doing.
+    let measured = |results: &[PopulationResult]| {
+        let flows = results.iter().flat_map(|result| &result.flows).filter(|flow| flow.measured == 1);
+        let mut flows: Vec<Asked> = flows.map(asked).collect();
+        flows.sort_by_key(|flow| flow.0);
+        flows
+    };
+    let all: Vec<_> = [&results[..1], &results[1..2], &results[2..]].map(measured).into();
+    assert_eq!(all[0].len(), 100);
+    assert_eq!(all[0], all[1]);
+    assert_eq!(all[0], all[2]);
+    // Each scheme of the mix has about half of them: five standard deviations.
+    assert!(results[2].rows[0].flows.abs_diff(50) < 25, "{}", results[2].rows[0].flows);
+    assert_eq!(results[2].rows[0].flows + results[3].rows[0].flows, 100);
+}
+
+#[test]
+fn the_flows_measured_are_the_first_after_the_warm_up() {
+    let (row, flows) = one(&dumbbell(&[]), "slow-start");
+    assert_eq!((row.flows, row.unfinished), (100, 0));
+    let cold = flows.iter().take_while(|flow| flow.start_s < 2.0).count();
+    assert!(cold > 10, "{cold}");
+    for (place, flow) in flows.iter().enumerate() {
+        assert_eq!(flow.flow as usize, place);
+        assert_eq!(flow.measured == 1, (cold..cold + 100).contains(&place), "{place}");
+    }
+    assert!(flows.windows(2).all(|pair| pair[0].start_s <= pair[1].start_s));
+    // They go both ways, never to a host on the same side.
+    let side = |host: &str| host.split('/').next().map(str::to_owned);
+    assert!(flows.iter().all(|flow| side(&flow.from) != side(&flow.to)));
+    assert!(flows.iter().any(|flow| flow.from.starts_with("0/")));
+    assert!(flows.iter().any(|flow| flow.from.starts_with("1/")));
+}
+
+#[test]
+fn a_row_sums_up_the_flows_that_were_measured() {
+    let (row, flows) = one(&dumbbell(&[("queue", "10p"), ("size", "200p")]), "slow-start");
+    let flows: Vec<&FlowRow> = flows.iter().filter(|flow| flow.measured == 1).collect();
+    let sum = |of: fn(&FlowRow) -> u64| flows.iter().map(|flow| of(flow)).sum::<u64>();
+    assert!(row.packets_lost > 0 && row.exited_flows > 0, "a short queue loses packets");
+    assert_eq!(row.packets_sent, sum(|flow| flow.packets_sent));
+    assert_eq!(row.packets_lost, sum(|flow| flow.packets_lost));
+    assert_eq!(row.timeouts, sum(|flow| flow.timeouts));
+    assert_eq!(row.lossy_flows, sum(|flow| u64::from(flow.packets_lost > 0)));
+    assert_eq!(row.exited_flows, sum(|flow| u64::from(flow.exit_cause != "none")));
+    let startup_lost = sum(|flow| flow.startup_packets_lost);
+    assert!(startup_lost > 0 && startup_lost <= row.packets_lost);
+    let ratio = |num: u64| {
+        f64::from(u32::try_from(num).expect("few")) / f64::from(u32::try_from(row.packets_sent).expect("few"))
+    };
+    assert_eq!((row.loss, row.startup_loss), (Some(ratio(row.packets_lost)), Some(ratio(startup_lost))));
+    let mut fcts: Vec<f64> = flows.iter().filter_map(|flow| flow.fct_s).collect();
+    fcts.sort_by(f64::total_cmp);
+    // The least value that is not below a share of all.
+    assert_eq!(
+        (row.fct_p5_s, row.fct_median_s, row.fct_p95_s),
+        (Some(fcts[4]), Some(fcts[49]), Some(fcts[94]))
+    );
+    let throughputs: Vec<f64> = flows.iter().filter_map(|flow| flow.throughput_bps).collect();
+    let mean = throughputs.iter().sum::<f64>() / 100.0;
+    assert!((row.throughput_mean_bps.expect("a mean") / mean - 1.0).abs() < 1e-9);
+}
+
+/// One transfer of 1 MB across 20 Mbit/s and 40 ms with a queue of 30 packets, which it overshoots.
+const ALONE: [(&str, &str); 6] = [
+    ("rate", "20mbit"),
+    ("rtt", "40ms"),
+    ("queue", "30p"),
+    ("size", "1MB"),
+    ("access-rate", "100gbit"),
+    ("ack", "every"),
+];
+
+#[test]
+fn one_flow_alone_is_what_a_race_says_of_it() {
+    let between = [("topology", "dumbbell:hosts=1,ways=onward"), ("flows", "1"), ("arrivals", "every:1s")];
+    for scheme in ["slow-start", "paced", "hystart", "slow-start:recovery=newreno"] {
+        let (_, flows) = one(&scenario(&[&ALONE[..], &between[..]].concat()), scheme);
+        let [flow] = flows.as_slice() else { panic!("{scheme}: {} flows", flows.len()) };
+        let back = [&ALONE[..], &[("reverse-rate", "20mbit")]].concat();
+        let raced = race(&scenario(&back), &choices(scheme), &How::default()).expect("a race");
+        let row = &raced[0].rows[0];
+        assert_eq!(flow.exit_cause, row.exit_cause, "{scheme}");
+        let counts = (flow.packets_sent, flow.packets_lost, flow.timeouts);
+        assert_eq!(counts, (row.packets_sent, row.packets_lost, row.timeouts), "{scheme}");
+        // The links between the routers and the hosts take a tenth of a microsecond more, each way.
+        let close = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => (a - b).abs() < 1e-4,
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        assert!(close(flow.fct_s, row.fct_s.flatten()), "{scheme}: {:?} {:?}", flow.fct_s, row.fct_s);
+        assert!(close(flow.su_time_s, row.su_time_s), "{scheme}: {:?} {:?}", flow.su_time_s, row.su_time_s);
+        // Without an end of start-up both cover the flow; with one, those sent in it.
+        let in_startup = f64::from(u32::try_from(flow.startup_packets_lost).expect("few"));
+        let su_loss = row.su_loss.expect("data was sent");
+        assert_eq!(in_startup > 0.0, su_loss > 0.0, "{scheme}");
+    }
+}
+
+#[test]
+fn the_results_do_not_depend_on_the_number_of_threads() {
+    let path = dumbbell(&[("mixed", "true"), ("runs", "2"), ("flows", "30")]);
+    let of = |jobs| {
+        let how = How { jobs: Some(jobs), ..How::default() };
+        let results = populations(&path, &choices("slow-start,paced"), true, &how).expect("populations");
+        results.into_iter().map(|result| (result.rows, result.flows)).collect::<Vec<_>>()
+    };
+    let alone = of(1);
+    assert_eq!(alone, of(4));
+    assert!(alone.iter().all(|(rows, _)| rows.len() == 2 && rows[0].seed + 1 == rows[1].seed));
+}
+
+#[test]
+fn with_a_duration_flows_share_the_bottleneck_until_it_ends() {
+    let path = scenario(&[
+        ("rate", "20mbit"),
+        ("rtt", "20ms"),
+        ("topology", "dumbbell:hosts=2,ways=onward"),
+        ("flows", "2"),
+        ("arrivals", "every:1s"),
+        ("duration", "10s"),
+    ]);
+    let (row, flows) = one(&path, "slow-start");
+    assert_eq!((row.flows, row.unfinished, row.fct_mean_s), (2, 2, None));
+    assert!(flows.iter().all(|flow| flow.size_bytes.is_none() && flow.fct_s.is_none()));
+    let bits = |flow: &FlowRow| flow.throughput_bps.expect("a throughput") * (10.0 - flow.start_s);
+    let used = flows.iter().map(bits).sum::<f64>() / 10.0;
+    // Payload is 1460 of 1500 bytes.
+    assert!((0.9..1.0).contains(&(used / (20e6 * 1460.0 / 1500.0))), "{used}");
+}
+
+#[test]
+fn little_s_law_holds_between_arrivals_completion_times_and_flows_under_way() {
+    let (row, flows) = one(&dumbbell(&[("flows", "500")]), "slow-start");
+    let flows: Vec<&FlowRow> = flows.iter().filter(|flow| flow.measured == 1).collect();
+    let span = flows[499].start_s - flows[0].start_s;
+    let busy: f64 = flows.iter().filter_map(|flow| flow.fct_s).sum();
+    let active = row.active_mean.expect("a mean");
+    // Flows that straddle the ends are the difference: a few of five hundred.
+    assert!((active / (busy / span) - 1.0).abs() < 0.03, "{active} {}", busy / span);
+}
+
+#[test]
+fn a_population_is_not_one_run_and_one_run_is_no_population() {
+    let path = dumbbell(&[]);
+    let choice = choices("slow-start");
+    assert!(matches!(run(&path, &choice[0], 1, false, None, &|| false), Err(RunError::IsPopulation)));
+    let refused = |path: &Scenario, schemes: &str| {
+        populations(path, &choices(schemes), false, &How::default()).expect_err("refused").to_string()
+    };
+    assert!(refused(&Scenario::default(), "paced").starts_with("flows: there is no population"));
+    assert!(refused(&dumbbell(&[("mixed", "true")]), "paced").starts_with("mixed: at least two schemes"));
+    let unsaid = refused(&path, "careful-resume");
+    assert!(unsaid.contains("`careful-resume:saved=64kB,rtt=40ms`"), "{unsaid}");
+}

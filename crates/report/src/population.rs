@@ -1,0 +1,133 @@
+//! The fields of a population's rows and of its flows, and the columns people see of them.
+
+use crate::columns::{Column, real, text, whole};
+use crate::record::Record;
+use crate::view::{Show, ViewColumn, view};
+
+/// The fields that only a population's rows have, a scheme's or a flow's.
+pub const POPULATION_COLUMNS: &[Column] = &[
+    text(
+        "population",
+        "Whether all flows of the run have this scheme (only) or each took one at random (mixed).",
+    ),
+    whole("flows", "flows", "Flows of the scheme that were measured; all that follows is of these."),
+    whole("unfinished", "flows", "Of those, how many did not finish by the end of the run."),
+    real(
+        "throughput_mean_bps",
+        "bit/s",
+        "The mean over flows of a flow's throughput: payload over the time since its SYN.",
+    ),
+    real("throughput_p5_bps", "bit/s", "Of flows' throughputs, the one that 5 % do not exceed."),
+    real("throughput_median_bps", "bit/s", "The median of flows' throughputs."),
+    real("throughput_p95_bps", "bit/s", "Of flows' throughputs, the one that 95 % do not exceed."),
+    real("fct_mean_s", "s", "The mean completion time. Undefined if a flow did not finish."),
+    real("fct_p5_s", "s", "Of completion times, the one that 5 % do not exceed."),
+    real("fct_median_s", "s", "The median completion time. Undefined if half did not finish."),
+    real("fct_p95_s", "s", "Of completion times, the one that 95 % do not exceed."),
+    real(
+        "startup_loss",
+        "1",
+        "Data packets dropped of those sent in start-up over all data packets sent, of all flows together.",
+    ),
+    whole("lossy_flows", "flows", "Flows that had a data packet dropped."),
+    whole("exited_flows", "flows", "Flows that left start-up."),
+    real("active_mean", "flows", "Flows under way in the mean, from the first measured arrival to the last."),
+    whole(
+        "packet_hops",
+        "1",
+        "Packets that links carried in the whole run, each counted once for every link.",
+    ),
+    whole("flow", "", "Which flow of the run it is, in the order of arrivals, from nought."),
+    whole("measured", "", "1 if the flow counts: it came after the warm-up and is not one too many; else 0."),
+    real("start_s", "s", "When its SYN left, from the beginning of the run."),
+    text("from", "The host that sends: its router and its place there, both from nought."),
+    text("to", "The host that receives."),
+    whole("size_bytes", "B", "Payload to transfer. Undefined if the flow goes on until the run ends."),
+    whole(
+        "startup_packets_lost",
+        "packets",
+        "Of the data packets sent in start-up, how many the network dropped.",
+    ),
+];
+
+/// Whether these are a population's schemes.
+pub(crate) fn is_population(records: &[Record]) -> bool {
+    records.first().is_some_and(|record| record.contains_key("flows"))
+}
+
+/// Whether these are a population's flows.
+pub(crate) fn is_flows(records: &[Record]) -> bool {
+    records.first().is_some_and(|record| record.contains_key("measured"))
+}
+
+/// What people see of the schemes.
+pub(crate) const VIEW: &[ViewColumn] = &[
+    view(["scheme", ""], "scheme", Show::Name, 0),
+    view(["flows", ""], "population", Show::Text, 0),
+    view(["measured", ""], "flows", Show::Count, 1),
+    view(["un-", "finished"], "unfinished", Show::Count, 2),
+    view(["throughput", "mean Mbit/s"], "throughput_mean_bps", Show::Scaled(1e6), 0),
+    view(["5 %", "Mbit/s"], "throughput_p5_bps", Show::Scaled(1e6), 3),
+    view(["median", "Mbit/s"], "throughput_median_bps", Show::Scaled(1e6), 0),
+    view(["95 %", "Mbit/s"], "throughput_p95_bps", Show::Scaled(1e6), 3),
+    view(["FCT", "mean s"], "fct_mean_s", Show::Scaled(1.0), 0),
+    view(["median", "s"], "fct_median_s", Show::Scaled(1.0), 0),
+    view(["95 %", "s"], "fct_p95_s", Show::Scaled(1.0), 3),
+    view(["loss", "%"], "loss", Show::Scaled(0.01), 0),
+    view(["in start-up", "%"], "startup_loss", Show::Scaled(0.01), 0),
+    view(["lossy", "flows"], "lossy_flows", Show::Count, 1),
+    view(["time-", "outs"], "timeouts", Show::Count, 1),
+    view(["active", "mean"], "active_mean", Show::Scaled(1.0), 4),
+];
+
+/// What people see of the flows.
+pub(crate) const FLOWS_VIEW: &[ViewColumn] = &[
+    view(["flow", ""], "flow", Show::Count, 0),
+    view(["scheme", ""], "scheme", Show::Name, 0),
+    view(["flows", ""], "population", Show::Text, 2),
+    view(["start", "s"], "start_s", Show::Scaled(1.0), 0),
+    view(["from", ""], "from", Show::Text, 1),
+    view(["to", ""], "to", Show::Text, 1),
+    view(["size", "kB"], "size_bytes", Show::Scaled(1e3), 0),
+    view(["FCT", "s"], "fct_s", Show::Scaled(1.0), 0),
+    view(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 0),
+    view(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 1),
+    view(["exit", ""], "exit_cause", Show::Text, 1),
+    view(["lost", "p"], "packets_lost", Show::Count, 0),
+    view(["in start-up", "p"], "startup_packets_lost", Show::Count, 1),
+    view(["time-", "outs"], "timeouts", Show::Count, 1),
+];
+
+#[cfg(test)]
+mod tests {
+    use firstflight_lab::{FlowRow, PopulationRow};
+    use serde_json::Value;
+
+    use super::*;
+    use crate::columns::{Kind, column};
+    use crate::records;
+
+    #[test]
+    fn every_field_of_a_population_is_described_with_its_type() {
+        let row = PopulationRow { label: Some("x".into()), ..PopulationRow::default() };
+        let flow = FlowRow { size_bytes: Some(1), ..FlowRow::default() };
+        let both = records(&[row]).unwrap().into_iter().chain(records(&[flow]).unwrap());
+        for (field, value) in both.flatten() {
+            let kind = column(&field).unwrap_or_else(|| panic!("{field} is not described")).kind;
+            match value {
+                Value::String(_) => assert_eq!(kind, Kind::Text, "{field}"),
+                Value::Number(number) if number.is_f64() => assert_eq!(kind, Kind::Real, "{field}"),
+                Value::Number(_) => assert_eq!(kind, Kind::Unsigned, "{field}"),
+                _ => assert_eq!(kind, Kind::Real, "{field}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_column_that_is_seen_is_a_field() {
+        let row = records(&[PopulationRow::default()]).unwrap().remove(0);
+        assert!(VIEW.iter().all(|column| row.contains_key(column.field)));
+        let flow = records(&[FlowRow::default()]).unwrap().remove(0);
+        assert!(FLOWS_VIEW.iter().all(|column| flow.contains_key(column.field)));
+    }
+}
