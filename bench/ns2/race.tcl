@@ -5,6 +5,7 @@
 #
 # sender --access-- router ==bottleneck== receiver, a CBR source at the router,
 # one Agent/TCP/Sack1 with an Agent/TCPSink/Sack1 that acknowledges every packet.
+# -edges 1 puts access links on all four hosts, as in Paced Start's Figure 7.
 # README.md says what every column means.
 
 # ---- parameters ---------------------------------------------------------------
@@ -18,6 +19,7 @@ array set par {
     duration_s   50
     access_mbps  1000
     access_ms    0
+    edges        0
     packet       1000
     iw           2
     ssthresh     20000
@@ -75,7 +77,26 @@ for {set i 0} {$i < $par(seed)} {incr i} {
 }
 
 set router [$ns node]
-set receiver [$ns node]
+set far [$ns node]
+# The host at the end of an access link.
+proc host_at {node} {
+    global ns par
+    set host [$ns node]
+    $ns duplex-link $host $node $par(access_mbps)Mb 0ms DropTail
+    $ns queue-limit $host $node 1000000
+    $ns queue-limit $node $host 1000000
+    return $host
+}
+if {$par(edges)} {
+    if {$par(access_mbps) <= 0} { usage "-edges 1 wants -access_mbps above 0" }
+    set receiver [host_at $far]
+    set cross_from [host_at $router]
+    set cross_to [host_at $far]
+} else {
+    set receiver $far
+    set cross_from $router
+    set cross_to $far
+}
 set oneway [expr {$par(rtt_ms) / 2.0}]
 if {$par(access_mbps) > 0} {
     set sender [$ns node]
@@ -86,10 +107,10 @@ if {$par(access_mbps) > 0} {
 } else {
     set sender $router
 }
-$ns duplex-link $router $receiver $par(bw_mbps)Mb ${oneway}ms DropTail
+$ns duplex-link $router $far $par(bw_mbps)Mb ${oneway}ms DropTail
 # ns-2 counts the packet being sent apart and lets `limit - 1` wait: 1000 in all.
-$ns queue-limit $router $receiver $par(queue)
-$ns queue-limit $receiver $router 1000000
+$ns queue-limit $router $far $par(queue)
+$ns queue-limit $far $router 1000000
 
 # ---- the cross traffic ----------------------------------------------------------
 set interval [expr {$par(cbr_mbps) > 0 ? $par(packet) * 8.0 / ($par(cbr_mbps) * 1e6) : 0}]
@@ -97,9 +118,9 @@ if {$par(cbr_mbps) > 0} {
     set udp [new Agent/UDP]
     $udp set packetSize_ $par(packet)
     $udp set fid_ 2
-    $ns attach-agent $router $udp
+    $ns attach-agent $cross_from $udp
     set null [new Agent/Null]
-    $ns attach-agent $receiver $null
+    $ns attach-agent $cross_to $null
     $ns connect $udp $null
     set cbr [new Application/Traffic/CBR]
     $cbr set packetSize_ $par(packet)
@@ -138,11 +159,11 @@ if {$par(measure)} {
     if {$dir eq ""} { set dir [exec mktemp -d] }
     set packets [open $dir/packets.tr w]
     set variables [open $dir/variables.tr w]
-    set first [expr {$par(access_mbps) > 0 ? $router : $receiver}]
+    set first [expr {$par(access_mbps) > 0 ? $router : $far}]
     set link [$ns link $sender $first]
     $link add-to-head [$ns create-trace Enque $packets $sender $first]
-    set drops [$ns create-trace Drop $packets $router $receiver]
-    set head [[$ns link $router $receiver] set drophead_]
+    set drops [$ns create-trace Drop $packets $router $far]
+    set head [[$ns link $router $far] set drophead_]
     $drops target [$head target]
     $head target $drops
     $tcp attach $variables
@@ -150,7 +171,7 @@ if {$par(measure)} {
     if {$par(keep) ne ""} {
         # The ACKs as they reach the sender, for looking at single packets.
         set acks [open $dir/acks.tr w]
-        $ns trace-queue $receiver $router $acks
+        $ns trace-queue $far $router $acks
         if {$par(access_mbps) > 0} { $ns trace-queue $router $sender $acks }
     }
 }
