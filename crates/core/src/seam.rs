@@ -236,9 +236,17 @@ pub struct Ack<'a> {
 
 impl Ack<'_> {
     /// Packets with data that are now acknowledged whole, as Linux counts deliveries. A packet whose acknowledgement is
-    /// divided counts once, with its last byte (RFC 3465 section 1 tells of receivers that divide).
+    /// divided counts once, with its last byte (RFC 3465 section 1 tells of receivers that divide). One that a
+    /// duplicate ACK without SACK told of before, so that [`bytes`](Self::bytes) leaves it out, does not count again.
     pub fn whole_packets(&self) -> u64 {
-        self.packets.iter().filter(|packet| !packet.bytes.is_zero()).count() as u64
+        let sizes = || self.packets.iter().map(|packet| packet.bytes).filter(|bytes| !bytes.is_zero());
+        let mut told = sizes().fold(Bytes::ZERO, |sum, bytes| sum + bytes) - self.bytes;
+        let fresh = sizes().filter(|&bytes| {
+            let before = told >= bytes;
+            told = told - if before { bytes } else { Bytes::ZERO };
+            !before
+        });
+        fresh.count() as u64
     }
 }
 
@@ -450,5 +458,50 @@ impl Cause {
             Self::Resumed => "resumed",
             Self::App => "app",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivered(packet: u64, bytes: u64) -> Delivered {
+        Delivered {
+            packet,
+            bytes: Bytes::new(bytes),
+            sent_at: Time::ZERO,
+            tag: Tag::default(),
+            delivered_at_send: Bytes::ZERO,
+            limit: SendLimit::Window,
+            retransmitted: false,
+            selectively: false,
+        }
+    }
+
+    fn whole_packets(packets: &[Delivered], bytes: u64) -> u64 {
+        let ack = Ack {
+            packets,
+            bytes: Bytes::new(bytes),
+            advanced: Bytes::new(bytes),
+            sacked: Bytes::ZERO,
+            segments: 1,
+            duplicate: false,
+            rtt: None,
+            delivery_rate: None,
+            round_ended: false,
+            round_sent: Bytes::ZERO,
+            growth: Bytes::ZERO,
+        };
+        ack.whole_packets()
+    }
+
+    #[test]
+    fn packets_that_duplicates_told_of_are_not_counted_twice() {
+        let three = [delivered(0, 1_000), delivered(1, 1_000), delivered(2, 400)];
+        assert_eq!(whole_packets(&three, 2_400), 3);
+        assert_eq!(whole_packets(&three, 400), 1);
+        // The second half of a packet, and a part of the next.
+        assert_eq!(whole_packets(&[delivered(0, 500)], 700), 1);
+        assert_eq!(whole_packets(&[], 700), 0);
     }
 }
