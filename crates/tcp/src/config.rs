@@ -80,10 +80,17 @@ pub struct Config {
     /// Whether to go with Linux where it and the RFCs differ: the round trip that RACK waits for is that of the last
     /// segment looked at; RACK's and the probe's timers run 2 ms longer; SACK blocks of an old ACK count; a window that a mark
     /// reduces is steered to by PRR; once reordering was seen, what is SACKed widens the window too; without SACK,
-    /// duplicate ACKs count as what they acknowledge later.
+    /// duplicate ACKs count as what they acknowledge later, and PRR steers with them; the timeout is estimated, backed off
+    /// and restarted as there; an ACK that tells of a loss widens nothing, and one that ends a recovery may; F-RTO sends new
+    /// data first.
     pub as_linux: bool,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,
+    /// Whether F-RTO (RFC 5682) looks at whether a timeout was spurious.
+    pub frto: bool,
+    /// Segments delivered above a hole that tell of its loss (RFC 5681 section 3.2: three; Linux `tcp_reordering`); heeded
+    /// where [`Config::as_linux`] is.
+    pub reordering: u32,
     /// The window scale to offer; else the least with which the whole receive buffer can be offered.
     pub window_scale: Option<u8>,
     /// Whether what options take of a segment is taken out of its payload (RFC 6691), so that `mss` bounds payload
@@ -114,6 +121,8 @@ impl Default for Config {
             initial_sequence: 0,
             as_linux: false,
             tail_loss_probe: true,
+            frto: true,
+            reordering: 3,
             window_scale: None,
             options_in_mss: false,
             offload: None,

@@ -5,6 +5,7 @@ use firstflight::{Ack, Avoidance, Bytes, Event, Loss, RttSample, Span, Startup, 
 use super::prr::{Prr, PrrAck};
 use super::rack::{LEAST_TIMEOUT, REORDERING};
 use super::recovery::{Budget, Episode, Mode, Undo};
+use super::scoreboard::Arrival;
 use super::{DUP_THRESH, Sender};
 use crate::config::Recovery;
 use crate::endpoint::Happening;
@@ -37,9 +38,11 @@ pub(super) struct Progress {
     segments: u32,
     /// Bytes newly delivered, and those of them that were SACKed.
     bytes: u64,
-    sacked: u64,
-    duplicate: bool,
-    rtt: Option<Span>,
+    pub(super) sacked: u64,
+    pub(super) duplicate: bool,
+    pub(super) rtt: Option<Span>,
+    /// Whether the reordering timer ran when it came.
+    pub(super) reordering: bool,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
@@ -64,11 +67,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let progress = self.take_in(now, input);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
-            self.rtt.clear_backoff();
-            self.dupacks = 0;
+            if !self.rules.as_linux {
+                self.rtt.clear_backoff();
+            }
+            self.dupacks = if self.counts_duplicates() && self.recovering() {
+                // `tcp_remove_reno_sacks`: one segment was the hole, the rest had been told of.
+                self.dupacks.saturating_sub(u64::from(progress.segments).saturating_sub(1))
+            } else {
+                0
+            };
             self.extra = 0;
-        } else if progress.duplicate {
+            self.limit_duplicates(u64::from(progress.segments));
+        } else if progress.duplicate && !self.retransmits_after_timeout() {
             self.dupacks += 1;
+            self.limit_duplicates(0);
         }
         self.answer_probe(now, input);
         self.duplicates_reported += u64::from(input.dsack.is_some());
@@ -81,15 +93,51 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         // Linux answers a mark before it counts what the ACK acknowledges.
         let ece = input.ece && !self.rules.as_linux;
         self.note_marks(now, input.ece && self.rules.as_linux);
-        self.tell_acked(now, &progress);
-        self.end_episode_if_repaired(now);
-        self.note_losses(now, &progress);
+        if self.rules.as_linux {
+            // `tcp_fastretrans_alert` comes before `tcp_cong_control`: an ACK that tells of a loss widens nothing, and
+            // the one that ends a recovery may.
+            self.look_at_timeout(&progress);
+            self.end_episode_if_repaired(now);
+            self.note_losses(now, &progress);
+            self.tell_acked(now, &progress);
+        } else {
+            self.tell_acked(now, &progress);
+            self.end_episode_if_repaired(now);
+            self.note_losses(now, &progress);
+        }
         self.limited_transmit();
         self.note_marks(now, ece);
         self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
+        if self.rules.as_linux {
+            self.restart_persist(now);
+        }
         self.put_lists_away();
         true
+    }
+
+    /// Whether losses are found without SACK, as Linux does it: each duplicate ACK says that some segment was delivered,
+    /// and the pipe and PRR count with that.
+    pub(super) fn counts_duplicates(&self) -> bool {
+        self.rules.as_linux && self.recovery == Recovery::NewReno
+    }
+
+    /// Whether all that is out was out at a timeout: duplicates then tell of what was sent again for nothing.
+    fn retransmits_after_timeout(&self) -> bool {
+        self.counts_duplicates() && matches!(self.mode, Mode::Loss { recover } if self.nxt <= recover)
+    }
+
+    /// `tcp_check_reno_reordering`: more duplicates than segments that may have been delivered mean reordering.
+    fn limit_duplicates(&mut self, acknowledged: u64) {
+        if !self.counts_duplicates() {
+            return;
+        }
+        let out = self.board.segments();
+        let holes = (self.board.lost_segments() + self.board.resent_segments()).max(1).min(out);
+        if self.dupacks + holes > out {
+            self.dupacks = out - holes;
+            self.rack.note_degree(out + acknowledged);
+        }
     }
 
     /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
@@ -106,12 +154,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Marks what the ACK acknowledges and makes the samples.
     fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
         self.arrivals.clear();
-        let window_changed = input.window != self.rwnd;
         let advanced = input.ack - self.una;
+        // `tcp_may_update_window`: a window that only shrinks is no news.
+        let window_changed = if self.rules.as_linux {
+            input.window > self.rwnd || input.window == 0
+        } else {
+            input.window != self.rwnd
+        };
         let (segments, trimmed) = self.board.acknowledge(input.ack, &mut self.arrivals);
         let cumulative = self.arrivals.len();
         self.una = input.ack;
-        self.set_window(input.ack, input.window);
+        if window_changed || advanced > 0 || input.carries_data || !self.rules.as_linux {
+            self.set_window(input.ack, input.window);
+        }
         if self.recovery.uses_sack() {
             for &(start, end) in input.blocks {
                 if let Some(queue) = &mut self.queue {
@@ -162,10 +217,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
         // before it, and says nothing about the round trip.
         let repaired = self.delivered.iter().any(|delivered| delivered.retransmitted);
-        let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
-        if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
-        }
+        let rtt = if self.rules.as_linux {
+            self.sample_as_linux(now, cumulative)
+        } else {
+            let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
+            rtt.inspect(|&rtt| self.rtt.sample(rtt))
+        };
         let newest = newest.map(|n| self.arrivals[n]);
         self.delivery_rate = self.rate.on_ack(now, Bytes::new(bytes), newest.as_ref());
         let duplicate = if self.recovery.uses_sack() {
@@ -175,7 +232,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             // RFC 5681 section 2.
             advanced == 0 && !input.carries_data && !window_changed && self.nxt > self.una
         };
-        Progress { advanced, segments, bytes, sacked, duplicate, rtt }
+        let reordering = self.reorder_at.is_some();
+        Progress { advanced, segments, bytes, sacked, duplicate, rtt, reordering }
+    }
+
+    /// Linux's round-trip samples (`tcp_clean_rtx_queue`, `tcp_sacktag_one`): the estimate hears of the oldest segment
+    /// acknowledged cumulatively, or else selectively; what is given is of the newest, of those SACKed first.
+    fn sample_as_linux(&mut self, now: Time, cumulative: usize) -> Option<Span> {
+        let (whole, selective) = self.arrivals.split_at(cumulative);
+        let whole = if whole.iter().any(|arrival| arrival.delivered.retransmitted) { &[] } else { whole };
+        let clean = |group: &[Arrival]| {
+            let mut clean = group.iter().filter(|arrival| !arrival.delivered.retransmitted);
+            let first = clean.next()?;
+            Some((first.delivered.sent_at, clean.next_back().unwrap_or(first).delivered.sent_at))
+        };
+        let (whole, selective) = (clean(whole), clean(selective));
+        let (oldest, newest) = (whole.or(selective)?.0, selective.or(whole)?.1);
+        let newest = now.since(newest);
+        self.rtt.sample_as_linux(now.since(oldest), newest, self.una, self.nxt);
+        Some(newest)
     }
 
     /// Whether something arrived late: once for what was acknowledged selectively, once for the rest.
@@ -241,6 +316,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     fn end_episode_if_repaired(&mut self, now: Time) {
         let overdue = self.head_is_overdue(now);
+        // Without SACK Linux holds on until something above is acknowledged (`tcp_try_undo_recovery`).
+        let una = if self.rules.as_linux && !self.recovery.uses_sack() {
+            self.una.saturating_sub(1)
+        } else {
+            self.una
+        };
         match &mut self.mode {
             Mode::Recovery(episode) => {
                 let satisfied = match self.recovery {
@@ -253,8 +334,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     _ => false,
                 };
                 let episode = *episode;
-                if self.una >= episode.recover || satisfied {
+                if una >= episode.recover || satisfied {
                     self.mode = Mode::Open;
+                    if self.rules.as_linux {
+                        self.dupacks = 0;
+                    }
                     self.undo.until = self.nxt;
                     if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
                         self.recovered_to = Some(episode.recover);
@@ -262,7 +346,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     self.happenings.push_back(Happening::RecoveryEnded);
                 }
             }
-            Mode::Loss { recover } if self.una >= *recover => {
+            Mode::Loss { recover } if una >= *recover => {
                 self.recovered_to = Some(*recover);
                 self.mode = Mode::Open;
                 self.undo.until = self.nxt;
@@ -280,13 +364,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Finds losses and answers them.
     fn note_losses(&mut self, now: Time, progress: &Progress) {
         self.lost.clear();
+        let timed_out = self.rules.as_linux && matches!(self.mode, Mode::Loss { .. });
+        let resent = if timed_out { self.board.resent_segments() } else { 0 };
         match self.recovery {
             Recovery::Rack => {
                 // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
                 if !self.rack.reordering_seen {
                     self.board.mark_lost_by_sacks(&mut self.lost);
                 }
-                self.mark_overdue(now);
+                // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.
+                let advanced = core::mem::take(&mut self.rack.advanced);
+                if advanced || !self.rules.as_linux {
+                    self.mark_overdue(now);
+                }
+                self.rack.timed = advanced && self.reorder_at.is_some();
             }
             Recovery::Sack => {
                 if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
@@ -306,8 +397,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     self.happenings.push_back(Happening::RecoveryEnded);
                 }
                 // RFC 6582 section 3.2 step 1: the duplicates of an episode's own retransmissions start no new one.
-                let fresh = self.recovered_to != Some(self.una);
-                let enough = self.dupacks == DUP_THRESH || early;
+                let fresh = self.recovered_to != Some(self.una) || self.rules.as_linux;
+                let enough = if self.rules.as_linux {
+                    self.dupacks >= self.rack.reordering
+                } else {
+                    self.dupacks == DUP_THRESH || early
+                };
                 if enough && progress.duplicate && fresh && matches!(self.mode, Mode::Open) {
                     self.board.mark_head_lost(true, &mut self.lost);
                 }
@@ -315,7 +410,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         if matches!(self.mode, Mode::Recovery(_)) {
             self.go_on_recovering(now, progress);
-        } else if matches!(self.mode, Mode::Open) && self.board.has_lost() {
+        } else if matches!(self.mode, Mode::Open) && self.board.has_lost()
+            || timed_out && self.board.resent_segments() < resent
+        {
+            // Linux leaves the state after a timeout, too, once what was sent again is lost (`FLAG_LOST_RETRANS`).
             self.begin_recovery(now, progress);
         }
     }
@@ -326,13 +424,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             || self.board.sacked_segments() >= DUP_THRESH;
         let patience = self.rack.patience(self.rtt.srtt(), self.rtt.min(), eager);
         let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
-        let more = if self.rules.as_linux { LEAST_TIMEOUT } else { Span::ZERO };
-        self.reorder_at = overdue.next.map(|sent_at| sent_at + patience + more);
+        self.reorder_at = if self.rules.as_linux {
+            // `tcp_rack_detect_loss` waits for all of them.
+            self.board.last_before(self.rack.newest).map(|sent_at| sent_at + patience + LEAST_TIMEOUT)
+        } else {
+            overdue.next.map(|sent_at| sent_at + patience)
+        };
     }
 
     /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
     pub(super) fn begin_recovery_by_timer(&mut self, now: Time) {
-        self.begin_recovery(now, &Progress::default());
+        // `tcp_rack_reo_timeout` counts one segment as delivered.
+        let bytes = if self.rules.as_linux { self.mss.get() } else { 0 };
+        self.begin_recovery(now, &Progress { bytes, ..Progress::default() });
     }
 
     fn begin_recovery(&mut self, now: Time, progress: &Progress) {
@@ -349,8 +453,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Recovery::Rack => {
                 let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);
                 let mut prr = if self.rules.as_linux {
-                    // `prior_cwnd`.
-                    Prr::begin(prior, Bytes::ZERO, Bytes::ZERO)
+                    Prr::begin_as_linux(prior)
                 } else {
                     Prr::begin(outstanding, sacked_before, Bytes::new(progress.advanced))
                 };
@@ -358,6 +461,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 Budget::Proportional(prr)
             }
             Recovery::Sack => Budget::Pipe,
+            Recovery::NewReno if self.rules.as_linux => {
+                let mut prr = Prr::begin_as_linux(prior);
+                prr.on_ack(&self.prr_ack(progress));
+                Budget::Proportional(prr)
+            }
             Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
                 Budget::Inflated { by: self.signed(DUP_THRESH) }
             }
@@ -387,9 +495,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(super) fn prr_ack(&self, progress: &Progress) -> PrrAck {
+        let (told, new) = if self.counts_duplicates() {
+            (self.mss * self.dupacks, self.mss * u64::from(progress.duplicate))
+        } else {
+            (Bytes::ZERO, Bytes::ZERO)
+        };
         PrrAck {
-            delivered: Bytes::new(progress.bytes),
-            pipe: self.board.pipe(),
+            delivered: Bytes::new(progress.bytes) + new,
+            pipe: self.board.pipe() - told,
             ssthresh: self.plan.window,
             safe: progress.advanced > 0 && self.lost.is_empty(),
             mss: self.mss,
@@ -398,6 +511,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// An ACK in the middle of a recovery.
     fn go_on_recovering(&mut self, now: Time, progress: &Progress) {
+        let held = matches!(self.mode, Mode::Recovery(episode) if self.una >= episode.recover);
+        if self.counts_duplicates() && progress.advanced > 0 && !held {
+            // `tcp_newreno_mark_lost`.
+            self.board.mark_head_lost(true, &mut self.lost);
+        }
         if !self.lost.is_empty() {
             self.tell_lost(now);
         }
@@ -461,7 +579,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn limited_transmit(&mut self) {
         // Vegas has something better than to wait for the third.
         let by_hand = !matches!(self.recovery, Recovery::Rack | Recovery::Sack | Recovery::Vegas);
-        if by_hand && matches!(self.mode, Mode::Open) {
+        if self.counts_duplicates() {
+            self.extra = self.dupacks;
+        } else if by_hand && matches!(self.mode, Mode::Open) {
             self.extra = self.dupacks.min(DUP_THRESH - 1);
         }
     }
@@ -472,6 +592,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.probe_at = None;
             self.reorder_at = None;
             return;
+        }
+        if self.rules.as_linux {
+            return self.restart_timers_as_linux(now, progress);
         }
         if progress.advanced == 0 {
             return;
@@ -484,6 +607,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if !keep {
             self.rto_at = Some(now + self.rtt.rto());
         }
-        self.schedule_probe(now);
+        self.schedule_probe(now, self.rto_at);
     }
 }

@@ -46,7 +46,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 Next::New { len, fin } => self.nxt + u64::from(len) + u64::from(fin),
             };
             self.probe = Some(Probe { end, retransmission: matches!(next, Next::Again(_)) });
-            let outgoing = self.send(now, next);
+            let outgoing = self.send_as(now, next, self.rules.as_linux);
+            self.probe_at = None;
             // RFC 8985 section 7.3: the timer is armed anew.
             self.rto_at = Some(now + self.rtt.rto());
             return Some(outgoing);
@@ -54,6 +55,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let idle = self.nxt == self.una && self.backlog() > 0 && self.window_edge > self.nxt;
         if idle && !self.idle_served {
             self.restart_if_idle(now);
+        }
+        if self.new_first {
+            if let Some(next) = self.new_data(now) {
+                return Some(self.send(now, next));
+            }
+            if matches!(self.mode, Mode::Loss { recover } if self.nxt > recover) {
+                return None;
+            }
+            (self.new_first, self.undo.frto) = (false, false);
         }
         if let Some(range) = self.retransmission().filter(|_| self.pacer.train_left() == 0) {
             let bytes = Bytes::new(u64::from(range.len));
@@ -95,7 +105,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// New data, or, when there is none, RFC 6675's last resorts. Notes what limits sending.
     fn new_data(&mut self, now: Time) -> Option<Next> {
-        let Some((len, fin)) = self.next_new(now) else {
+        let Some((len, fin)) = self.next_new(now, false) else {
             return self.last_resort(now);
         };
         let bytes = Bytes::new(u64::from(len));
@@ -110,15 +120,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// The length of the next new segment and whether the FIN goes with it; `None` when the application or the
-    /// receiver is the limit.
-    fn next_new(&mut self, now: Time) -> Option<(u16, bool)> {
+    /// receiver is the limit. A probe asks for one segment whatever the congestion window.
+    fn next_new(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
         let backlog = self.backlog();
         if backlog == 0 {
             self.limit = SendLimit::App;
             return (self.fin && self.nxt == self.written).then_some((0, true));
         }
         if self.queue.is_some() {
-            return self.next_of_burst(now);
+            return self.next_of_burst(now, probing);
         }
         let full = self.mss.get().saturating_sub(self.option_room()).max(1).min(backlog);
         let room = self.window_edge.saturating_sub(self.nxt);
@@ -137,8 +147,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// The same with offload: the queue looks at the windows itself.
-    fn next_of_burst(&mut self, now: Time) -> Option<(u16, bool)> {
-        let situation = self.situation(now);
+    fn next_of_burst(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
+        let situation = Situation { probing, ..self.situation(now) };
         let next = self.queue.as_mut()?.next(&situation);
         match next {
             Ok(len) => {
@@ -186,6 +196,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             head_sent: self.board.head_sent(),
             recovering: !matches!(self.mode, Mode::Open),
             fin: self.fin,
+            probing: false,
+            one_by_one: self.counts_duplicates() && self.recovering(),
         }
     }
 
@@ -264,8 +276,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// segment.
     fn tail_probe(&mut self, now: Time) -> Option<Next> {
         let limit = self.limit;
-        let new =
-            self.next_new(now).filter(|(len, _)| *len > 0 && self.plan.pacing != firstflight::Pacing::Hold);
+        let new = self
+            .next_new(now, true)
+            .filter(|(len, _)| *len > 0 && self.plan.pacing != firstflight::Pacing::Hold);
         self.limit = limit;
         match new {
             Some((len, fin)) if self.pacer.train_left() == 0 => Some(Next::New { len, fin }),
@@ -275,6 +288,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Puts a segment on the wire and on the scoreboard.
     fn send(&mut self, now: Time, next: Next) -> Outgoing {
+        self.send_as(now, next, false)
+    }
+
+    /// The same for a probe, if `probing`.
+    fn send_as(&mut self, now: Time, next: Next, probing: bool) -> Outgoing {
         let (start, len, fin, retransmission) = match next {
             Next::Again(range) => (range.start, range.len, range.fin, true),
             Next::New { len, fin } => (self.nxt, len, fin, false),
@@ -313,7 +331,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.tell(now, &Event::Sent(sent));
         match next {
             Next::Again(range) => {
-                self.board.resent(&range, &how);
+                if probing {
+                    self.board.probed(&range, &how);
+                } else {
+                    self.board.resent(&range, &how);
+                }
                 self.retransmissions += u64::from(len > 0);
                 let end = start + u64::from(len) + u64::from(fin);
                 self.undo.note_resent(start, end, clock::stamp(now));
@@ -328,11 +350,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.packets_sent += u64::from(len > 0);
         self.last_sent = Some(now);
         self.idle_served = false;
-        if self.rto_at.is_none() {
+        // Linux counts anew when the first segment is sent again (`tcp_xmit_retransmit_queue`).
+        let again = retransmission && self.rules.as_linux && start == self.una && self.reorder_at.is_none();
+        if self.rto_at.is_none() || again {
             self.rto_at = Some(now + self.rtt.rto());
         }
         if !retransmission {
-            self.schedule_probe(now);
+            let timeout = if self.rules.as_linux { self.timeout_of_head(now) } else { self.rto_at };
+            self.schedule_probe(now, timeout);
         }
         let cwr = !retransmission && core::mem::take(&mut self.cwr_due);
         let (end, mss) = (start + u64::from(len), self.mss.get());

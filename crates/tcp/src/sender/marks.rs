@@ -1,6 +1,6 @@
 //! ECN marks: one reduction a window of data, and what the next new data says of it.
 
-use firstflight::{Avoidance, Bytes, Event, Startup, Time};
+use firstflight::{Avoidance, Event, Startup, Time};
 
 use super::Sender;
 use super::ack::Progress;
@@ -20,7 +20,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             let prior = self.plan.window;
             self.tell(now, &Event::Marked);
             self.reducing_for_marks = true;
-            self.reduction = self.rules.as_linux.then(|| Prr::begin(prior, Bytes::ZERO, Bytes::ZERO));
+            self.reduction = self.rules.as_linux.then(|| Prr::begin_as_linux(prior));
         }
     }
 

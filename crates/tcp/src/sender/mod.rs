@@ -15,6 +15,7 @@ mod rack;
 mod rate;
 mod recovery;
 mod rtt;
+mod rtt_linux;
 mod scoreboard;
 mod spurious;
 mod timers;
@@ -105,6 +106,8 @@ pub(crate) struct Sender<S, R, A> {
     unanswered_probes: u32,
     probe: Option<Probe>,
     probe_due: bool,
+    /// After a timeout that F-RTO looks at, new data leaves before anything is sent again.
+    new_first: bool,
     established: bool,
     approved: Approved,
     /// Where what was written is cut as for segmentation offload.
@@ -137,13 +140,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             plan: Plan::ack_clocked(mss, None),
             pacer: Pacer::new(),
             board: Scoreboard::new(config.recovery == Recovery::Rack),
-            rtt: RttEstimator::new(config.min_rto),
+            rtt: if config.as_linux { RttEstimator::as_linux() } else { RttEstimator::new(config.min_rto) },
             rate: RateSampler::default(),
             rack: Rack::default(),
             mode: Mode::Open,
             undo: Undo::default(),
             recovery: config.recovery,
-            rules: Rules { probes_tail: config.tail_loss_probe, as_linux: config.as_linux },
+            rules: Rules {
+                probes_tail: config.tail_loss_probe,
+                frto: config.frto,
+                as_linux: config.as_linux,
+            },
             usage: Usage::default(),
             reduction: None,
             mss,
@@ -179,6 +186,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             unanswered_probes: 0,
             probe: None,
             probe_due: false,
+            new_first: false,
             established: false,
             approved: Approved::default(),
             queue: config.offload.map(offload::Queue::new),
@@ -214,7 +222,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.ecn = agreed.ecn;
         if let Some(rtt) = agreed.rtt {
-            self.rtt.sample(rtt);
+            self.rtt.sample_as_linux(rtt, rtt, 0, 0);
         } else if agreed.syn_lost {
             self.rtt.syn_was_lost();
         }
@@ -405,6 +413,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     probes_tail: bool,
+    frto: bool,
     as_linux: bool,
 }
 

@@ -109,6 +109,12 @@ pub(super) struct Situation {
     pub(super) recovering: bool,
     /// A FIN follows all that was written.
     pub(super) fin: bool,
+    /// A tail loss probe asks: one segment leaves whatever the congestion window, and waits for nothing
+    /// (`tcp_send_loss_probe`).
+    pub(super) probing: bool,
+    /// What is sent again leaves one by one: without SACK only the first segment is known to be lost, and is parted from
+    /// its burst (`tcp_newreno_mark_lost`).
+    pub(super) one_by_one: bool,
 }
 
 impl Queue {
@@ -151,7 +157,7 @@ impl Queue {
         self.burst = None;
         let mut limit = Limit::Application;
         loop {
-            if self.tries != Try::Nothing {
+            if self.tries != Try::Nothing || at.probing {
                 match self.begin_burst(at) {
                     Ok(len) => return Ok(len),
                     Err(why) => limit = why,
@@ -204,7 +210,8 @@ impl Queue {
         }
         self.again = None;
         let buffer = self.cuts.range(start + 1..).next().map_or(end, |cut| *cut);
-        let most = at.cwnd.saturating_sub(at.in_flight).min(self.most_segments(at)).max(1);
+        let most = if at.one_by_one { 1 } else { self.most_segments(at) };
+        let most = at.cwnd.saturating_sub(at.in_flight).min(most).max(1);
         let burst = buffer.min(start + most * at.mss).max(end);
         self.cuts.insert(burst);
         if burst > end {
@@ -239,11 +246,11 @@ impl Queue {
     fn begin_burst(&mut self, at: &Situation) -> Result<u64, Limit> {
         let Some(&Buffer { end, .. }) = self.buffers.front() else { return Err(Limit::Application) };
         // `tcp_cwnd_test`: at least two bursts a window.
-        if at.in_flight >= at.cwnd {
+        if at.in_flight >= at.cwnd && !at.probing {
             return Err(Limit::Window);
         }
         let most = self.most_segments(at);
-        let quota = (at.cwnd / 2).max(1).min(at.cwnd - at.in_flight).min(most);
+        let quota = if at.probing { 1 } else { (at.cwnd / 2).max(1).min(at.cwnd - at.in_flight).min(most) };
         self.grow_head(quota * at.mss - (end - at.nxt).min(quota * at.mss));
         let Some(&Buffer { end, .. }) = self.buffers.front() else { return Err(Limit::Application) };
         let last = self.buffers.len() == 1;
@@ -253,12 +260,12 @@ impl Queue {
             return Err(Limit::Receiver);
         }
         // In the middle of a write nothing waits for a full segment (`TCP_NAGLE_PUSH`).
-        let patient = last && !self.begun && !at.fin;
+        let patient = last && !self.begun && !at.fin && !at.probing;
         if len <= at.mss {
             if patient && self.waits(len < at.mss, at) {
                 return Err(Limit::Application);
             }
-        } else if self.tries != Try::One && self.defers(at, len, last, most) {
+        } else if self.tries != Try::One && !at.probing && self.defers(at, len, last, most) {
             return Err(Limit::Window);
         }
         let take = if len > at.mss { self.split_point(at, len, last, quota, patient) } else { len };
@@ -343,6 +350,10 @@ impl Queue {
     fn take_in(&mut self, at: &Situation) -> bool {
         let size = buffer_size(at);
         while let Some(left) = self.writes.front().copied() {
+            // Who waits for memory sleeps until there is enough, be there room in the last buffer or not.
+            if self.waits && !self.has_room(at.una) {
+                return false;
+            }
             let begin = self.buffers.len().checked_sub(2).map_or(at.nxt, |before| self.buffers[before].end);
             let tail = self.buffers.back().map(|tail| tail.end - begin.max(at.nxt));
             let room = tail.map_or(0, |len| size.saturating_sub(len));
@@ -396,6 +407,11 @@ impl Queue {
     /// Bytes written that found no room.
     pub(super) fn untaken(&self) -> u64 {
         self.writes.iter().sum()
+    }
+
+    /// Timers push no new data, a probe aside: what was put off waits for an ACK or a write.
+    pub(super) fn wait(&mut self) {
+        self.tries = Try::Nothing;
     }
 
     /// Gives up what found no room.

@@ -13,6 +13,8 @@ pub(crate) struct Prr {
     out: u64,
     /// The window that the last ACK gave.
     window: Bytes,
+    /// Whether a part of a segment that is due counts as one: Linux counts segments.
+    whole: bool,
 }
 
 /// What one ACK tells.
@@ -38,15 +40,18 @@ impl Prr {
         Self { recover_flight, ..Self::default() }
     }
 
+    /// The same as Linux has it (`tcp_init_cwnd_reduction`): in whole segments, and of the window that was reduced.
+    pub(crate) fn begin_as_linux(prior_window: Bytes) -> Self {
+        Self { whole: true, ..Self::begin(prior_window, Bytes::ZERO, Bytes::ZERO) }
+    }
+
     /// RFC 9937 section 6.2: the window after this ACK. It holds a segment at least: less would say that nothing may
     /// leave, and an empty pipe always takes one.
     pub(crate) fn on_ack(&mut self, ack: &PrrAck) {
         self.delivered += ack.delivered.get();
         let (pipe, ssthresh, mss) = (ack.pipe.get(), ack.ssthresh.get(), ack.mss.get());
         let mut count = if pipe > ssthresh {
-            let due =
-                (u128::from(self.delivered) * u128::from(ssthresh)).div_ceil(u128::from(self.recover_flight));
-            u64::try_from(due).unwrap_or(u64::MAX).saturating_sub(self.out)
+            self.due(ssthresh, mss).saturating_sub(self.out)
         } else {
             let mut count = self.delivered.saturating_sub(self.out).max(ack.delivered.get());
             if ack.safe {
@@ -59,6 +64,15 @@ impl Prr {
             count = count.max(mss);
         }
         self.window = Bytes::new((pipe + count).max(mss));
+    }
+
+    /// What may have left by now, to come down to `ssthresh` in step with what is delivered.
+    fn due(&self, ssthresh: u64, mss: u64) -> u64 {
+        let unit = if self.whole { mss.max(1) } else { 1 };
+        let count = |bytes: u64| u128::from(bytes / unit);
+        let flight = count(self.recover_flight).max(1);
+        let due = (count(self.delivered) * count(ssthresh)).div_ceil(flight);
+        u64::try_from(due * u128::from(unit)).unwrap_or(u64::MAX)
     }
 
     /// Data left.
@@ -97,6 +111,20 @@ mod tests {
             }
         }
         assert_eq!(sent, 20);
+    }
+
+    #[test]
+    fn linux_rounds_what_is_due_up_to_a_segment() {
+        let mut prr = Prr::begin_as_linux(MSS * 15);
+        prr.on_ack(&ack(13, 10, false));
+        assert_eq!(prr.window(), MSS * 14, "the fast retransmit");
+        prr.sent(MSS);
+        // 2 x 10 / 15 segments are due: the second is.
+        prr.on_ack(&ack(13, 10, false));
+        assert_eq!(prr.window(), MSS * 14);
+        prr.sent(MSS);
+        prr.on_ack(&ack(13, 10, false));
+        assert_eq!(prr.window(), MSS * 13);
     }
 
     #[test]

@@ -22,6 +22,10 @@ pub(crate) struct Rack {
     /// The most recently sent packet that was delivered. Packet numbers order transmissions exactly, where
     /// the RFC, having none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
     pub(crate) newest: u64,
+    /// Whether anything was delivered since losses were looked for.
+    pub(crate) advanced: bool,
+    /// Whether the last ACK set the reordering timer.
+    pub(crate) timed: bool,
     /// `RACK.rtt`: its round trip.
     rtt: Span,
     /// The highest sequence delivered (`RACK.fack`).
@@ -38,6 +42,8 @@ impl Default for Rack {
     fn default() -> Self {
         Self {
             newest: 0,
+            advanced: false,
+            timed: false,
             rtt: Span::ZERO,
             fack: 0,
             reordering_seen: false,
@@ -49,22 +55,26 @@ impl Default for Rack {
 
 impl Rack {
     /// RFC 8985 section 6.2 steps 2 and 3: a segment was delivered at `now`.
-    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival, any_rtt: bool) {
+    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival, as_linux: bool) {
         let rtt = now.since(arrival.delivered.sent_at);
-        if !arrival.delivered.retransmitted && arrival.end < self.fack {
-            self.reordering_seen = true;
-        }
+        self.reordering_seen |= if as_linux {
+            // `tcp_check_sack_reordering`: what one ACK tells of is not late against the rest of it.
+            self.reorderings_seen > 0
+        } else {
+            !arrival.delivered.retransmitted && arrival.end < self.fack
+        };
         self.fack = self.fack.max(arrival.end);
         // A retransmission answered faster than any round trip was answered by its original.
         if arrival.delivered.retransmitted && min_rtt.is_some_and(|min| rtt < min) {
             return;
         }
         let newer = arrival.delivered.packet > self.newest;
+        self.advanced = true;
         if newer {
             self.newest = arrival.delivered.packet;
         }
         // `tcp_rack_advance` takes the round trip of whatever it sees last.
-        if newer || any_rtt {
+        if newer || as_linux {
             self.rtt = rtt;
         }
     }
@@ -86,10 +96,14 @@ impl Rack {
     /// (Linux `tcp_check_sack_reordering`).
     pub(crate) fn note_late(&mut self, start: u64, mss: Bytes) {
         if start < self.fack {
-            self.reordering =
-                self.reordering.max((self.fack - start).div_ceil(mss.get())).min(MOST_REORDERING);
-            self.reorderings_seen += 1;
+            self.note_degree(self.reordering.max((self.fack - start).div_ceil(mss.get())));
         }
+    }
+
+    /// Something arrived late by `degree` segments.
+    pub(crate) fn note_degree(&mut self, degree: u64) {
+        self.reordering = degree.min(MOST_REORDERING);
+        self.reorderings_seen += 1;
     }
 }
 

@@ -2,6 +2,8 @@
 
 use firstflight::Span;
 
+use super::rtt_linux::LinuxEstimator;
+
 /// RFC 6298 section 2.1: before any sample.
 const INITIAL_RTO: Span = Span::from_secs(1);
 /// RFC 6298 section 5.7: after a lost SYN.
@@ -10,6 +12,8 @@ const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
 const LEAST_VARIATION: Span = Span::from_millis(200);
 /// RFC 6298 section 2.5: a maximum may be placed on the RTO, of at least 60 seconds.
 const MAX_RTO: Span = Span::from_secs(60);
+/// Linux `TCP_RTO_MAX`.
+const MAX_RTO_OF_LINUX: Span = Span::from_secs(120);
 
 /// Smoothed round-trip time, its variation, and the timeout made of them.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,7 @@ pub(crate) struct RttEstimator {
     min_rto: Span,
     base: Span,
     backoff: u32,
+    linux: Option<LinuxEstimator>,
 }
 
 impl RttEstimator {
@@ -33,7 +38,26 @@ impl RttEstimator {
             min_rto,
             base: INITIAL_RTO.max(min_rto),
             backoff: 0,
+            linux: None,
         }
+    }
+
+    /// One that estimates as Linux does.
+    pub(crate) fn as_linux() -> Self {
+        Self { linux: Some(LinuxEstimator::default()), ..Self::new(Span::ZERO) }
+    }
+
+    /// A sample for the estimate, of the oldest segment that an ACK acknowledges, and the newest one's round trip, which
+    /// the least is taken of (Linux `tcp_ack_update_rtt`); `una` to `nxt` is outstanding.
+    pub(crate) fn sample_as_linux(&mut self, rtt: Span, newest: Span, una: u64, nxt: u64) {
+        let Some(linux) = &mut self.linux else { return self.sample(newest) };
+        linux.sample(rtt, una, nxt);
+        self.latest = Some(newest);
+        self.min = Some(self.min.map_or(newest, |min| min.min(newest)));
+        self.srtt = Some(linux.smoothed());
+        self.rttvar = linux.deviation();
+        self.base = linux.timeout();
+        self.backoff = 0;
     }
 
     /// RFC 6298 sections 2.2 and 2.3: alpha = 1/8, beta = 1/4, K = 4.
@@ -66,8 +90,8 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// New data was acknowledged: the path is alive (Karn's algorithm keeps the back-off only until a new
-    /// sample; Linux and ns-2 clear it on an advance, and so do we).
+    /// New data was acknowledged: the path is alive. Karn's algorithm and Linux keep the back-off until there is a new
+    /// sample; ns-2 clears it on an advance, and so do we.
     pub(crate) fn clear_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -78,7 +102,8 @@ impl RttEstimator {
     }
 
     pub(crate) fn rto(&self) -> Span {
-        (self.base * (1 << self.backoff)).min(MAX_RTO.max(self.min_rto))
+        let most = if self.linux.is_some() { MAX_RTO_OF_LINUX } else { MAX_RTO.max(self.min_rto) };
+        (self.base * (1 << self.backoff)).min(most)
     }
 
     /// How often the timeout was doubled.

@@ -469,6 +469,21 @@ impl Scoreboard {
         Overdue::default()
     }
 
+    /// When the last of the segments in the network that were sent before packet `newest` left.
+    pub(crate) fn last_before(&self, newest: u64) -> Option<Time> {
+        let live = self.order.iter().filter_map(|&slot| self.live(slot)).map(|index| self.at(index));
+        live.take_while(|record| self.number(record.packet) < newest).last().map(|record| record.sent_at)
+    }
+
+    /// A range left as a tail loss probe, as Linux counts it: what was not found lost is not sent again by recovery.
+    pub(crate) fn probed(&mut self, range: &Range, how: &Transmission) {
+        let was = self.at(range.index).fate;
+        self.resent(range, how);
+        if was == Fate::Sent {
+            self.at_mut(range.index).fate = was;
+        }
+    }
+
     /// The record of a transmission, if it is still the segment's newest and in the network.
     fn live(&self, slot: Slot) -> Option<u64> {
         let index = self.base + u64::from(slot.index.wrapping_sub(low(self.base)));

@@ -31,8 +31,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let answers_the_original = progress.advanced > 0
             && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
             && matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp));
-        // RFC 5682: data sent before the timeout, and not again, arrives.
+        // RFC 5682: data sent before the timeout, and not again, arrives. Without SACK it may have arrived long before, and
+        // an ACK that also covers what was sent again says nothing.
+        let covers_resent = self.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
         let originals_arrive = self.undo.frto
+            && !(covers_resent && self.counts_duplicates())
             && matches!(self.mode, Mode::Loss { recover } if self.arrivals.iter()
                 .any(|arrival| !arrival.delivered.retransmitted && arrival.end <= recover));
         if !(all_were_duplicates || answers_the_original || originals_arrive) {
@@ -46,6 +49,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.board.unmark_lost();
         self.undone += 1;
         self.tell(now, &Event::SpuriousLoss);
+    }
+
+    /// RFC 5682 section 3.1 as Linux has it (`tcp_process_loss`): the first ACK after a timeout that advances lets new data
+    /// leave before anything is sent again; then SACKs or duplicates say that the loss was real.
+    pub(super) fn look_at_timeout(&mut self, progress: &Progress) {
+        self.new_first = false;
+        let more = self.nxt < self.written && self.window_edge > self.nxt;
+        let Mode::Loss { recover } = &mut self.mode else { return };
+        if !self.undo.frto {
+            return;
+        }
+        if self.nxt > *recover {
+            self.undo.frto = progress.sacked == 0 && !progress.duplicate;
+        } else if progress.advanced > 0 && self.una < *recover {
+            *recover = self.nxt;
+            self.new_first = more;
+            self.undo.frto = more;
+        }
     }
 
     /// RFC 8985 section 7.4.2: what the answer to a tail loss probe says. A probe that repeated the last segment

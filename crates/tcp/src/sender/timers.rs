@@ -2,6 +2,7 @@
 
 use firstflight::{Avoidance, Event, Span, Startup, Time};
 
+use super::ack::Progress;
 use super::rack::{LEAST_TIMEOUT, probe_timeout};
 use super::recovery::{Mode, Undo};
 use super::{GIVE_UP_AFTER, Sender};
@@ -19,6 +20,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Serves whatever is due. Says whether the connection is to be given up.
     pub(crate) fn on_timer(&mut self, now: Time) -> bool {
+        if let Some(queue) = &mut self.queue {
+            queue.wait();
+        }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.reorder_at) {
             self.reorder_at = None;
@@ -33,7 +37,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
         } else if due(self.probe_at) {
             self.probe_at = None;
-            self.probe_due = !self.board.is_empty();
+            if self.rules.as_linux && self.probe.is_some() {
+                // `tcp_send_loss_probe`: one is out, and the timeout takes its turn.
+                self.rto_at = self.timeout_of_head(now).or(Some(now));
+            } else {
+                self.probe_due = !self.board.is_empty();
+            }
         }
         if due(self.persist_at) {
             self.persist_at = None;
@@ -56,7 +65,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         match self.mode {
             Mode::Open if self.board.has_lost() => self.begin_recovery_by_timer(now),
             Mode::Recovery(_) if !self.lost.is_empty() => self.tell_lost(now),
+            Mode::Loss { .. } if self.rules.as_linux && !self.lost.is_empty() => {
+                self.begin_recovery_by_timer(now)
+            }
             Mode::Open | Mode::Recovery(_) | Mode::Loss { .. } => {}
+        }
+        if self.rules.as_linux {
+            self.rto_at = self.timeout_of_head(now).or(Some(now));
         }
         self.put_lists_away();
     }
@@ -68,11 +83,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.consecutive_timeouts += 1;
         let repeated = self.consecutive_timeouts > 1;
         let first_sign = matches!(self.mode, Mode::Open);
+        let answered = repeated || self.rules.as_linux && self.is_reducing();
         if self.recovering() {
             self.happenings.push_back(Happening::RecoveryEnded);
         }
         self.happenings.push_back(Happening::TimedOut);
-        self.tell(now, &Event::TimedOut { repeated });
+        self.tell(now, &Event::TimedOut { repeated: answered });
         let forget = self.recovery == Recovery::Ns2Sack1 || self.board.head_sacked();
         self.board.mark_all_lost(forget);
         self.mode = Mode::Loss { recover: self.nxt };
@@ -84,30 +100,73 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.forced = true;
         self.probe = None;
         self.reorder_at = None;
-        // RFC 5682 needs SACK to tell originals apart on one ACK, and a timeout that was the first sign of loss.
-        let frto = self.recovery == Recovery::Rack && first_sign;
-        if !repeated {
+        // RFC 5682 needs SACK to tell originals apart on one ACK, and a timeout that was the first sign of loss. Linux does
+        // it without SACK, too, and again on each timeout in a row (`tcp_enter_loss`).
+        let asked = if self.rules.as_linux {
+            first_sign || repeated
+        } else {
+            self.recovery == Recovery::Rack && first_sign
+        };
+        let frto = self.rules.frto && asked;
+        self.new_first = false;
+        if !answered {
             self.undo = Undo { armed: true, frto, ..Undo::default() };
+        } else if self.rules.as_linux {
+            self.undo.frto = frto;
+        }
+    }
+
+    /// Whether a loss or a mark of the window that is out was answered by a reduction already, which a timeout does not
+    /// repeat there (`tcp_enter_loss`).
+    fn is_reducing(&self) -> bool {
+        match self.mode {
+            Mode::Recovery(episode) => self.una < episode.recover,
+            Mode::Open => self.reducing_for_marks && self.una < self.cwr_until,
+            Mode::Loss { .. } => false,
         }
     }
 
     /// RFC 8985 section 7.2: a probe is scheduled when new data is sent or acknowledged, with SACK, outside of
-    /// recovery, with nothing SACKed and no probe unanswered.
-    pub(super) fn schedule_probe(&mut self, now: Time) {
+    /// recovery, with nothing SACKed and no probe unanswered. It comes no later than the `timeout`, which it puts off.
+    pub(super) fn schedule_probe(&mut self, now: Time, timeout: Option<Time>) {
         let wanted = self.recovery == Recovery::Rack
             && self.rules.probes_tail
             && matches!(self.mode, Mode::Open)
             && self.board.sacked_segments() == 0
-            && self.probe.is_none()
+            && (self.probe.is_none() || self.rules.as_linux)
             && !self.board.is_empty();
         self.probe_at = None;
         if wanted {
+            if self.rules.as_linux {
+                // One timer: the probe's takes the place of the reordering one.
+                self.reorder_at = None;
+            }
             let single = self.outstanding() <= self.mss;
             let more = if self.rules.as_linux && !single { LEAST_TIMEOUT } else { Span::ZERO };
             let at = now + probe_timeout(self.rtt.srtt(), single) + more;
-            // No later than the timeout, which it puts off.
-            self.probe_at = Some(self.rto_at.map_or(at, |rto| at.min(rto)));
+            self.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
         }
+    }
+
+    /// Linux has one timer for probe, reordering and timeout (`tcp_set_xmit_timer`, `tcp_rearm_rto`): where the timeout
+    /// takes the place of another, it counts from when the first outstanding segment left.
+    pub(super) fn restart_timers_as_linux(&mut self, now: Time, progress: &Progress) {
+        // A selective acknowledgement of what left before the first segment was last sent shows that the path lives.
+        let alive = self.board.head_sent().is_some_and(|sent_at| progress.rtt > Some(now.since(sent_at)));
+        if progress.advanced == 0 && !alive || self.rack.timed {
+            return;
+        }
+        self.reorder_at = None;
+        let another = self.probe_at.is_some() || progress.reordering;
+        let timeout = now + self.rtt.rto();
+        self.schedule_probe(now, Some(timeout));
+        let takes_over = another && self.probe_at.is_none();
+        self.rto_at = Some(if takes_over { self.timeout_of_head(now).unwrap_or(now) } else { timeout });
+    }
+
+    /// Linux `tcp_rto_delta_us`: when the first outstanding segment times out, if that lies ahead.
+    pub(super) fn timeout_of_head(&self, now: Time) -> Option<Time> {
+        self.board.head_sent().map(|sent_at| sent_at + self.rtt.rto()).filter(|at| *at > now)
     }
 
     /// Nothing is in flight and the peer's window is closed: probe it (RFC 9293 section 3.8.6.1).
@@ -115,6 +174,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let rto = self.rtt.rto() * (1 << self.persist_backoff.min(6));
         self.persist_backoff += 1;
         self.persist_at = Some(now + rto.min(firstflight::Span::from_secs(60)));
+    }
+
+    /// Linux `tcp_ack_probe`: the wait for the next probe begins again with each ACK.
+    pub(super) fn restart_persist(&mut self, now: Time) {
+        if self.persist_at.take().is_some() {
+            self.persist_backoff = self.persist_backoff.saturating_sub(1);
+            self.arm_persist(now);
+        }
     }
 
     /// Whether a zero-window probe is due; asking clears it.

@@ -20,6 +20,8 @@ fn fresh(cwnd: u64) -> Situation {
         head_sent: None,
         recovering: false,
         fin: false,
+        probing: false,
+        one_by_one: false,
     }
 }
 
@@ -143,4 +145,29 @@ fn beyond_the_limit_a_write_waits_until_a_third_is_free() {
     assert!(queue.untaken() < waits);
     queue.drop_untaken();
     assert_eq!(queue.untaken(), 0);
+}
+
+#[test]
+fn who_waits_for_memory_takes_no_room_in_the_last_buffer_either() {
+    let mut queue = Queue::new(Offload::default());
+    queue.set_limit(20_000);
+    queue.write(56_000);
+    let mut at = Situation { window_greatest: 64_000, ..fresh(10) };
+    send(&mut queue, &mut at);
+    let waits = queue.untaken();
+    assert!(waits > 0);
+    (at.una, at.in_flight, at.cwnd) = (10_000, 0, 20);
+    send(&mut queue, &mut at);
+    assert_eq!(queue.untaken(), waits, "30 KB that wait to be acknowledged are more than a third of 20 KB");
+}
+
+#[test]
+fn a_tail_loss_probe_is_one_segment_whatever_the_window() {
+    let mut queue = Queue::new(Offload::default());
+    queue.write(15_000);
+    let mut at = fresh(10);
+    send(&mut queue, &mut at);
+    assert_eq!(queue.next(&at), Err(Limit::Window));
+    at.probing = true;
+    assert_eq!(queue.next(&at), Ok(1_000));
 }

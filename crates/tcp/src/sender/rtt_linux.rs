@@ -1,0 +1,101 @@
+//! The round-trip estimator as Linux has it (`tcp_rtt_estimator`): RFC 6298's, but the variation rises slowly while the
+//! round trip falls, falls once a round trip, and is 50 ms at least, a fourth of the least timeout.
+
+use firstflight::Span;
+
+/// Linux `TCP_RTO_MIN`.
+const LEAST_TIMEOUT: i64 = 200_000_000;
+
+/// All in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LinuxEstimator {
+    /// `srtt_us`: eight times the smoothed round trip.
+    srtt: i64,
+    /// `mdev_us`: four times the mean deviation.
+    deviation: i64,
+    /// `mdev_max_us`: the greatest of it in this round trip.
+    greatest: i64,
+    /// `rttvar_us`: what the timeout adds to the smoothed round trip.
+    variation: i64,
+    /// `rtt_seq`: when this is acknowledged, a new round trip counts.
+    until: u64,
+}
+
+impl LinuxEstimator {
+    /// A sample, `una` to `nxt` being outstanding.
+    pub(super) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
+        let rtt = i64::try_from(rtt.nanos()).unwrap_or(i64::MAX / 16).min(i64::MAX / 16);
+        if self.srtt == 0 {
+            self.srtt = (rtt * 8).max(1);
+            self.deviation = rtt * 2;
+            self.variation = self.deviation.max(LEAST_TIMEOUT);
+            self.greatest = self.variation;
+            self.until = nxt;
+            return;
+        }
+        let error = rtt - self.srtt / 8;
+        self.srtt = (self.srtt + error).max(1);
+        let more = error.abs() - self.deviation / 4;
+        self.deviation += if error < 0 && more > 0 { more / 8 } else { more };
+        if self.deviation > self.greatest {
+            self.greatest = self.deviation;
+            self.variation = self.variation.max(self.greatest);
+        }
+        if una > self.until {
+            if self.greatest < self.variation {
+                self.variation -= (self.variation - self.greatest) / 4;
+            }
+            self.until = nxt;
+            self.greatest = LEAST_TIMEOUT;
+        }
+    }
+
+    pub(super) fn smoothed(&self) -> Span {
+        span(self.srtt / 8)
+    }
+
+    pub(super) fn deviation(&self) -> Span {
+        span(self.deviation / 4)
+    }
+
+    /// The timeout (`tcp_set_rto`).
+    pub(super) fn timeout(&self) -> Span {
+        span(self.srtt / 8 + self.variation)
+    }
+}
+
+fn span(nanos: i64) -> Span {
+    Span::from_nanos(u64::try_from(nanos).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(samples: &[u64]) -> LinuxEstimator {
+        let mut estimator = LinuxEstimator::default();
+        let mut nxt = 0;
+        for sample in samples {
+            estimator.sample(Span::from_millis(*sample), nxt, nxt + 10);
+            nxt += 10;
+        }
+        estimator
+    }
+
+    #[test]
+    fn on_a_steady_path_the_timeout_is_the_round_trip_and_200_ms() {
+        assert_eq!(after(&[80]).timeout(), Span::from_millis(280));
+        assert_eq!(after(&[80; 40]).timeout(), Span::from_millis(280));
+    }
+
+    #[test]
+    fn a_longer_round_trip_moves_the_variation_at_once_and_a_shorter_one_by_an_eighth() {
+        // 4 x 200 = 800 ms of deviation at first; an error of 100 ms less a fourth of that is less than nothing.
+        assert_eq!(after(&[400, 500]).deviation(), Span::from_millis(175));
+        let (mut longer, mut shorter) = (after(&[100; 30]), after(&[100; 30]));
+        longer.sample(Span::from_millis(180), 300, 310);
+        shorter.sample(Span::from_millis(20), 300, 310);
+        assert!(longer.deviation() > shorter.deviation() * 5, "{longer:?} {shorter:?}");
+        assert_eq!((longer.smoothed(), shorter.smoothed()), (Span::from_millis(110), Span::from_millis(90)));
+    }
+}
