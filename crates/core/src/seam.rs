@@ -243,7 +243,7 @@ impl Ack<'_> {
         let mut told = sizes().fold(Bytes::ZERO, |sum, bytes| sum + bytes) - self.bytes;
         let fresh = sizes().filter(|&bytes| {
             let before = told >= bytes;
-            told = told - if before { bytes } else { Bytes::ZERO };
+            told -= if before { bytes } else { Bytes::ZERO };
             !before
         });
         fresh.count() as u64

@@ -66,7 +66,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Mode::Open if self.board.has_lost() => self.begin_recovery_by_timer(now),
             Mode::Recovery(_) if !self.lost.is_empty() => self.tell_lost(now),
             Mode::Loss { .. } if self.rules.as_linux && !self.lost.is_empty() => {
-                self.begin_recovery_by_timer(now)
+                self.begin_recovery_by_timer(now);
             }
             Mode::Open | Mode::Recovery(_) | Mode::Loss { .. } => {}
         }
