@@ -223,7 +223,6 @@ impl Attack {
         loop {
             let before = self.endpoint.snapshot();
             let Some(transmit) = self.endpoint.poll_transmit(self.now) else { break };
-            self.memory.note(&self.endpoint);
             let after = self.endpoint.snapshot();
             match transmit.sent {
                 None => empty += 1,

@@ -6,7 +6,7 @@ use firstflight::registry::{self, AnyController};
 use firstflight::schemes::Initial;
 use firstflight::{
     Ack, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Phase, Plan,
-    Rate, RttSample, SendLimit, Sent, Span, Time,
+    Rate, RttSample, SendLimit, Sent, Span, Tag, Time,
 };
 
 use crate::Source;
@@ -162,7 +162,12 @@ impl Flow {
     }
 
     fn reduction(&self, from: Bytes, before: &Plan) -> Reduced {
-        let train = matches!(before.pacing, Pacing::Train { .. });
+        let train = match before.pacing {
+            Pacing::Train { .. } => true,
+            // What is left of a train that the host could not send whole.
+            Pacing::Rate { .. } => self.names[0] == "paced" && before.tag != Tag::default(),
+            Pacing::AckClock | Pacing::Hold => false,
+        };
         let of_train = self.in_flight.iter().filter(|packet| packet.tag == before.tag);
         let left = of_train.fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
         Reduced {

@@ -70,14 +70,12 @@ impl Memory {
     /// What an empty connection may keep for work at hand.
     const CONSTANT: u64 = 64 * 1_024;
 
-    /// Takes note of what is outstanding now; to be said after every segment that left.
-    pub(crate) fn note(&mut self, endpoint: &Any) {
-        self.most = self.most.max(endpoint.info().outstanding);
-    }
-
-    /// Holds the endpoint against the law.
-    pub(crate) fn holds(self, endpoint: &Any, config: &Config) {
-        let mss = u64::from(endpoint.info().mss.min(config.mss).clamp(1, config.mss));
+    /// Holds the endpoint against the law. To be said once all has left that may leave: until then what is outstanding only
+    /// grows.
+    pub(crate) fn holds(&mut self, endpoint: &Any, config: &Config) {
+        let info = endpoint.info();
+        self.most = self.most.max(info.outstanding);
+        let mss = u64::from(info.mss.min(config.mss).clamp(1, config.mss));
         let ranges = config.receive_buffer / mss + Self::EXTRA_RANGES;
         let bound = self.most * Self::PER_SEGMENT + ranges * Self::PER_RANGE + Self::CONSTANT;
         let held = endpoint.memory() as u64;
