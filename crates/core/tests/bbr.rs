@@ -107,6 +107,26 @@ fn three_rounds_of_less_than_a_quarter_more_fill_the_pipe() {
 }
 
 #[test]
+fn rounds_that_end_with_a_part_of_a_packet_fill_the_pipe_too() {
+    let mut flow = start();
+    for _ in 0..8 {
+        flow.delivery_rate = Some(mbit(8));
+        flow.fill();
+        flow.wait(millis(100));
+        flow.path.una += 1;
+        flow.say(&Event::Acked(ack(false)));
+        flow.path.una -= 1;
+        for _ in 0..flow.in_flight() {
+            flow.ack_with(1, Some(millis(100)));
+        }
+        if flow.control.phase() == Phase::Avoidance {
+            break;
+        }
+    }
+    assert_eq!(flow.exits().first().map(|exit| exit.cause), Some(Cause::RateFlat));
+}
+
+#[test]
 fn the_drain_paces_at_half_the_rate_until_a_product_is_in_flight() {
     let mut flow = start();
     flow.delivery_rate = Some(mbit(8));

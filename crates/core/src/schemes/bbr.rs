@@ -58,6 +58,8 @@ pub struct Bbr {
     latest_before: Bytes32,
     losses: RoundLosses,
     flat_rounds: u8,
+    /// A round ended with an ACK that completed no packet: the next that did decides whether it was flat.
+    round_waits: bool,
     drain_rounds: u8,
     /// The initial window in segments.
     segments: u16,
@@ -96,6 +98,7 @@ impl Bbr {
             latest_before: Bytes32::ZERO,
             losses: RoundLosses::default(),
             flat_rounds: 0,
+            round_waits: false,
             drain_rounds: 0,
             segments: u16::try_from(initial.segments.max(1)).unwrap_or(u16::MAX),
             state: State::Closed,
@@ -182,14 +185,20 @@ impl Bbr {
                 return Some(Cause::Loss);
             }
         }
-        let rate = ack.delivery_rate.filter(|_| !is_starved(ack, path))?;
+        // The draft's rounds end with samples; ours may end with a part of a packet, if a receiver acknowledges those.
+        self.round_waits |= ack.round_ended;
+        let rate = ack.delivery_rate?;
+        let round_ended = core::mem::take(&mut self.round_waits);
+        if is_starved(ack, path) {
+            return None;
+        }
         let grown = |baseline: Rate| rate >= baseline.scale(GROWTH.0, GROWTH.1);
         if self.baseline.is_none_or(grown) {
             self.baseline = Some(rate);
             self.flat_rounds = 0;
             return None;
         }
-        self.flat_rounds += u8::from(ack.round_ended);
+        self.flat_rounds += u8::from(round_ended);
         (self.flat_rounds >= FLAT_ROUNDS).then_some(Cause::RateFlat)
     }
 
