@@ -168,10 +168,9 @@ impl Flow {
             Pacing::Rate { .. } => self.names[0] == "paced" && before.tag != Tag::default(),
             Pacing::AckClock | Pacing::Hold => false,
         };
-        let of_train = self.in_flight.iter().filter(|packet| packet.tag == before.tag);
-        let left = of_train.fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        let left = self.in_flight.iter().filter(|packet| packet.tag == before.tag).count() as u64;
         Reduced {
-            owed: if train { from.min(left) } else { from },
+            owed: if train { from.min(self.path.mss * left) } else { from },
             mss: self.path.mss,
             at: self.path.now,
             lapses: self.names[0] == "quick-start" || self.names[1] == "quick-start",

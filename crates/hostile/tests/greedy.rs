@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use firstflight::registry::{self, LawEntry, SchemeEntry};
 use firstflight::schemes::Initial;
-use firstflight::{Controller, Span, Time};
-use firstflight_tcp::{Config, Endpoint, Flags, Role, Segment};
+use firstflight::{Cause, Controller, Note, Span, Time};
+use firstflight_tcp::{Config, Endpoint, Flags, Happening, Role, Segment};
 
 const MSS: u16 = 1_000;
 const RTT: Span = Span::from_millis(100);
@@ -42,6 +42,11 @@ struct Race {
 impl Race {
     /// Bytes sent by each instant, against this receiver.
     fn run(&self, receiver: Receiver) -> Vec<(Time, u64)> {
+        self.run_over(GAP, WATCHED, receiver).0
+    }
+
+    /// The same over a bottleneck with this gap between packets and for so long, and the causes of the exits.
+    fn run_over(&self, gap: Span, watched: Span, receiver: Receiver) -> (Vec<(Time, u64)>, Vec<Cause>) {
         let initial = Initial { segments: 10, ssthresh: None };
         let startup = self.scheme.build(initial, &[]).expect("defaults are allowed");
         let restart = registry::restarts()[0].build(initial, &[]).expect("defaults are allowed");
@@ -53,12 +58,12 @@ impl Race {
         client.open(now);
         client.write(WRITTEN);
         let mut arrivals: BTreeMap<(Time, u64), Segment> = BTreeMap::new();
-        let (mut count, mut link_free, mut sent) = (0, begin, Vec::new());
+        let (mut count, mut link_free, mut sent, mut exits) = (0, begin, Vec::new(), Vec::new());
         loop {
             while let Some(transmit) = client.poll_transmit(now) {
                 let segment = transmit.segment;
                 if segment.len > 0 {
-                    link_free = link_free.max(now) + GAP;
+                    link_free = link_free.max(now) + gap;
                 }
                 for answer in answers(receiver, &segment) {
                     count += 1;
@@ -66,10 +71,14 @@ impl Race {
                 }
                 sent.push((now, client.snapshot().nxt));
             }
-            while client.poll_happening().is_some() {}
+            while let Some(happening) = client.poll_happening() {
+                if let Happening::Control(Note::Exited { exit, .. }) = happening {
+                    exits.push(exit.cause);
+                }
+            }
             let arrival = arrivals.first_key_value().map(|((at, _), _)| *at);
             let next = [arrival, client.next_timer()].into_iter().flatten().min();
-            let Some(at) = next.filter(|at| at.since(begin) <= WATCHED) else { return sent };
+            let Some(at) = next.filter(|at| at.since(begin) <= watched) else { return (sent, exits) };
             now = now.max(at);
             if let Some(entry) = arrivals.first_entry().filter(|entry| entry.key().0 <= now) {
                 client.on_segment(now, &entry.remove());
@@ -182,6 +191,21 @@ fn dividing_an_ack_speeds_nobody_up() {
         &[Receiver::Dividing(2), Receiver::Dividing(40)],
         Slack { bytes: u64::from(MSS), each_round: GAP },
     );
+}
+
+#[test]
+fn dividing_an_ack_keeps_nobody_in_start_up() {
+    // 10 Mbit/s: the pipe holds 120 segments, and its queue everything.
+    let (gap, watched) = (GAP * 10, Span::from_millis(2_500));
+    let mut kept = Vec::new();
+    for race in everyone().filter(|race| !race.timestamps) {
+        let (_, honest) = race.run_over(gap, watched, Receiver::Honest);
+        let (_, exits) = race.run_over(gap, watched, Receiver::Dividing(2));
+        if exits != honest {
+            kept.push(format!("{} before {}: {exits:?}, {honest:?}", race.scheme.name, race.law.name));
+        }
+    }
+    assert!(kept.is_empty(), "{}", kept.join("\n"));
 }
 
 #[test]
