@@ -3,7 +3,7 @@
 use firstflight_tcp::{Info, Trouble};
 
 use crate::code::Names;
-use crate::kernel::{self, Kernel};
+use crate::kernel::{self, Heard, Kernel};
 
 /// `TCP_INFINITE_SSTHRESH`.
 const NO_THRESHOLD: i64 = 0x7fff_ffff;
@@ -11,11 +11,25 @@ const NO_THRESHOLD: i64 = 0x7fff_ffff;
 /// The state of the connection under test.
 pub(crate) struct InfoNames {
     info: Option<Info>,
+    heard: Heard,
+    /// The microsecond it is.
+    now: i64,
+    advertised: i64,
 }
 
 impl InfoNames {
+    fn milliseconds_since(&self, micros: i64) -> i64 {
+        (self.now - micros) / 1_000
+    }
+
     pub(crate) fn of(kernel: &Kernel) -> Self {
-        Self { info: kernel.under_test().map(kernel::Connection::info) }
+        let connection = kernel.under_test();
+        Self {
+            info: connection.map(kernel::Connection::info),
+            heard: connection.map(kernel::Connection::heard).unwrap_or_default(),
+            now: kernel.now(),
+            advertised: connection.map_or(0, kernel::Connection::advertised),
+        }
     }
 }
 
@@ -38,7 +52,8 @@ impl Names for InfoNames {
             "snd_ssthresh" => info.ssthresh.map_or(NO_THRESHOLD, |bytes| count(bytes.get() / mss)),
             "snd_mss" => i64::from(info.mss),
             "snd_wnd" => count(info.send_window),
-            "unacked" => count(info.outstanding),
+            // A SYN counts as a segment.
+            "unacked" => count(info.outstanding) + i64::from(matches!(info.state, 2 | 3)),
             "sacked" => count(info.sacked),
             "lost" => count(info.lost),
             "retrans" => count(info.resent),
@@ -57,6 +72,13 @@ impl Names for InfoNames {
             "data_segs_out" => count(info.data_segments),
             "dsack_dups" => count(info.duplicates_reported),
             "state" => i64::from(info.state),
+            "advmss" => self.advertised,
+            "segs_in" => count(self.heard.segments_in),
+            "segs_out" => count(self.heard.segments_out),
+            "data_segs_in" => count(self.heard.data_segments_in),
+            "last_data_sent" => self.milliseconds_since(self.heard.last_data_sent),
+            "last_data_recv" => self.milliseconds_since(self.heard.last_data_received),
+            "last_ack_recv" => self.milliseconds_since(self.heard.last_ack_received),
             _ => return None,
         })
     }

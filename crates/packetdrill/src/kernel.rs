@@ -4,6 +4,7 @@ mod calls;
 mod connection;
 mod constants;
 mod device;
+mod options;
 mod poll;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,9 +15,10 @@ use crate::problem::Problem;
 use crate::settings::{Queue, Settings};
 
 pub(crate) use calls::Outcome;
-pub(crate) use connection::Connection;
+pub(crate) use connection::{Connection, Heard};
 pub(crate) use constants::{constant, named};
 use device::Device;
+pub(crate) use options::SocketOptions;
 
 /// Sockets, connections, and what they sent.
 pub(crate) struct Kernel {
@@ -48,18 +50,6 @@ enum SocketState {
     Listening,
     /// Has a connection, by its place in [`Kernel::connections`].
     Connected(usize),
-}
-
-/// What `setsockopt` set.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SocketOptions {
-    pub(crate) send_buffer: Option<u64>,
-    pub(crate) receive_buffer: Option<u64>,
-    pub(crate) congestion: Option<&'static str>,
-    pub(crate) max_segment: Option<u16>,
-    pub(crate) no_delay: bool,
-    /// Closing resets at once (`SO_LINGER` with no time).
-    pub(crate) lingers_not: bool,
 }
 
 impl Kernel {
@@ -150,6 +140,13 @@ impl Kernel {
         if connection.is_gone() {
             let answer = reset_for(segment);
             self.sent.extend(answer.map(|answer| (now, answer)));
+            return Ok(());
+        }
+        if connection.is_deaf_to(segment) {
+            // Linux aborts on data that nobody can read any more (RFC 1122 section 4.2.2.13).
+            connection.reset();
+            while connection.transmit(now).is_some() {}
+            self.sent.extend(reset_for(segment).map(|answer| (now, answer)));
             return Ok(());
         }
         connection.on_segment(now, segment);

@@ -33,7 +33,7 @@ pub(crate) enum Queue {
     Full,
 }
 
-/// A sysctl under `net.ipv4.` that means something here, and Linux's default.
+/// A sysctl under `net.ipv4.`, or `net.` for the `core` ones, that is known here, and Linux's default.
 struct Sysctl {
     name: &'static str,
     default: &'static str,
@@ -45,49 +45,59 @@ struct Sysctl {
 enum Use {
     /// It is honoured.
     Honoured,
-    /// It changes nothing that happens in a script with one connection and without Fast Open.
-    Idle,
+    /// It is honoured up to the greatest of these values; those above cannot be had.
+    UpTo(u64),
+    /// It changes nothing that a script can see here, for this reason.
+    Harmless(&'static str),
     /// Only its default can be had.
     Fixed,
 }
 
+use Use::{Fixed, Harmless, Honoured, UpTo};
+
+const NO_FAST_OPEN: &str = "Fast Open's option and calls are refused";
+
 const SYSCTLS: &[Sysctl] = &[
-    of("tcp_congestion_control", "cubic", Use::Honoured),
-    of("tcp_dsack", "1", Use::Fixed),
-    of("tcp_early_retrans", "3", Use::Honoured),
-    of("tcp_ecn", "2", Use::Honoured),
-    of("tcp_ecn_fallback", "1", Use::Idle),
-    of("tcp_fack", "0", Use::Idle),
-    of("tcp_fastopen", "1", Use::Idle),
-    of("tcp_fastopen_key", "", Use::Idle),
-    of("tcp_frto", "2", Use::Honoured),
-    of("tcp_limit_output_bytes", "4194304", Use::Idle),
-    of("tcp_min_tso_segs", "2", Use::Honoured),
-    of("tcp_moderate_rcvbuf", "1", Use::Idle),
-    of("tcp_no_metrics_save", "0", Use::Idle),
-    of("tcp_notsent_lowat", "4294967295", Use::Idle),
-    of("tcp_pacing_ca_ratio", "120", Use::Idle),
-    of("tcp_pacing_ss_ratio", "200", Use::Idle),
-    of("tcp_recovery", "1", Use::Honoured),
-    of("tcp_reordering", "3", Use::Honoured),
-    of("tcp_retries2", "15", Use::Idle),
-    of("tcp_rmem", "4096 131072 6291456", Use::Honoured),
-    of("tcp_sack", "1", Use::Honoured),
-    of("tcp_slow_start_after_idle", "1", Use::Honoured),
-    of("tcp_syn_retries", "6", Use::Idle),
-    of("tcp_synack_retries", "5", Use::Idle),
-    of("tcp_syncookies", "1", Use::Idle),
-    of("tcp_timestamps", "1", Use::Honoured),
-    of("tcp_tso_win_divisor", "3", Use::Honoured),
-    of("tcp_window_scaling", "1", Use::Honoured),
-    of("tcp_wmem", "4096 16384 4194304", Use::Honoured),
-    of("tcp_autocorking", "1", Use::Idle),
-    of("tcp_fin_timeout", "60", Use::Idle),
-    of("tcp_mtu_probing", "0", Use::Fixed),
-    of("tcp_invalid_ratelimit", "500", Use::Fixed),
-    of("tcp_thin_linear_timeouts", "0", Use::Fixed),
-    of("tcp_shrink_window", "0", Use::Fixed),
-    of("ip_no_pmtu_disc", "0", Use::Idle),
+    of("tcp_congestion_control", "cubic", Honoured),
+    of("tcp_early_retrans", "3", UpTo(4)),
+    of("tcp_ecn", "2", UpTo(2)),
+    of("tcp_frto", "2", UpTo(2)),
+    of("tcp_min_tso_segs", "2", Honoured),
+    of("tcp_notsent_lowat", "4294967295", Honoured),
+    // Since 6.17 RACK is always on (bit 1), and steps of its window, which bit 2 forbids, are not taken here.
+    of("tcp_recovery", "1", UpTo(3)),
+    of("tcp_reordering", "3", Honoured),
+    of("tcp_retries2", "15", Honoured),
+    of("tcp_rmem", "4096 131072 6291456", Honoured),
+    of("tcp_sack", "1", UpTo(1)),
+    of("tcp_slow_start_after_idle", "1", UpTo(1)),
+    of("tcp_syn_linear_timeouts", "4", Honoured),
+    of("tcp_syn_retries", "6", Honoured),
+    of("tcp_synack_retries", "5", Honoured),
+    of("tcp_timestamps", "1", UpTo(2)),
+    of("tcp_tso_win_divisor", "3", Honoured),
+    of("tcp_window_scaling", "1", UpTo(1)),
+    of("tcp_wmem", "4096 16384 4194304", Honoured),
+    of("core.rmem_max", "4194304", Honoured),
+    of("core.wmem_max", "4194304", Honoured),
+    of("tcp_autocorking", "1", Harmless("nothing waits in the device's queue that TCP would wait for")),
+    of("tcp_fack", "0", Harmless("Linux ignores it since 4.15")),
+    of("tcp_fastopen", "1", Harmless(NO_FAST_OPEN)),
+    of("tcp_fastopen_key", "", Harmless(NO_FAST_OPEN)),
+    of("tcp_limit_output_bytes", "4194304", Harmless("a TUN device owns what it is given at once")),
+    of("tcp_moderate_rcvbuf", "1", Harmless("the receive buffer stays as it is set")),
+    of("tcp_no_metrics_save", "0", Harmless("a script has one connection")),
+    of("tcp_syncookies", "1", Harmless("no backlog overflows")),
+    of("ip_no_pmtu_disc", "0", Harmless("ICMP is refused")),
+    of("tcp_dsack", "1", Fixed),
+    of("tcp_ecn_fallback", "1", Fixed),
+    of("tcp_fin_timeout", "60", Fixed),
+    of("tcp_invalid_ratelimit", "500", Fixed),
+    of("tcp_mtu_probing", "0", Fixed),
+    of("tcp_pacing_ca_ratio", "120", Fixed),
+    of("tcp_pacing_ss_ratio", "200", Fixed),
+    of("tcp_shrink_window", "0", Fixed),
+    of("tcp_thin_linear_timeouts", "0", Fixed),
 ];
 
 const fn of(name: &'static str, default: &'static str, use_: Use) -> Sysctl {
@@ -117,16 +127,22 @@ impl Settings {
     pub(crate) fn set_sysctl(&mut self, name: &str, value: &str) -> Result<(), String> {
         let dotted = name.trim_start_matches("/proc/sys/").replace('/', ".");
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-        if dotted.starts_with("net.mptcp.") || dotted.starts_with("net.core.") && dotted.ends_with("mem_max")
-        {
+        // There is no MPTCP.
+        if dotted.starts_with("net.mptcp.") {
             return Ok(());
         }
         let known = dotted
             .strip_prefix("net.ipv4.")
+            .or_else(|| dotted.strip_prefix("net.").filter(|name| name.starts_with("core.")))
             .and_then(|name| SYSCTLS.iter().find(|sysctl| sysctl.name == name));
         let Some(known) = known else { return Err(format!("the sysctl `{dotted}`")) };
-        if known.use_ == Use::Fixed && value != known.default {
+        if known.use_ == Fixed && value != known.default {
             return Err(format!("`{dotted}={value}`: only {} can be had", known.default));
+        }
+        if let UpTo(most) = known.use_
+            && value.parse::<u64>().is_ok_and(|value| value > most)
+        {
+            return Err(format!("`{dotted}={value}`: 0 to {most} can be had"));
         }
         if let "tcp_congestion_control" = known.name
             && !matches!(value.as_str(), "cubic" | "reno")
@@ -200,6 +216,17 @@ mod tests {
     }
 
     #[test]
+    fn what_does_nothing_has_a_reason() {
+        let mut settings = Settings::default();
+        for sysctl in SYSCTLS {
+            if let Harmless(reason) = sysctl.use_ {
+                assert!(!reason.is_empty());
+                assert_eq!(settings.set_sysctl(&format!("net.ipv4.{}", sysctl.name), "1"), Ok(()));
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_had_is_named() {
         let mut settings = Settings::default();
         for (name, value) in [
@@ -207,6 +234,9 @@ mod tests {
             ("net.ipv4.tcp_congestion_control", "bbr"),
             ("net.ipv4.tcp_dsack", "0"),
             ("net.ipv4.tcp_sack", "yes"),
+            ("net.ipv4.tcp_ecn", "3"),
+            ("net.ipv4.tcp_recovery", "5"),
+            ("net.ipv4.tcp_pacing_ss_ratio", "100"),
         ] {
             assert!(settings.set_sysctl(name, value).is_err_and(|what| what.contains(name)), "{name}");
         }

@@ -91,6 +91,10 @@ pub struct Config {
     /// Segments delivered above a hole that tell of its loss (RFC 5681 section 3.2: three; Linux `tcp_reordering`); heeded
     /// where [`Config::as_linux`] is.
     pub reordering: u32,
+    /// How often a SYN or SYN-ACK is sent again before it is given up.
+    pub syn_retries: u32,
+    /// How many times more a SYN is sent, a second apart, before the wait doubles (Linux `tcp_syn_linear_timeouts`).
+    pub linear_syns: u32,
     /// The window scale to offer; else the least with which the whole receive buffer can be offered.
     pub window_scale: Option<u8>,
     /// Whether what options take of a segment is taken out of its payload (RFC 6691), so that `mss` bounds payload
@@ -123,6 +127,8 @@ impl Default for Config {
             tail_loss_probe: true,
             frto: true,
             reordering: 3,
+            syn_retries: 6,
+            linear_syns: 0,
             window_scale: None,
             options_in_mss: false,
             offload: None,

@@ -231,6 +231,43 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.set_nagle(on);
     }
 
+    /// The sequence number that it expects next (`RCV.NXT`).
+    pub fn next_expected(&self) -> u32 {
+        crate::seq::wrap(self.peer.initial, self.receiver.next())
+    }
+
+    /// Holds segments back that are not full until it is let go (Linux `TCP_CORK`), if the endpoint cuts for offload.
+    pub fn set_cork(&mut self, on: bool) {
+        self.sender.set_cork(on);
+    }
+
+    /// The application has `bytes` more to send and will write more soon: a segment that is not full waits for that, or
+    /// for an ACK (Linux `MSG_MORE`), if the endpoint cuts for offload.
+    pub fn write_more(&mut self, bytes: u64) {
+        self.sender.write_more(bytes);
+    }
+
+    /// What waits to be a full segment is sent as it is, if the endpoint cuts for offload.
+    pub fn push(&mut self) {
+        self.sender.push();
+    }
+
+    /// Whether ACKs may be quick ([`crate::AckPolicy::Linux`]); if they may, one that is delayed leaves now.
+    pub fn set_quick_ack(&mut self, on: bool) {
+        self.receiver.set_quick_ack(on);
+    }
+
+    /// Bounds what is written and was not sent yet, if the endpoint cuts for offload; unbounded at first.
+    pub fn set_unsent_limit(&mut self, bytes: u64) {
+        self.sender.set_unsent_limit(bytes);
+    }
+
+    /// For how long data is sent again, or a closed window probed, before the connection is given up: when the next of
+    /// these is due, or at that very instant if `exact`.
+    pub fn set_patience(&mut self, patience: Span, exact: bool) {
+        self.sender.set_patience(patience, exact);
+    }
+
     /// Bounds what is written and not acknowledged, if the endpoint cuts for offload; unbounded at first.
     pub fn set_send_limit(&mut self, bytes: u64) {
         self.sender.set_send_limit(bytes);
@@ -276,7 +313,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             State::Closed | State::Listening | State::Aborted => {}
             State::SynSent | State::SynReceived => {
                 if self.handshake.timer.is_some_and(|at| at <= now) {
-                    self.retry_handshake();
+                    self.retry_handshake(now);
                 }
             }
             State::Open => {

@@ -17,7 +17,7 @@ pub(crate) enum Outcome {
 }
 
 /// A call that returned `result`.
-const fn gave(result: i64) -> Outcome {
+pub(super) const fn gave(result: i64) -> Outcome {
     Outcome::Done { result, errno: None }
 }
 
@@ -26,7 +26,7 @@ const fn failed(errno: &'static str) -> Outcome {
     Outcome::Done { result: -1, errno: Some(errno) }
 }
 
-type Answer = Result<Outcome, Problem>;
+pub(super) type Answer = Result<Outcome, Problem>;
 
 impl Kernel {
     /// Makes a system call.
@@ -58,6 +58,7 @@ impl Kernel {
             "setsockopt" => self.set_option(&arguments),
             "getsockopt" => self.get_option(&arguments),
             "poll" => self.poll(&arguments),
+            "ioctl" => self.ioctl(&arguments),
             other => Err(Problem::unsupported(line, format!("the system call `{other}`"))),
         };
         self.collect();
@@ -152,7 +153,8 @@ impl Kernel {
 
     fn write(&mut self, arguments: &Arguments<'_>, bytes: i64, flags: i64) -> Answer {
         let Ok(bytes) = u64::try_from(bytes) else { return Ok(failed("EINVAL")) };
-        let known = named("MSG_DONTWAIT").unwrap_or(0) | named("MSG_NOSIGNAL").unwrap_or(0);
+        let more = named("MSG_MORE").unwrap_or(0);
+        let known = named("MSG_DONTWAIT").unwrap_or(0) | named("MSG_NOSIGNAL").unwrap_or(0) | more;
         if flags & !known != 0 {
             return Err(arguments.unsupported(&format!("the send flags {flags:#x}")));
         }
@@ -171,7 +173,11 @@ impl Kernel {
         }
         if connection.writing.is_none() {
             connection.writing = Some(bytes);
-            connection.endpoint().write(bytes);
+            if flags & more == 0 {
+                connection.endpoint().write(bytes);
+            } else {
+                connection.endpoint().write_more(bytes);
+            }
             self.collect();
         }
         let connection = &mut self.connections[at];
@@ -268,86 +274,8 @@ impl Kernel {
         }
     }
 
-    fn set_option(&mut self, arguments: &Arguments<'_>) -> Answer {
-        let (level, name) = (arguments.word(1)?, arguments.word(2)?);
-        let value = || arguments.number(3);
-        let size = |value: i64| u64::try_from(value).unwrap_or(0).saturating_mul(2);
-        let socket = self.of(arguments)?;
-        let options = &mut socket.options;
-        match (level, name) {
-            // Linux doubles what is asked for, for its own bookkeeping, and has a least.
-            ("SOL_SOCKET", "SO_SNDBUF" | "SO_SNDBUFFORCE") => {
-                options.send_buffer = Some(size(value()?).max(4_608));
-            }
-            ("SOL_SOCKET", "SO_RCVBUF" | "SO_RCVBUFFORCE") => {
-                options.receive_buffer = Some(size(value()?).max(2_304));
-            }
-            ("SOL_SOCKET", "SO_REUSEADDR" | "SO_REUSEPORT" | "SO_KEEPALIVE") => {}
-            ("SOL_SOCKET", "SO_LINGER") => options.lingers_not = arguments.lingers_not(3)?,
-            ("SOL_TCP" | "IPPROTO_TCP", "TCP_NODELAY") => options.no_delay = value()? != 0,
-            ("SOL_TCP" | "IPPROTO_TCP", "TCP_MAXSEG") => {
-                options.max_segment =
-                    Some(u16::try_from(value()?).map_err(|_| arguments.unsupported("such a TCP_MAXSEG"))?);
-            }
-            ("SOL_TCP" | "IPPROTO_TCP", "TCP_CONGESTION") => {
-                options.congestion = Some(arguments.congestion(3)?);
-            }
-            _ => return Err(arguments.unsupported(&format!("the socket option {level} {name}"))),
-        }
-        let (state, options) = (socket.state, socket.options.clone());
-        if let SocketState::Connected(at) = state {
-            let connection = &mut self.connections[at];
-            match name {
-                "SO_SNDBUF" | "SO_SNDBUFFORCE" => {
-                    connection.set_send_buffer(options.send_buffer.unwrap_or(0));
-                }
-                "TCP_NODELAY" => connection.endpoint().set_nagle(!options.no_delay),
-                "SO_RCVBUF" | "SO_RCVBUFFORCE" | "TCP_MAXSEG" | "TCP_CONGESTION" => {
-                    return Err(arguments.unsupported(&format!("{name} on a connection")));
-                }
-                _ => {}
-            }
-        }
-        Ok(gave(0))
-    }
-
-    fn get_option(&mut self, arguments: &Arguments<'_>) -> Answer {
-        let (level, name) = (arguments.word(1)?, arguments.word(2)?);
-        let expected = arguments.number(3);
-        let socket = self.of(arguments)?.clone();
-        let value = match (level, name) {
-            ("SOL_SOCKET", "SO_ERROR") => match socket.state {
-                SocketState::Connected(at) => self.connections[at].error.take().and_then(named).unwrap_or(0),
-                SocketState::Fresh | SocketState::Listening => 0,
-            },
-            ("SOL_SOCKET", "SO_SNDBUF") => {
-                let own = self.connection(&socket).map(|connection| connection.send_buffer);
-                i64::try_from(
-                    own.or(socket.options.send_buffer).unwrap_or_else(|| self.settings.part("tcp_wmem", 1)),
-                )
-                .unwrap_or(i64::MAX)
-            }
-            ("SOL_TCP" | "IPPROTO_TCP", "TCP_NODELAY") => i64::from(socket.options.no_delay),
-            ("SOL_TCP" | "IPPROTO_TCP", "TCP_MAXSEG") => match self.connection(&socket) {
-                Some(connection) => i64::from(connection.info().mss),
-                None => i64::from(socket.options.max_segment.unwrap_or(536)),
-            },
-            _ => return Err(arguments.unsupported(&format!("asking for the socket option {level} {name}"))),
-        };
-        match expected {
-            Ok(expected) if expected != value => Err(Problem::mismatch(
-                arguments.line,
-                format!("`getsockopt` gave {name} {value}, expected {expected}"),
-            )),
-            Err(_) if !matches!(arguments.call.arguments.get(3), Some(Expression::Ellipsis)) => {
-                Err(arguments.unsupported("such a value of `getsockopt`"))
-            }
-            _ => Ok(gave(0)),
-        }
-    }
-
     /// The socket of the first argument.
-    fn of(&mut self, arguments: &Arguments<'_>) -> Result<&mut Socket, Problem> {
+    pub(super) fn of(&mut self, arguments: &Arguments<'_>) -> Result<&mut Socket, Problem> {
         let number = arguments.number(0)?;
         let unknown = || Problem::mismatch(arguments.line, format!("there is no descriptor {number}"));
         self.sockets.get_mut(&number).ok_or_else(unknown)
@@ -372,11 +300,16 @@ impl Arguments<'_> {
         constant(self.line, self.at(index)?)
     }
 
-    fn word(&self, index: usize) -> Result<&str, Problem> {
+    pub(super) fn word(&self, index: usize) -> Result<&str, Problem> {
         match self.at(index)? {
             Expression::Word(word) => Ok(word),
             _ => Err(self.unsupported("a socket option without a name")),
         }
+    }
+
+    /// Whether a socket option goes beyond what the sysctls allow.
+    pub(super) fn is_forced(&self) -> bool {
+        self.word(2).is_ok_and(|name| name.ends_with("FORCE"))
     }
 
     /// The bytes of `[{..., n}, …]`.
@@ -408,7 +341,7 @@ impl Arguments<'_> {
         self.sum(member("msg_iov").unwrap_or(&Expression::Ellipsis))
     }
 
-    fn lingers_not(&self, index: usize) -> Result<bool, Problem> {
+    pub(super) fn lingers_not(&self, index: usize) -> Result<bool, Problem> {
         let Expression::Struct(members) = self.at(index)? else {
             return Err(Problem::unreadable(self.line, "not a linger structure"));
         };
@@ -423,7 +356,7 @@ impl Arguments<'_> {
         }
     }
 
-    fn congestion(&self, index: usize) -> Result<&'static str, Problem> {
+    pub(super) fn congestion(&self, index: usize) -> Result<&'static str, Problem> {
         let name = match self.at(index)? {
             Expression::Text(name) | Expression::Word(name) => name.as_str(),
             Expression::List(list) => match list.first() {

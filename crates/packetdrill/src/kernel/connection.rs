@@ -3,13 +3,16 @@
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, Value};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Controller, Rate, Span, Time};
-use firstflight_tcp::{AckPolicy, Config, Endpoint, Info, Offload, Recovery, Role, Segment, Standing};
+use firstflight_tcp::{AckPolicy, Config, Endpoint, Flags, Info, Offload, Recovery, Role, Segment, Standing};
 
 use super::SocketOptions;
 use crate::settings::{Queue, Settings};
 
 /// Virtual time begins this long after the endpoint's zero, so that no timestamp is 0.
 const EPOCH: Span = Span::from_secs(1_000);
+/// Linux `TCP_FIN_WAIT1` and `TCP_FIN_WAIT2`.
+const FIN_WAIT_1: u8 = 4;
+const FIN_WAIT_2: u8 = 5;
 /// Linux `TCP_CLOSE`.
 const CLOSED: u8 = 7;
 /// RFC 6928 section 2.
@@ -34,6 +37,20 @@ pub(crate) struct Connection {
     pub(crate) error: Option<&'static str>,
     pub(crate) error_seen: bool,
     was_open: bool,
+    unsent_limit: u64,
+    advertised: u16,
+    heard: Heard,
+}
+
+/// Segments counted, and the microseconds at which some went or came last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) segments_in: u64,
+    pub(crate) segments_out: u64,
+    pub(crate) data_segments_in: u64,
+    pub(crate) last_data_sent: i64,
+    pub(crate) last_data_received: i64,
+    pub(crate) last_ack_received: i64,
 }
 
 impl Connection {
@@ -50,12 +67,11 @@ impl Connection {
     }
 
     fn new(role: Role, settings: &Settings, options: &SocketOptions) -> Self {
-        let mut endpoint =
-            Endpoint::new(role, &config(role, settings, options), controller(settings, options));
-        endpoint.set_nagle(!options.no_delay);
+        let config = config(role, settings, options);
+        let mut endpoint = Endpoint::new(role, &config, controller(settings, options));
         let send_buffer = options.send_buffer.unwrap_or_else(|| settings.part("tcp_wmem", 1).max(262_144));
         endpoint.set_send_limit(send_buffer);
-        Self {
+        let mut connection = Self {
             endpoint,
             accepted: role == Role::Client,
             passive: role == Role::Server,
@@ -67,7 +83,12 @@ impl Connection {
             error: None,
             error_seen: false,
             was_open: false,
-        }
+            unsent_limit: u64::MAX,
+            advertised: config.mss,
+            heard: Heard::default(),
+        };
+        super::options::apply(options, settings, &mut connection);
+        connection
     }
 
     pub(crate) fn next_timer(&self) -> Option<i64> {
@@ -81,13 +102,39 @@ impl Connection {
     }
 
     pub(crate) fn on_segment(&mut self, now: i64, segment: &Segment) {
+        self.heard.segments_in += 1;
+        let opening = segment.flags.has(Flags::SYN);
+        if segment.len > 0 {
+            self.heard.data_segments_in += 1;
+        }
+        if segment.len > 0 || opening {
+            self.heard.last_data_received = now;
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.heard.last_ack_received = now;
+        }
         let refused = if self.was_open { "ECONNRESET" } else { "ECONNREFUSED" };
         self.endpoint.on_segment(time(now), segment);
         self.note(Some(refused));
     }
 
     pub(crate) fn transmit(&mut self, now: i64) -> Option<Segment> {
-        self.endpoint.poll_transmit(time(now)).map(|transmit| transmit.segment)
+        let segment = self.endpoint.poll_transmit(time(now))?.segment;
+        self.heard.segments_out += 1;
+        if segment.len > 0 || segment.flags.has(Flags::SYN) {
+            self.heard.last_data_sent = now;
+        }
+        Some(segment)
+    }
+
+    /// The MSS that it advertises.
+    pub(crate) fn advertised(&self) -> i64 {
+        i64::from(self.advertised)
+    }
+
+    /// What was counted.
+    pub(crate) fn heard(&self) -> Heard {
+        self.heard
     }
 
     /// Keeps what `error` says of the step that ended the connection.
@@ -122,6 +169,14 @@ impl Connection {
         self.is_over() && self.info().state == CLOSED
     }
 
+    /// Whether `segment` has data that came after its socket was closed, while the peer has not closed.
+    pub(crate) fn is_deaf_to(&self, segment: &Segment) -> bool {
+        let closing = matches!(self.info().state, FIN_WAIT_1 | FIN_WAIT_2);
+        let new =
+            segment.seq.wrapping_add(u32::from(segment.len)).wrapping_sub(self.endpoint.next_expected());
+        self.orphaned && closing && segment.len > 0 && (1..=u32::MAX / 2).contains(&new)
+    }
+
     pub(crate) fn standing(&self) -> Standing {
         self.endpoint.standing()
     }
@@ -139,6 +194,21 @@ impl Connection {
     pub(crate) fn set_send_buffer(&mut self, bytes: u64) {
         self.send_buffer = bytes;
         self.endpoint.set_send_limit(bytes);
+    }
+
+    pub(crate) fn set_unsent_limit(&mut self, bytes: u64) {
+        self.unsent_limit = bytes;
+        self.endpoint.set_unsent_limit(bytes);
+    }
+
+    /// Whether so little waits to be sent that whoever polls is told (`tcp_stream_memory_free`).
+    pub(crate) fn wants_more(&self) -> bool {
+        self.info().unsent.saturating_mul(2) < self.unsent_limit
+    }
+
+    /// Bytes written and not acknowledged.
+    pub(crate) fn queued(&self) -> u64 {
+        self.endpoint.queued()
     }
 
     /// Bytes that the send buffer still takes.
@@ -165,6 +235,7 @@ impl Connection {
 /// What Linux's defaults and the script's settings make of an endpoint.
 fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
     let mss = settings.mtu.saturating_sub(settings.headers).max(88);
+    let count = |name| u32::try_from(settings.number(name)).unwrap_or(u32::MAX);
     let largest = settings.part("tcp_rmem", 2);
     let receive_buffer = options.receive_buffer.unwrap_or_else(|| settings.part("tcp_rmem", 1));
     // `tcp_select_initial_window`: the scale fits the largest buffer that there may ever be.
@@ -176,6 +247,12 @@ fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
         timestamps: settings.number("tcp_timestamps") != 0,
         // 1 asks for ECN, 2 only agrees to it.
         ecn: settings.number("tcp_ecn") == 1 || settings.number("tcp_ecn") == 2 && role == Role::Server,
+        frto: settings.number("tcp_frto") != 0,
+        reordering: count("tcp_reordering"),
+        syn_retries: options.syn_retries.unwrap_or_else(|| {
+            count(if role == Role::Client { "tcp_syn_retries" } else { "tcp_synack_retries" })
+        }),
+        linear_syns: count("tcp_syn_linear_timeouts"),
         tail_loss_probe: matches!(settings.number("tcp_early_retrans"), 3 | 4),
         window_scaling: settings.number("tcp_window_scaling") != 0,
         window_scale: scale.or(Some(14)),

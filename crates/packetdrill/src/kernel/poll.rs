@@ -60,7 +60,7 @@ impl Kernel {
             events |= bit("POLLRDHUP");
         }
         // `sk_stream_is_writeable`: at least a third of the buffer is free.
-        let roomy = connection.room() >= connection.send_buffer / 3;
+        let roomy = connection.room() >= connection.send_buffer / 3 && connection.wants_more();
         if connection.standing() != Standing::Opening && (roomy || over) {
             events |= bit("POLLOUT");
         }

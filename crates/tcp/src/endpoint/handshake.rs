@@ -5,6 +5,7 @@ use core::num::NonZeroU16;
 use firstflight::{Avoidance, Span, Startup, Time};
 
 use crate::clock;
+use crate::config::Config;
 use crate::quick_start::Options as QuickStart;
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Agreed;
@@ -19,8 +20,6 @@ const MAX_SCALE: u8 = 14;
 const HEADERS: u64 = 40;
 /// The timestamps option, padded.
 const TIMESTAMPS: u16 = 12;
-/// The handshake is given up after this many retransmissions (Linux `tcp_syn_retries`).
-const SYN_RETRIES: u32 = 6;
 /// RFC 6298 section 2.1: the first SYN is sent again after a second.
 const SYN_TIMEOUT: Span = Span::from_secs(1);
 /// RFC 4782 section 4.7.2: one with a Quick-Start request after three, for a router may take long over it.
@@ -71,7 +70,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if flags.has(Flags::RST) {
             if acknowledges && self.quick_start.waits() && self.handshake.retries == 0 {
                 // RFC 4782 section 4.7.2: it may be the option that was refused.
-                self.retry_handshake();
+                self.retry_handshake(now);
             } else if acknowledges {
                 self.abort();
             }
@@ -140,14 +139,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.establish(now, &agreed);
     }
 
-    pub(super) fn retry_handshake(&mut self) {
+    pub(super) fn retry_handshake(&mut self, now: Time) {
         self.handshake.timer = None;
-        self.handshake.retries += 1;
-        if self.handshake.retries > SYN_RETRIES {
+        if self.handshake_is_vain(now) {
             self.abort();
         } else {
+            self.handshake.retries += 1;
             self.handshake.due = true;
         }
+    }
+
+    /// Whether the SYN or SYN-ACK was sent often enough; with linear retries it also is after the time that as many
+    /// doubled ones would have taken (Linux `tcp_write_timeout`).
+    fn handshake_is_vain(&self, now: Time) -> bool {
+        let Config { syn_retries, linear_syns, .. } = self.config;
+        let linear = if self.state == State::SynSent { linear_syns } else { 0 };
+        let took = self.handshake.sent_at.map_or(Span::ZERO, |sent_at| now.since(sent_at));
+        let doubled = SYN_TIMEOUT * ((2_u64 << syn_retries.min(32)) - 1);
+        self.handshake.retries >= syn_retries.saturating_add(linear) || linear > 0 && took >= doubled
     }
 
     pub(super) fn send_handshake(&mut self, now: Time) -> Transmit {
@@ -158,7 +167,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let response = self.quick_start.take_response().filter(|_| answer && first);
         let quick_start = if first { self.request(now, 0) } else { None };
         let timeout = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { SYN_TIMEOUT };
-        self.handshake.timer = Some(now + timeout * (1 << self.handshake.retries.min(6)));
+        let linear = if answer { 0 } else { self.config.linear_syns };
+        self.handshake.timer =
+            Some(now + timeout * (1 << self.handshake.retries.saturating_sub(linear).min(6)));
         let offers = |own: bool, agreed: bool| if answer { agreed } else { own };
         let sack = offers(self.config.sack, self.options.sack);
         let scaling = offers(self.config.window_scaling, self.options.scaling);

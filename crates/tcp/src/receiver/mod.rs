@@ -55,6 +55,8 @@ pub(crate) struct Receiver {
     unacknowledged: u64,
     largest: u64,
     quick: u32,
+    /// Whether the application asked for delayed ACKs.
+    lazy: bool,
     delayed_at: Option<Time>,
     dsack: Option<(u64, u64)>,
     mss: u64,
@@ -97,6 +99,7 @@ impl Receiver {
             unacknowledged: 0,
             largest: 0,
             quick: LINUX_QUICK_ACKS,
+            lazy: false,
             delayed_at: None,
             dsack: None,
             mss: u64::from(config.mss),
@@ -206,7 +209,7 @@ impl Receiver {
             AckPolicy::Linux => {
                 let left = self.quick;
                 self.quick = left.saturating_sub(1);
-                left > 0
+                left > 0 && !self.lazy
             }
             AckPolicy::Delayed | AckPolicy::FreeBsd | AckPolicy::WindowsXp => false,
         };
@@ -228,6 +231,14 @@ impl Receiver {
     /// An ACK is to leave, whatever arrived.
     pub(crate) fn acknowledge_now(&mut self) {
         self.due = Due::Now;
+    }
+
+    /// Whether ACKs may be quick; if they may, one that is delayed leaves now (Linux `TCP_QUICKACK`).
+    pub(crate) fn set_quick_ack(&mut self, on: bool) {
+        self.lazy = !on;
+        if on && self.due == Due::Later {
+            self.due = Due::Now;
+        }
     }
 
     /// The application took `bytes`; how many there were. Offers the window again once it has opened by half
@@ -255,6 +266,8 @@ impl Receiver {
         if self.delayed_at.is_some_and(|at| at <= now) {
             self.delayed_at = None;
             self.due = Due::Now;
+            // Linux leaves off delaying once a delay ran out (`tcp_delack_timer_handler`).
+            self.lazy = false;
         }
     }
 

@@ -3,7 +3,7 @@
 use firstflight::{Ack, Avoidance, Bytes, Event, Loss, RttSample, Span, Startup, Time};
 
 use super::prr::{Prr, PrrAck};
-use super::rack::{LEAST_TIMEOUT, REORDERING};
+use super::rack::LEAST_TIMEOUT;
 use super::recovery::{Budget, Episode, Mode, Undo};
 use super::scoreboard::Arrival;
 use super::{DUP_THRESH, Sender};
@@ -53,6 +53,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return false;
         }
         self.last_received = Some(now);
+        if let Some(queue) = &mut self.queue {
+            queue.release();
+        }
         self.count_in_recovery(1);
         self.unanswered_probes = 0;
         let old = AckInput { ack: self.una, window: self.rwnd, ..*input };
@@ -300,7 +303,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if !self.usage.is_limit(window.packets(self.mss), slow_start) {
             return 0;
         }
-        if self.rack.reordering > REORDERING {
+        if self.rack.reordering > self.rules.reordering {
             progress.advanced.max(progress.bytes)
         } else {
             progress.advanced
@@ -369,7 +372,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         match self.recovery {
             Recovery::Rack => {
                 // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
-                if !self.rack.reordering_seen {
+                if !self.rack.reordering_seen && !self.rules.as_linux {
                     self.board.mark_lost_by_sacks(&mut self.lost);
                 }
                 // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.
@@ -421,7 +424,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RACK's loss detection, on an ACK or when its timer fires.
     pub(super) fn mark_overdue(&mut self, now: Time) {
         let eager = matches!(self.mode, Mode::Recovery(_) | Mode::Loss { .. })
-            || self.board.sacked_segments() >= DUP_THRESH;
+            || self.board.sacked_segments() >= self.rules.reordering;
         let patience = self.rack.patience(self.rtt.srtt(), self.rtt.min(), eager);
         let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
         self.reorder_at = if self.rules.as_linux {

@@ -3,7 +3,7 @@
 
 use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
-use super::offload::{Limit, Situation};
+use super::offload::{Limit, Queue, Situation};
 use super::recovery::{Budget, Mode, Undo};
 use super::scoreboard::{Range, Transmission};
 use super::{Probe, Sender};
@@ -51,6 +51,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             // RFC 8985 section 7.3: the timer is armed anew.
             self.rto_at = Some(now + self.rtt.rto());
             return Some(outgoing);
+        }
+        if self.queue.as_mut().is_some_and(Queue::take_wake)
+            && let Some((len, fin)) = self.next_new(now, true)
+        {
+            return Some(self.send(now, Next::New { len, fin }));
         }
         let idle = self.nxt == self.una && self.backlog() > 0 && self.window_edge > self.nxt;
         if idle && !self.idle_served {
@@ -212,7 +217,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 6675 `NextSeg` rules 3 and 4, and the end of a train that ran dry.
     fn last_resort(&mut self, now: Time) -> Option<Next> {
         self.cut_train_if_dry(now);
-        if self.limit == SendLimit::Receiver && self.nxt == self.una && self.persist_at.is_none() {
+        let held_back = self.queue.is_some() && self.limit == SendLimit::App && self.backlog() > 0;
+        if (self.limit == SendLimit::Receiver || held_back)
+            && self.nxt == self.una
+            && self.persist_at.is_none()
+        {
             self.arm_persist(now);
         }
         if self.recovery != Recovery::Sack {

@@ -1,6 +1,6 @@
 //! What a sender tells of itself.
 
-use firstflight::{Avoidance, Delivered, LostPacket, Startup};
+use firstflight::{Avoidance, Delivered, LostPacket, Span, Startup};
 
 use super::Sender;
 use super::recovery::Mode;
@@ -12,6 +12,41 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if let Some(queue) = &mut self.queue {
             queue.nagle = on;
         }
+    }
+
+    pub(crate) fn set_cork(&mut self, on: bool) {
+        if let Some(queue) = &mut self.queue {
+            queue.cork = on;
+            if !on {
+                queue.release();
+            }
+        }
+    }
+
+    pub(crate) fn write_more(&mut self, bytes: u64) {
+        let before = self.written;
+        self.write(bytes);
+        if let Some(queue) = &mut self.queue
+            && self.written > before
+        {
+            queue.more_follows();
+        }
+    }
+
+    pub(crate) fn push(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.push();
+        }
+    }
+
+    pub(crate) fn set_unsent_limit(&mut self, bytes: u64) {
+        if let Some(queue) = &mut self.queue {
+            queue.set_unsent_limit(bytes);
+        }
+    }
+
+    pub(crate) fn set_patience(&mut self, patience: Span, exact: bool) {
+        self.patience.set(patience, exact);
     }
 
     pub(crate) fn set_send_limit(&mut self, bytes: u64) {

@@ -9,6 +9,7 @@ mod emit;
 mod info;
 mod marks;
 mod offload;
+mod patience;
 mod prr;
 mod quick_start;
 mod rack;
@@ -30,6 +31,7 @@ use firstflight::{
 
 use crate::config::{Config, Recovery};
 use crate::endpoint::Happening;
+use patience::Patience;
 use prr::Prr;
 use quick_start::Approved;
 use rack::{Probe, Rack};
@@ -103,6 +105,7 @@ pub(crate) struct Sender<S, R, A> {
     persist_backoff: u32,
     persist_due: bool,
     consecutive_timeouts: u32,
+    patience: Patience,
     unanswered_probes: u32,
     probe: Option<Probe>,
     probe_due: bool,
@@ -129,9 +132,6 @@ pub(crate) struct Sender<S, R, A> {
     pub(crate) retransmissions: u64,
 }
 
-/// RFC 9293 section 3.8.3 (R2): give up after this many timeouts in a row without an answer.
-const GIVE_UP_AFTER: u32 = 15;
-
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn new(config: &Config, controller: Controller<S, R, A>) -> Self {
         let mss = Bytes::new(u64::from(config.mss));
@@ -142,13 +142,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             board: Scoreboard::new(config.recovery == Recovery::Rack),
             rtt: if config.as_linux { RttEstimator::as_linux() } else { RttEstimator::new(config.min_rto) },
             rate: RateSampler::default(),
-            rack: Rack::default(),
+            rack: Rack::new(u64::from(config.reordering)),
             mode: Mode::Open,
             undo: Undo::default(),
             recovery: config.recovery,
             rules: Rules {
                 probes_tail: config.tail_loss_probe,
                 frto: config.frto,
+                reordering: u64::from(config.reordering),
                 as_linux: config.as_linux,
             },
             usage: Usage::default(),
@@ -183,6 +184,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             persist_backoff: 0,
             persist_due: false,
             consecutive_timeouts: 0,
+            patience: Patience::default(),
             unanswered_probes: 0,
             probe: None,
             probe_due: false,
@@ -414,6 +416,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 struct Rules {
     probes_tail: bool,
     frto: bool,
+    /// Segments above a hole that tell of its loss.
+    reordering: u64,
     as_linux: bool,
 }
 

@@ -57,8 +57,8 @@ enum Try {
 pub(super) struct Queue {
     settings: Offload,
     buffers: VecDeque<Buffer>,
-    /// Bytes of each write that is not in the buffers yet.
-    writes: VecDeque<u64>,
+    /// Bytes of each write that is not in the buffers yet, and whether more was announced (`MSG_MORE`).
+    writes: VecDeque<(u64, bool)>,
     /// Whether the write at the head has put something into the buffers.
     begun: bool,
     /// Where the bytes in the buffers end (`write_seq`).
@@ -84,6 +84,17 @@ pub(super) struct Queue {
     /// Whether small segments wait for the acknowledgement of small ones (RFC 9293 section 3.7.4, as Minshall has
     /// it).
     pub(super) nagle: bool,
+    /// Whether segments that are not full wait (`TCP_CORK`), and whether they do until something else happens, as more was
+    /// announced.
+    pub(super) cork: bool,
+    held: bool,
+    /// Whether nothing waits until more is written (`TCP_NAGLE_PUSH`).
+    pushes_on: bool,
+    /// Whether a segment is to leave as it is, and then whether the next one gets PSH.
+    wakes: bool,
+    push_next: bool,
+    /// Bytes not sent beyond which no buffer is begun (`TCP_NOTSENT_LOWAT`).
+    unsent_limit: u64,
 }
 
 /// What the queue must know of the connection.
@@ -136,12 +147,18 @@ impl Queue {
             limit: u64::MAX,
             waits: false,
             nagle: true,
+            cork: false,
+            held: false,
+            pushes_on: false,
+            wakes: false,
+            push_next: false,
+            unsent_limit: u64::MAX,
         }
     }
 
     pub(super) fn write(&mut self, bytes: u64) {
         if bytes > 0 {
-            self.writes.push_back(bytes);
+            self.writes.push_back((bytes, false));
         }
     }
 
@@ -177,9 +194,10 @@ impl Queue {
         if payload < mss {
             self.small = end;
         }
+        let woken = std::mem::take(&mut self.push_next);
         let Some((burst_end, many)) = self.burst else {
             self.cuts.insert(end);
-            return self.is_pushed(end);
+            return woken || self.is_pushed(end);
         };
         self.cuts.insert(burst_end);
         let ends = end >= burst_end;
@@ -189,7 +207,7 @@ impl Queue {
                 self.tries = Try::Nothing;
             }
         }
-        ends && many || self.is_pushed(end)
+        woken || ends && many || self.is_pushed(end)
     }
 
     /// A sent buffer is parted at `at`: a SACK block ends or begins there.
@@ -295,7 +313,8 @@ impl Queue {
 
     /// `tcp_nagle_check`.
     fn waits(&self, partial: bool, at: &Situation) -> bool {
-        partial && self.nagle && at.nxt > at.una && self.small > at.una && self.small <= at.nxt
+        let small_is_out = at.nxt > at.una && self.small > at.una && self.small <= at.nxt;
+        partial && !self.pushes_on && (self.cork || self.held || self.nagle && small_is_out)
     }
 
     /// `tcp_mss_split_point`.
@@ -349,22 +368,23 @@ impl Queue {
     /// send. Whether anything is left to try.
     fn take_in(&mut self, at: &Situation) -> bool {
         let size = buffer_size(at);
-        while let Some(left) = self.writes.front().copied() {
+        while let Some((left, more)) = self.writes.front().copied() {
             // Who waits for memory sleeps until there is enough, be there room in the last buffer or not.
-            if self.waits && !self.has_room(at.una) {
+            if self.waits && !self.has_room(at) {
                 return false;
             }
             let begin = self.buffers.len().checked_sub(2).map_or(at.nxt, |before| self.buffers[before].end);
             let tail = self.buffers.back().map(|tail| tail.end - begin.max(at.nxt));
             let room = tail.map_or(0, |len| size.saturating_sub(len));
             let take = if room > 0 { room.min(left) } else { size.min(left) };
-            if room == 0 && !self.has_room(at.una) {
+            if room == 0 && !self.has_room(at) {
                 return false;
             }
             if room == 0 {
                 self.buffers.push_back(Buffer { end: self.end, push: false });
             }
             self.end += take;
+            self.pushes_on = false;
             if let Some(tail) = self.buffers.back_mut() {
                 tail.end = self.end;
                 tail.push &= self.begun;
@@ -374,11 +394,14 @@ impl Queue {
                 // The end of the write: `tcp_push`.
                 self.writes.pop_front();
                 self.begun = false;
-                self.mark();
+                self.held = more;
+                if !more || self.end > self.pushed + at.window_greatest / 2 {
+                    self.mark();
+                }
                 self.tries = Try::All;
                 return true;
             }
-            self.writes[0] = left - take;
+            self.writes[0].0 = left - take;
             let begin = self.buffers.len().checked_sub(2).map_or(at.nxt, |before| self.buffers[before].end);
             if self.end - begin.max(at.nxt) < size {
                 continue;
@@ -398,15 +421,54 @@ impl Queue {
 
     /// Whether another buffer may be begun: once the limit is reached, not before a third of it is free
     /// (`sk_stream_write_space`).
-    fn has_room(&mut self, una: u64) -> bool {
-        let held = self.end - una.min(self.end);
-        self.waits = if self.waits { held > self.limit / 3 * 2 } else { held >= self.limit };
+    fn has_room(&mut self, at: &Situation) -> bool {
+        let held = self.end - at.una.min(self.end);
+        let unsent = self.end - at.nxt.min(self.end);
+        self.waits = if self.waits {
+            held > self.limit / 3 * 2 || unsent.saturating_mul(2) >= self.unsent_limit
+        } else {
+            held >= self.limit || unsent >= self.unsent_limit
+        };
         !self.waits
+    }
+
+    /// More was announced with the last write.
+    pub(super) fn more_follows(&mut self) {
+        if let Some(last) = self.writes.back_mut() {
+            last.1 = true;
+        }
+    }
+
+    /// Something else than a write happened that sends.
+    pub(super) fn release(&mut self) {
+        self.held = false;
+    }
+
+    /// Nothing waits until more is written.
+    pub(super) fn push(&mut self) {
+        self.held = false;
+        self.pushes_on = true;
+        self.tries = Try::All;
+    }
+
+    /// What was held back waits no longer than for an RTO: a segment leaves as it is, with PSH (`tcp_write_wakeup`).
+    pub(super) fn wake_up(&mut self) {
+        self.wakes = true;
+    }
+
+    /// Whether a segment is to leave as it is; asking clears it.
+    pub(super) fn take_wake(&mut self) -> bool {
+        self.push_next = std::mem::take(&mut self.wakes);
+        self.push_next
+    }
+
+    pub(super) fn set_unsent_limit(&mut self, bytes: u64) {
+        self.unsent_limit = bytes;
     }
 
     /// Bytes written that found no room.
     pub(super) fn untaken(&self) -> u64 {
-        self.writes.iter().sum()
+        self.writes.iter().map(|(bytes, _)| bytes).sum()
     }
 
     /// Timers push no new data, a probe aside: what was put off waits for an ACK or a write.

@@ -11,13 +11,11 @@ const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
 /// RFC 8985 section 7.2: the probe timeout without any RTT sample.
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
-/// Linux `tcp_reordering`: the degree that is taken for granted.
-pub(crate) const REORDERING: u64 = 3;
 /// Linux `tcp_max_reordering`.
 const MOST_REORDERING: u64 = 300;
 
 /// RACK's state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rack {
     /// The most recently sent packet that was delivered. Packet numbers order transmissions exactly, where
     /// the RFC, having none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
@@ -38,22 +36,12 @@ pub(crate) struct Rack {
     pub(crate) reorderings_seen: u64,
 }
 
-impl Default for Rack {
-    fn default() -> Self {
-        Self {
-            newest: 0,
-            advanced: false,
-            timed: false,
-            rtt: Span::ZERO,
-            fack: 0,
-            reordering_seen: false,
-            reordering: REORDERING,
-            reorderings_seen: 0,
-        }
-    }
-}
-
 impl Rack {
+    /// Segments are taken to arrive late by up to `reordering`.
+    pub(crate) fn new(reordering: u64) -> Self {
+        Self { reordering, ..Self::default() }
+    }
+
     /// RFC 8985 section 6.2 steps 2 and 3: a segment was delivered at `now`.
     pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival, as_linux: bool) {
         let rtt = now.since(arrival.delivered.sent_at);

@@ -2,17 +2,18 @@
 
 use firstflight::{Avoidance, Event, Span, Startup, Time};
 
+use super::Sender;
 use super::ack::Progress;
 use super::rack::{LEAST_TIMEOUT, probe_timeout};
 use super::recovery::{Mode, Undo};
-use super::{GIVE_UP_AFTER, Sender};
 use crate::config::Recovery;
 use crate::endpoint::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// When the next of the timers is due.
     pub(crate) fn next_timer(&self) -> Option<Time> {
-        [self.rto_at, self.probe_at, self.reorder_at, self.persist_at, self.pace_at, self.plan.wake]
+        let ends = self.patience.ends(self.repetitions());
+        [self.rto_at, self.probe_at, self.reorder_at, self.persist_at, self.pace_at, self.plan.wake, ends]
             .into_iter()
             .flatten()
             .min()
@@ -22,6 +23,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn on_timer(&mut self, now: Time) -> bool {
         if let Some(queue) = &mut self.queue {
             queue.wait();
+        }
+        if self.patience.ends(self.repetitions()).is_some_and(|at| at <= now) {
+            return true;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.reorder_at) {
@@ -33,7 +37,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.rto_at = None;
             self.probe_at = None;
             if !self.board.is_empty() {
+                if self.patience.is_over(now, self.repetitions()) {
+                    return true;
+                }
                 self.time_out(now);
+                self.patience.used(now, self.repetitions());
             }
         } else if due(self.probe_at) {
             self.probe_at = None;
@@ -46,13 +54,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         if due(self.persist_at) {
             self.persist_at = None;
-            self.persist_due = true;
-            self.unanswered_probes += 1;
+            if self.patience.is_over(now, self.repetitions()) {
+                return true;
+            }
+            if let Some(queue) = self.queue.as_mut().filter(|_| self.window_edge > self.nxt) {
+                queue.wake_up();
+            } else {
+                self.persist_due = true;
+                self.unanswered_probes += 1;
+                self.patience.used(now, self.repetitions());
+            }
         }
         if due(self.plan.wake) {
             self.tell(now, &Event::Woken);
         }
-        self.consecutive_timeouts.max(self.unanswered_probes) > GIVE_UP_AFTER
+        self.patience.counts_out(self.repetitions())
+    }
+
+    /// How often in a row something was sent again, or a closed window probed, without an answer.
+    fn repetitions(&self) -> u32 {
+        self.consecutive_timeouts.max(self.unanswered_probes)
     }
 
     /// RFC 8985 section 6.2 step 5: the reordering timer.

@@ -1,0 +1,208 @@
+//! `setsockopt`, `getsockopt` and `ioctl`.
+
+use firstflight::Span;
+
+use super::calls::{Answer, Arguments, gave};
+use super::constants::named;
+use super::{Connection, Kernel, SocketState};
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::syntax::Expression;
+
+/// What `setsockopt` set.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SocketOptions {
+    pub(crate) send_buffer: Option<u64>,
+    pub(crate) receive_buffer: Option<u64>,
+    pub(crate) congestion: Option<&'static str>,
+    pub(crate) max_segment: Option<u16>,
+    pub(crate) no_delay: bool,
+    pub(crate) cork: bool,
+    /// `TCP_QUICKACK` was turned off.
+    pub(crate) delays_acks: bool,
+    /// `TCP_NOTSENT_LOWAT`; else the sysctl's.
+    pub(crate) unsent_limit: Option<u64>,
+    /// `TCP_USER_TIMEOUT`, in milliseconds.
+    pub(crate) user_timeout: u64,
+    /// `TCP_SYNCNT`; else the sysctl's.
+    pub(crate) syn_retries: Option<u32>,
+    /// Closing resets at once (`SO_LINGER` with no time).
+    pub(crate) lingers_not: bool,
+}
+
+impl Kernel {
+    pub(super) fn set_option(&mut self, arguments: &Arguments<'_>) -> Answer {
+        let (level, name) = (arguments.word(1)?, arguments.word(2)?);
+        let value = || arguments.number(3);
+        let unsigned = || {
+            value().and_then(|value| {
+                u64::try_from(value).map_err(|_| arguments.unsupported(&format!("such a {name}")))
+            })
+        };
+        // Linux doubles what is asked for, for its own bookkeeping, and has a least and, unless forced, a most.
+        let most = |name| if arguments.is_forced() { u64::MAX } else { self.settings.number(name) };
+        let (most_sent, most_received) = (most("core.wmem_max"), most("core.rmem_max"));
+        let size = |value: i64, most: u64| {
+            u64::try_from(value).unwrap_or(0).min(most).saturating_mul(2).min(u64::from(u32::MAX))
+        };
+        let socket = self.of(arguments)?;
+        let options = &mut socket.options;
+        match (level, name) {
+            ("SOL_SOCKET", "SO_SNDBUF" | "SO_SNDBUFFORCE") => {
+                options.send_buffer = Some(size(value()?, most_sent).max(4_608));
+            }
+            ("SOL_SOCKET", "SO_RCVBUF" | "SO_RCVBUFFORCE") => {
+                options.receive_buffer = Some(size(value()?, most_received).max(2_304));
+            }
+            // The first keepalive comes after two hours, and there is one address and one route.
+            ("SOL_SOCKET", "SO_REUSEADDR" | "SO_REUSEPORT" | "SO_KEEPALIVE") => {}
+            ("SOL_IP" | "IPPROTO_IP", "IP_MTU_DISCOVER" | "IP_TOS" | "IP_TTL") => {
+                if name == "IP_TOS" && value()? & 3 != 0 {
+                    return Err(arguments.unsupported("an IP_TOS that sets the ECN field"));
+                }
+            }
+            ("SOL_SOCKET", "SO_LINGER") => options.lingers_not = arguments.lingers_not(3)?,
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_NODELAY") => options.no_delay = value()? != 0,
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_CORK") => options.cork = value()? != 0,
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_QUICKACK") => options.delays_acks = value()? == 0,
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_NOTSENT_LOWAT") => options.unsent_limit = Some(unsigned()?),
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_USER_TIMEOUT") => options.user_timeout = unsigned()?,
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_SYNCNT") => {
+                let count = u32::try_from(value()?).ok().filter(|count| (1..=127).contains(count));
+                options.syn_retries = Some(count.ok_or_else(|| arguments.unsupported("such a TCP_SYNCNT"))?);
+            }
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_MAXSEG") => {
+                options.max_segment =
+                    Some(u16::try_from(value()?).map_err(|_| arguments.unsupported("such a TCP_MAXSEG"))?);
+            }
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_CONGESTION") => {
+                options.congestion = Some(arguments.congestion(3)?);
+            }
+            _ => return Err(arguments.unsupported(&format!("the socket option {level} {name}"))),
+        }
+        let (state, options) = (socket.state, socket.options.clone());
+        if let SocketState::Connected(at) = state {
+            let limit = options.unsent_limit.unwrap_or_else(|| self.settings.number("tcp_notsent_lowat"));
+            let connection = &mut self.connections[at];
+            match name {
+                "SO_SNDBUF" | "SO_SNDBUFFORCE" => {
+                    connection.set_send_buffer(options.send_buffer.unwrap_or(0));
+                }
+                "TCP_NODELAY" => {
+                    connection.endpoint().set_nagle(!options.no_delay);
+                    if options.no_delay {
+                        connection.endpoint().push();
+                    }
+                }
+                "TCP_CORK" => connection.endpoint().set_cork(options.cork),
+                "TCP_QUICKACK" => connection.endpoint().set_quick_ack(!options.delays_acks),
+                "TCP_NOTSENT_LOWAT" => connection.set_unsent_limit(limit),
+                "TCP_USER_TIMEOUT" => {
+                    let patience = patience(self.settings.number("tcp_retries2"), options.user_timeout);
+                    connection.endpoint().set_patience(patience, options.user_timeout > 0);
+                }
+                "SO_RCVBUF" | "SO_RCVBUFFORCE" | "TCP_MAXSEG" | "TCP_CONGESTION" | "TCP_SYNCNT" => {
+                    return Err(arguments.unsupported(&format!("{name} on a connection")));
+                }
+                _ => {}
+            }
+        }
+        Ok(gave(0))
+    }
+
+    pub(super) fn get_option(&mut self, arguments: &Arguments<'_>) -> Answer {
+        let (level, name) = (arguments.word(1)?, arguments.word(2)?);
+        let socket = self.of(arguments)?.clone();
+        let options = &socket.options;
+        let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let value = match (level, name) {
+            ("SOL_SOCKET", "SO_ERROR") => match socket.state {
+                SocketState::Connected(at) => self.connections[at].error.take().and_then(named).unwrap_or(0),
+                SocketState::Fresh | SocketState::Listening => 0,
+            },
+            ("SOL_SOCKET", "SO_SNDBUF") => {
+                let own = self.connection(&socket).map(|connection| connection.send_buffer);
+                whole(own.or(options.send_buffer).unwrap_or_else(|| self.settings.part("tcp_wmem", 1)))
+            }
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_NODELAY") => i64::from(options.no_delay),
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_CORK") => i64::from(options.cork),
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_NOTSENT_LOWAT") => {
+                // Zero stands for the sysctl's there.
+                whole(options.unsent_limit.unwrap_or(0))
+            }
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_USER_TIMEOUT") => whole(options.user_timeout),
+            ("SOL_TCP" | "IPPROTO_TCP", "TCP_MAXSEG") => match self.connection(&socket) {
+                Some(connection) => i64::from(connection.info().mss),
+                None => i64::from(options.max_segment.unwrap_or(536)),
+            },
+            _ => return Err(arguments.unsupported(&format!("asking for the socket option {level} {name}"))),
+        };
+        told(arguments, 3, name, value)
+    }
+
+    pub(super) fn ioctl(&mut self, arguments: &Arguments<'_>) -> Answer {
+        let name = arguments.word(1)?;
+        let socket = self.of(arguments)?.clone();
+        let Some(connection) = self.connection(&socket) else {
+            return Err(arguments.unsupported("an ioctl of a socket without a connection"));
+        };
+        let info = connection.info();
+        let value = match name {
+            "SIOCINQ" | "FIONREAD" => connection.readable(),
+            "SIOCOUTQ" => connection.queued(),
+            "SIOCOUTQNSD" => info.unsent,
+            _ => return Err(arguments.unsupported(&format!("the ioctl {name}"))),
+        };
+        told(arguments, 2, name, i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+/// Whether what a call gives by its argument is what the script says.
+fn told(arguments: &Arguments<'_>, index: usize, name: &str, value: i64) -> Answer {
+    match arguments.number(index) {
+        Ok(expected) if expected != value => Err(Problem::mismatch(
+            arguments.line,
+            format!("`{}` gave {name} {value}, expected {expected}", arguments.call.name),
+        )),
+        Err(_) if !matches!(arguments.call.arguments.get(index), Some(Expression::Ellipsis)) => {
+            Err(arguments.unsupported(&format!("such a value of `{}`", arguments.call.name)))
+        }
+        _ => Ok(gave(0)),
+    }
+}
+
+/// For how long Linux sends data again (`retransmits_timed_out`): a user's timeout, or as long as `retries` of them would
+/// have taken from its least timeout on (`tcp_model_timeout`).
+pub(super) fn patience(retries: u64, user_timeout: u64) -> Span {
+    /// `TCP_RTO_MIN`, and the doublings of it that stay below `TCP_RTO_MAX`.
+    const LEAST: Span = Span::from_millis(200);
+    const MOST: Span = Span::from_secs(120);
+    const DOUBLINGS: u64 = 9;
+    if user_timeout > 0 {
+        return Span::from_millis(user_timeout);
+    }
+    let doubled = LEAST * ((2 << retries.min(DOUBLINGS)) - 1);
+    doubled + MOST * retries.min(255).saturating_sub(DOUBLINGS)
+}
+
+/// What a connection does of its options from the start.
+pub(super) fn apply(options: &SocketOptions, settings: &Settings, connection: &mut Connection) {
+    let patience = patience(settings.number("tcp_retries2"), options.user_timeout);
+    connection.endpoint().set_patience(patience, options.user_timeout > 0);
+    connection.endpoint().set_nagle(!options.no_delay);
+    connection.endpoint().set_cork(options.cork);
+    connection.endpoint().set_quick_ack(!options.delays_acks);
+    connection.set_unsent_limit(options.unsent_limit.unwrap_or_else(|| settings.number("tcp_notsent_lowat")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fifteen_retries_are_924_seconds_and_600_ms() {
+        assert_eq!(patience(15, 0), Span::from_millis(924_600));
+        assert_eq!(patience(3, 0), Span::from_secs(3));
+        assert_eq!(patience(15, 2_500), Span::from_millis(2_500));
+    }
+}
