@@ -111,23 +111,69 @@ pub fn score(rows: &[Judged]) -> Vec<Group> {
     groups.into_values().map(|(axis, class, rows)| group(axis, class, &rows, &schemes)).collect()
 }
 
+/// The distributions that [`Standing`] has the quantiles of, of one scheme over all paths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    /// The scheme.
+    pub scheme: String,
+    /// Its costs, ascending, without those of the rows that were given up.
+    pub cost: Vec<f64>,
+    /// Its rows, those that were given up included.
+    pub rows: usize,
+    /// Its cost over the least cost of the race, ascending, where it finished.
+    pub over_best: Vec<f64>,
+    /// Its races that somebody finished.
+    pub races: usize,
+}
+
+/// The distributions of each scheme's rows, in the order of the rows.
+pub fn distributions(rows: &[Judged]) -> Vec<Distribution> {
+    let rows: Vec<&Judged> = rows.iter().collect();
+    let bests = bests(&races(&rows));
+    let mut found: Vec<Distribution> = Vec::new();
+    for row in rows {
+        let at = found.iter().position(|one| one.scheme == row.scheme).unwrap_or_else(|| {
+            let scheme = row.scheme.clone();
+            found.push(Distribution { scheme, cost: Vec::new(), rows: 0, over_best: Vec::new(), races: 0 });
+            found.len() - 1
+        });
+        let one = &mut found[at];
+        one.rows += 1;
+        one.cost.extend(row.cost);
+        if let Some(best) = bests.get(&(row.path.path, row.seed)) {
+            one.races += 1;
+            one.over_best.extend(row.cost.map(|cost| cost / best));
+        }
+    }
+    for one in &mut found {
+        one.cost.sort_by(f64::total_cmp);
+        one.over_best.sort_by(f64::total_cmp);
+    }
+    found
+}
+
 /// A race: what each scheme took over one path with one seed.
 type Races<'a> = BTreeMap<(u64, u64), Vec<&'a Judged>>;
 
-fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) -> Group {
+fn races<'a>(rows: &[&'a Judged]) -> Races<'a> {
     let mut races: Races<'_> = BTreeMap::new();
     for row in rows {
         races.entry((row.path.path, row.seed)).or_default().push(row);
     }
+    races
+}
+
+/// The least cost of each race that somebody finished.
+fn bests(races: &Races<'_>) -> BTreeMap<(u64, u64), f64> {
+    let best = |rows: &[&Judged]| rows.iter().filter_map(|row| row.cost).min_by(f64::total_cmp);
+    races.iter().filter_map(|(race, rows)| Some((*race, best(rows)?))).collect()
+}
+
+fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) -> Group {
+    let races = races(rows);
     let mut paths: Vec<u64> = races.keys().map(|(path, _)| *path).collect();
     paths.dedup();
-    let bests: BTreeMap<(u64, u64), f64> = races
-        .iter()
-        .filter_map(|(race, rows)| {
-            let best = rows.iter().filter_map(|row| row.cost).min_by(f64::total_cmp)?;
-            Some((*race, best))
-        })
-        .collect();
+    let bests = bests(&races);
     let independent = paths.len() == races.len();
     let standings = schemes.iter().map(|scheme| standing(scheme, rows, &races, &bests, independent));
     Group {

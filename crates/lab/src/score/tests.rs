@@ -117,3 +117,22 @@ fn intervals_are_given_only_where_a_row_is_a_path() {
     two.extend(one.into_iter().map(|row| Judged { seed: 2, ..row }));
     assert!(matches!(score(&two)[0].standings[0].cost.at[0], Quantile::Value { low: None, high: None, .. }));
 }
+
+#[test]
+fn a_distribution_has_every_cost_in_order_and_counts_what_was_given_up() {
+    let rows = [
+        row(0, "a", Some(3.0)),
+        row(0, "b", Some(1.5)),
+        row(1, "a", Some(2.0)),
+        row(1, "b", None),
+        row(2, "a", None),
+        row(2, "b", None),
+    ];
+    let [a, b] = distributions(&rows).try_into().expect("two schemes");
+    assert_eq!((a.scheme.as_str(), &a.cost[..], a.rows), ("a", &[2.0, 3.0][..], 3));
+    // Nobody finished the third race: there is no best to be compared with.
+    assert_eq!((&a.over_best[..], a.races), (&[1.0, 2.0][..], 2));
+    assert_eq!((&b.cost[..], &b.over_best[..], b.rows, b.races), (&[1.5][..], &[1.0][..], 3, 2));
+    let shares = score(&rows)[0].standings.iter().map(|one| (one.cost.of, one.regret.of)).collect::<Vec<_>>();
+    assert_eq!(shares, [(a.rows, a.races), (b.rows, b.races)], "as the quantiles have it");
+}
