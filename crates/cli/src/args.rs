@@ -130,6 +130,9 @@ pub(crate) struct Score {
     /// The same as CSV.
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Write the score as a page: one HTML file that opens offline.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

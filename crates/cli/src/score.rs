@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use firstflight_lab::score::{Judged, score as judge};
-use firstflight_report::{csv, json, part, score as report};
+use firstflight_lab::VERSION;
+use firstflight_lab::score::{Group, Judged, distributions, score as judge};
+use firstflight_report::html::scored::{self, Scored};
+use firstflight_report::{check_writable, csv, human, json, part, score as report, write_whole};
 
 use crate::args::Score;
 use crate::failure::{Failure, Place};
@@ -15,6 +17,12 @@ use crate::sweep::folder::{Manifest, part_name};
 pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure> {
     let folder = &command.folder;
     let place = || Place::argument(arguments, &folder.to_string_lossy());
+    if let Some(path) = &command.report {
+        check_writable(path).map_err(|error| {
+            let place = Place::value(arguments, "--report", &path.to_string_lossy());
+            Failure::usage(format!("--report: {error}")).at(place)
+        })?;
+    }
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
     let mut missing = Vec::new();
@@ -39,29 +47,81 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
         .at(place()));
     }
     let groups = judge(&rows);
+    print(command, &manifest, &groups, missing.len())?;
+    let Some(path) = &command.report else { return Ok(()) };
+    let page =
+        scored::render(&page(&manifest, groups, &rows, missing.len(), arguments)).map_err(Failure::write)?;
+    write_whole(path, page.as_bytes()).map_err(Failure::write)?;
+    output::say(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+fn print(command: &Score, manifest: &Manifest, groups: &[Group], missing: usize) -> Result<(), Failure> {
     if command.json {
         let mut lines = Vec::new();
-        json::write_lines(&mut lines, &report::records(&groups)).map_err(Failure::write)?;
+        json::write_lines(&mut lines, &report::records(groups)).map_err(Failure::write)?;
         return output::print_bytes(&lines);
     }
     if command.csv {
-        return output::print_bytes(&csv::to_bytes(&report::records(&groups)).map_err(Failure::write)?);
+        return output::print_bytes(&csv::to_bytes(&report::records(groups)).map_err(Failure::write)?);
     }
-    let beyond = manifest.give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"));
     let given_up = manifest.give_up.map_or_else(String::new, |times| {
         format!("; a run is given up at {times} times its ideal, and is then worse than all that ended")
     });
     let title = format!(
-        "{} of {} parts of the sweep {}: {} of {} paths, {} runs of each scheme{given_up}\n\n\
+        "{} of {} parts of the sweep {}: {} of {} paths, {} of each scheme on a path{given_up}\n\n\
          All paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
-        manifest.parts - missing.len() as u64,
+        manifest.parts - missing as u64,
         manifest.parts,
         manifest.sweep,
         groups.first().map_or(0, |all| all.paths),
         manifest.paths,
-        manifest.runs,
+        if manifest.runs == 1 { "one run".to_owned() } else { format!("{} runs", manifest.runs) },
     );
-    output::print(&(title + &report::render(&groups, &beyond)))
+    output::print(&(title + &report::render(groups, manifest.give_up)))
+}
+
+fn page(
+    manifest: &Manifest,
+    groups: Vec<Group>,
+    rows: &[Judged],
+    missing: usize,
+    arguments: &[String],
+) -> Scored {
+    let (all, count) = (groups.first(), human::count);
+    let paths = all.map_or(0, |all| all.paths) as u64;
+    let given_up = manifest.give_up.map_or_else(
+        || "never".to_owned(),
+        |times| format!("after {times} times the ideal; worse than all that ended"),
+    );
+    let mut facts = vec![
+        ("paths", count(paths)),
+        ("runs of each scheme on a path", count(manifest.runs)),
+        ("rows", count(rows.len() as u64)),
+        ("given up", count(rows.iter().filter(|row| row.cost.is_none()).count() as u64)),
+        ("a run is given up", given_up),
+        ("sweep", manifest.sweep.clone()),
+        ("seed", manifest.seed.to_string()),
+        ("raced by version", manifest.version.clone()),
+    ];
+    facts.push(("schemes", manifest.schemes.replace(',', ", ")));
+    Scored {
+        version: VERSION.to_owned(),
+        command: arguments.join(" "),
+        missing: (missing > 0).then(|| {
+            format!(
+                "Not the whole sweep: {} of {} parts are missing; {} of {} paths are scored.",
+                count(missing as u64),
+                count(manifest.parts),
+                count(paths),
+                count(manifest.paths)
+            )
+        }),
+        facts,
+        give_up: manifest.give_up,
+        groups,
+        distributions: distributions(rows),
+    }
 }
 
 /// The rows of a part; `None` if it is not there.

@@ -6,6 +6,7 @@
 mod captured;
 mod drawing;
 mod page;
+pub mod scored;
 
 mod vlq;
 
@@ -16,7 +17,7 @@ use crate::report::Report;
 
 const TEMPLATE: &str = include_str!("html/report.html");
 const STYLE: &str = include_str!("html/report.css");
-const SCRIPT: &str = include_str!("html/report.js");
+const SCRIPT: &str = concat!(include_str!("html/page.js"), include_str!("html/report.js"));
 
 /// The report could not be built: a defect of this crate, not of its input.
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,60 @@ use unicode_width::UnicodeWidthStr;
 use crate::human::significant;
 use crate::record::{self, Record};
 
+/// What is counted, and of what: as docs/score.md has it, word for word.
+pub const MEASURES: [(&str, &str); 11] = [
+    ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
+    (
+        "cost",
+        "Flow completion time over the clairvoyant ideal, as in `race`. Beside bulk TCP the ideal is a fair share, and a \
+         cost may be under 1: the flow then took more than its share.",
+    ),
+    ("given up", "The transfer did not end within the sweep's `give-up`."),
+    ("loss", "Own data packets dropped over data packets sent, until the end or until it was given up."),
+    (
+        "queue",
+        "The mean queue while the flow lives, the packet in transmission not counted, as time to drain over the base \
+         RTT. On paths where nobody else keeps a queue (no cross traffic, or a constant rate under the bottleneck's) it \
+         is what the flow added; beside bulk TCP it is not defined, and those rows are not in it.",
+    ),
+    ("timeouts", "Retransmission timeouts."),
+    (
+        "harm",
+        "What others delivered less because of the flow (the same seed without it), over the flow's life, as a share of \
+         the bottleneck's rate. Without others it is not defined, and those rows are not in it. Beside bulk TCP a fair \
+         share is harm too.",
+    ),
+    (
+        "over best",
+        "Its cost over the least cost of the race. It leaves out races that nobody finished, and is `never` for a scheme \
+         that did not finish one that another did.",
+    ),
+    (
+        "percentile",
+        "The least value that is not below that share of the rows: always a value that was measured, never an \
+         interpolation. A row that was given up is worse than every row that ended; nothing is left out of cost.",
+    ),
+    (
+        "best alone, tied",
+        "The races that this scheme alone won, over the races that somebody finished; and those won to the nanosecond \
+         together with others. On short transfers many schemes do the same thing, and most wins are ties.",
+    ),
+    (
+        "within 1 %",
+        "At most a hundredth slower than the best of the race, over the races that somebody finished: the column to \
+         look at.",
+    ),
+];
+
+/// What the score is not: as docs/score.md has it.
+pub const LIMITS: [&str; 4] = [
+    "Each scheme runs with its defaults and its own avoidance law: a difference may be the law's. Random loss hits the \
+     law more than the start-up.",
+    "`quick-start` is asked of routers that all answer, `careful-resume` knows the path.",
+    "The paths are a space that was sampled evenly, not anybody's traffic.",
+    "The axes of the classes overlap; a class is not a cause.",
+];
+
 /// A row of a sweep, as far as it is judged; the error is the field that is missing.
 ///
 /// # Errors
@@ -90,9 +144,15 @@ fn spreads(one: &Standing) -> [(&'static str, &Spread); 6] {
     ]
 }
 
-/// The tables: all paths, then who wins where, then cost by class. `beyond` is what to print for a cost beyond all
-/// numbers, such as `>20`.
-pub fn render(groups: &[Group], beyond: &str) -> String {
+/// What is printed for a cost beyond all numbers, such as `>20` where transfers are given up at twenty times the ideal.
+pub(crate) fn beyond(give_up: Option<u64>) -> String {
+    give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"))
+}
+
+/// The tables: all paths, then who wins where, then cost by class. Transfers were given up after so many times their
+/// ideal, if ever.
+pub fn render(groups: &[Group], give_up: Option<u64>) -> String {
+    let beyond = &beyond(give_up);
     let Some((all, classes)) = groups.split_first() else { return String::new() };
     let mut out = overall(all, beyond);
     out += "\nWho wins where: in each class the schemes with the least median cost, and those that are most often within \
@@ -152,33 +212,42 @@ fn winners(classes: &[Group]) -> String {
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for group in classes {
         let decided = group.races - group.nobody;
-        let order = by_cost(group);
-        let least = order.first().map_or_else(String::new, |first| {
-            let same = order.iter().take_while(|one| overlaps(first, one)).count();
-            let names: Vec<_> =
-                order.iter().take(3).map(|one| format!("{} {}", one.scheme, first_of(&one.cost))).collect();
-            format!("{} ({same} not told apart)", names.join(", "))
-        });
-        let mut near = order.clone();
-        near.sort_by_key(|one| std::cmp::Reverse(one.near_best));
-        let near: Vec<_> = near
-            .iter()
-            .take(3)
-            .map(|one| format!("{} {}", one.scheme, share(one.near_best, decided)))
-            .collect();
         rows.push(vec![
             format!("{}: {}", group.axis, group.class),
             group.paths.to_string(),
-            least,
-            near.join(", "),
+            least(group, "given up"),
+            nearest(group, decided),
             share(group.nobody, group.races),
         ]);
     }
     aligned(&rows)
 }
 
+/// The three schemes with the least median cost, and how many are not told apart from the first; `beyond` for a median
+/// beyond all numbers.
+pub(crate) fn least(group: &Group, beyond: &str) -> String {
+    let order = by_cost(group);
+    let Some(first) = order.first() else { return String::new() };
+    let same = order.iter().take_while(|one| overlaps(first, one)).count();
+    let names: Vec<_> = order
+        .iter()
+        .take(3)
+        .map(|one| format!("{} {}", one.scheme, quantile(one.cost.at[0], 1.0, beyond)))
+        .collect();
+    format!("{} ({same} not told apart)", names.join(", "))
+}
+
+/// The three schemes that are most often within a hundredth of the best, of the races that somebody finished.
+pub(crate) fn nearest(group: &Group, decided: usize) -> String {
+    let mut near = by_cost(group);
+    near.sort_by_key(|one| std::cmp::Reverse(one.near_best));
+    let names: Vec<_> =
+        near.iter().take(3).map(|one| format!("{} {}", one.scheme, share(one.near_best, decided))).collect();
+    names.join(", ")
+}
+
 /// Whether the intervals of two medians of cost overlap, so that the figures alone do not tell the two apart.
-fn overlaps(a: &Standing, b: &Standing) -> bool {
+pub(crate) fn overlaps(a: &Standing, b: &Standing) -> bool {
     let ends = |one: &Standing| match one.cost.at[0] {
         Quantile::Value { low, high, .. } => {
             (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))
@@ -204,7 +273,7 @@ fn by_class(groups: &[&Group], beyond: &str) -> String {
 }
 
 /// Those with rows, the least median cost first, ties by the 90th percentile.
-fn by_cost(group: &Group) -> Vec<&Standing> {
+pub(crate) fn by_cost(group: &Group) -> Vec<&Standing> {
     let key = |one: &Standing| {
         one.cost
             .at
@@ -216,10 +285,6 @@ fn by_cost(group: &Group) -> Vec<&Standing> {
         pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
     });
     order
-}
-
-fn first_of(spread: &Spread) -> String {
-    quantile(spread.at[0], 1.0, "given up")
 }
 
 fn three(spread: &Spread, factor: f64, beyond: &str) -> String {
@@ -238,7 +303,7 @@ fn quantile(quantile: Quantile, factor: f64, beyond: &str) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn share(part: usize, whole: usize) -> String {
+pub(crate) fn share(part: usize, whole: usize) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{} %", significant(part as f64 * 100.0 / whole as f64)) }
 }
 
@@ -259,4 +324,4 @@ fn aligned(rows: &[Vec<String>]) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

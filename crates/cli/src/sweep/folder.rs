@@ -149,6 +149,11 @@ pub(crate) fn part_name(part: u64) -> String {
 /// What a manifest says that those who read the parts need.
 #[derive(Deserialize, Debug)]
 pub(crate) struct Manifest {
+    /// The version of the program that raced it.
+    pub(crate) version: String,
+    /// The schemes, as `--schemes` takes them.
+    pub(crate) schemes: String,
+    pub(crate) seed: u64,
     pub(crate) paths: u64,
     pub(crate) runs: u64,
     pub(crate) give_up: Option<u64>,

@@ -56,6 +56,8 @@ struct Head {
 #[derive(Serialize)]
 struct Cell {
     text: String,
+    /// Of a name, what stands below it, in parts between which a line may break.
+    params: Vec<String>,
     /// What the script sorts by; empty where undefined.
     key: String,
     is_words: bool,
@@ -71,10 +73,10 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
     };
     let heads = columns.iter().map(|view| {
         let [first, second] = view.head;
-        // A hyphen at the end of the first line joins the two; the terminal has less room than a page.
+        // A hyphen at the end of the first line parts a word; the terminal has less room than a page.
         let (name, unit) = match (first.strip_suffix('-'), second.split_once(' ')) {
             (Some(start), None) => (format!("{start}{second}"), ""),
-            (Some(start), Some((rest, unit))) => (format!("{start} {rest}"), unit),
+            (Some(start), Some((rest, unit))) => (format!("{start}{rest}"), unit),
             (None, Some((rest, unit))) if rest != "@" => (format!("{first} {rest}"), unit),
             _ => (first.to_owned(), second),
         };
@@ -82,8 +84,12 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
     });
     let rows = report.rows.iter().map(|row| {
         let panel = panel_of(report, row);
+        let (name, params) = named(row);
+        let params: Vec<String> =
+            params.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let cells = columns.iter().enumerate().map(|(at, view)| Cell {
-            text: dash(&view.cell(row)),
+            text: if at == 0 { name.clone() } else { dash(&view.cell(row)) },
+            params: if at == 0 { params.clone() } else { Vec::new() },
             key: match view.sort_key(row) {
                 Some(key) => key.to_string(),
                 None if view.is_words() && view.field != "exit_cause" => view.cell(row),
@@ -95,6 +101,16 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
         cells.collect()
     });
     Table { heads: heads.collect(), rows: rows.collect() }
+}
+
+/// The result's name, and what stands below it in small: the scheme that a label stands for, and its parameters.
+fn named(row: &Record) -> (String, String) {
+    let [label, scheme, params] = ["label", "scheme", "params"].map(|field| text(row, field));
+    let whole = if params.is_empty() { scheme.to_owned() } else { format!("{scheme}:{params}") };
+    match label {
+        "" => (scheme.to_owned(), params.to_owned()),
+        label => (label.to_owned(), whole),
+    }
 }
 
 fn spelt(unit: &str) -> String {

@@ -1,17 +1,16 @@
-// Draws the report's plots from the data in the page. Asks no one for anything.
-"use strict";
+// Draws the report's plots from the data in the page, on top of page.js.
 (() => {
+  const { colour, styleOf, legend, onPaper, PAPER_WIDTH } = page;
   const PHASE_FILLS = ["#b9c0c7", "#56b4e9", "#f0e442", "#e69f00", "#d55e00", "#009e73"];
-  const FLOW_COLOURS = ["blue", "vermillion", "green", "purple", "orange", "sky", "black", "yellow"];
-  const DASHES = ["solid", "dash", "dot", "dashdot"];
   const MARK_STYLES = {
     "exit": { colour: "black", dash: "solid" }, "su-end": { colour: "green", dash: "dash" },
     "timeout": { colour: "vermillion", dash: "dashdot" }, "reduction": { colour: "orange", dash: "dot" },
     "undo": { colour: "purple", dash: "dot" }, "restart": { colour: "purple", dash: "dash" },
   };
   const WINDOWS = ["first", "startup", "whole"];
-  const MARGIN = { l: 62, r: 14, t: 44, b: 44 };
-  const PAPER_WIDTH = 680;
+  const MARGIN = { l: 62, r: 14, b: 44 };
+  // Rows of words above a plot: fewer where there is room beside each other.
+  const FLAG_ROW = 14, FLAG_FONT = "11px system-ui, sans-serif";
 
   // ---- data -------------------------------------------------------------------------------------------
   const digitValue = new Uint8Array(128);
@@ -63,8 +62,7 @@
       kind: decode(flow.phases.kind, flow.phases.n) };
     return {
       label: flow.label, mss: flow.mss, index,
-      colour: FLOW_COLOURS[index % FLOW_COLOURS.length],
-      dash: DASHES[Math.floor(index / FLOW_COLOURS.length) % DASHES.length],
+      ...styleOf(index),
       firstData: flow.first_data === null ? null : flow.first_data * data.tick,
       windows: flow.windows.map((end) => end * data.tick),
       sends: series(flow.sends, 1, flow.windows), retransmissions: series(flow.retransmissions, 1, flow.windows), drops: series(flow.drops, 1, flow.windows),
@@ -177,8 +175,6 @@
   }
 
   // ---- looks ------------------------------------------------------------------------------------------
-  let isOnPaper = false;
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   /** Text for the plotting library, which reads tags. */
   const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -189,14 +185,33 @@
 
   function layout(view, more) {
     return {
-      width: view.width(), height: Number(view.element.dataset.height), margin: MARGIN, hovermode: false, dragmode: "zoom",
+      width: view.width(), height: Number(view.element.dataset.height), margin: { ...MARGIN, t: view.top() }, hovermode: false,
+      // A finger that is put on a plot scrolls the page.
+      dragmode: hasMouse ? "zoom" : false,
       showlegend: false, paper_bgcolor: colour("paper"), plot_bgcolor: colour("paper"),
       font: { family: "system-ui, sans-serif", size: 12, color: colour("ink") }, ...more,
     };
   }
 
-  const CONFIG = { displayModeBar: "hover", displaylogo: false, doubleClick: "autosize", scrollZoom: false,
-    modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: "firstflight" } };
+  // The library's own buttons cannot be reached by keyboard; the page has buttons of its own.
+  const CONFIG = { displayModeBar: false, doubleClick: "autosize", scrollZoom: false };
+  const hasMouse = window.matchMedia("(any-pointer: fine)").matches;
+
+  const ruler = document.createElement("canvas").getContext("2d");
+  const lengthOf = (text, font) => { ruler.font = font; return ruler.measureText(text).width; };
+  const clip = (text, room, font) => {
+    if (lengthOf(text, font) <= room) return text;
+    let most = text.length;
+    while (most > 1 && lengthOf(text.slice(0, most) + "…", font) > room) most--;
+    return text.slice(0, most) + "…";
+  };
+  /** The text in lines that fit. */
+  const wrap = (text, room, font) => text.split(" ").reduce((lines, part) => {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && lengthOf(`${last} ${part}`, font) <= room) lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(clip(part, room, font));
+    return lines;
+  }, []);
 
   const bytes = (value) => {
     if (value === null) return "–";
@@ -216,6 +231,7 @@
       this.element = element;
       this.ends = ends;
       this.range = [0, ends[1]];
+      this.chosen = "startup";
       this.readout = element.appendChild(document.createElement("div"));
       this.readout.className = "readout";
       this.surface = element.appendChild(document.createElement("div"));
@@ -223,7 +239,6 @@
       this.graph = this.surface.appendChild(document.createElement("div"));
       this.cursor = this.surface.appendChild(document.createElement("div"));
       this.cursor.className = "cursor";
-      this.cursor.style.top = MARGIN.t + "px";
       this.cursor.style.bottom = MARGIN.b + "px";
       this.at = null;
       this.isDrawn = false;
@@ -235,7 +250,9 @@
       views.push(this);
     }
 
-    width() { return isOnPaper ? PAPER_WIDTH : Math.max(320, this.element.clientWidth); }
+    /** The margin above the plot. */
+    top() { return 10; }
+    width() { return page.isOnPaper ? PAPER_WIDTH : Math.max(320, this.element.clientWidth); }
     pixels() { return this.width() - MARGIN.l - MARGIN.r; }
     buckets() { return Math.max(200, Math.round(this.pixels() / 1.5)); }
 
@@ -270,14 +287,17 @@
       if (this.isDrawn) this.draw(); else this.press();
     }
 
-    window(name) { this.show([0, this.ends[WINDOWS.indexOf(name)]]); }
+    window(name) {
+      this.chosen = name;
+      this.show([0, this.ends[WINDOWS.indexOf(name)]]);
+    }
 
+    /** Of windows that end together, the one that was asked for is pressed. */
     press() {
-      const panel = this.element.closest("section");
-      panel.querySelectorAll("[data-window]").forEach((button) => {
-        const end = this.ends[WINDOWS.indexOf(button.dataset.window)];
-        button.setAttribute("aria-pressed", String(this.range[0] === 0 && this.range[1] === end));
-      });
+      const shown = WINDOWS.filter((_, at) => this.range[0] === 0 && this.range[1] === this.ends[at]);
+      const pressed = shown.includes(this.chosen) ? this.chosen : shown[0];
+      this.element.closest("section").querySelectorAll("[data-window]").forEach((button) =>
+        button.setAttribute("aria-pressed", String(button.dataset.window === pressed)));
     }
 
     point(event) {
@@ -295,7 +315,15 @@
     place() {
       const share = this.at === null ? -1 : (this.at - this.range[0]) / (this.range[1] - this.range[0]);
       this.cursor.style.display = share >= 0 && share <= 1 ? "block" : "none";
+      this.cursor.style.top = this.top() + "px";
       this.cursor.style.left = MARGIN.l + share * this.pixels() + "px";
+    }
+
+    /** The plot as it is, as a file. */
+    save(name) {
+      if (!this.isDrawn) this.draw();
+      const height = Number(this.element.dataset.height);
+      return Plotly.downloadImage(this.graph, { format: "svg", filename: name, width: this.width(), height });
     }
 
     key(event) {
@@ -335,12 +363,20 @@
 
   // ---- bytes delivered, all schemes ----------------------------------------------------------------------
   class Overview extends View {
+    constructor(element, ends) {
+      super(element, ends);
+      this.hidden = new Set();
+      const lines = flows.map((flow) => ({ name: flow.label, colour: flow.colour, dash: flow.dash }));
+      if (ideal.x.length) lines.unshift({ name: "ideal", colour: "muted", dash: "6px,4px" });
+      legend(document.getElementById("legend"), lines, this.hidden, () => this.draw());
+    }
+
     picture(a, b) {
-      const traces = flows.map((flow) => ({
+      const traces = flows.filter((flow) => !this.hidden.has(flow.label)).map((flow) => ({
         type: "scatter", mode: "lines", ...stepsIn(flow.delivered, a, b, this.buckets()), name: plain(flow.label),
         line: { color: colour(flow.colour), width: 1.8, dash: flow.dash },
       }));
-      if (ideal.x.length) {
+      if (ideal.x.length && !this.hidden.has("ideal")) {
         const from = after(ideal.x, a), to = after(ideal.x, b);
         const x = [a, ...ideal.x.slice(from, to)], y = [idealAt(a), ...ideal.y.slice(from, to)];
         if (to < ideal.x.length) { x.push(b); y.push(idealAt(b)); }
@@ -348,7 +384,6 @@
           line: { color: colour("muted"), width: 1.4, dash: "6px,4px" } });
       }
       return { traces, layout: layout(this, {
-        showlegend: true, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", itemsizing: "constant" },
         xaxis: axis({ range: [a, b], title: { text: "s since the SYN", standoff: 6 } }),
         yaxis: axis({ fixedrange: true, rangemode: "tozero", tickformat: "~s", ticksuffix: "B" }),
       }) };
@@ -403,7 +438,7 @@
         xaxis: axis({ range: [a, b], anchor: data.is_capture ? "y3" : "y4", title: { text: "s since the SYN", standoff: 6 } }),
         yaxis: y(0, { tickformat: "~s", ticksuffix: "B" }), yaxis2: y(1, { range: [0, top] }),
         yaxis3: y(2, {}), ...(data.is_capture ? {} : { yaxis4: y(3, { rangemode: "tozero" }) }),
-        shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(), ...this.flags(a, b)],
+        shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(this.pixels()), ...this.flags(a, b)],
       }) };
     }
 
@@ -438,21 +473,29 @@
         opacity: 0.85, line: { color: colour(MARK_STYLES[mark.kind].colour), dash: MARK_STYLES[mark.kind].dash, width: 1 } }));
     }
 
-    /** The exits in words, above the ribbon. */
+    /** Where words stand beside each other, two rows are enough; the exit's are long. */
+    rows() { return this.pixels() > 700 ? 3 : 5; }
+    top() { return this.rows() * FLAG_ROW + 2; }
+
+    /** The exits in words, above the ribbon: each in the lowest rows that are free. */
     flags(a, b) {
-      let lastAt = -Infinity, row = 0;
-      const width = b - a, scale = this.pixels() / width;
-      return this.flow.marks.filter((mark) => (mark.kind === "exit" || mark.kind === "timeout" || mark.kind === "su-end")
-        && mark.at >= a && mark.at <= b).slice(0, 6).map((mark) => {
-        const isRight = (mark.at - a) / width > 0.6;
-        // As long as the room beside the mark: a letter of 11 pixels' height is about 6 wide, and the mark's own two.
-        const room = Math.max(12, Math.floor((isRight ? mark.at - a : b - mark.at) * scale / 6) - 2);
-        row = mark.at - lastAt < width * 0.45 ? (row + 1) % 2 : 0;
-        lastAt = mark.at;
+      const scale = this.pixels() / (b - a), taken = [];
+      const isFlag = (mark) => (mark.kind === "exit" || mark.kind === "timeout" || mark.kind === "su-end") && mark.at >= a && mark.at <= b;
+      return this.flow.marks.filter(isFlag).slice(0, 12).flatMap((mark) => {
+        const at = (mark.at - a) * scale, isRight = at > this.pixels() / 2, room = (isRight ? at : this.pixels() - at) - 10;
         const says = mark.kind === "exit" ? "exit by " + mark.text.replace(/^start-up left by /, "") : mark.kind === "timeout" ? "timeout" : "start-up over";
-        return { xref: "x", yref: "paper", x: mark.at, y: 1, yshift: 2 + row * 15, yanchor: "bottom", showarrow: false,
-          xanchor: isRight ? "right" : "left", text: plain((isRight ? "" : "▾ ") + clip(says, Math.min(110, room)) + (isRight ? " ▾" : "")),
-          font: { size: 11, color: colour(MARK_STYLES[mark.kind].colour) } };
+        const lines = wrap(says, room, FLAG_FONT), length = 10 + Math.max(...lines.map((line) => lengthOf(line, FLAG_FONT)));
+        const from = isRight ? at - length : at - 5, to = isRight ? at + 5 : at + length;
+        const isFree = (row) => !taken.some((one) => one.from < to && from < one.to && one.row < row + lines.length && row < one.row + one.rows);
+        const row = [0, 1, 2, 3, 4].find((row) => row + lines.length <= this.rows() && isFree(row));
+        if (row === undefined) return [];
+        taken.push({ from, to, row, rows: lines.length });
+        const common = { xref: "x", yref: "paper", x: mark.at, y: 1, yanchor: "bottom", showarrow: false, borderpad: 0, yshift: row * FLAG_ROW };
+        return [
+          { ...common, text: "▾", xanchor: "center", font: { size: 11, color: colour(MARK_STYLES[mark.kind].colour) } },
+          { ...common, text: lines.map(plain).join("<br>"), xanchor: isRight ? "right" : "left", align: isRight ? "right" : "left",
+            xshift: isRight ? -5 : 5, font: { size: 11, color: colour("ink") } },
+        ];
       });
     }
 
@@ -478,43 +521,27 @@
     }
   }
 
-  const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
-
-  /** What each plot shows, with its own legend, above it. */
-  function titles() {
-    const key = (symbol, name, what) => `<span style="color:${colour(name)}">${symbol}</span> ${what}`;
+  /** What each plot shows, with its own legend, above it; in fewer words where there is less room. */
+  function titles(room) {
+    const again = ["○", "orange", "sent again", "again"], acked = ["━", "green", "acknowledged", "acked"];
     const texts = data.is_capture ? [
-      `<b>Sequence</b>   ${key("●", "blue", "sent")}   ${key("○", "orange", "sent again")}   ${key("━", "green", "acknowledged")}`,
-      `<b>In flight</b>, packets   ${key("━", "blue", "in flight")}   ${key("╍", "orange", "receiver's window")}`,
-      `<b>Round-trip time</b>, ms`,
+      ["Sequence", "", [["●", "blue", "sent"], again, acked]],
+      ["In flight", ", packets", [["━", "blue", "in flight"], ["╍", "orange", "receiver's window", "window"]]],
+      ["Round-trip time", ", ms", []],
     ] : [
-      `<b>Sequence</b>   ${key("●", "blue", "sent")}   ${key("○", "orange", "sent again")}   ${key("━", "green", "acknowledged")}   ${key("✕", "vermillion", "dropped")}`,
-      `<b>Window</b>, packets   ${key("━", "blue", "cwnd")}   ${key("╍", "orange", "ssthresh")}   ${key("━", "sky", "in flight")}`,
-      `<b>Round-trip time</b>, ms`,
-      `<b>Bottleneck queue</b>, packets`,
+      ["Sequence", "", [["●", "blue", "sent"], again, acked, ["✕", "vermillion", "dropped"]]],
+      ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight"]]],
+      ["Round-trip time", ", ms", []],
+      ["Bottleneck queue", ", packets", []],
     ];
-    return texts.map((text, at) => ({ text, xref: "paper", yref: "paper", x: 0, y: DOMAINS[at][1], xanchor: "left", yanchor: "bottom",
-      yshift: 3, showarrow: false, font: { size: 12, color: colour("ink") } }));
-  }
-
-  // ---- tables --------------------------------------------------------------------------------------------
-  function sortable(table) {
-    const body = table.tBodies[0];
-    table.querySelectorAll("th button").forEach((button) => button.addEventListener("click", () => {
-      const column = Number(button.dataset.column), head = button.closest("th");
-      const isDescending = head.getAttribute("aria-sort") === "ascending";
-      table.querySelectorAll("th[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
-      const key = (row) => row.cells[column].dataset.key;
-      const compare = (p, q) => {
-        // What is undefined comes last, whichever way.
-        if (key(p) === "" || key(q) === "") return Number(key(p) === "") - Number(key(q) === "");
-        const isNumber = !Number.isNaN(Number(key(p))) && !Number.isNaN(Number(key(q)));
-        const order = isNumber ? Number(key(p)) - Number(key(q)) : key(p).localeCompare(key(q));
-        return isDescending ? -order : order;
-      };
-      body.append(...[...body.rows].sort(compare));
-    }));
+    return texts.map(([name, unit, keys], at) => {
+      const words = ([symbol, , what, short], isShort) => `${symbol} ${isShort && short || what}`;
+      const length = lengthOf([name + unit, ...keys.map((key) => words(key, false))].join("   "), "bold 12px system-ui, sans-serif");
+      const isShort = length > room;
+      const said = keys.map((key) => `<span style="color:${colour(key[1])}">${key[0]}</span> ${words(key, isShort).slice(2)}`);
+      return { text: [`<b>${name}</b>${unit}`, ...said].join(isShort ? "  " : "   "), xref: "paper", yref: "paper", x: 0, y: DOMAINS[at][1],
+        xanchor: "left", yanchor: "bottom", yshift: 3, borderpad: 0, showarrow: false, font: { size: isShort ? 11 : 12, color: colour("ink") } };
+    });
   }
 
   function listEvents(section, flow) {
@@ -534,14 +561,14 @@
   });
   const drawAll = () => views.forEach((view) => { if (view.isDrawn) view.draw(); });
 
-  document.querySelectorAll("table.results").forEach(sortable);
   const overview = document.getElementById("overview");
   if (overview) {
     swatches();
     // A flow that never leaves start-up must not stretch everyone's start-up to the whole run.
     const left = flows.filter((flow) => flow.windows[1] < flow.windows[2]);
     const drawn = (at) => (at === 1 && left.length > 0 ? left : flows);
-    new Overview(overview, [0, 1, 2].map((at) => Math.max(...drawn(at).map((flow) => flow.windows[at]))));
+    const all = new Overview(overview, [0, 1, 2].map((at) => Math.max(...drawn(at).map((flow) => flow.windows[at]))));
+    document.querySelector("[data-save-all]").addEventListener("click", () => all.save("delivered"));
     document.querySelectorAll(".panel").forEach((section) => {
       const element = section.querySelector(".plot"), flow = flows[Number(element.dataset.flow)];
       const view = new Panel(element, flow);
@@ -549,6 +576,7 @@
       view.press();
       section.querySelectorAll("[data-window]").forEach((button) =>
         button.addEventListener("click", () => view.window(button.dataset.window)));
+      section.querySelector("[data-save]").addEventListener("click", () => view.save(flow.label.replace(/[^\w.+-]+/g, "-")));
     });
     document.querySelectorAll("[data-all]").forEach((button) => button.addEventListener("click", () =>
       views.forEach((view) => view.window(button.dataset.all))));
@@ -570,15 +598,10 @@
     let waiting = 0;
     window.addEventListener("resize", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => { if (!isOnPaper) drawAll(); }, 120);
+      waiting = setTimeout(() => { if (!page.isOnPaper) drawAll(); }, 120);
     });
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-    const paper = (is) => {
-      isOnPaper = is;
-      document.documentElement.classList.toggle("on-paper", is);
-      if (is) views.forEach((view) => view.draw()); else drawAll();
-    };
-    window.addEventListener("beforeprint", () => paper(true));
-    window.addEventListener("afterprint", () => paper(false));
   }
+
+  onPaper((is) => { if (is) views.forEach((view) => view.draw()); else drawAll(); });
 })();

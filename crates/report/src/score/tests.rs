@@ -42,19 +42,37 @@ fn a_row_without_a_size_or_a_field_is_refused_by_name() {
     assert_eq!(judged(&record).unwrap_err(), "path_size_bytes");
 }
 
-fn groups() -> Vec<Group> {
+/// Two schemes on two paths; one gives up on one of them.
+pub(crate) fn judged_rows() -> Vec<Judged> {
     let rows = [
         swept(0, "slow-start", "none", Some(2.0)),
         swept(0, "paced", "none", Some(1.5)),
         swept(1, "slow-start", "5mbit", Some(3.0)),
         swept(1, "paced", "5mbit", None),
     ];
-    score(&rows.map(|row| judged(&row).unwrap()))
+    rows.iter().map(|row| judged(row).unwrap()).collect()
+}
+
+fn groups() -> Vec<Group> {
+    score(&judged_rows())
+}
+
+#[test]
+fn the_definitions_stand_in_the_documentation_word_for_word() {
+    let documentation = include_str!("../../../../docs/score.md");
+    let table = documentation.split_once("<!-- measures -->\n").unwrap().1;
+    let table = table.split_once("<!-- end of measures -->").unwrap().0;
+    let rows: Vec<String> =
+        MEASURES.iter().map(|(name, meaning)| format!("| {name} | {meaning} |\n")).collect();
+    assert_eq!(table, format!("| Word | Meaning |\n|---|---|\n{}", rows.concat()));
+    for limit in LIMITS {
+        assert!(documentation.contains(&format!("- {limit}\n")), "{limit}");
+    }
 }
 
 #[test]
 fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
-    let text = render(&groups(), ">20");
+    let text = render(&groups(), Some(20));
     let lines: Vec<Vec<&str>> = text
         .lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())

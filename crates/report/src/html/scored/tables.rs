@@ -1,0 +1,218 @@
+//! The tables of a score's page.
+
+use firstflight_lab::score::{Group, Quantile, Spread};
+use serde::Serialize;
+
+use crate::human::{count, significant};
+use crate::score::{by_cost, least, nearest, overlaps, share};
+
+/// A table: columns under heads that span some of them.
+#[derive(Serialize)]
+pub(super) struct Table {
+    spans: Vec<Span>,
+    heads: Vec<Head>,
+    rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Serialize)]
+struct Span {
+    name: &'static str,
+    columns: usize,
+}
+
+#[derive(Serialize)]
+struct Head {
+    name: String,
+    unit: String,
+    is_words: bool,
+}
+
+#[derive(Serialize, Default)]
+struct Cell {
+    text: String,
+    /// In small beside it.
+    detail: String,
+    /// What is sorted by; empty where undefined.
+    key: String,
+    /// Whether it is the best of its column, or not told apart from it.
+    is_best: bool,
+    is_words: bool,
+}
+
+/// What the page says first.
+pub(super) fn verdict(all: &Group, beyond: &str) -> String {
+    let decided = all.races - all.nobody;
+    format!(
+        "Least median cost: {}. Within 1 % of the best of the race most often: {}.",
+        least(all, beyond),
+        nearest(all, decided)
+    )
+}
+
+/// What transfers cost.
+pub(super) fn cost(all: &Group, beyond: &str) -> Table {
+    let decided = all.races - all.nobody;
+    let order = by_cost(all);
+    let rows = order.iter().map(|one| {
+        let first = order[0];
+        let mut row =
+            vec![Cell::words(&one.scheme), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
+        row.extend(quantiles(&one.cost, 1.0, beyond));
+        row[3].is_best = overlaps(first, one);
+        row.extend([one.best_alone, one.best_tied, one.near_best].map(|wins| Cell::share(wins, decided)));
+        row.extend(quantiles(&one.regret, 1.0, "never"));
+        row
+    });
+    Table {
+        rows: rows.collect(),
+        spans: spans(&[("", 3), ("cost, × ideal", 3), ("races, %", 3), ("over best, ×", 3)]),
+        heads: [
+            ("scheme", ""),
+            ("rows", ""),
+            ("given up", "%"),
+            ("median", ""),
+            ("90th", "percentile"),
+            ("99th", "percentile"),
+            ("best", "alone"),
+            ("best", "tied"),
+            ("within 1 %", "of the best"),
+            ("median", ""),
+            ("90th", "percentile"),
+            ("99th", "percentile"),
+        ]
+        .map(Head::new)
+        .into(),
+    }
+}
+
+/// What the transfers cost the network and others on it.
+pub(super) fn price(all: &Group) -> Table {
+    let rows = by_cost(all).into_iter().map(|one| {
+        let mut row = vec![Cell::words(&one.scheme)];
+        row.extend(quantiles(&one.loss, 100.0, "–"));
+        row.extend(quantiles(&one.timeouts, 1.0, "–"));
+        row.push(Cell::count(one.queue.of));
+        row.extend(quantiles(&one.queue, 1.0, "–"));
+        row.push(Cell::count(one.harm.of));
+        row.extend(quantiles(&one.harm, 100.0, "–"));
+        row
+    });
+    let three = [("median", ""), ("90th", "percentile"), ("99th", "percentile")];
+    let heads = [("scheme", "")].into_iter().chain(three).chain(three).chain([("rows", "")]).chain(three);
+    Table {
+        rows: rows.collect(),
+        spans: spans(&[
+            ("", 1),
+            ("loss, %", 3),
+            ("timeouts", 3),
+            ("queue, base RTTs", 4),
+            ("harm, % of the rate", 4),
+        ]),
+        heads: heads.chain([("rows", "")]).chain(three).map(Head::new).collect(),
+    }
+}
+
+/// Who wins where.
+pub(super) fn winners(classes: &[Group], beyond: &str) -> Table {
+    let rows = classes.iter().map(|group| {
+        let decided = group.races - group.nobody;
+        vec![
+            Cell::words(&format!("{}: {}", group.axis, group.class)),
+            Cell::count(group.paths),
+            Cell::words(&least(group, beyond)),
+            Cell::words(&nearest(group, decided)),
+            Cell::share(group.nobody, group.races),
+        ]
+    });
+    Table {
+        rows: rows.collect(),
+        spans: Vec::new(),
+        heads: [
+            ("class", "", false),
+            ("paths", "", false),
+            ("least median cost", "", true),
+            ("within 1 % of the best most often", "", true),
+            ("nobody finished", "% of races", false),
+        ]
+        .map(|(name, unit, is_words)| Head { is_words, ..Head::new((name, unit)) })
+        .into(),
+    }
+}
+
+/// Median and 90th percentile of cost by class.
+pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
+    let mut heads = vec![Head::new(("scheme", ""))];
+    heads.extend(groups.iter().map(|group| Head {
+        name: group.class.clone(),
+        unit: format!("{} {}", count(group.paths as u64), if group.paths == 1 { "path" } else { "paths" }),
+        is_words: false,
+    }));
+    let firsts: Vec<_> = groups.iter().map(|group| by_cost(group).first().copied()).collect();
+    let rows = (0..groups[0].standings.len()).map(|at| {
+        let cells = groups.iter().zip(&firsts).map(|(group, first)| {
+            let one = &group.standings[at];
+            let [median, ninetieth, _] = quantiles(&one.cost, 1.0, beyond);
+            Cell {
+                is_best: one.rows > 0 && first.is_some_and(|first| overlaps(first, one)),
+                text: format!("{} / {}", median.text, ninetieth.text),
+                key: median.key,
+                ..Cell::default()
+            }
+        });
+        std::iter::once(Cell::words(&groups[0].standings[at].scheme)).chain(cells).collect()
+    });
+    Table { rows: rows.collect(), heads, spans: Vec::new() }
+}
+
+fn spans(spans: &[(&'static str, usize)]) -> Vec<Span> {
+    spans.iter().map(|&(name, columns)| Span { name, columns }).collect()
+}
+
+/// The three quantiles times a factor, with the interval of the first; `beyond` for those beyond all numbers.
+fn quantiles(spread: &Spread, factor: f64, beyond: &str) -> [Cell; 3] {
+    let mut cells = spread.at.map(|quantile| match quantile {
+        Quantile::Undefined => Cell { text: "–".to_owned(), ..Cell::default() },
+        // It is sorted after every number.
+        Quantile::Beyond => Cell { text: beyond.to_owned(), key: f64::MAX.to_string(), ..Cell::default() },
+        Quantile::Value { value, .. } => {
+            Cell { text: significant(value * factor), key: value.to_string(), ..Cell::default() }
+        }
+    });
+    if let Quantile::Value { low: Some(low), high: Some(high), .. } = spread.at[0]
+        && low < high
+    {
+        let high = if high.is_finite() { significant(high * factor) } else { beyond.to_owned() };
+        cells[0].detail = format!("{}–{high}", significant(low * factor));
+    }
+    cells
+}
+
+impl Head {
+    fn new((name, unit): (&str, &str)) -> Self {
+        Self { name: name.to_owned(), unit: unit.to_owned(), is_words: false }
+    }
+}
+
+impl Cell {
+    fn words(words: &str) -> Self {
+        // A number and its unit stay together.
+        let text = words.replace(" %", "\u{a0}%");
+        Self { text, key: words.to_owned(), is_words: true, ..Self::default() }
+    }
+
+    fn count(value: usize) -> Self {
+        Self { text: count(value as u64), key: value.to_string(), ..Self::default() }
+    }
+
+    /// In percent, and how many in small.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    fn share(part: usize, whole: usize) -> Self {
+        let text = share(part, whole);
+        Self {
+            text: text.trim_end_matches(" %").replace('-', "–"),
+            detail: if part == 0 { String::new() } else { count(part as u64) },
+            key: if whole == 0 { String::new() } else { (part as f64 / whole as f64).to_string() },
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+use super::*;
+use crate::score::tests::judged_rows;
+use firstflight_lab::score::{distributions, score};
+
+fn page(rows: usize) -> String {
+    let rows: Vec<_> = judged_rows().into_iter().take(rows).collect();
+    render(&Scored {
+        version: "0.0.0".into(),
+        command: "firstflight score grid --report <script>.html".into(),
+        missing: Some("Not the whole sweep: 1 of 2 parts are missing; 2 of 4 paths are scored.".into()),
+        facts: vec![("paths", "2".into())],
+        give_up: Some(20),
+        groups: score(&rows),
+        distributions: distributions(&rows),
+    })
+    .expect("renders")
+}
+
+/// The text of the elements of a table's rows.
+fn rows(page: &str, id: &str) -> Vec<Vec<String>> {
+    let table = page.split_once(&format!("id=\"{id}\"")).expect(id).1.split_once("</table>").expect("ends").0;
+    let body = table.split_once("<tbody>").expect("a body").1;
+    let text = |cell: &str| {
+        let mut text = String::new();
+        let mut is_tag = false;
+        for c in cell.chars() {
+            match c {
+                '<' => is_tag = true,
+                '>' => is_tag = false,
+                c if !is_tag => text.push(c),
+                _ => {}
+            }
+        }
+        text.replace("&gt;", ">")
+    };
+    body.split("</tr>")
+        .map(|row| row.split("data-key=").skip(1).map(|cell| text(&format!("<{cell}"))).collect())
+        .filter(|row: &Vec<String>| !row.is_empty())
+        .collect()
+}
+
+#[test]
+fn the_table_of_costs_has_every_scheme_and_counts_what_was_given_up() {
+    let page = page(4);
+    let rows = rows(&page, "costs");
+    // The share, then how many.
+    assert_eq!(
+        rows,
+        [
+            [
+                "paced", "2", "50.01", "1.50", "&gt;20", "&gt;20", "50.01", "0", "50.01", "1.00", "never",
+                "never"
+            ],
+            ["slow-start", "2", "0", "2.00", "3.00", "3.00", "50.01", "0", "50.01", "1.00", "1.33", "1.33"],
+        ]
+        .map(|row| row.map(|cell| cell.replace("&gt;", ">")).to_vec())
+    );
+    assert!(page.contains("Not the whole sweep"), "what is missing is said");
+    assert!(page.contains("0 of 2 races were finished by nobody"));
+}
+
+#[test]
+fn the_page_of_a_score_asks_for_nothing_and_holds_its_definitions() {
+    let page = page(4);
+    for way in
+        ["http://", "https://", " src=", "fetch(", "XMLHttpRequest", "import(", "@import", "url(", "<link"]
+    {
+        assert!(!page.contains(way), "the page has {way}");
+    }
+    assert!(
+        page.contains("default-src 'none'") && !page.contains("<script>.html"),
+        "a hostile name stays text"
+    );
+    assert_eq!(page.matches("<script").count(), 2);
+    let text = page.replace("&#x27;", "'").replace("&quot;", "\"");
+    for (name, meaning) in MEASURES {
+        assert!(text.contains(&format!("<dt>{name}</dt><dd>{}</dd>", meaning.replace('`', ""))), "{name}");
+    }
+    assert!(LIMITS.iter().all(|limit| text.contains(&limit.replace('`', ""))));
+    assert!(page.len() < 200_000, "{} bytes", page.len());
+}
+
+#[test]
+fn steps_end_at_the_share_that_finished() {
+    let steps = Steps::new(&[1.0, 1.5, 4.0], 4);
+    assert_eq!((steps.x, steps.y), (vec![1.0, 1.5, 4.0], vec![0.25, 0.5, 0.75]));
+    let many: Vec<f64> = (0..100_001).map(f64::from).collect();
+    let steps = Steps::new(&many, 200_002);
+    assert!(steps.x.len() <= MOST_STEPS + 1 && steps.x.is_sorted() && steps.y.is_sorted());
+    assert_eq!((steps.x.last(), steps.y.last()), (Some(&100_000.0), Some(&0.5)));
+    // Each step says truly which share is at or below it.
+    for (x, y) in steps.x.iter().zip(&steps.y) {
+        assert!((y - (x + 1.0) / 200_002.0).abs() < 1e-6, "{x} {y}");
+    }
+}
