@@ -141,8 +141,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             Event::SpuriousLoss => self.spurious(path),
             Event::Sent(sent) => {
                 let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
-                let flight = u32::try_from((path.flight + added).get()).unwrap_or(u32::MAX);
-                self.state.peak = self.state.peak.max(flight);
+                self.sent_unminded(path.flight + added);
                 self.forward(event, path);
             }
             Event::Established { .. }
@@ -152,6 +151,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             | Event::Woken
             | Event::MssChanged => self.forward(event, path),
         }
+    }
+
+    /// Whether [`Event::Sent`] may change the plan or what comes of later events. While it may not, a host may say
+    /// [`Controller::sent_unminded`] in its place, and keep its plan.
+    #[inline]
+    pub fn minds_sends(&self) -> bool {
+        let State { startup, restart, avoidance, phase, .. } = &self.state;
+        let governs = match phase {
+            Phase::Startup => startup.minds_sends(),
+            Phase::Restart => true,
+            Phase::Avoidance => false,
+        };
+        governs || avoidance.minds_sends() || restart.minds_sends()
+    }
+
+    /// A packet left, and `flight` bytes are in flight with it.
+    #[inline]
+    pub fn sent_unminded(&mut self, flight: Bytes) {
+        let flight = u32::try_from(flight.get()).unwrap_or(u32::MAX);
+        self.state.peak = self.state.peak.max(flight);
     }
 
     /// Restarts a connection that was idle. The host says this before it sends new data.

@@ -47,7 +47,11 @@ impl Pacer {
             self.begun = false;
             self.due = Time::ZERO;
         }
-        self.pacing = plan.pacing;
+        match plan.pacing {
+            // The usual one: nothing of it need be copied.
+            Pacing::AckClock => self.pacing = Pacing::AckClock,
+            pacing => self.pacing = pacing,
+        }
     }
 
     /// When the next packet of `wire` IP bytes may leave, an instant in the past meaning at once; `None` if it

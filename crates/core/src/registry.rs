@@ -40,6 +40,10 @@ macro_rules! any_startup {
             fn plan(&self, path: &Path) -> Plan {
                 match self { $(Self::$scheme(scheme) => scheme.plan(path)),+ }
             }
+
+            fn minds_sends(&self) -> bool {
+                match self { $(Self::$scheme(scheme) => scheme.minds_sends()),+ }
+            }
         }
 
         impl $name {
@@ -81,8 +85,13 @@ macro_rules! any_law {
                 match self { $(Self::$law(law) => law.overhear(event, path)),+ }
             }
 
+            #[inline]
             fn plan(&self, path: &Path) -> Plan {
                 match self { $(Self::$law(law) => law.plan(path)),+ }
+            }
+
+            fn minds_sends(&self) -> bool {
+                match self { $(Self::$law(law) => law.minds_sends()),+ }
             }
         }
 
@@ -127,6 +136,13 @@ impl Startup for AnyScheme {
         match self {
             Self::Plain(scheme) => scheme.plan(path),
             Self::QuickStart(scheme) => scheme.plan(path),
+        }
+    }
+
+    fn minds_sends(&self) -> bool {
+        match self {
+            Self::Plain(scheme) => scheme.minds_sends(),
+            Self::QuickStart(scheme) => scheme.minds_sends(),
         }
     }
 }

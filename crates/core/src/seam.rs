@@ -24,6 +24,12 @@ pub trait Startup: Clone {
 
     /// What to do now. Asked after every event; must not depend on how often it is asked.
     fn plan(&self, path: &Path) -> Plan;
+
+    /// Whether [`Event::Sent`] may change anything. While it may not, a host need not say it: most packets leave when
+    /// nobody minds.
+    fn minds_sends(&self) -> bool {
+        true
+    }
 }
 
 /// A congestion-avoidance law: hears the same events once start-up is over.
@@ -45,6 +51,11 @@ pub trait Avoidance: Clone {
 
     /// What to do now.
     fn plan(&self, path: &Path) -> Plan;
+
+    /// Whether [`Event::Sent`] may change anything, overheard or not; see [`Startup::minds_sends`].
+    fn minds_sends(&self) -> bool {
+        true
+    }
 }
 
 /// The connection as its sender sees it: the context of every call.

@@ -9,27 +9,61 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A `u64` other than `u64::MAX`, kept complemented so that the niche is free.
+/// A `u64` other than `u64::MAX`, kept complemented so that the niche is free. Sums are made of the complements: it is
+/// cheaper than to make them of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct NonMax(NonZeroU64);
 
 impl NonMax {
+    #[inline]
     const fn new(value: u64) -> Self {
-        match NonZeroU64::new(!value) {
+        Self::of_complement(!value)
+    }
+
+    #[inline]
+    const fn of_complement(complement: u64) -> Self {
+        match NonZeroU64::new(complement) {
             Some(inner) => Self(inner),
             None => Self(NonZeroU64::MIN),
         }
     }
 
+    #[inline]
     const fn get(self) -> u64 {
         !self.0.get()
+    }
+
+    /// The sum, or the greatest number.
+    #[inline]
+    const fn plus(self, other: Self) -> Self {
+        Self::of_complement(self.0.get().saturating_sub(other.get()))
+    }
+
+    /// The difference, or nought.
+    #[inline]
+    const fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.get()))
+    }
+}
+
+impl PartialOrd for NonMax {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for NonMax {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.cmp(&self.0)
     }
 }
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(NonMax);
 
         impl $name {
@@ -57,18 +91,6 @@ macro_rules! quantity {
                 Self::ZERO
             }
         }
-
-        impl PartialOrd for $name {
-            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-                Some(self.cmp(other))
-            }
-        }
-
-        impl Ord for $name {
-            fn cmp(&self, other: &Self) -> Ordering {
-                self.value().cmp(&other.value())
-            }
-        }
     };
 }
 
@@ -77,7 +99,7 @@ macro_rules! amount {
         impl Add for $name {
             type Output = Self;
             fn add(self, other: Self) -> Self {
-                Self::raw(self.value().saturating_add(other.value()))
+                Self(self.0.plus(other.0))
             }
         }
 
@@ -91,7 +113,7 @@ macro_rules! amount {
         impl Sub for $name {
             type Output = Self;
             fn sub(self, other: Self) -> Self {
-                Self::raw(self.value().saturating_sub(other.value()))
+                Self(self.0.minus(other.0))
             }
         }
 
@@ -160,23 +182,31 @@ impl Time {
         self.value()
     }
 
+    /// The earlier of two instants, either of which there may be none of.
+    #[inline]
+    pub fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        // Complemented, with nought for none, the earlier is the larger.
+        let raw = |time: Option<Self>| time.map_or(0, |time| time.0.0.get());
+        NonZeroU64::new(raw(one).max(raw(other))).map(|inner| Self(NonMax(inner)))
+    }
+
     /// The span from `earlier` to here; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Span {
-        Span::raw(self.value().saturating_sub(earlier.value()))
+        Span(self.0.minus(earlier.0))
     }
 }
 
 impl Add<Span> for Time {
     type Output = Self;
     fn add(self, span: Span) -> Self {
-        Self::raw(self.value().saturating_add(span.value()))
+        Self(self.0.plus(span.0))
     }
 }
 
 impl Sub<Span> for Time {
     type Output = Self;
     fn sub(self, span: Span) -> Self {
-        Self::raw(self.value().saturating_sub(span.value()))
+        Self(self.0.minus(span.0))
     }
 }
 
@@ -289,6 +319,38 @@ mod tests {
     fn an_optional_quantity_costs_no_space() {
         assert_eq!(size_of::<Option<Time>>(), 8);
         assert_eq!(size_of::<Option<Rate>>(), 8);
+    }
+
+    #[test]
+    fn sums_and_differences_stop_at_the_ends() {
+        let top = u64::MAX - 1;
+        for (a, b) in [
+            (0, 0),
+            (3, 5),
+            (5, 3),
+            (top, 0),
+            (0, top),
+            (top, 1),
+            (top, top),
+            (top - 1, 1),
+            (top / 2, top / 2 + 1),
+        ] {
+            let (x, y) = (Bytes::new(a), Bytes::new(b));
+            assert_eq!((x + y).get(), a.saturating_add(b).min(top), "{a} + {b}");
+            assert_eq!((x - y).get(), a.saturating_sub(b), "{a} - {b}");
+            assert_eq!(x.cmp(&y), a.cmp(&b));
+        }
+    }
+
+    #[test]
+    fn of_two_instants_the_earlier_counts_and_none_counts_for_nothing() {
+        let at = |nanos| Some(Time::from_nanos(nanos));
+        assert_eq!(Time::earlier(at(3), at(5)), at(3));
+        assert_eq!(Time::earlier(at(5), at(3)), at(3));
+        assert_eq!(Time::earlier(None, at(0)), at(0));
+        assert_eq!(Time::earlier(at(7), None), at(7));
+        assert_eq!(Time::earlier(None, None), None);
+        assert_eq!(Time::earlier(Some(Time::MAX), None), Some(Time::MAX));
     }
 
     #[test]

@@ -216,8 +216,13 @@ impl Avoidance for Cubic {
         }
     }
 
+    #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+    }
+
+    fn minds_sends(&self) -> bool {
+        false
     }
 }
 

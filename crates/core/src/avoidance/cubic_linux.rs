@@ -267,6 +267,7 @@ impl Avoidance for CubicLinux {
         }
     }
 
+    #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
     }

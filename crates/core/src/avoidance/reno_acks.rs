@@ -39,7 +39,12 @@ impl Avoidance for RenoAcks {
         }
     }
 
+    #[inline]
     fn plan(&self, path: &Path) -> Plan {
         self.0.plan(path)
+    }
+
+    fn minds_sends(&self) -> bool {
+        false
     }
 }

@@ -177,7 +177,12 @@ impl Avoidance for Vegas {
         }
     }
 
+    #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+    }
+
+    fn minds_sends(&self) -> bool {
+        false
     }
 }

@@ -122,7 +122,12 @@ impl Avoidance for Westwood {
         self.listen(event, path);
     }
 
+    #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+    }
+
+    fn minds_sends(&self) -> bool {
+        false
     }
 }

@@ -34,4 +34,8 @@ impl Startup for Nssr {
     fn plan(&self, path: &Path) -> Plan {
         Plan::ack_clocked(path.cwnd, None)
     }
+
+    fn minds_sends(&self) -> bool {
+        false
+    }
 }

@@ -74,4 +74,8 @@ impl Startup for Ssr {
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }

@@ -211,4 +211,8 @@ impl Startup for Adaptive {
     fn plan(&self, path: &Path) -> Plan {
         Plan { ssthresh: self.threshold.map(Bytes32::wide), ..self.slow.plan(path) }
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }

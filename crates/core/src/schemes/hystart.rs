@@ -245,6 +245,10 @@ impl Startup for HyStart {
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }
 
 /// A clock that ticks `hz` times a second.

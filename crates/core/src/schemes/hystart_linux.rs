@@ -262,6 +262,10 @@ impl Startup for HyStartLinux {
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }
 
 #[cfg(test)]

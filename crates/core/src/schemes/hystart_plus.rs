@@ -249,6 +249,10 @@ impl Startup for HyStartPlus {
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }
 
 #[cfg(test)]

@@ -289,4 +289,8 @@ impl Startup for PacketPair {
             Search::Waiting { .. } | Search::Collecting(_) | Search::Over => plan,
         }
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }

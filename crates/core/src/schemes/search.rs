@@ -315,6 +315,10 @@ impl Startup for Search {
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }
 
 #[cfg(test)]

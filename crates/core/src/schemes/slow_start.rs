@@ -193,6 +193,10 @@ impl Startup for SlowStart {
             None => plan,
         }
     }
+
+    fn minds_sends(&self) -> bool {
+        false
+    }
 }
 
 /// Twice the window a round trip, in IP bits per second.

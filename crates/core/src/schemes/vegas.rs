@@ -134,4 +134,8 @@ impl Startup for VegasStart {
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }
+
+    fn minds_sends(&self) -> bool {
+        self.slow.minds_sends()
+    }
 }
