@@ -35,6 +35,13 @@ pub struct Transmit {
     pub sent: Option<Sent>,
 }
 
+/// A segment left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// For data packets: the packet's number, its tag, and whether its data was sent before.
+    pub sent: Option<Sent>,
+}
+
 /// What happened inside an endpoint, for whoever keeps the record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Happening {
@@ -298,13 +305,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if self.state == State::Open {
+            self.on_established_segment(now, segment);
+        } else {
+            self.on_early_segment(now, segment);
+        }
+        self.note_closing();
+    }
+
+    /// A segment arrived before the connection is open, or too late.
+    #[cold]
+    fn on_early_segment(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed | State::Aborted => {}
             State::Listening => self.on_first_syn(now, segment),
             State::SynSent => self.on_answer_to_syn(now, segment),
             State::SynReceived | State::Open => self.on_established_segment(now, segment),
         }
-        self.note_closing();
     }
 
     /// The instant of [`Endpoint::next_timer`] has come. Early calls do nothing.
@@ -328,6 +345,53 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The next segment that may leave at `now`, if any. Call until it gives none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let mut segment = Segment::default();
+        let departure = self.transmit_into(now, &mut segment)?;
+        Some(Transmit { segment, sent: departure.sent })
+    }
+
+    /// The same for a host that keeps segments in places of its own: the segment is written to `place`, which is left as
+    /// it is, or with anything, if none may leave.
+    #[inline]
+    pub fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
+        let rests = self.state == State::Open && !self.owes() && self.sender.rests();
+        if rests { None } else { self.next_transmit(now, place) }
+    }
+
+    /// Whether anything is to be sent but data.
+    #[inline]
+    fn owes(&self) -> bool {
+        self.receiver.ack_due()
+            | self.handshake.due
+            | self.handshake.window_due
+            | self.probe_window
+            | self.quick_start.owes_report()
+    }
+
+    fn next_transmit(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
+        if self.state != State::Open || self.handshake.due || self.handshake.window_due {
+            *place = self.unopened_transmit(now)?;
+        } else if self.quick_start.owes_report() {
+            *place = self.report(now);
+        } else if let Some(outgoing) = self.sender.poll(now) {
+            self.data_segment(now, &outgoing, place);
+            return Some(Departure { sent: Some(outgoing.sent) });
+        } else if core::mem::take(&mut self.probe_window) {
+            // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
+            // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).
+            self.ack_segment(now, place);
+            place.seq = place.seq.wrapping_sub(1);
+        } else if self.receiver.ack_due() {
+            self.pure_ack(now, place);
+        } else {
+            return None;
+        }
+        Some(Departure { sent: None })
+    }
+
+    /// What leaves before the connection is open, or as it opens, or after it was reset.
+    #[cold]
+    fn unopened_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.state == State::Aborted {
             return core::mem::take(&mut self.reset_due).then(|| self.reset_segment(now));
         }
@@ -335,26 +399,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return Some(self.send_handshake(now));
         }
         if core::mem::take(&mut self.handshake.window_due) {
-            return Some(self.pure_ack(now));
-        }
-        if self.state != State::Open {
-            return None;
-        }
-        if self.quick_start.owes_report() {
-            return Some(self.report(now));
-        }
-        if let Some(outgoing) = self.sender.poll(now) {
-            return Some(self.data_segment(now, &outgoing));
-        }
-        if core::mem::take(&mut self.probe_window) {
-            // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
-            // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).
-            let mut segment = self.ack_segment(now);
-            segment.seq = segment.seq.wrapping_sub(1);
-            return Some(Transmit { segment, sent: None });
-        }
-        if self.receiver.ack_due() {
-            return Some(self.pure_ack(now));
+            let mut segment = Segment::default();
+            self.pure_ack(now, &mut segment);
+            return Some(segment);
         }
         None
     }
@@ -364,11 +411,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         match self.state {
             State::Closed | State::Listening | State::Aborted => None,
             State::SynSent | State::SynReceived => self.handshake.timer,
-            State::Open => match (self.sender.next_timer(), self.receiver.timer()) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            },
+            State::Open => Time::earlier(self.sender.next_timer(), self.receiver.timer()),
         }
+    }
+
+    /// Whether [`Endpoint::poll_happening`] or [`Endpoint::poll_told`] would give anything.
+    pub fn has_news(&self) -> bool {
+        self.sender.has_news() || !self.own.is_empty()
     }
 
     /// The oldest happening not yet taken.
@@ -417,6 +466,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn expect_acks(&mut self, on: bool) {
+        self.sender.expect_acks(on);
+    }
+
     fn abort(&mut self) {
         if self.state != State::Aborted {
             self.state = State::Aborted;
@@ -425,6 +479,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     fn note_closing(&mut self) {
+        if !self.sender.is_shut() {
+            self.all_acknowledged = false;
+            return;
+        }
         self.closed_first |= self.sender.fin_sent() && !self.receiver.fin_arrived();
         if self.sender.finished() && !core::mem::replace(&mut self.all_acknowledged, true) {
             self.own.push_back(Happening::AllAcknowledged);

@@ -21,6 +21,8 @@ mod sender;
 mod seq;
 
 pub use config::{AckPolicy, Config, Recovery};
-pub use endpoint::{Endpoint, Happening, Info, Role, Snapshot, Standing, Stats, Transmit, Trouble};
+pub use endpoint::{
+    Departure, Endpoint, Happening, Info, Role, Snapshot, Standing, Stats, Transmit, Trouble,
+};
 pub use segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
 pub use sender::Offload;

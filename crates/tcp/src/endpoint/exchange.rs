@@ -8,7 +8,7 @@ use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps
 use crate::sender::{AckInput, Outgoing};
 use crate::seq;
 
-use super::{Endpoint, State, Transmit};
+use super::{Endpoint, State};
 
 /// RFC 5961 section 7 wants the ACKs that unacceptable segments call for throttled, for example to ten in five seconds.
 /// This is Linux's spacing (`tcp_invalid_ratelimit`), which comes to that, a connection at a time.
@@ -156,44 +156,45 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         };
         let window = self.offered_window(segment);
         self.largest_window = self.largest_window.max(window);
-        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
-        let mut count = 0;
-        let mut dsack = None;
-        if self.options.sack {
-            for (i, block) in segment.sack_blocks().iter().enumerate() {
-                let start = seq::unwrap(initial, block.start, una);
-                let end = seq::unwrap(initial, block.end, una);
-                let (Some(start), Some(end)) = (start, end) else { continue };
-                if start >= end || end > self.sender.nxt() {
-                    continue;
-                }
-                // RFC 2883 section 4: below the cumulative ACK, or within the block that follows.
-                let second = segment.sack_blocks().get(1).and_then(|second| {
-                    Some((seq::unwrap(initial, second.start, una)?, seq::unwrap(initial, second.end, una)?))
-                });
-                let within_second = second.is_some_and(|(low, high)| low <= start && end <= high);
-                if i == 0 && (end <= ack || within_second) {
-                    dsack = Some((start, end));
-                } else {
-                    blocks[count] = (start, end);
-                    count += 1;
-                }
-            }
-        }
-        blocks[..count].sort_unstable();
-        let input = AckInput {
+        let mut input = AckInput {
             ack,
             window,
-            blocks: &blocks[..count],
-            dsack,
+            blocks: &[],
+            dsack: None,
             carries_data: segment.sequence_length() > 0,
             ece: segment.flags.has(Flags::ECE),
             echo: segment.timestamps.filter(|_| self.options.timestamps).map(|timestamps| timestamps.echo),
         };
+        if !self.options.sack || segment.sack_count == 0 {
+            return self.sender.on_ack(now, &input);
+        }
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let mut count = 0;
+        for (i, block) in segment.sack_blocks().iter().enumerate() {
+            let start = seq::unwrap(initial, block.start, una);
+            let end = seq::unwrap(initial, block.end, una);
+            let (Some(start), Some(end)) = (start, end) else { continue };
+            if start >= end || end > self.sender.nxt() {
+                continue;
+            }
+            // RFC 2883 section 4: below the cumulative ACK, or within the block that follows.
+            let second = segment.sack_blocks().get(1).and_then(|second| {
+                Some((seq::unwrap(initial, second.start, una)?, seq::unwrap(initial, second.end, una)?))
+            });
+            let within_second = second.is_some_and(|(low, high)| low <= start && end <= high);
+            if i == 0 && (end <= ack || within_second) {
+                input.dsack = Some((start, end));
+            } else {
+                blocks[count] = (start, end);
+                count += 1;
+            }
+        }
+        blocks[..count].sort_unstable();
+        input.blocks = &blocks[..count];
         self.sender.on_ack(now, &input)
     }
 
-    pub(super) fn header(&mut self, now: Time, start: u64) -> Segment {
+    pub(super) fn header(&mut self, now: Time, start: u64, place: &mut Segment) {
         let shift = if self.options.scaling { self.own_scale() } else { 0 };
         let window = self.receiver.window(shift);
         self.last_ack_sent = self.receiver.next();
@@ -201,7 +202,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if self.options.ecn && self.receiver.ece() {
             flags = flags.with(Flags::ECE);
         }
-        Segment {
+        *place = Segment {
             seq: seq::wrap(self.config.initial_sequence, start),
             ack: seq::wrap(self.peer.initial, self.receiver.next()),
             window,
@@ -211,61 +212,65 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 .timestamps
                 .then(|| Timestamps { value: clock::stamp(now), echo: self.recent_timestamp }),
             ..Segment::default()
-        }
+        };
     }
 
-    pub(super) fn data_segment(&mut self, now: Time, outgoing: &Outgoing) -> Transmit {
-        let mut segment = self.header(now, outgoing.start);
-        segment.len = outgoing.len;
+    pub(super) fn data_segment(&mut self, now: Time, outgoing: &Outgoing, place: &mut Segment) {
+        self.header(now, outgoing.start, place);
+        place.len = outgoing.len;
         if outgoing.fin {
-            segment.flags = segment.flags.with(Flags::FIN);
+            place.flags = place.flags.with(Flags::FIN);
         }
         if outgoing.push {
-            segment.flags = segment.flags.with(Flags::PSH);
+            place.flags = place.flags.with(Flags::PSH);
         }
         if outgoing.cwr {
-            segment.flags = segment.flags.with(Flags::CWR);
+            place.flags = place.flags.with(Flags::CWR);
         }
         // RFC 3168 section 6.1.5: retransmissions are not ECN-capable.
         if self.sender.ecn() && !outgoing.sent.retransmission {
-            segment.ecn = Ecn::Ect0;
+            place.ecn = Ecn::Ect0;
         }
         if self.sender.asks() && outgoing.len > 0 && !outgoing.sent.retransmission {
-            segment.quick_start.set_ip(self.request(now, outgoing.start + u64::from(outgoing.len)));
+            place.quick_start.set_ip(self.request(now, outgoing.start + u64::from(outgoing.len)));
         }
         if self.quick_start.owes_response() {
-            segment.quick_start.set_response(self.quick_start.take_response());
+            place.quick_start.set_response(self.quick_start.take_response());
         }
         if !self.receiver.has_blocks() {
             self.receiver.acknowledged();
         }
-        Transmit { segment, sent: Some(outgoing.sent) }
     }
 
-    pub(super) fn pure_ack(&mut self, now: Time) -> Transmit {
+    pub(super) fn pure_ack(&mut self, now: Time, place: &mut Segment) {
         self.acks_sent += 1;
-        Transmit { segment: self.ack_segment(now), sent: None }
+        self.ack_segment(now, place);
     }
 
-    pub(super) fn ack_segment(&mut self, now: Time) -> Segment {
-        let mut segment = self.header(now, self.sender.nxt());
+    pub(super) fn ack_segment(&mut self, now: Time, place: &mut Segment) {
+        self.header(now, self.sender.nxt(), place);
+        if self.receiver.has_blocks() || self.quick_start.owes_response() {
+            self.add_blocks(place);
+        }
+        self.receiver.acknowledged();
+    }
+
+    fn add_blocks(&mut self, place: &mut Segment) {
         let responds = self.quick_start.owes_response();
         if responds {
-            segment.quick_start.set_response(self.quick_start.take_response());
+            place.quick_start.set_response(self.quick_start.take_response());
         }
         // A header has room for four blocks, or for three and one of the other two options.
         let others = usize::from(self.options.timestamps) + usize::from(responds);
         let limit = MAX_SACK_BLOCKS - others;
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let count = self.receiver.take_blocks(limit, &mut blocks);
-        for (slot, (start, end)) in segment.sack.iter_mut().zip(&blocks[..count]) {
+        for (slot, (start, end)) in place.sack.iter_mut().zip(&blocks[..count]) {
             *slot = SackBlock {
                 start: seq::wrap(self.peer.initial, *start),
                 end: seq::wrap(self.peer.initial, *end),
             };
         }
-        segment.sack_count = u8::try_from(count).unwrap_or(0);
-        self.receiver.acknowledged();
-        segment
+        place.sack_count = u8::try_from(count).unwrap_or(0);
     }
 }

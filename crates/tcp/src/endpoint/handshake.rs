@@ -10,7 +10,7 @@ use crate::quick_start::Options as QuickStart;
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Agreed;
 
-use super::{DEFAULT_MSS, Endpoint, Happening, Options, Peer, State, Transmit};
+use super::{DEFAULT_MSS, Endpoint, Happening, Options, Peer, State};
 
 /// The least MSS of a peer that is obeyed (Linux `TCP_MIN_SND_MSS`): each segment costs memory.
 const LEAST_MSS: u16 = 48;
@@ -159,7 +159,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.handshake.retries >= syn_retries.saturating_add(linear) || linear > 0 && took >= doubled
     }
 
-    pub(super) fn send_handshake(&mut self, now: Time) -> Transmit {
+    pub(super) fn send_handshake(&mut self, now: Time) -> Segment {
         self.handshake.sent_at.get_or_insert(now);
         let answer = self.state == State::SynReceived;
         // RFC 4782: a SYN or SYN-ACK sent again carries neither a request (section 4.7.2) nor a response (4.3).
@@ -190,7 +190,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         // section II-A).
         self.handshake.window_due =
             response.is_some() && scaling && u64::from(window) < self.config.receive_buffer;
-        let segment = Segment {
+        Segment {
             seq: self.config.initial_sequence,
             ack: if answer { self.peer.initial.wrapping_add(1) } else { 0 },
             window,
@@ -202,13 +202,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 .then(|| Timestamps { value: clock::stamp(now), echo: self.recent_timestamp }),
             quick_start: QuickStart::new(quick_start, response),
             ..Segment::default()
-        };
-        Transmit { segment, sent: None }
+        }
     }
 
     /// The least shift with which the whole buffer can be offered.
     pub(super) fn own_scale(&self) -> u8 {
-        let least = (0..MAX_SCALE).find(|shift| self.config.receive_buffer >> shift <= 0xffff);
-        self.config.window_scale.or(least).unwrap_or(MAX_SCALE).min(MAX_SCALE)
+        let bits = u64::BITS - self.config.receive_buffer.leading_zeros();
+        let least = u8::try_from(bits.saturating_sub(16)).unwrap_or(MAX_SCALE);
+        self.config.window_scale.unwrap_or(least).min(MAX_SCALE)
     }
 }

@@ -4,7 +4,7 @@ use firstflight::{Avoidance, Bytes, Span, Startup, Time};
 
 use crate::segment::{Flags, Segment};
 
-use super::{Endpoint, State, Transmit};
+use super::{Endpoint, State};
 
 /// Where a connection stands, for whoever holds its socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,8 +152,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// RFC 9293 section 3.10.5.
-    pub(super) fn reset_segment(&mut self, now: Time) -> Transmit {
-        let segment = self.header(now, self.sender.nxt());
-        Transmit { segment: Segment { flags: Flags::RST.with(Flags::ACK), ..segment }, sent: None }
+    pub(super) fn reset_segment(&mut self, now: Time) -> Segment {
+        let mut segment = Segment::default();
+        self.header(now, self.sender.nxt(), &mut segment);
+        Segment { flags: Flags::RST.with(Flags::ACK), ..segment }
     }
 }

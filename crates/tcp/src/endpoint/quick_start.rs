@@ -5,7 +5,7 @@ use firstflight::{Ask, Avoidance, Rate, RateCode, Startup, Time};
 use crate::quick_start::IpOption;
 use crate::segment::Segment;
 
-use super::{Endpoint, Happening, Transmit};
+use super::{Endpoint, Happening};
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The request that the scheme wants on the segment that leaves now, whose answer acknowledges up to `end`.
@@ -40,7 +40,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The report of the approved rate, on an ACK of its own ahead of the data: a full segment would not be let
     /// through with 8 bytes more.
     #[cold]
-    pub(super) fn report(&mut self, now: Time) -> Transmit {
+    pub(super) fn report(&mut self, now: Time) -> Segment {
         let approved = match self.sender.ask(now, false) {
             Some(Ask::ReportApproved { rate }) => {
                 self.sender.asked(now, true);
@@ -48,8 +48,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             }
             Some(Ask::QuickStart { .. }) | None => Rate::ZERO,
         };
-        let mut transmit = self.pure_ack(now);
-        transmit.segment.quick_start.set_ip(self.quick_start.report(approved));
-        transmit
+        let mut segment = Segment::default();
+        self.pure_ack(now, &mut segment);
+        segment.quick_start.set_ip(self.quick_start.report(approved));
+        segment
     }
 }

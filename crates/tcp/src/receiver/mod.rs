@@ -139,6 +139,21 @@ impl Receiver {
 
     /// A segment with data or a FIN arrived.
     pub(crate) fn on_data(&mut self, now: Time, segment: &Incoming) {
+        let end = segment.start + segment.len;
+        let plain = !(segment.fin | segment.ce | segment.cwr | self.echo) && self.fin_at.is_none();
+        if plain && segment.start == self.next && end <= self.edge && self.queue.is_empty() {
+            self.next = end;
+            if !self.reads_at_once {
+                self.unread += segment.len;
+            }
+            self.acknowledge_in_order(now, segment, false);
+        } else {
+            self.on_other_data(now, segment);
+        }
+    }
+
+    /// Data out of order, repeated, beyond the window, with a mark or a FIN, or behind a hole.
+    fn on_other_data(&mut self, now: Time, segment: &Incoming) {
         if segment.cwr {
             self.echo = false;
         }

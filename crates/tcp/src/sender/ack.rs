@@ -35,9 +35,9 @@ pub(crate) struct AckInput<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
     pub(super) advanced: u64,
-    segments: u32,
+    pub(super) segments: u32,
     /// Bytes newly delivered, and those of them that were SACKed.
-    bytes: u64,
+    pub(super) bytes: u64,
     pub(super) sacked: u64,
     pub(super) duplicate: bool,
     pub(super) rtt: Option<Span>,
@@ -56,13 +56,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if let Some(queue) = &mut self.queue {
             queue.release();
         }
+        if self.is_no_news(input) {
+            self.unanswered_probes = 0;
+            self.delivery_rate = None;
+            return true;
+        }
+        if self.is_expected(input) {
+            self.on_expected_ack(now, input);
+            return true;
+        }
         self.count_in_recovery(1);
         self.unanswered_probes = 0;
-        let old = AckInput { ack: self.una, window: self.rwnd, ..*input };
+        let old;
         let input = if input.ack >= self.una {
             input
         } else if self.rules.as_linux && !input.blocks.is_empty() {
             // Its blocks are news all the same.
+            old = AckInput { ack: self.una, window: self.rwnd, ..*input };
             &old
         } else {
             return true;
@@ -141,6 +151,32 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.dupacks = out - holes;
             self.rack.note_degree(out + acknowledged);
         }
+    }
+
+    /// Whether an ACK beside data tells nothing: all was acknowledged before and the window is what it was. Of the
+    /// segments of a bulk transfer these are the receiver's half.
+    fn is_no_news(&self, input: &AckInput<'_>) -> bool {
+        input.ack == self.una
+            && self.una == self.nxt
+            && input.window == self.rwnd
+            && input.carries_data
+            && input.blocks.is_empty()
+            && input.dsack.is_none()
+            && !input.ece
+            && self.is_at_rest()
+    }
+
+    /// Whether nothing is outstanding and nothing of what was is still to be answered.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.mode, Mode::Open)
+            && !self.rules.as_linux
+            && self.probe.is_none()
+            && !self.reducing_for_marks
+            && self.reduction.is_none()
+            && !self.undo.armed
+            && self.undo.resent.is_none()
+            && self.dupacks == 0
+            && self.window_edge > self.nxt
     }
 
     /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
@@ -226,8 +262,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
             rtt.inspect(|&rtt| self.rtt.sample(rtt))
         };
-        let newest = newest.map(|n| self.arrivals[n]);
-        self.delivery_rate = self.rate.on_ack(now, Bytes::new(bytes), newest.as_ref());
+        let newest = newest.map(|n| self.arrivals[n].flight());
+        self.delivery_rate = self.rate.on_ack(now, Bytes::new(bytes), newest);
         let duplicate = if self.recovery.uses_sack() {
             // RFC 6675 section 2: a duplicate ACK brings new SACK information.
             advanced == 0 && sacked > 0
@@ -270,7 +306,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    fn tell_acked(&mut self, now: Time, progress: &Progress) {
+    pub(super) fn tell_acked(&mut self, now: Time, progress: &Progress) {
         if progress.advanced == 0 && progress.bytes == 0 && !progress.duplicate {
             return;
         }
@@ -589,7 +625,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    fn restart_timers(&mut self, now: Time, progress: &Progress) {
+    pub(super) fn restart_timers(&mut self, now: Time, progress: &Progress) {
         if self.nxt == self.una {
             self.rto_at = None;
             self.probe_at = None;

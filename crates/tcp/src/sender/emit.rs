@@ -33,6 +33,9 @@ enum Next {
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The next data segment that may leave at `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if self.rests() {
+            return None;
+        }
         self.pace_at = None;
         if !self.established {
             return None;
@@ -84,7 +87,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             return Some(self.send(now, Next::Again(range)));
         }
-        self.new_data(now).map(|next| self.send(now, next))
+        let next = self.new_data(now)?;
+        Some(self.send(now, next))
+    }
+
+    /// Whether all that was written and the FIN, if one was asked for, is acknowledged, and no train waits for more: the
+    /// state of whoever only receives.
+    #[inline]
+    pub(crate) fn rests(&mut self) -> bool {
+        let rests = self.una == self.nxt
+            && self.nxt >= self.written
+            && (!self.fin || self.nxt > self.written)
+            && self.established
+            && matches!(self.mode, Mode::Open)
+            && !self.probe_due
+            && self.pacer.train_left() == 0;
+        if rests {
+            self.pace_at = None;
+            self.limit = SendLimit::App;
+        }
+        rests
     }
 
     fn restart_if_idle(&mut self, now: Time) {
@@ -257,12 +279,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether `bytes` more fit the window. An empty pipe always takes a segment.
     fn fits(&self, bytes: Bytes) -> bool {
-        let used = match (self.mode, self.recovery) {
+        let used = match (&self.mode, self.recovery) {
             (Mode::Recovery(episode), _) if let Budget::Counted { pipe } = episode.budget => self.mss * pipe,
             (Mode::Open, Recovery::Ns2Sack1) => self.outstanding(),
             _ => self.board.pipe(),
         };
-        used.is_zero() || used + bytes <= self.window() + self.mss * self.extra
+        let extra = if self.extra == 0 { Bytes::ZERO } else { self.mss * self.extra };
+        used.is_zero() || used + bytes <= self.window() + extra
     }
 
     /// Whether the pacer lets `bytes` leave now; if not, notes when it will.
@@ -302,10 +325,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The same for a probe, if `probing`.
     fn send_as(&mut self, now: Time, next: Next, probing: bool) -> Outgoing {
-        let (start, len, fin, retransmission) = match next {
-            Next::Again(range) => (range.start, range.len, range.fin, true),
-            Next::New { len, fin } => (self.nxt, len, fin, false),
-        };
+        match next {
+            Next::Again(range) => {
+                self.send_range(now, (range.start, range.len, range.fin), Some((&range, probing)))
+            }
+            Next::New { len, fin } => self.send_range(now, (self.nxt, len, fin), None),
+        }
+    }
+
+    /// The same: where it starts, how long it is and whether it ends the stream; what is sent again, and whether as a
+    /// probe.
+    fn send_range(
+        &mut self,
+        now: Time,
+        (start, len, fin): (u64, u16, bool),
+        again: Option<(&Range, bool)>,
+    ) -> Outgoing {
+        let retransmission = again.is_some();
         let bytes = Bytes::new(u64::from(len));
         // Of the moment before, by which bursts are cut.
         let situation = (retransmission && self.queue.is_some()).then(|| self.situation(now));
@@ -337,21 +373,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
         }
         // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
-        self.tell(now, &Event::Sent(sent));
-        match next {
-            Next::Again(range) => {
-                if probing {
-                    self.board.probed(&range, &how);
-                } else {
-                    self.board.resent(&range, &how);
-                }
-                self.retransmissions += u64::from(len > 0);
-                let end = start + u64::from(len) + u64::from(fin);
-                self.undo.note_resent(start, end, clock::stamp(now));
+        if self.told.is_some() || self.controller.minds_sends() {
+            self.tell(now, &Event::Sent(sent));
+        } else {
+            let added = if retransmission { Bytes::ZERO } else { bytes };
+            self.controller.sent_unminded(self.flight() + added);
+        }
+        if let Some((range, probing)) = again {
+            if probing {
+                self.board.probed(range, &how);
+            } else {
+                self.board.resent(range, &how);
             }
-            Next::New { .. } => {
-                self.board.sent(start, len, fin, &how);
-                self.nxt = start + u64::from(len) + u64::from(fin);
+            self.retransmissions += u64::from(len > 0);
+            let end = start + u64::from(len) + u64::from(fin);
+            self.undo.note_resent(start, end, clock::stamp(now));
+        } else {
+            self.board.sent(start, len, fin, &how);
+            self.nxt = start + u64::from(len) + u64::from(fin);
+            if self.rules.as_linux {
                 let full = self.board.in_network() >= self.window().packets(self.mss);
                 self.usage.note(self.una, self.nxt, self.board.segments(), full);
             }

@@ -21,6 +21,11 @@ pub(super) struct Approved {
 }
 
 impl Approved {
+    /// Whether an approval was given.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.packets.is_some()
+    }
+
     /// A packet was delivered; the next one to be sent, and where in the stream.
     pub(super) fn delivered(&mut self, packet: u64, next: u64, offset: u64) {
         if let Some((first, end @ u64::MAX)) = &mut self.packets

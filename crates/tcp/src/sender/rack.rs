@@ -25,9 +25,9 @@ pub(crate) struct Rack {
     /// Whether the last ACK set the reordering timer.
     pub(crate) timed: bool,
     /// `RACK.rtt`: its round trip.
-    rtt: Span,
+    pub(super) rtt: Span,
     /// The highest sequence delivered (`RACK.fack`).
-    fack: u64,
+    pub(super) fack: u64,
     /// `RACK.reordering_seen`.
     pub(crate) reordering_seen: bool,
     /// The greatest distance seen, in segments, by which one arrived late (Linux `tcpi_reordering`).

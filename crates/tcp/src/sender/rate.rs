@@ -3,8 +3,6 @@
 
 use firstflight::{Bytes, Rate, Span, Time};
 
-use super::scoreboard::Arrival;
-
 /// The sampler's connection state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateSampler {
@@ -12,6 +10,15 @@ pub(crate) struct RateSampler {
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
+}
+
+/// What was kept of a packet as it was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) sent_at: Time,
+    pub(crate) delivered_at_send: Bytes,
+    pub(crate) since_delivery: u32,
+    pub(crate) since_first_sent: u32,
 }
 
 impl RateSampler {
@@ -30,18 +37,18 @@ impl RateSampler {
     }
 
     /// Packets of `bytes` in all were delivered by one ACK, `newest` being the one sent last.
-    pub(crate) fn on_ack(&mut self, now: Time, bytes: Bytes, newest: Option<&Arrival>) -> Option<Rate> {
+    pub(crate) fn on_ack(&mut self, now: Time, bytes: Bytes, newest: Option<Flight>) -> Option<Rate> {
         if bytes.is_zero() {
             return None;
         }
         self.delivered += bytes.get();
         self.delivered_at = now;
         let newest = newest?;
-        let sent_at = newest.delivered.sent_at;
+        let sent_at = newest.sent_at;
         self.first_sent_at = sent_at;
         let send_elapsed = long(newest.since_first_sent)?;
         let ack_elapsed = now.since(sent_at) + long(newest.since_delivery)?;
-        let carried = Bytes::new(self.delivered) - newest.delivered.delivered_at_send;
+        let carried = Bytes::new(self.delivered) - newest.delivered_at_send;
         carried.per(send_elapsed.max(ack_elapsed))
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct RttEstimator {
     base: Span,
     backoff: u32,
     linux: Option<LinuxEstimator>,
+    /// The base doubled as often as that.
+    rto: Span,
 }
 
 impl RttEstimator {
@@ -39,6 +41,7 @@ impl RttEstimator {
             base: INITIAL_RTO.max(min_rto),
             backoff: 0,
             linux: None,
+            rto: INITIAL_RTO.max(min_rto).min(MAX_RTO.max(min_rto)),
         }
     }
 
@@ -57,7 +60,7 @@ impl RttEstimator {
         self.srtt = Some(linux.smoothed());
         self.rttvar = linux.deviation();
         self.base = linux.timeout();
-        self.backoff = 0;
+        self.set_backoff(0);
     }
 
     /// RFC 6298 sections 2.2 and 2.3: alpha = 1/8, beta = 1/4, K = 4.
@@ -82,28 +85,35 @@ impl RttEstimator {
         // Linux we put the least timeout there, up to its 200 ms.
         let variation = (self.rttvar * 4).max(self.min_rto.min(LEAST_VARIATION));
         self.base = (srtt + variation).max(self.min_rto);
-        self.backoff = 0;
+        self.set_backoff(0);
+    }
+
+    fn set_backoff(&mut self, times: u32) {
+        self.backoff = times;
+        let most = if self.linux.is_some() { MAX_RTO_OF_LINUX } else { MAX_RTO.max(self.min_rto) };
+        self.rto = (self.base * (1 << times)).min(most);
     }
 
     /// RFC 6298 section 5.5: the timer is doubled.
     pub(crate) fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(16);
+        self.set_backoff((self.backoff + 1).min(16));
     }
 
     /// New data was acknowledged: the path is alive. Karn's algorithm and Linux keep the back-off until there is a new
     /// sample; ns-2 clears it on an advance, and so do we.
     pub(crate) fn clear_backoff(&mut self) {
-        self.backoff = 0;
+        if self.backoff > 0 {
+            self.set_backoff(0);
+        }
     }
 
     pub(crate) fn syn_was_lost(&mut self) {
         self.base = RTO_AFTER_LOST_SYN.max(self.min_rto);
-        self.backoff = 0;
+        self.set_backoff(0);
     }
 
     pub(crate) fn rto(&self) -> Span {
-        let most = if self.linux.is_some() { MAX_RTO_OF_LINUX } else { MAX_RTO.max(self.min_rto) };
-        (self.base * (1 << self.backoff)).min(most)
+        self.rto
     }
 
     /// How often the timeout was doubled.

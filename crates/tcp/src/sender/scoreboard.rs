@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 use firstflight::{Bytes, Delivered, LostPacket, SendLimit, Tag, Time};
 
+use super::rate::Flight;
+
 /// SACKed segments above a hole that make it lost (RFC 6675 `DupThresh`).
 pub(crate) const DUP_THRESH: u64 = 3;
 
@@ -55,6 +57,15 @@ impl Record {
         self.start + u64::from(self.len)
     }
 
+    fn flight(&self) -> Flight {
+        Flight {
+            sent_at: self.sent_at,
+            delivered_at_send: Bytes::new(self.delivered_at_send),
+            since_delivery: self.since_delivery,
+            since_first_sent: self.since_first_sent,
+        }
+    }
+
     fn in_network(&self) -> bool {
         matches!(self.fate, Fate::Sent | Fate::Resent)
     }
@@ -89,6 +100,17 @@ pub(crate) struct Arrival {
     pub(crate) end: u64,
     pub(crate) since_delivery: u32,
     pub(crate) since_first_sent: u32,
+}
+
+impl Arrival {
+    pub(crate) fn flight(&self) -> Flight {
+        Flight {
+            sent_at: self.delivered.sent_at,
+            delivered_at_send: self.delivered.delivered_at_send,
+            since_delivery: self.since_delivery,
+            since_first_sent: self.since_first_sent,
+        }
+    }
 }
 
 /// What RACK found.
@@ -130,6 +152,18 @@ pub(crate) struct Scoreboard {
     newest: u64,
     /// Whether the order of transmissions is kept, which RACK needs.
     ordered: bool,
+    /// Records sent more than once.
+    repeated: u64,
+}
+
+/// What an acknowledgement in order brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    /// Segments acknowledged whole, and bytes acknowledged.
+    pub(crate) segments: u32,
+    pub(crate) bytes: u64,
+    /// The last segment acknowledged whole: the number of its packet, where it ends, and its flight.
+    pub(crate) newest: Option<(u64, u64, Flight)>,
 }
 
 impl Scoreboard {
@@ -254,7 +288,8 @@ impl Scoreboard {
         record.tag = how.tag;
         record.limit = how.limit;
         record.fate = Fate::Resent;
-        record.resent = true;
+        let again = core::mem::replace(&mut record.resent, true);
+        self.repeated += u64::from(!again);
         if was == Fate::Lost {
             self.lost -= 1;
             self.pipe += len;
@@ -293,6 +328,54 @@ impl Scoreboard {
         (segments, trimmed)
     }
 
+    /// Whether every segment outstanding was sent once, after packet `newest`, and is in the network as far as anybody
+    /// knows.
+    #[inline]
+    pub(crate) fn is_orderly(&self, newest: u64) -> bool {
+        let later = |head: &Record| self.number(head.packet) > newest;
+        self.sacked | self.lost | self.repeated == 0 && self.records.front().is_none_or(later)
+    }
+
+    /// [`Scoreboard::acknowledge`] on a board where [`Scoreboard::is_orderly`]; what was delivered goes to `delivered`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it gives is used at once, and is dear to pass through memory"
+    )]
+    pub(crate) fn acknowledge_in_order(&mut self, una: u64, delivered: &mut Vec<Delivered>) -> Tally {
+        let (mut bytes, mut last) = (0, None);
+        let before = self.base;
+        while let Some(head) = self.records.front().filter(|head| head.end() <= una) {
+            let packet = self.delivered(head, false);
+            bytes += packet.bytes.get();
+            last = Some((packet.packet, head.end(), head.flight()));
+            delivered.push(packet);
+            self.pipe -= u64::from(head.len);
+            self.records.pop_front();
+            self.base += 1;
+        }
+        if let Some(head) = self.records.front_mut().filter(|head| head.start < una) {
+            let cut = una - head.start;
+            head.start = una;
+            head.len -= u16::try_from(cut).unwrap_or(head.len);
+            self.pipe -= cut;
+            bytes += cut;
+        }
+        let tally = Tally { segments: low(self.base - before), bytes, newest: last };
+        for mark in [&mut self.frontier, &mut self.cursor, &mut self.lost_end, &mut self.sacked_end] {
+            *mark = (*mark).max(self.base);
+        }
+        if self.records.is_empty() {
+            self.order.clear();
+            self.again.clear();
+        }
+        let first = low(self.base);
+        while self.order.front().is_some_and(|slot| slot.index.wrapping_sub(first) > u32::MAX / 2) {
+            self.order.pop_front();
+        }
+        tally
+    }
+
     /// Takes `bytes` of a record out of the counters.
     fn forget(&mut self, record: &Record, bytes: u64) {
         match record.fate {
@@ -313,6 +396,7 @@ impl Scoreboard {
             Fate::Lost => self.lost -= 1,
             Fate::Sent | Fate::Resent => {}
         }
+        self.repeated -= u64::from(record.resent);
         self.base += 1;
         self.frontier = self.frontier.max(self.base);
         self.cursor = self.cursor.max(self.base);
@@ -603,7 +687,17 @@ impl Scoreboard {
     }
 
     fn arrival(&self, record: &Record, selectively: bool) -> Arrival {
-        let delivered = Delivered {
+        Arrival {
+            delivered: self.delivered(record, selectively),
+            end: record.end(),
+            since_delivery: record.since_delivery,
+            since_first_sent: record.since_first_sent,
+        }
+    }
+
+    #[inline]
+    fn delivered(&self, record: &Record, selectively: bool) -> Delivered {
+        Delivered {
             packet: self.number(record.packet),
             bytes: Bytes::new(u64::from(record.len - u16::from(record.fin))),
             sent_at: record.sent_at,
@@ -612,12 +706,6 @@ impl Scoreboard {
             limit: record.limit,
             retransmitted: record.resent,
             selectively,
-        };
-        Arrival {
-            delivered,
-            end: record.end(),
-            since_delivery: record.since_delivery,
-            since_first_sent: record.since_first_sent,
         }
     }
 }

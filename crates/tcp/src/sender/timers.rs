@@ -12,11 +12,11 @@ use crate::endpoint::Happening;
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// When the next of the timers is due.
     pub(crate) fn next_timer(&self) -> Option<Time> {
-        let ends = self.patience.ends(self.repetitions());
-        [self.rto_at, self.probe_at, self.reorder_at, self.persist_at, self.pace_at, self.plan.wake, ends]
-            .into_iter()
-            .flatten()
-            .min()
+        let retransmission = Time::earlier(self.rto_at, self.probe_at);
+        let sending = Time::earlier(self.persist_at, self.pace_at);
+        let other = Time::earlier(self.reorder_at, self.plan.wake);
+        let timer = Time::earlier(Time::earlier(retransmission, sending), other);
+        Time::earlier(timer, self.patience.ends(self.repetitions()))
     }
 
     /// Serves whatever is due. Says whether the connection is to be given up.

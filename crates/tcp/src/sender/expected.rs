@@ -1,0 +1,71 @@
+//! The acknowledgement that is expected: in order, of packets that were sent once, with nothing lost or out of order
+//! before it. Most are, so it takes a shorter way than [`Sender::on_ack`] goes with the others (the header prediction
+//! of Jacobson's 1990 "4.3BSD-Reno TCP header prediction"); where both can be taken they lead to the same state.
+
+use firstflight::{Avoidance, Bytes, Startup, Time};
+
+use super::Sender;
+use super::ack::{AckInput, Progress};
+use super::recovery::Mode;
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// Whether an ACK is of this kind.
+    #[inline]
+    pub(super) fn is_expected(&self, input: &AckInput<'_>) -> bool {
+        input.ack > self.una
+            && input.blocks.is_empty()
+            && input.dsack.is_none()
+            && !input.ece
+            && matches!(self.mode, Mode::Open)
+            && self.board.is_orderly(self.rack.newest)
+            && self.rack.fack <= self.una
+            && self.probe.is_none()
+            && !self.undo.armed
+            && self.undo.resent.is_none()
+            && self.una > self.cwr_until
+            && self.reduction.is_none()
+            && !self.approved.is_awaited()
+            && self.queue.is_none()
+            && !self.rules.as_linux
+            && self.rules.expects
+    }
+
+    /// What [`Sender::on_ack`] does with it.
+    pub(super) fn on_expected_ack(&mut self, now: Time, input: &AckInput<'_>) {
+        self.unanswered_probes = 0;
+        self.consecutive_timeouts = 0;
+        self.rtt.clear_backoff();
+        self.dupacks = 0;
+        self.extra = 0;
+        self.reducing_for_marks = false;
+        let advanced = input.ack - self.una;
+        self.delivered.clear();
+        let tally = self.board.acknowledge_in_order(input.ack, &mut self.delivered);
+        self.una = input.ack;
+        self.set_window(input.ack, input.window);
+        let rtt = tally.newest.map(|(_, _, flight)| now.since(flight.sent_at));
+        if let (Some((packet, end, _)), Some(rtt)) = (tally.newest, rtt) {
+            self.rack.newest = packet;
+            self.rack.rtt = rtt;
+            self.rack.fack = end;
+            self.rtt.sample(rtt);
+        }
+        let flight = tally.newest.map(|(_, _, flight)| flight);
+        self.delivery_rate = self.rate.on_ack(now, Bytes::new(tally.bytes), flight);
+        let progress =
+            Progress { advanced, segments: tally.segments, bytes: tally.bytes, rtt, ..Progress::default() };
+        self.tell_acked(now, &progress);
+        self.reorder_at = None;
+        self.restart_timers(now, &progress);
+        self.put_lists_away();
+    }
+
+    /// Whether the shorter way is taken where it can be.
+    #[cfg(test)]
+    pub(crate) fn expect_acks(&mut self, on: bool) {
+        self.rules.expects = on;
+    }
+}
+
+#[cfg(test)]
+mod tests;
