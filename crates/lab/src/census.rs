@@ -1,8 +1,8 @@
 //! Watching every flow of a population: what its start-up cost.
 
-use firstflight::{Bytes, Cause, Note, Phase, Time};
+use firstflight::{Cause, Note, Phase, Sent, Time};
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
-use firstflight_tcp::{Happening, Snapshot, Transmit};
+use firstflight_tcp::{Happening, Segment, Snapshot};
 
 /// What one flow's sender did in its start-up, by the definitions of a race's metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,9 +95,9 @@ impl Census {
 }
 
 impl Recorder for Census {
-    fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
-        let again = transmit.sent.is_some_and(|sent| sent.retransmission);
-        if side == Side::Client && transmit.segment.len > 0 {
+    fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<Sent>) {
+        let again = sent.is_some_and(|sent| sent.retransmission);
+        if side == Side::Client && segment.len > 0 {
             let flow = self.flow(flow);
             flow.now.sent += 1;
             flow.new_data |= !again;

@@ -4,7 +4,7 @@ mod queue;
 
 use std::collections::BTreeSet;
 
-use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Span, Time, Told};
+use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Sent, Span, Time, Told};
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, QuickStartStats, Recorder, Side};
 use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 
@@ -254,19 +254,18 @@ impl Observer {
 }
 
 impl Recorder for Observer {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<Sent>) {
         if flow != self.flow {
             return;
         }
-        let segment = &transmit.segment;
         let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
         if let Some(tap) = &mut self.tap {
-            tap.sent(at, side, transmit, offset);
+            tap.sent(at, side, &Transmit { segment: *segment, sent }, offset);
         }
         if side == Side::Server || segment.len == 0 {
             return;
         }
-        let retransmission = transmit.sent.is_some_and(|sent| sent.retransmission);
+        let retransmission = sent.is_some_and(|sent| sent.retransmission);
         self.new_data |= !retransmission;
         let recording = &mut self.evidence.recording;
         let (at, len) = (at.nanos(), u32::from(segment.len));

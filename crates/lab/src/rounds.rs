@@ -4,9 +4,9 @@
 //! client's newest round is the n-th counts for the n-th. With one run the means are over all restart rounds of
 //! all clients; intervals are over runs only, since the clients of one run collide with each other.
 
-use firstflight::{Bytes, Time};
+use firstflight::{Sent, Time};
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
-use firstflight_tcp::{Flags, Segment, Transmit};
+use firstflight_tcp::{Flags, Segment};
 
 use crate::metrics::{ratio, seconds};
 
@@ -70,9 +70,8 @@ impl Watch {
 }
 
 impl Recorder for Watch {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
-        let Some(client) = self.client(flow).filter(|_| side == Side::Client && transmit.segment.len > 0)
-        else {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, _: Option<Sent>) {
+        let Some(client) = self.client(flow).filter(|_| side == Side::Client && segment.len > 0) else {
             return;
         };
         let (instant, count) = client.instant;

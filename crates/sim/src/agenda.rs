@@ -8,36 +8,54 @@ const ARITY: usize = 4;
 /// A device without an event has no place in the heap.
 const ABSENT: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// Nanoseconds above, sequence below: of two events at one instant the one scheduled first comes first. One
-    /// number, so that a comparison takes no branch.
-    key: u128,
-    device: u32,
-}
+/// An instant, the place in the order of events, and the device, from the top bits down: of two events at one instant
+/// the one scheduled first comes first. One number, so that a comparison takes no branch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Entry(u128);
+
+/// Bits of the device: more than memory has room for.
+const DEVICE: u32 = 28;
+/// Bits of the place in the order: at a hundred nanoseconds of work an event, a day's.
+const SEQUENCE: u32 = 40;
+/// The last instant that has an event, 36 years after the first.
+const LAST: u64 = (1 << (u128::BITS - DEVICE - SEQUENCE)) - 1;
 
 impl Entry {
+    #[inline]
     fn new(at: Time, sequence: u64, device: u32) -> Self {
-        Self { key: (u128::from(at.nanos()) << 64) | u128::from(sequence), device }
+        debug_assert!(sequence >> SEQUENCE == 0 && device >> DEVICE == 0, "beyond what an entry holds");
+        let low = u128::from(sequence) << DEVICE | u128::from(device);
+        Self(u128::from(at.nanos().min(LAST)) << (DEVICE + SEQUENCE) | low)
     }
 
+    #[inline]
     fn at(self) -> Time {
-        Time::from_nanos(u64::try_from(self.key >> 64).unwrap_or(u64::MAX))
+        Time::from_nanos(u64::try_from(self.0 >> (DEVICE + SEQUENCE)).unwrap_or(LAST))
+    }
+
+    #[inline]
+    fn device(self) -> usize {
+        const MASK: u128 = (1 << DEVICE) - 1;
+        usize::try_from(self.0 & MASK).unwrap_or(0)
     }
 }
 
-/// An indexed heap over devices. It allocates when it is made and when a device comes up.
+/// As many events as are cheaper to search than to keep in order.
+const FEW: usize = 8;
+
+/// The events in a heap or, while there are few, in no order. It allocates when it is made and when a device comes up.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     heap: Vec<Entry>,
-    /// Where each device is in the heap.
+    ordered: bool,
+    /// Where the event of each device is.
     place: Vec<u32>,
 }
 
 impl Agenda {
     /// An empty agenda for this many devices.
     pub(crate) fn new(devices: usize) -> Self {
-        Self { heap: Vec::with_capacity(devices), place: vec![ABSENT; devices] }
+        Self { heap: Vec::with_capacity(devices), ordered: false, place: vec![ABSENT; devices] }
     }
 
     /// Makes room for this many more devices.
@@ -46,38 +64,71 @@ impl Agenda {
     }
 
     /// The next event: when, and whose.
+    #[inline]
     pub(crate) fn next(&self) -> Option<(Time, usize)> {
-        self.heap.first().map(|entry| (entry.at(), entry.device as usize))
+        let next = if self.ordered { self.heap.first().copied() } else { self.heap.iter().copied().min() };
+        next.map(|entry| (entry.at(), entry.device()))
     }
 
     /// Sets the event of a device, in place of the one it had.
+    #[inline]
     pub(crate) fn set(&mut self, device: usize, at: Time, sequence: u64) {
         let Ok(name) = u32::try_from(device) else { return };
         let entry = Entry::new(at, sequence, name);
-        let place = self.place[device];
-        if place == ABSENT {
-            self.heap.push(entry);
-            self.rise(self.heap.len() - 1, entry);
-        } else {
-            let place = place as usize;
-            let sooner = entry.key < self.heap[place].key;
-            if sooner { self.rise(place, entry) } else { self.sink(place, entry) }
+        let place = self.place[device] as usize;
+        match self.heap.get_mut(place) {
+            Some(had) if !self.ordered => *had = entry,
+            Some(had) => {
+                if entry < *had {
+                    self.rise(place, entry);
+                } else {
+                    self.sink(place, entry);
+                }
+            }
+            None => self.add(entry),
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, entry: Entry) {
+        let last = self.heap.len();
+        self.heap.push(entry);
+        self.put(last, entry);
+        if self.ordered {
+            self.rise(last, entry);
+        } else if self.heap.len() > FEW {
+            self.order();
         }
     }
 
     /// Takes the event of a device away, if it has one.
     pub(crate) fn clear(&mut self, device: usize) {
-        let place = std::mem::replace(&mut self.place[device], ABSENT);
-        if place == ABSENT {
+        let place = std::mem::replace(&mut self.place[device], ABSENT) as usize;
+        if place >= self.heap.len() {
             return;
         }
-        let place = place as usize;
         let Some(last) = self.heap.pop() else { return };
+        // Half as many, so that an event that comes and goes does not order them each time.
+        self.ordered &= self.heap.len() > FEW / 2;
         if place == self.heap.len() {
             return;
         }
-        let sooner = last.key < self.heap[place].key;
-        if sooner { self.rise(place, last) } else { self.sink(place, last) }
+        if !self.ordered {
+            self.put(place, last);
+        } else if last < self.heap[place] {
+            self.rise(place, last);
+        } else {
+            self.sink(place, last);
+        }
+    }
+
+    /// Makes a heap of what is in no order.
+    #[cold]
+    fn order(&mut self) {
+        self.ordered = true;
+        for place in (0..self.heap.len()).rev() {
+            self.sink(place, self.heap[place]);
+        }
     }
 
     /// Puts `entry` at `hole` or as far above as its order says.
@@ -85,7 +136,7 @@ impl Agenda {
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
             let above = self.heap[parent];
-            if above.key <= entry.key {
+            if above <= entry {
                 break;
             }
             self.put(hole, above);
@@ -104,11 +155,11 @@ impl Agenda {
             };
             let (mut child, mut least) = (first, head);
             for (place, &entry) in (first + 1..).zip(rest) {
-                let sooner = entry.key < least.key;
+                let sooner = entry < least;
                 child = if sooner { place } else { child };
                 least = if sooner { entry } else { least };
             }
-            if entry.key <= least.key {
+            if entry <= least {
                 break;
             }
             self.put(hole, least);
@@ -119,7 +170,7 @@ impl Agenda {
 
     fn put(&mut self, place: usize, entry: Entry) {
         self.heap[place] = entry;
-        self.place[entry.device as usize] = u32::try_from(place).unwrap_or(ABSENT);
+        self.place[entry.device()] = u32::try_from(place).unwrap_or(ABSENT);
     }
 }
 
@@ -162,11 +213,13 @@ mod tests {
         /// Against a list that is searched whole.
         #[test]
         fn the_next_event_is_the_least_of_all(
+            devices in 1usize..40,
             operations in proptest::collection::vec((0usize..40, proptest::option::of(0u64..50)), 1..400),
         ) {
             let mut agenda = Agenda::new(40);
             let mut model: Vec<Option<(Time, u64)>> = vec![None; 40];
             for (sequence, (device, when)) in (0u64..).zip(operations) {
+                let device = device % devices;
                 match when {
                     Some(nanos) => agenda.set(device, at(nanos), sequence),
                     None => agenda.clear(device),

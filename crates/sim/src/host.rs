@@ -1,11 +1,11 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
-use firstflight::{Avoidance, Bytes, Startup, Time};
+use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::{Endpoint, Happening, Role, Segment};
 
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
-use crate::packet::{FlowId, Packet, Payload, Side};
+use crate::packet::{FlowId, Side};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
 use crate::writes::Writing;
@@ -35,6 +35,8 @@ pub(crate) struct TcpFlow<S, R, A> {
     opened: bool,
     rounds: Option<Progress>,
     writing: Option<Writing>,
+    /// All that the client will write, if there is an end to it.
+    whole: Option<u64>,
     /// Bytes in order at the server.
     delivered: u64,
     client: Host<S, R, A>,
@@ -59,6 +61,12 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 Application::Bulk | Application::Sized(_) | Application::Writes(_) => None,
             },
             writing: None,
+            whole: match spec.application {
+                Application::Bulk => None,
+                Application::Sized(bytes) => Some(bytes),
+                Application::Rounds(rounds) => Some(rounds.total()),
+                Application::Writes(writes) => Some(writes.total),
+            },
             delivered: 0,
             client: host(Role::Client, &spec.client),
             server: host(Role::Server, &spec.server),
@@ -107,17 +115,20 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.serve(now, side, true, fabric, recorder);
     }
 
-    /// A segment arrived at `side`.
-    pub(crate) fn on_segment<W: Recorder>(
+    /// A segment arrived at `side`. [`TcpFlow::answer`] is to be called next.
+    pub(crate) fn hear<W: Recorder>(&mut self, now: Time, side: Side, segment: &Segment, recorder: &mut W) {
+        recorder.arrived(now, self.id, side, segment);
+        self.host(side).endpoint.on_segment(now, segment);
+    }
+
+    /// Does what the segment heard calls for.
+    pub(crate) fn answer<W: Recorder>(
         &mut self,
         now: Time,
         side: Side,
-        segment: &Segment,
         fabric: &mut Fabric,
         recorder: &mut W,
     ) {
-        recorder.arrived(now, self.id, side, segment);
-        self.host(side).endpoint.on_segment(now, segment);
         if side == Side::Server {
             self.note_delivery(now, fabric, recorder);
         }
@@ -192,13 +203,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.delivered = received;
         let stats = &mut fabric.flows[self.id.index()];
         stats.delivered_bytes = received;
-        let whole = match self.application {
-            Application::Bulk => None,
-            Application::Sized(bytes) => Some(bytes),
-            Application::Rounds(rounds) => Some(rounds.total()),
-            Application::Writes(writes) => Some(writes.total),
-        };
-        if whole == Some(received) {
+        if self.whole == Some(received) {
             stats.finished.get_or_insert(now);
             self.server.endpoint.shut();
         }
@@ -219,22 +224,17 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let host = self.host(side);
         host.tell(now, id, side, recorder);
         let mut sent = false;
-        while let Some(transmit) = host.endpoint.poll_transmit(now) {
+        while let Some(departure) = host.endpoint.transmit_into(now, fabric.next_segment()) {
             sent = true;
-            let segment = transmit.segment;
-            let packet = Packet {
+            let label = Label {
                 flow: id,
                 from: side,
-                retransmission: transmit.sent.is_some_and(|sent| sent.retransmission),
-                wire: segment.ip_length(),
+                retransmission: departure.sent.is_some_and(|sent| sent.retransmission),
                 number: host.packets,
-                sent_at: now,
-                payload: Payload::Segment(segment),
-                hop: 0,
             };
             host.packets += 1;
-            recorder.sent(now, id, side, packet.number, Bytes::new(u64::from(packet.wire)), &transmit);
-            fabric.send(now, packet, recorder);
+            recorder.sent(now, id, side, label.number, fabric.next_segment(), departure.sent);
+            fabric.send_segment(now, label, recorder);
         }
         if sent {
             host.tell(now, id, side, recorder);
@@ -254,7 +254,16 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
+    #[inline]
     fn tell<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
+        if self.endpoint.has_news() {
+            self.tell_news(now, flow, side, recorder);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_news<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
         while let Some(told) = self.endpoint.poll_told() {
             recorder.told(flow, &told);
         }
@@ -276,7 +285,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     ) {
         // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
         let earliest = if woken { now + firstflight::Span::from_nanos(1) } else { now };
-        let first = self.endpoint.next_timer().into_iter().chain(next).min();
+        let first = Time::earlier(self.endpoint.next_timer(), next);
         self.timer = first.map(|at| at.max(earliest));
         let stands = match (self.armed, self.timer) {
             (Some(armed), Some(timer)) => armed <= timer,

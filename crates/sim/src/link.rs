@@ -14,19 +14,22 @@ use firstflight::Time;
 
 use crate::aqm::Aqm;
 use crate::network::LinkSpec;
-use crate::packet::{DropCause, LinkId, Packet};
+use crate::packet::{DropCause, LinkId, Packet, PacketId};
+use crate::pool::{Parcel, Pool};
 use crate::recorder::Recorder;
-use crate::stats::LinkStats;
+use crate::stats::{FlowStats, LinkStats};
 
 use batcher::Batcher;
 use drop_tail::DropTail;
 use managed::Managed;
 pub(crate) use parts::transmission;
 
-/// A packet on a link: 128 bytes, beyond which it would be copied by a call.
+/// A packet on a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
-    pub(crate) packet: Packet,
+    /// The packet; of one on whose arrival nothing depends, the number of the flow.
+    pub(crate) packet: PacketId,
+    wire: u32,
     /// When its transmission starts: until then it waits in the queue.
     starts: Time,
     /// When it arrives at the far end.
@@ -47,8 +50,9 @@ pub(crate) enum Fate {
 }
 
 impl Passage {
-    pub(crate) const fn new(packet: Packet, starts: Time, arrives: Time, sequence: u64, fate: Fate) -> Self {
-        Self { packet, starts, arrives, place: sequence << 2 | fate as u64 }
+    pub(crate) const fn new(parcel: Parcel, starts: Time, arrives: Time, sequence: u64, fate: Fate) -> Self {
+        let Parcel { id, wire, .. } = parcel;
+        Self { packet: id, wire, starts, arrives, place: sequence << 2 | fate as u64 }
     }
 
     /// Its place in the order of all events.
@@ -67,7 +71,13 @@ impl Passage {
     }
 }
 
-const _: () = assert!(size_of::<Passage>() <= 128);
+impl Default for Passage {
+    fn default() -> Self {
+        Self { packet: PacketId::default(), wire: 0, starts: Time::ZERO, arrives: Time::ZERO, place: 0 }
+    }
+}
+
+const _: () = assert!(size_of::<Passage>() == 32);
 
 /// What came of a packet's entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,6 +86,8 @@ pub(crate) enum Entry {
     Dropped(DropCause),
     /// It goes through, and the link's next event need not change.
     Behind,
+    /// It goes through, nothing depends on when it arrives, and nobody needs to know more of it.
+    Quietly,
     /// It goes through, and the link's next event is at this instant, in this place of the order.
     Next(Time, u64),
 }
@@ -104,18 +116,19 @@ impl Link {
     }
 
     /// A packet comes to the near end. `quiet` says that nothing depends on when it arrives.
+    #[inline]
     pub(crate) fn enter<W: Recorder>(
         &mut self,
         now: Time,
-        packet: Packet,
+        parcel: Parcel,
         quiet: bool,
         sequence: u64,
-        recorder: &mut W,
+        (pool, flows, recorder): (&mut Pool, &mut [FlowStats], &mut W),
     ) -> Entry {
         match self {
-            Self::DropTail(link) => link.enter(now, packet, quiet, sequence, recorder),
-            Self::Managed(link) => link.enter(now, packet, sequence, recorder),
-            Self::Batcher(link) => link.enter(now, packet, sequence),
+            Self::DropTail(link) => link.enter(now, parcel, quiet, sequence, (flows, recorder)),
+            Self::Managed(link) => link.enter(now, parcel, sequence, (pool, recorder)),
+            Self::Batcher(link) => link.enter(now, parcel, sequence),
         }
     }
 
@@ -130,32 +143,36 @@ impl Link {
 
     /// The link's event: takes the first packet that has arrived by `now`, quiet or not, or lets one leave the
     /// queue.
-    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
+    pub(crate) fn event<W: Recorder>(
+        &mut self,
+        now: Time,
+        (pool, recorder): (&mut Pool, &mut W),
+    ) -> Option<Passage> {
         match self {
             Self::DropTail(link) => link.arrival(now, recorder),
-            Self::Managed(link) => link.event(now, recorder),
+            Self::Managed(link) => link.event(now, (pool, recorder)),
             Self::Batcher(link) => link.arrival(now),
         }
     }
 
-    /// Whether the first packet is one on whose arrival nothing depends.
+    /// Counts what has reached its sink by `now`, ahead of any packet on which something depends.
     #[inline]
-    pub(crate) fn begins_quietly(&self) -> bool {
-        matches!(self, Self::DropTail(link) if link.begins_quietly())
+    pub(crate) fn sink<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
+        if let Self::DropTail(link) = self {
+            link.sink(now, flows, recorder);
+        }
+    }
+
+    /// Whether a packet whose arrival nothing depends on is sure to go through quietly, unless it is dropped.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        matches!(self, Self::DropTail(link) if link.is_quiet())
     }
 
     /// Whether its queue may drop and mark packets after they entered it.
     #[inline]
     pub(crate) fn is_managed(&self) -> bool {
         matches!(self, Self::Managed(_))
-    }
-
-    /// Takes the first packet if it has arrived by `now` and nothing depended on when.
-    pub(crate) fn quiet_arrival<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
-        match self {
-            Self::DropTail(link) => link.quiet_arrival(now, recorder),
-            Self::Managed(_) | Self::Batcher(_) => None,
-        }
     }
 
     /// Takes one of the packets that the queue's discipline dropped since it was last asked.

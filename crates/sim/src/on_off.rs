@@ -141,7 +141,7 @@ impl OnOff {
             hop: 0,
         };
         self.packets += 1;
-        fabric.send(now, packet, recorder);
+        fabric.send_datagram(now, packet, recorder);
         let (nanos, remainder) = transmission(self.spec.rate, self.spec.packet, self.remainder);
         self.remainder = remainder;
         self.since = now;

@@ -11,6 +11,16 @@ pub struct LinkId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FlowId(pub u32);
 
+/// A packet in the network, by its place in [`crate::pool::Pool`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct PacketId(pub(crate) u32);
+
+impl PacketId {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl LinkId {
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
@@ -70,6 +80,21 @@ pub struct Packet {
     pub payload: Payload,
     /// How many links of its route it has entered.
     pub(crate) hop: u16,
+}
+
+impl Default for Packet {
+    fn default() -> Self {
+        Self {
+            flow: FlowId(0),
+            from: Side::Client,
+            retransmission: false,
+            wire: 0,
+            number: 0,
+            sent_at: Time::ZERO,
+            payload: Payload::Segment(Segment::default()),
+            hop: 0,
+        }
+    }
 }
 
 impl Packet {

@@ -1,7 +1,7 @@
 //! Watching a run.
 
-use firstflight::{Bytes, Time, Told};
-use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
+use firstflight::{Bytes, Sent, Time, Told};
+use firstflight_tcp::{Happening, Segment, Snapshot};
 
 use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
 
@@ -10,9 +10,17 @@ use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
 ///
 /// Calls come in order of time, but for [`Recorder::queue`].
 pub trait Recorder {
-    /// A TCP host sent a packet of `wire` IP bytes, whose number among its packets is `number`.
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
-        let _ = (at, flow, side, number, wire, transmit);
+    /// A TCP host sent a packet, whose number among its packets is `number`. `sent` is what the sender says of data.
+    fn sent(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        number: u64,
+        segment: &Segment,
+        sent: Option<Sent>,
+    ) {
+        let _ = (at, flow, side, number, segment, sent);
     }
 
     /// A segment arrived at a TCP host, `side`, which has not looked at it yet.
@@ -92,8 +100,16 @@ impl Recorder for () {}
 
 /// Someone watches, who can be asked afterwards.
 impl<T: Recorder> Recorder for &mut T {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
-        (**self).sent(at, flow, side, number, wire, transmit);
+    fn sent(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        number: u64,
+        segment: &Segment,
+        sent: Option<Sent>,
+    ) {
+        (**self).sent(at, flow, side, number, segment, sent);
     }
 
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
@@ -154,9 +170,17 @@ impl<T: Recorder> Recorder for &mut T {
 
 /// Perhaps someone watches.
 impl<T: Recorder> Recorder for Option<T> {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
+    fn sent(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        number: u64,
+        segment: &Segment,
+        sent: Option<Sent>,
+    ) {
         if let Some(one) = self {
-            one.sent(at, flow, side, number, wire, transmit);
+            one.sent(at, flow, side, number, segment, sent);
         }
     }
 
@@ -240,9 +264,17 @@ impl<T: Recorder> Recorder for Option<T> {
 
 /// Two watch, the first before the second.
 impl<T: Recorder, U: Recorder> Recorder for (T, U) {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
-        self.0.sent(at, flow, side, number, wire, transmit);
-        self.1.sent(at, flow, side, number, wire, transmit);
+    fn sent(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        side: Side,
+        number: u64,
+        segment: &Segment,
+        sent: Option<Sent>,
+    ) {
+        self.0.sent(at, flow, side, number, segment, sent);
+        self.1.sent(at, flow, side, number, segment, sent);
     }
 
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {

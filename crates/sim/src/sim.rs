@@ -8,7 +8,7 @@ use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::OnOff;
-use crate::packet::{FlowId, LinkId, Packet, Payload, Side};
+use crate::packet::{FlowId, LinkId, PacketId, Payload, Side};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;
@@ -166,7 +166,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match device {
             Device::Link(link) => {
                 if let Some(packet) = self.fabric.event(self.now, link, &mut self.recorder) {
-                    self.deliver(&packet);
+                    self.deliver(packet);
                 }
             }
             Device::Process(process) => self.bring_up(process as usize),
@@ -184,14 +184,18 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    fn deliver(&mut self, packet: &Packet) {
-        if let (Hosts::Tcp(tcp), Payload::Segment(segment)) =
-            (&mut self.flows[packet.flow.index()], &packet.payload)
-        {
-            tcp.on_segment(self.now, packet.from.other(), segment, &mut self.fabric, &mut self.recorder);
-            if packet.flow.index() >= self.own {
-                self.bury(packet.flow);
-            }
+    fn deliver(&mut self, name: PacketId) {
+        let packet = self.fabric.packet(name);
+        let (flow, side) = (packet.flow, packet.from.other());
+        let hosts = &mut self.flows[flow.index()];
+        let (Hosts::Tcp(tcp), Payload::Segment(segment)) = (hosts, &packet.payload) else {
+            return self.fabric.forget(name);
+        };
+        tcp.hear(self.now, side, segment, &mut self.recorder);
+        self.fabric.forget(name);
+        tcp.answer(self.now, side, &mut self.fabric, &mut self.recorder);
+        if flow.index() >= self.own {
+            self.bury(flow);
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Cbr {
     id: FlowId,
     spec: CbrSpec,
     packets: u64,
+    /// What a datagram takes at the rate: whole nanoseconds, and the rest over the rate.
+    interval: (u64, u64),
     /// The next datagram is due this part of a nanosecond after its event, over the rate.
     remainder: u64,
 }
@@ -22,9 +24,9 @@ pub(crate) struct Cbr {
 impl Cbr {
     /// A source that starts at `start`, and when its first datagram leaves.
     pub(crate) fn new(id: FlowId, spec: CbrSpec, start: Time, seed: u64) -> (Self, Option<Time>) {
-        let (interval, _) = transmission(spec.rate, spec.packet, 0);
-        let phase = Stream::new(seed, Purpose::Phase, id.0, 0).below(interval);
-        let source = Self { id, spec, packets: 0, remainder: 0 };
+        let interval = transmission(spec.rate, spec.packet, 0);
+        let phase = Stream::new(seed, Purpose::Phase, id.0, 0).below(interval.0);
+        let source = Self { id, spec, packets: 0, interval, remainder: 0 };
         let first = source.unless_stopped(start + Span::from_nanos(phase));
         (source, first)
     }
@@ -43,11 +45,13 @@ impl Cbr {
             hop: 0,
         };
         self.packets += 1;
-        fabric.send(now, packet, recorder);
-        let (nanos, remainder) = transmission(self.spec.rate, self.spec.packet, self.remainder);
-        self.remainder = remainder;
+        fabric.send_datagram(now, packet, recorder);
+        let (nanos, remainder) = self.interval;
+        let remainder = self.remainder.saturating_add(remainder);
+        let carry = u64::from(remainder >= self.spec.rate.bps());
+        self.remainder = remainder - carry * self.spec.rate.bps();
         // At a rate so high that packets are less than a nanosecond apart, several leave at one instant.
-        let next = self.unless_stopped(now + Span::from_nanos(nanos));
+        let next = self.unless_stopped(now + Span::from_nanos(nanos + carry));
         fabric.wake(self.id, Side::Client, next);
     }
 

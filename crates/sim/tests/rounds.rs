@@ -2,12 +2,12 @@
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, Value};
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Span, Time};
+use firstflight::{Cause, Note, Origin, Phase, Rate, Sent, Span, Time};
 use firstflight_sim::{
     Application, Flow, FlowId, Network, PathSpec, Pause, QueueLimit, Recorder, Rounds, Side, Sim, Stop,
     TcpSpec, Traffic, single_path,
 };
-use firstflight_tcp::{AckPolicy, Config, Happening, Snapshot, Transmit};
+use firstflight_tcp::{AckPolicy, Config, Happening, Segment, Snapshot};
 
 const IDLE: Span = Span::from_secs(20);
 const REPLY: u64 = 24 * 960;
@@ -22,8 +22,8 @@ struct Trace {
 }
 
 impl Recorder for Trace {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
-        if side == Side::Client && transmit.segment.len > 0 {
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<Sent>) {
+        if side == Side::Client && segment.len > 0 {
             self.sent.push(at);
         }
     }

@@ -2,12 +2,12 @@
 
 use firstflight::avoidance::Reno;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Bytes, Controller, Rate, Span, Time};
+use firstflight::{Bytes, Controller, Rate, Sent, Span, Time};
 use firstflight_sim::{
     Application, DropCause, Flow, FlowFault, FlowId, FlowStats, LinkId, LinkSpec, Network, NetworkError,
     Packet, PathSpec, Probability, QueueLimit, Recorder, Side, Sim, Stop, TcpSpec, Traffic, single_path,
 };
-use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment, Snapshot, Transmit};
+use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment, Snapshot};
 use proptest::prelude::*;
 
 type Net = Network<SlowStart, SlowStart, Reno>;
@@ -64,10 +64,9 @@ struct Trace {
 }
 
 impl Recorder for Trace {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, number: u64, wire: Bytes, transmit: &Transmit) {
-        assert_eq!(u64::from(transmit.segment.ip_length()), wire.get());
-        assert!(transmit.sent.is_some() || transmit.segment.len == 0);
-        self.sent.push((at.nanos(), side, number, wire.get(), transmit.segment));
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, number: u64, segment: &Segment, sent: Option<Sent>) {
+        assert!(sent.is_some() || segment.len == 0);
+        self.sent.push((at.nanos(), side, number, u64::from(segment.ip_length()), *segment));
     }
 
     fn arrived(&mut self, at: Time, _: FlowId, side: Side, segment: &Segment) {

@@ -2,12 +2,12 @@
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
-use firstflight::{Bytes, Rate, Span, Time};
+use firstflight::{Rate, Sent, Span, Time};
 use firstflight_sim::{
     Application, Flow, FlowId, Network, NetworkError, PathSpec, QueueLimit, Recorder, Side, Sim, Stop,
     TcpSpec, Traffic, Writes, single_path,
 };
-use firstflight_tcp::{Config, Transmit};
+use firstflight_tcp::{Config, Segment};
 
 const WRITES: Writes = Writes { total: 45_000, bytes: 20_000, period: Span::from_millis(500) };
 
@@ -16,9 +16,9 @@ const WRITES: Writes = Writes { total: 45_000, bytes: 20_000, period: Span::from
 struct Departures(Vec<(Time, u64)>);
 
 impl Recorder for Departures {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, _: Bytes, transmit: &Transmit) {
-        if side == Side::Client && transmit.segment.len > 0 {
-            self.0.push((at, u64::from(transmit.segment.len)));
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<Sent>) {
+        if side == Side::Client && segment.len > 0 {
+            self.0.push((at, u64::from(segment.len)));
         }
     }
 }

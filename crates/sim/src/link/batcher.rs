@@ -6,7 +6,8 @@ use firstflight::{Span, Time};
 
 use super::{Entry, Fate, Passage};
 use crate::batch::Batch;
-use crate::packet::{LinkId, Packet};
+use crate::packet::LinkId;
+use crate::pool::Parcel;
 use crate::random::{Purpose, Stream};
 use crate::stats::LinkStats;
 
@@ -41,9 +42,9 @@ impl Batcher {
     }
 
     #[inline(never)]
-    pub(crate) fn enter(&mut self, now: Time, packet: Packet, sequence: u64) -> Entry {
+    pub(crate) fn enter(&mut self, now: Time, parcel: Parcel, sequence: u64) -> Entry {
         self.stats.packets += 1;
-        self.stats.bytes += u64::from(packet.wire);
+        self.stats.bytes += u64::from(parcel.wire);
         let first = self.ring.is_empty();
         let released = match self.batch {
             Batch::Every(span) => self.next_release(now, span),
@@ -51,7 +52,7 @@ impl Batcher {
         };
         let arrives = released + self.delay;
         self.last_arrival = self.last_arrival.max(arrives);
-        self.ring.push_back(Passage::new(packet, now, arrives, sequence, Fate::Arrives));
+        self.ring.push_back(Passage::new(parcel, now, arrives, sequence, Fate::Arrives));
         let moved = self.close_if_full(arrives);
         match self.next_arrival() {
             Some((arrives, sequence)) if first || moved => Entry::Next(arrives, sequence),
@@ -118,31 +119,20 @@ impl Batcher {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_tcp::Segment;
-
     use super::*;
-    use crate::packet::{FlowId, Payload, Side};
+    use crate::packet::{FlowId, PacketId};
 
-    fn packet(number: u64) -> Packet {
-        Packet {
-            flow: FlowId(0),
-            from: Side::Server,
-            retransmission: false,
-            wire: 40,
-            number,
-            sent_at: Time::ZERO,
-            payload: Payload::Segment(Segment::default()),
-            hop: 0,
-        }
+    fn packet(number: u32) -> Parcel {
+        Parcel { id: PacketId(number), flow: FlowId(0), wire: 40 }
     }
 
     /// Number and arrival of packets offered at these instants, with an event for every arrival.
-    fn offer(link: &mut Batcher, offers: &[u64]) -> Vec<(u64, u64)> {
+    fn offer(link: &mut Batcher, offers: &[u64]) -> Vec<(u32, u64)> {
         let mut arrived = Vec::new();
         for (number, when) in (0..).zip(offers) {
             // An arrival comes before the releases of its instant.
             until(link, *when, &mut arrived);
-            let entry = link.enter(Time::from_nanos(*when), packet(number), number);
+            let entry = link.enter(Time::from_nanos(*when), packet(number), u64::from(number));
             if let Entry::Next(at, sequence) = entry {
                 assert_eq!(link.next_arrival(), Some((at, sequence)));
             }
@@ -151,10 +141,10 @@ mod tests {
         arrived
     }
 
-    fn until(link: &mut Batcher, end: u64, arrived: &mut Vec<(u64, u64)>) {
+    fn until(link: &mut Batcher, end: u64, arrived: &mut Vec<(u32, u64)>) {
         while let Some((at, _)) = link.next_arrival().filter(|(at, _)| at.nanos() < end) {
             let passage = link.arrival(at).expect("the link said so");
-            arrived.push((passage.packet.number, at.nanos()));
+            arrived.push((passage.packet.0, at.nanos()));
         }
     }
 
@@ -169,7 +159,7 @@ mod tests {
         assert!(phase < 100);
         let offers = [phase, phase + 1, phase + 100, phase + 101, phase + 350];
         let released = [phase, phase + 100, phase + 100, phase + 200, phase + 400];
-        let expected: Vec<(u64, u64)> = (0..).zip(released.map(|at| at + 7)).collect();
+        let expected: Vec<(u32, u64)> = (0..).zip(released.map(|at| at + 7)).collect();
         assert_eq!(offer(&mut link, &offers), expected);
         let phases: std::collections::BTreeSet<u64> = (0..20)
             .map(|seed| {

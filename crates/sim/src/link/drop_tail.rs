@@ -4,28 +4,28 @@
 //! A FIFO that drops only at its tail decides a packet's whole future on arrival, so the link needs no event for
 //! the start or end of a transmission: it catches up with those whenever it is touched.
 
-use std::collections::VecDeque;
-
 use firstflight::{Bytes, Time};
 
 use super::parts::{Meter, Transmitter, Wire};
 use super::{Entry, Fate, Passage};
 use crate::network::{LinkSpec, QueueLimit};
-use crate::packet::{DropCause, LinkId, Packet};
+use crate::packet::{DropCause, LinkId, PacketId};
 use crate::policer::Policer;
+use crate::pool::Parcel;
 use crate::recorder::Recorder;
-use crate::stats::LinkStats;
+use crate::ring::Ring;
+use crate::stats::{FlowStats, LinkStats};
 
 #[derive(Clone, Debug)]
 pub(crate) struct DropTail {
     id: LinkId,
     queue: QueueLimit,
     policer: Option<Policer>,
-    ring: VecDeque<Passage>,
-    /// How many of the ring's first packets have started transmission.
-    started: usize,
-    /// How many of the ring's packets are not quiet.
-    loud: usize,
+    ring: Ring<Passage>,
+    /// The ring's first packet that has not started transmission, or its end.
+    unstarted: u64,
+    /// The ring's first packet that is not quiet, or its end.
+    loud: u64,
     transmitter: Transmitter,
     wire: Wire,
     waiting_bytes: u64,
@@ -40,8 +40,8 @@ impl DropTail {
             id,
             queue: spec.queue,
             policer: spec.policer.map(Policer::new),
-            ring: VecDeque::new(),
-            started: 0,
+            ring: Ring::new(),
+            unstarted: 0,
             loud: 0,
             transmitter: Transmitter::new(spec),
             wire: Wire::new(id, spec, seed),
@@ -52,55 +52,62 @@ impl DropTail {
     }
 
     /// A packet comes to the near end. `quiet` says that nothing depends on when it arrives.
+    #[inline]
     pub(crate) fn enter<W: Recorder>(
         &mut self,
         now: Time,
-        packet: Packet,
+        parcel: Parcel,
         quiet: bool,
         sequence: u64,
-        recorder: &mut W,
+        (flows, recorder): (&mut [FlowStats], &mut W),
     ) -> Entry {
         self.catch_up(now, recorder);
-        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, packet.wire)) {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire)) {
             self.meter.stats.dropped_by_policer += 1;
             return Entry::Dropped(DropCause::Policer);
         }
-        if !self.has_room(now, packet.wire) {
+        if !self.has_room(now, parcel.wire) {
             self.meter.stats.dropped_by_queue += 1;
             return Entry::Dropped(DropCause::Queue);
         }
-        self.meter.accept(packet.wire);
-        let starts = self.transmitter.transmit(now, packet.wire);
-        let (arrives, lost) = self.wire.carry(packet.flow.index(), self.transmitter.free_at());
+        self.meter.accept(parcel.wire);
+        let starts = self.transmitter.transmit(now, parcel.wire);
+        let (arrives, lost) = self.wire.carry(parcel.flow.index(), self.transmitter.free_at());
         let quiet = quiet && !lost;
-        let fate = match (lost, quiet) {
-            (true, _) => Fate::Lost,
-            (false, true) => Fate::Quiet,
-            (false, false) => Fate::Arrives,
+        if quiet && self.ring.is_full() {
+            self.sink(now, flows, recorder);
+        }
+        let (fate, parcel) = match (lost, quiet) {
+            (true, _) => (Fate::Lost, parcel),
+            (false, true) => (Fate::Quiet, Parcel { id: PacketId(parcel.flow.0), ..parcel }),
+            (false, false) => (Fate::Arrives, parcel),
         };
-        self.count_to(now);
-        self.ring.push_back(Passage::new(packet, starts, arrives, sequence, fate));
-        self.loud += usize::from(!quiet);
+        let name = self.ring.end();
         if starts > now {
-            self.waiting_bytes += u64::from(packet.wire);
+            self.count_to(now);
+            self.ring.push(Passage::new(parcel, starts, arrives, sequence, fate));
+            self.waiting_bytes += u64::from(parcel.wire);
             self.meter.peak(self.waiting(), self.waiting_bytes);
             recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting());
         } else {
             // Nothing can wait ahead of a packet that starts at once.
-            self.started += 1;
+            self.ring.push(Passage::new(parcel, starts, arrives, sequence, fate));
+            self.unstarted = self.ring.end();
         }
-        if !quiet && self.loud == 1 { Entry::Next(arrives, sequence) } else { Entry::Behind }
+        if quiet {
+            self.loud += u64::from(self.loud == name);
+            Entry::Quietly
+        } else if self.loud == name {
+            Entry::Next(arrives, sequence)
+        } else {
+            Entry::Behind
+        }
     }
 
     /// The next arrival that something depends on.
+    #[inline]
     pub(crate) fn next_arrival(&self) -> Option<(Time, u64)> {
-        if self.loud == 0 {
-            return None;
-        }
-        self.ring
-            .iter()
-            .find(|passage| !passage.is_quiet())
-            .map(|passage| (passage.arrives, passage.sequence()))
+        self.ring.get(self.loud).map(|passage| (passage.arrives, passage.sequence()))
     }
 
     /// When the last packet so far arrives.
@@ -108,37 +115,51 @@ impl DropTail {
         self.wire.last_arrival()
     }
 
-    /// Takes the first packet that has arrived by `now`, quiet or not.
+    /// Takes the first packet that has arrived by `now`, behind those that were to be counted.
     pub(crate) fn arrival<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
-        self.ring.front().filter(|passage| passage.arrives <= now)?;
+        self.ring.first().filter(|passage| passage.arrives <= now)?;
         self.catch_up(now, recorder);
-        let passage = self.ring.pop_front()?;
-        self.started -= 1;
-        self.loud -= usize::from(!passage.is_quiet());
+        let name = self.ring.head();
+        let passage = self.ring.pop()?;
+        if self.loud == name {
+            self.loud += 1;
+            while self.ring.get(self.loud).is_some_and(Passage::is_quiet) {
+                self.loud += 1;
+            }
+        }
         self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
         Some(passage)
     }
 
-    /// Whether the first packet is one on whose arrival nothing depends.
+    /// Whether no packet is lost on the wire.
     #[inline]
-    pub(crate) fn begins_quietly(&self) -> bool {
-        self.ring.front().is_some_and(Passage::is_quiet)
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.wire.may_lose()
     }
 
-    /// Takes the first packet if it has arrived by `now` and nothing depended on when.
-    pub(crate) fn quiet_arrival<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
-        if self.begins_quietly() { self.arrival(now, recorder) } else { None }
+    /// Counts what has reached its sink by `now`, ahead of any packet on which something depends.
+    #[inline]
+    pub(crate) fn sink<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
+        if self.ring.head() == self.loud {
+            return;
+        }
+        self.catch_up(now, recorder);
+        while self.ring.head() < self.loud
+            && let Some(passage) = self.ring.first().filter(|passage| passage.arrives <= now)
+        {
+            flows[passage.packet.index()].delivered_bytes += u64::from(passage.wire);
+            self.ring.pop();
+        }
     }
 
     /// Lets the transmissions start that are due by `now`.
     pub(crate) fn catch_up<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
-        while let Some(passage) = self.ring.get(self.started) {
-            let Passage { starts, packet: Packet { wire, .. }, .. } = *passage;
+        while let Some(&Passage { starts, wire, .. }) = self.ring.get(self.unstarted) {
             if starts > now {
                 break;
             }
             self.count_to(starts);
-            self.started += 1;
+            self.unstarted += 1;
             self.waiting_bytes -= u64::from(wire);
             self.freed = Some((starts, u64::from(wire)));
             recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.waiting());
@@ -152,7 +173,7 @@ impl DropTail {
 
     /// Packets that wait for transmission.
     fn waiting(&self) -> u32 {
-        u32::try_from(self.ring.len() - self.started).unwrap_or(u32::MAX)
+        u32::try_from(self.ring.end() - self.unstarted).unwrap_or(u32::MAX)
     }
 
     /// Whether a packet may enter. One that finds the transmitter free does not wait and always may.

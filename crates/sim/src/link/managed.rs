@@ -13,11 +13,12 @@ use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
 use crate::network::{LinkSpec, QueueLimit};
 use crate::packet::{DropCause, LinkId, Packet};
 use crate::policer::Policer;
+use crate::pool::{Parcel, Pool};
 use crate::recorder::Recorder;
 use crate::stats::LinkStats;
 
 /// Places in the order of events from here on come after all others of their instant.
-const LATE: u64 = 1 << 63;
+const LATE: u64 = 1 << 39;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Managed {
@@ -52,11 +53,11 @@ impl Managed {
     pub(crate) fn enter<W: Recorder>(
         &mut self,
         now: Time,
-        packet: Packet,
+        parcel: Parcel,
         sequence: u64,
-        recorder: &mut W,
+        (pool, recorder): (&mut Pool, &mut W),
     ) -> Entry {
-        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, packet.wire)) {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire)) {
             self.meter.stats.dropped_by_policer += 1;
             return Entry::Dropped(DropCause::Policer);
         }
@@ -66,19 +67,20 @@ impl Managed {
         let idle = (never || free < now) && self.aqm.packets() == 0;
         let arrival = Arrival {
             now,
-            room: idle || !self.transmitter.takes_time() || self.has_room(packet.wire),
+            room: idle || !self.transmitter.takes_time() || self.has_room(parcel.wire),
             idle_since: idle.then_some(free),
             rate: self.transmitter.rate_at(now),
         };
         self.count_to(now);
-        let waiting = Waiting { packet, since: now, sequence };
+        let waiting = Waiting { packet: *pool.get(parcel.id), since: now, sequence };
         if !self.aqm.arrive(arrival, waiting, &mut self.out) {
             self.meter.stats.dropped_by_queue += 1;
             return Entry::Dropped(DropCause::Queue);
         }
-        self.meter.accept(packet.wire);
+        pool.forget(parcel.id);
+        self.meter.accept(parcel.wire);
         if idle || !self.transmitter.takes_time() {
-            self.start(now);
+            self.start(now, pool);
         } else {
             self.meter.peak(self.aqm.packets(), self.aqm.bytes());
             self.tell(now, recorder);
@@ -103,7 +105,11 @@ impl Managed {
 
     /// The event: a packet that has arrived by `now`, or else the next transmission begins.
     #[inline(never)]
-    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
+    pub(crate) fn event<W: Recorder>(
+        &mut self,
+        now: Time,
+        (pool, recorder): (&mut Pool, &mut W),
+    ) -> Option<Passage> {
         let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
         if place < LATE {
             let passage = self.ring.pop_front()?;
@@ -111,7 +117,7 @@ impl Managed {
             return Some(passage);
         }
         self.count_to(at);
-        self.start(at);
+        self.start(at, pool);
         self.tell(at, recorder);
         None
     }
@@ -137,12 +143,13 @@ impl Managed {
     }
 
     /// The next packet leaves the queue, if the discipline leaves one.
-    fn start(&mut self, now: Time) {
+    fn start(&mut self, now: Time, pool: &mut Pool) {
         if let Some(Waiting { packet, sequence, .. }) = self.aqm.depart(now, &mut self.out) {
             let starts = self.transmitter.transmit(now, packet.wire);
             let (arrives, lost) = self.wire.carry(packet.flow.index(), self.transmitter.free_at());
             let fate = if lost { Fate::Lost } else { Fate::Arrives };
-            self.ring.push_back(Passage::new(packet, starts, arrives, sequence, fate));
+            let parcel = Parcel { id: pool.put(packet), flow: packet.flow, wire: packet.wire };
+            self.ring.push_back(Passage::new(parcel, starts, arrives, sequence, fate));
         }
     }
 

@@ -1,13 +1,12 @@
 //! A link on its own, against arithmetic by hand and against a model that is searched whole.
 
 use firstflight::{Rate, Span};
-use firstflight_tcp::Segment;
 use proptest::prelude::*;
 
 use super::super::parts::BIT_NANOS;
 use super::*;
 use crate::network::Probability;
-use crate::packet::{FlowId, Payload, Side};
+use crate::packet::{FlowId, PacketId};
 
 const ID: LinkId = LinkId(3);
 
@@ -15,17 +14,9 @@ fn at(nanos: u64) -> Time {
     Time::from_nanos(nanos)
 }
 
-fn packet(number: u64, wire: u32) -> Packet {
-    Packet {
-        flow: FlowId(0),
-        from: Side::Client,
-        retransmission: false,
-        wire,
-        number,
-        sent_at: Time::ZERO,
-        payload: Payload::Segment(Segment::default()),
-        hop: 0,
-    }
+fn packet(number: u64, wire: u32) -> Parcel {
+    let id = PacketId(u32::try_from(number).expect("few packets"));
+    Parcel { id, flow: FlowId(0), wire }
 }
 
 /// Keeps what is said of the queue: when, bytes, packets.
@@ -51,12 +42,13 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
     let mut outcome = Outcome::default();
     for (number, &(when, wire)) in (0u64..).zip(offers) {
         arrivals(link, at(when), recorder, &mut outcome);
-        match link.enter(at(when), packet(number, wire), false, number, recorder) {
+        match link.enter(at(when), packet(number, wire), false, number, (&mut [], recorder)) {
             Entry::Dropped(_) => outcome.dropped.push(number),
             Entry::Next(arrives, place) => {
                 assert_eq!(place, number);
                 assert_eq!(link.next_arrival(), Some((arrives, number)));
             }
+            Entry::Quietly => unreachable!("none is quiet"),
             Entry::Behind => assert!(link.next_arrival().is_some_and(|(_, first)| first < number)),
         }
     }
@@ -67,7 +59,7 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
 fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, outcome: &mut Outcome) {
     while let Some((when, _)) = link.next_arrival().filter(|(when, _)| *when <= until) {
         let passage = link.arrival(when, recorder).expect("the link said so");
-        outcome.arrived.push((passage.packet.number, when.nanos(), passage.is_lost()));
+        outcome.arrived.push((u64::from(passage.packet.0), when.nanos(), passage.is_lost()));
     }
 }
 
@@ -137,7 +129,7 @@ fn a_queue_of_n_bytes_takes_a_packet_only_whole() {
 fn the_integral_of_the_queue_is_exact_at_every_instant() {
     let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
     for number in 0..3 {
-        link.enter(at(0), packet(number, 10), false, number, &mut ());
+        link.enter(at(0), packet(number, 10), false, number, (&mut [], &mut ()));
     }
     // Two wait for 10 µs, then one for 10 µs, then none.
     for (when, packet_nanos) in [(5_000, 10_000), (10_000, 20_000), (15_000, 25_000), (40_000, 30_000)] {
@@ -189,15 +181,31 @@ fn jitter_spreads_arrivals_over_its_whole_range_and_keeps_the_order() {
 #[test]
 fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
     let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
-    assert_eq!(link.enter(at(0), packet(0, 10), true, 0, &mut ()), Entry::Behind);
+    let mut flows = [FlowStats::default()];
+    let mut sunk = |link: &mut DropTail, when| {
+        link.sink(at(when), &mut flows, &mut ());
+        flows[0].delivered_bytes
+    };
+    assert_eq!(link.enter(at(0), packet(0, 10), true, 0, (&mut [], &mut ())), Entry::Quietly);
     assert_eq!(link.next_arrival(), None);
-    assert_eq!(link.enter(at(0), packet(1, 10), false, 1, &mut ()), Entry::Next(at(20_000), 1));
-    assert_eq!(link.enter(at(0), packet(2, 10), true, 2, &mut ()), Entry::Behind);
-    assert!(link.quiet_arrival(at(9_999), &mut ()).is_none());
-    assert_eq!(link.quiet_arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(0));
-    assert!(link.quiet_arrival(at(30_000), &mut ()).is_none(), "the one ahead is an event");
-    assert_eq!(link.arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(1));
-    assert_eq!(link.quiet_arrival(at(30_000), &mut ()).map(|p| p.packet.number), Some(2));
+    assert_eq!(link.enter(at(0), packet(1, 10), false, 1, (&mut [], &mut ())), Entry::Next(at(20_000), 1));
+    assert_eq!(link.enter(at(0), packet(2, 10), true, 2, (&mut [], &mut ())), Entry::Quietly);
+    assert_eq!(sunk(&mut link, 9_999), 0);
+    assert_eq!(sunk(&mut link, 30_000), 10, "the one ahead of the last is an event");
+    assert_eq!(link.arrival(at(30_000), &mut ()).map(|p| p.packet.0), Some(1));
+    assert_eq!(sunk(&mut link, 30_000), 20);
+}
+
+#[test]
+fn quiet_packets_that_arrived_make_room_for_others() {
+    let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
+    let mut flows = [FlowStats::default()];
+    for number in 0..1_000 {
+        link.enter(at(number * 10_000), packet(number, 10), true, number, (&mut flows, &mut ()));
+        assert!(link.ring.end() - link.ring.head() <= 16, "as many as there are places at first");
+    }
+    link.sink(at(10_000_000), &mut flows, &mut ());
+    assert_eq!(flows[0].delivered_bytes, 10_000);
 }
 
 /// A FIFO link as one would write it without thinking of speed: rational time in units of 1 / rate ns, and every

@@ -1,0 +1,114 @@
+//! A ring of small values in order, each named by how many came before it.
+
+/// A first-in-first-out ring. It allocates when it holds more than ever before.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring<T> {
+    /// As many places as a power of two.
+    places: Box<[T]>,
+    /// How many were ever taken, and how many were ever put.
+    head: u64,
+    end: u64,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    pub(crate) fn new() -> Self {
+        Self { places: vec![T::default(); 16].into_boxed_slice(), head: 0, end: 0 }
+    }
+
+    /// The name of the first.
+    #[inline]
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// The name that the next one will have.
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether it would have to grow for another one.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.end - self.head == self.places.len() as u64
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "taken modulo the number of places")]
+    fn place(&self, name: u64) -> usize {
+        name as usize & (self.places.len() - 1)
+    }
+
+    /// The one of this name, if it is there.
+    #[inline]
+    pub(crate) fn get(&self, name: u64) -> Option<&T> {
+        if name < self.end { self.places.get(self.place(name)) } else { None }
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&T> {
+        self.get(self.head)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) {
+        if self.is_full() {
+            self.grow();
+        }
+        let place = self.place(self.end);
+        self.places[place] = value;
+        self.end += 1;
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let first = *self.first()?;
+        self.head += 1;
+        Some(first)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut larger = Self {
+            places: vec![T::default(); 2 * self.places.len()].into_boxed_slice(),
+            head: self.head,
+            end: self.end,
+        };
+        for name in self.head..self.end {
+            let place = larger.place(name);
+            larger.places[place] = self.places[self.place(name)];
+        }
+        *self = larger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a deque.
+        #[test]
+        fn what_is_put_comes_out_in_order_and_keeps_its_name(puts in proptest::collection::vec(any::<bool>(), 0..600)) {
+            let (mut ring, mut model) = (Ring::new(), std::collections::VecDeque::new());
+            let mut taken = 0;
+            for (value, put) in (0u64..).zip(puts) {
+                if put {
+                    ring.push(value);
+                    model.push_back(value);
+                } else {
+                    taken += u64::from(!model.is_empty());
+                    prop_assert_eq!(ring.pop(), model.pop_front());
+                }
+                prop_assert_eq!((ring.head(), ring.end()), (taken, taken + model.len() as u64));
+                for (name, value) in (taken..).zip(&model) {
+                    prop_assert_eq!(ring.get(name), Some(value));
+                }
+                prop_assert_eq!(ring.get(ring.end()), None);
+            }
+        }
+    }
+}
