@@ -83,6 +83,8 @@ pub struct Controller<S, R, A> {
     undo: Option<State<S, R, A>>,
     /// Whether a start-up ended since the copy for undo was made.
     exited_since: bool,
+    /// Whether the host says what of an ACK may widen the window.
+    host_judges: bool,
     notes: [Option<Note>; NOTES],
 }
 
@@ -103,7 +105,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             episode: false,
             interrupted: false,
         };
-        Self { state, undo: None, exited_since: false, notes: [None; NOTES] }
+        Self { state, undo: None, exited_since: false, host_judges: false, notes: [None; NOTES] }
+    }
+
+    /// The host itself looks at whether the window was the limit, and says by [`Ack::advanced`] what may widen it.
+    pub fn let_host_judge(&mut self) {
+        self.host_judges = true;
     }
 
     /// Who governs.
@@ -236,11 +243,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     fn acked(&mut self, mut ack: Ack<'_>, path: &Path) {
         self.state.episode &= path.recovering;
-        ack.growth = if path.recovering || !self.state.window_was_the_limit(path) {
-            Bytes::ZERO
-        } else {
-            ack.advanced
-        };
+        let limited = self.host_judges || self.state.window_was_the_limit(path);
+        ack.growth = if path.recovering || !limited { Bytes::ZERO } else { ack.advanced };
         ack.round_ended = self.state.round_ended(path);
         ack.round_sent = Bytes::ZERO;
         if ack.round_ended {

@@ -128,6 +128,18 @@ fn a_window_that_was_not_the_limit_does_not_grow() {
 }
 
 #[test]
+fn a_host_that_judges_whether_the_window_was_the_limit_is_believed() {
+    let mut flow = standard(None);
+    flow.control.let_host_judge();
+    for _ in 0..10 {
+        flow.send(5);
+        flow.wait(RTT);
+        flow.ack(5);
+    }
+    assert!(flow.window() > 11, "{}", flow.window());
+}
+
+#[test]
 fn a_loss_in_start_up_leaves_by_loss_and_the_law_halves_the_flight() {
     let mut flow = standard(None);
     flow.round(RTT, 1, Span::ZERO);

@@ -134,7 +134,10 @@ pub(crate) struct Sender<S, R, A> {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    pub(crate) fn new(config: &Config, controller: Controller<S, R, A>) -> Self {
+    pub(crate) fn new(config: &Config, mut controller: Controller<S, R, A>) -> Self {
+        if config.as_linux {
+            controller.let_host_judge();
+        }
         let mss = Bytes::new(u64::from(config.mss));
         Self {
             controller,

@@ -16,7 +16,8 @@ const LARGEST_BUFFER: u64 = LARGEST_BURST - 1 - 320;
 const BURST_TIME_SHIFT: u32 = 10;
 /// Linux `tcp_tso_rtt_log`: on paths of less than 2^9 µs bursts may be larger.
 const RTT_SHIFT: u32 = 9;
-/// A burst waits for more only within a millisecond of the last one (`tcp_tso_should_defer`).
+/// A burst waits for more only within a millisecond of the last one (`tcp_tso_should_defer`). On a clock that stands still
+/// between events the millisecond itself is over: a kernel is always some microseconds later.
 const DEFERS_WITHIN: Span = Span::from_millis(1);
 
 /// What a host sets of it.
@@ -333,7 +334,7 @@ impl Queue {
 
     /// `tcp_tso_should_defer`: whether a larger burst may be had by waiting for the next ACK.
     fn defers(&self, at: &Situation, len: u64, last: bool, most: u64) -> bool {
-        if at.recovering || self.last.is_none_or(|last| at.now.since(last) > DEFERS_WITHIN) {
+        if at.recovering || self.last.is_none_or(|last| at.now.since(last) >= DEFERS_WITHIN) {
             return false;
         }
         let (send, congestion) = (at.window_edge - at.nxt, (at.cwnd - at.in_flight) * at.mss);
