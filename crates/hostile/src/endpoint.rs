@@ -261,10 +261,11 @@ impl Attack {
         assert_eq!(start, before.nxt, "new data follows what was sent");
         let (end, edge) = (start + len, self.edge);
         assert!(len == 0 || end <= edge, "byte {end} left, and no window offered goes beyond {edge}");
-        // Limited transmit (RFC 3042) adds two segments. A tail loss probe leaves whatever the window (RFC 8985 section 7.3).
+        // Limited transmit (RFC 3042) adds two segments. A tail loss probe leaves whatever the window (RFC 8985 section 7.3),
+        // and so does a FIN by itself.
         let most = before.cwnd.max(after.cwnd).get() + 2 * u64::from(self.config.mss);
         let (was, is) = (before.in_flight.get(), after.in_flight.get());
-        let is_exempt = was == 0 || is_probe || self.config.recovery == Recovery::Ns2Sack1;
+        let is_exempt = was == 0 || len == 0 || is_probe || self.config.recovery == Recovery::Ns2Sack1;
         assert!(is_exempt || is <= most, "{is} bytes in flight, {most} allowed");
     }
 }
