@@ -16,6 +16,7 @@ use crate::ledger::Ledger;
 pub(crate) struct Flow {
     control: AnyController,
     pub(crate) path: Path,
+    largest_mss: Bytes,
     ledger: Ledger,
     /// Of the scheme, the policy and the law.
     names: [&'static str; 3],
@@ -73,6 +74,7 @@ impl Flow {
         let mut flow = Self {
             control: Controller::new(startup, policy, law.build()),
             path,
+            largest_mss: mss,
             ledger: Ledger::default(),
             names: [scheme.name, restart.name, law.name],
             in_flight: VecDeque::new(),
@@ -93,6 +95,7 @@ impl Flow {
     /// Tells the controller, and holds what it answers against the laws.
     pub(crate) fn say(&mut self, event: &Event<'_>) {
         let before = self.plan();
+        self.largest_mss = self.largest_mss.max(self.path.mss);
         self.control.on(event, &self.path);
         let silent = self.hear_notes(&before);
         let after = self.plan();
@@ -107,9 +110,9 @@ impl Flow {
     }
 
     /// By how much a window may catch up at once: CUBIC takes over its estimate of Reno's window when that is the larger
-    /// (RFC 9438 section 4.3), and the estimate may have led by up to a segment.
+    /// (RFC 9438 section 4.3), and the estimate may have led by up to a segment, of the size then.
     fn lead(&self) -> Bytes {
-        if self.names[2] == "cubic" { self.path.mss } else { Bytes::ZERO }
+        if self.names[2] == "cubic" { self.largest_mss } else { Bytes::ZERO }
     }
 
     /// The host has new data for an empty pipe.
