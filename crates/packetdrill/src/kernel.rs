@@ -18,6 +18,7 @@ pub(crate) use calls::Outcome;
 pub(crate) use connection::{Connection, Heard};
 pub(crate) use constants::{constant, named};
 use device::Device;
+pub(crate) use device::Left;
 pub(crate) use options::SocketOptions;
 
 /// Sockets, connections, and what they sent.
@@ -29,7 +30,7 @@ pub(crate) struct Kernel {
     connections: Vec<Connection>,
     device: Device,
     /// What was sent and not compared yet, and when.
-    sent: VecDeque<(i64, Segment)>,
+    sent: VecDeque<Left>,
     /// The script's name for each of the endpoint's timestamps.
     timestamps: BTreeMap<u32, u32>,
 }
@@ -101,18 +102,18 @@ impl Kernel {
     }
 
     /// The oldest segment sent and not compared.
-    pub(crate) fn take_sent(&mut self) -> Option<(i64, Segment)> {
+    pub(crate) fn take_sent(&mut self) -> Option<Left> {
         self.sent.pop_front()
     }
 
     /// The next segment sent, waiting for it until `deadline`.
-    pub(crate) fn peek_sent(&mut self, deadline: i64) -> Option<Segment> {
+    pub(crate) fn peek_sent(&mut self, deadline: i64) -> Option<Left> {
         while self.sent.is_empty() {
             if !self.step(deadline.saturating_add(1)) {
                 return None;
             }
         }
-        self.sent.front().map(|(_, segment)| *segment)
+        self.sent.front().copied()
     }
 
     /// The script calls the endpoint's timestamp `stamp` `name`.
@@ -139,14 +140,15 @@ impl Kernel {
         };
         if connection.is_gone() {
             let answer = reset_for(segment);
-            self.sent.extend(answer.map(|answer| (now, answer)));
+            self.sent.extend(answer.map(|segment| Left { at: now, segment, more: false }));
             return Ok(());
         }
         if connection.is_deaf_to(segment) {
             // Linux aborts on data that nobody can read any more (RFC 1122 section 4.2.2.13).
             connection.reset();
             while connection.transmit(now).is_some() {}
-            self.sent.extend(reset_for(segment).map(|answer| (now, answer)));
+            let answer = reset_for(segment);
+            self.sent.extend(answer.map(|segment| Left { at: now, segment, more: false }));
             return Ok(());
         }
         connection.on_segment(now, segment);
@@ -159,7 +161,7 @@ impl Kernel {
         if self.settings.queue != Queue::Full {
             for connection in &mut self.connections {
                 while let Some(segment) = connection.transmit(self.now) {
-                    self.device.take(segment);
+                    self.device.take(segment, connection.is_in_burst());
                 }
                 let rate = if self.settings.queue == Queue::Fair { connection.pacing_rate() } else { None };
                 self.device.flush(self.now, rate, connection.info().data_segments);

@@ -2,6 +2,7 @@
 
 use firstflight_tcp::{Ecn, Flags, Segment};
 
+use crate::kernel::Left;
 use crate::options;
 use crate::show;
 use crate::syntax::{EcnField, Packet, TcpOption};
@@ -15,11 +16,14 @@ pub(crate) struct Sent {
     pub(crate) len: u32,
     /// Microseconds since the script began.
     pub(crate) at: i64,
+    /// Whether more of the burst follows.
+    pub(crate) more: bool,
 }
 
 impl Sent {
     /// Whether `next` can belong to the same burst as this, whose last part had `part` bytes; if so, takes it in.
-    pub(crate) fn join(&mut self, next: &Segment, part: u16, last: bool) -> bool {
+    pub(crate) fn join(&mut self, left: &Left, part: u16, last: bool) -> bool {
+        let next = &left.segment;
         let whole = &mut self.segment;
         let bits = Flags::SYN.with(Flags::RST).with(Flags::ACK).with(Flags::URG).with(Flags::ECE);
         let alike = whole.seq.wrapping_add(self.len) == next.seq
@@ -34,6 +38,7 @@ impl Sent {
             // The last part's, as packetdrill puts the parts together.
             whole.flags = Flags(whole.flags.0 & !ends.0 | next.flags.0 & ends.0);
             self.len += u32::from(next.len);
+            self.more = left.more;
         }
         alike
     }

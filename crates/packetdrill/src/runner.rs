@@ -5,7 +5,7 @@ use firstflight_tcp::{Flags, Segment};
 use crate::code::{Code, Fault};
 use crate::commands;
 use crate::info::InfoNames;
-use crate::kernel::{Kernel, Outcome};
+use crate::kernel::{Kernel, Left, Outcome};
 use crate::matcher::{self, Sent, TimestampCheck};
 use crate::options;
 use crate::parser::LONGEST;
@@ -173,14 +173,15 @@ impl Runner {
             );
             return Err(Problem::mismatch(line, what));
         };
+        // A burst is one segment on the device: one that is longer than the script expects is compared whole.
         let mut part = sent.segment.len;
-        while sent.len < u32::from(packet.len) {
+        while sent.len < u32::from(packet.len) || sent.more {
             let Some(next) = self.kernel.peek_sent(deadline) else { break };
-            let last = sent.len + u32::from(next.len) >= u32::from(packet.len);
-            if next.len == 0 || !sent.join(&next, part, last) {
+            let last = sent.len + u32::from(next.segment.len) >= u32::from(packet.len);
+            if next.segment.len == 0 || !sent.join(&next, part, last) {
                 break;
             }
-            part = next.len;
+            part = next.segment.len;
             self.kernel.take_sent();
         }
         if packet.flags & Flags::SYN.0 != 0 && sent.segment.flags.has(Flags::SYN) {
@@ -216,8 +217,8 @@ impl Runner {
 
     fn next_sent(&mut self, deadline: i64) -> Result<Option<Sent>, Problem> {
         loop {
-            if let Some((at, segment)) = self.kernel.take_sent() {
-                return Ok(Some(Sent { segment, len: u32::from(segment.len), at }));
+            if let Some(Left { at, segment, more }) = self.kernel.take_sent() {
+                return Ok(Some(Sent { segment, len: u32::from(segment.len), at, more }));
             }
             if !self.kernel.step(deadline.saturating_add(1)) {
                 return Ok(None);

@@ -96,7 +96,16 @@ fn a_mismatch_shows_both_segments() {
     let problem = problem(&text.replace("P. 1:14001(14000)", "P. 1:12601(12600)"));
     assert_eq!(problem.kind, Kind::Mismatch);
     assert!(problem.message.contains("expected: > P. 1:12601(12600) ack 1"), "{problem}");
-    assert!(problem.message.contains("sent:     > ") && problem.message.contains("(12600)"), "{problem}");
+    assert!(problem.message.contains("sent:     > ") && problem.message.contains("(14000)"), "{problem}");
+}
+
+#[test]
+fn a_part_of_a_burst_is_not_what_left() {
+    let (_, text) =
+        scripts().into_iter().find(|(name, _)| name == "initial_window.pkt").expect("it is there");
+    let problem = problem(&text.replace("> P. 1:14001(14000)", "> . 1:1401(1400)"));
+    assert_eq!(problem.kind, Kind::Mismatch);
+    assert!(problem.message.contains("> P. 1:2801(2800)"), "{problem}");
 }
 
 #[test]

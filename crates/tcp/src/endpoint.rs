@@ -280,6 +280,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.set_send_limit(bytes);
     }
 
+    /// Whether the segment that left last is followed by more of its burst, if the endpoint cuts for offload: on the wire
+    /// they are one until the device has parted them.
+    pub fn is_in_burst(&self) -> bool {
+        self.sender.is_in_burst()
+    }
+
     /// Bytes written that found no room within [`Endpoint::set_send_limit`]; they go on as room is made.
     pub fn untaken(&self) -> u64 {
         self.sender.untaken()

@@ -132,6 +132,11 @@ impl Connection {
         i64::from(self.advertised)
     }
 
+    /// Whether more of the burst follows what it sent last.
+    pub(crate) fn is_in_burst(&self) -> bool {
+        self.endpoint.is_in_burst()
+    }
+
     /// What was counted.
     pub(crate) fn heard(&self) -> Heard {
         self.heard

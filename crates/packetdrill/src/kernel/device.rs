@@ -4,10 +4,20 @@
 use std::collections::VecDeque;
 
 use firstflight::{Bytes, Rate};
-use firstflight_tcp::{Flags, Segment};
+use firstflight_tcp::Segment;
 
 /// Linux does not pace the first ten segments.
 const UNPACED: u64 = 10;
+
+/// A segment that left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    /// When, in microseconds.
+    pub(crate) at: i64,
+    pub(crate) segment: Segment,
+    /// Whether more of its burst followed.
+    pub(crate) more: bool,
+}
 
 /// What waits to leave.
 #[derive(Debug, Default)]
@@ -15,26 +25,19 @@ pub(super) struct Device {
     /// A burst that is being handed down.
     burst: Vec<Segment>,
     bursts: VecDeque<Vec<Segment>>,
-    /// Segments and the microsecond at which each leaves.
-    waiting: VecDeque<(i64, Segment)>,
+    waiting: VecDeque<Left>,
     /// `tcp_wstamp_ns`, in microseconds: when the newest burst may leave, and what it adds to that for the next.
     stamp: i64,
     next: i64,
 }
 
 impl Device {
-    /// A segment is handed down. A burst ends with PSH, or where the next segment does not follow it.
-    pub(super) fn take(&mut self, segment: Segment) {
-        let follows = |last: &Segment| {
-            last.len > 0
-                && !last.flags.has(Flags::PSH)
-                && last.seq.wrapping_add(u32::from(last.len)) == segment.seq
-                && segment.len > 0
-        };
-        if !self.burst.last().is_none_or(follows) {
+    /// A segment is handed down; `more` of its burst follows.
+    pub(super) fn take(&mut self, segment: Segment, more: bool) {
+        self.burst.push(segment);
+        if !more {
             self.bursts.push_back(std::mem::take(&mut self.burst));
         }
-        self.burst.push(segment);
     }
 
     /// All that was handed down is queued; `rate` is the pace, and `data_segments` how many were sent in all.
@@ -58,18 +61,20 @@ impl Device {
                     self.next = at.saturating_add(span - (span / 2).min(credit));
                 }
             }
-            self.waiting.extend(burst.into_iter().map(|segment| (at, segment)));
+            let last = burst.len().saturating_sub(1);
+            let left = burst.into_iter().enumerate();
+            self.waiting.extend(left.map(|(place, segment)| Left { at, segment, more: place < last }));
         }
     }
 
     /// When the next segment leaves.
     pub(super) fn next_departure(&self) -> Option<i64> {
-        self.waiting.front().map(|(at, _)| *at)
+        self.waiting.front().map(|left| left.at)
     }
 
     /// What has left by `now`.
-    pub(super) fn departed(&mut self, now: i64) -> Vec<(i64, Segment)> {
-        let gone = self.waiting.iter().take_while(|(at, _)| *at <= now).count();
+    pub(super) fn departed(&mut self, now: i64) -> Vec<Left> {
+        let gone = self.waiting.iter().take_while(|left| left.at <= now).count();
         self.waiting.drain(..gone).collect()
     }
 }

@@ -467,6 +467,11 @@ impl Queue {
         self.unsent_limit = bytes;
     }
 
+    /// Whether more of the burst follows what was sent last.
+    pub(super) fn is_in_burst(&self) -> bool {
+        self.burst.is_some()
+    }
+
     /// Bytes written that found no room.
     pub(super) fn untaken(&self) -> u64 {
         self.writes.iter().map(|(bytes, _)| bytes).sum()
