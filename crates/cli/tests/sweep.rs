@@ -265,6 +265,14 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
         "{}",
         stdout(&output)
     );
+    let page = out.with_extension("html");
+    assert_eq!(status(&run(&["score", text(&out), "--partial", "--report", text(&page)])), 0);
+    let partial = std::fs::read_to_string(&page).expect("UTF-8");
+    assert!(partial.contains("Not the whole sweep: 4 of 8 parts are missing; 16 of 30 paths are scored."));
+    assert!(
+        refused(&["score", text(&out), "--partial", "--report", text(&out.join("no/page.html"))])
+            .contains("--report")
+    );
     assert_eq!(status(&sweep(&file, &out, &[])), 0);
     let table = stdout(&run(&["score", text(&out)]));
     for word in ["paced", "slow-start", "Who wins where", "Cost by cross traffic"] {
@@ -278,6 +286,10 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
         "{json}"
     );
     assert_eq!(stdout(&run(&["score", text(&out), "--csv"])).lines().count(), all.len() + 1);
+    let output = run(&["score", text(&out), "--json", "--report", text(&page)]);
+    assert_eq!((stdout(&output), stderr(&output)), (json, format!("wrote {}\n", page.display())));
+    let whole = std::fs::read_to_string(&page).expect("UTF-8");
+    assert!(whole.contains("<h1>2 schemes on 30 paths</h1>") && !whole.contains("Not the whole sweep"));
 
     std::fs::copy(out.join("part-000000.parquet"), out.join("part-000001.parquet")).expect("a copy");
     assert!(refused(&["score", text(&out)]).contains("part-000001.parquet: it is part 0"));

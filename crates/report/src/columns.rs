@@ -173,8 +173,8 @@ pub const COLUMNS: &[Column] = &[
     ),
     text(
         "ideal_kind",
-        "exact, or fair-share where responsive cross traffic makes the ideal a fair share (cost may then be \
-         under 1).",
+        "exact, of what others leave, or fair-share where responsive cross traffic makes the ideal a fair share. A \
+         cost is under 1 where the flow took more than that: others' packets were dropped for it, or still wait.",
     ),
     whole("seed", "", "The seed of the run: it moves the phase and the start of cross traffic."),
     text("version", "The version of the program."),

@@ -12,8 +12,9 @@ pub const MEASURES: [(&str, &str); 11] = [
     ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
     (
         "cost",
-        "Flow completion time over the clairvoyant ideal, as in `race`. Beside bulk TCP the ideal is a fair share, and a \
-         cost may be under 1: the flow then took more than its share.",
+        "Flow completion time over the clairvoyant ideal, as in `race`. The ideal takes what a constant rate leaves, and \
+         beside bulk TCP a fair share. A cost is under 1 where the flow took more than that: others' packets were dropped \
+         for it, or still wait.",
     ),
     ("given up", "The transfer did not end within the sweep's `give-up`."),
     ("loss", "Own data packets dropped over data packets sent, until the end or until it was given up."),
@@ -228,22 +229,34 @@ fn winners(classes: &[Group]) -> String {
 pub(crate) fn least(group: &Group, beyond: &str) -> String {
     let order = by_cost(group);
     let Some(first) = order.first() else { return String::new() };
-    let same = order.iter().take_while(|one| overlaps(first, one)).count();
     let names: Vec<_> = order
         .iter()
         .take(3)
         .map(|one| format!("{} {}", one.scheme, quantile(one.cost.at[0], 1.0, beyond)))
         .collect();
-    format!("{} ({same} not told apart)", names.join(", "))
+    let same = if has_interval(first) {
+        let same = order.iter().take_while(|one| overlaps(first, one)).count();
+        format!("{same} not told apart")
+    } else {
+        "no interval".to_owned()
+    };
+    format!("{} ({same})", names.join(", "))
 }
 
-/// The three schemes that are most often within a hundredth of the best, of the races that somebody finished.
+/// The three schemes, if there are as many, that are most often within a hundredth of the best, of the races that somebody
+/// finished.
 pub(crate) fn nearest(group: &Group, decided: usize) -> String {
     let mut near = by_cost(group);
+    near.retain(|one| one.near_best > 0);
     near.sort_by_key(|one| std::cmp::Reverse(one.near_best));
     let names: Vec<_> =
         near.iter().take(3).map(|one| format!("{} {}", one.scheme, share(one.near_best, decided))).collect();
-    names.join(", ")
+    if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+}
+
+/// Whether there were rows enough for both ends of the interval of the median cost.
+pub(crate) fn has_interval(one: &Standing) -> bool {
+    matches!(one.cost.at[0], Quantile::Value { low: Some(_), high: Some(_), .. })
 }
 
 /// Whether the intervals of two medians of cost overlap, so that the figures alone do not tell the two apart.

@@ -4,7 +4,7 @@ use firstflight_lab::score::{Group, Quantile, Spread};
 use serde::Serialize;
 
 use crate::human::{count, significant};
-use crate::score::{by_cost, least, nearest, overlaps, share};
+use crate::score::{by_cost, has_interval, least, nearest, overlaps, share};
 
 /// A table: columns under heads that span some of them.
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
         let mut row =
             vec![Cell::words(&one.scheme), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
         row.extend(quantiles(&one.cost, 1.0, beyond));
-        row[3].is_best = overlaps(first, one);
+        row[3].is_best = has_interval(first) && overlaps(first, one);
         row.extend([one.best_alone, one.best_tied, one.near_best].map(|wins| Cell::share(wins, decided)));
         row.extend(quantiles(&one.regret, 1.0, "never"));
         row
@@ -153,7 +153,8 @@ pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
             let one = &group.standings[at];
             let [median, ninetieth, _] = quantiles(&one.cost, 1.0, beyond);
             Cell {
-                is_best: one.rows > 0 && first.is_some_and(|first| overlaps(first, one)),
+                is_best: one.rows > 0
+                    && first.is_some_and(|first| has_interval(first) && overlaps(first, one)),
                 text: format!("{} / {}", median.text, ninetieth.text),
                 key: median.key,
                 ..Cell::default()
