@@ -182,6 +182,26 @@ impl Chromium {
         );
     }
 
+    /// From now on the reader has a finger, and no mouse.
+    pub(crate) fn take_the_mouse_away(&mut self) {
+        self.call("Emulation.setTouchEmulationEnabled", &json!({"enabled": true, "maxTouchPoints": 1}));
+    }
+
+    /// Draws a finger up the screen from a point, by so many pixels.
+    pub(crate) fn swipe_up(&mut self, [x, y]: [u32; 2], by: u32) {
+        const STEPS: u32 = 10;
+        self.call(
+            "Input.dispatchTouchEvent",
+            &json!({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}),
+        );
+        for step in 1..=STEPS {
+            let at = json!({"x": x, "y": y - by * step / STEPS});
+            self.call("Input.dispatchTouchEvent", &json!({"type": "touchMove", "touchPoints": [at]}));
+        }
+        self.call("Input.dispatchTouchEvent", &json!({"type": "touchEnd", "touchPoints": []}));
+        self.evaluate("new Promise((done) => setTimeout(done, 300))");
+    }
+
     /// The page on A4, as a file. Backgrounds are printed, too: what is dark on the screen would be seen.
     pub(crate) fn print(&mut self, to: &Path) {
         let printed =

@@ -295,6 +295,20 @@ fn a_plot_is_read_zoomed_and_saved_by_keyboard() {
 }
 
 #[test]
+fn a_finger_on_a_plot_scrolls_the_page() {
+    let Some(mut browser) = Chromium::start("finger") else { return };
+    browser.take_the_mouse_away();
+    browser.open(&pages()[0], LOOKS[2]);
+    browser.evaluate("document.querySelector('#overview').scrollIntoView({ block: 'start' })");
+    let is_plot = browser.evaluate("document.elementFromPoint(200, 300).closest('.nsewdrag') !== null");
+    assert_eq!(is_plot, true, "the finger is on the plot");
+    let before = browser.evaluate("scrollY").as_f64().expect("a number");
+    browser.swipe_up([200, 300], 200);
+    let after = browser.evaluate("scrollY").as_f64().expect("a number");
+    assert!(after - before > 100.0, "from {before} to {after}");
+}
+
+#[test]
 fn ten_schemes_over_the_built_in_path_fit_in_eight_megabytes_and_are_all_drawn() {
     let place = folder("browser-ten");
     let page = place.join("ten.html");
