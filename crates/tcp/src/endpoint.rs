@@ -259,7 +259,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.push();
     }
 
-    /// Whether ACKs may be quick ([`crate::AckPolicy::Linux`]); if they may, one that is delayed leaves now.
+    /// Whether ACKs may be quick ([`crate::AckPolicy::Linux`]); if they may, one that is delayed leaves now, unless
+    /// there is data to read.
     pub fn set_quick_ack(&mut self, on: bool) {
         self.receiver.set_quick_ack(on);
     }

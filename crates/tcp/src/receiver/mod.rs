@@ -248,10 +248,11 @@ impl Receiver {
         self.due = Due::Now;
     }
 
-    /// Whether ACKs may be quick; if they may, one that is delayed leaves now (Linux `TCP_QUICKACK`).
+    /// Whether ACKs may be quick; if they may, one that is delayed leaves now, unless there is data to read, whose reader
+    /// may answer (Linux `TCP_QUICKACK`, `tcp_cleanup_rbuf`).
     pub(crate) fn set_quick_ack(&mut self, on: bool) {
         self.lazy = !on;
-        if on && self.due == Due::Later {
+        if on && self.due == Due::Later && self.unread == 0 {
             self.due = Due::Now;
         }
     }
