@@ -10,6 +10,9 @@ mod parameter;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 use crate::avoidance::{self, BbrCruise, Cubic, CubicLinux, Reno, RenoAcks, Vegas, Westwood};
 use crate::controller::Controller;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
@@ -22,11 +25,22 @@ use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
 
+/// What is several times as large as most is kept elsewhere where that is possible: a choice takes the room of its
+/// largest member, and a host may have a hundred thousand connections.
+#[cfg(feature = "alloc")]
+pub type Large<T> = alloc::boxed::Box<T>;
+/// Without an allocator it is kept in place.
+#[cfg(not(feature = "alloc"))]
+pub type Large<T> = T;
+
+/// A member of ordinary size is kept in place.
+type Small<T> = T;
+
 macro_rules! any_startup {
-    ($(#[$doc:meta])* $name:ident { $($scheme:ident),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($scheme:ident: $kept:ident),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub enum $name { $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($scheme)),+ }
+        pub enum $name { $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($kept<$scheme>)),+ }
 
         impl Startup for $name {
             fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
@@ -60,17 +74,17 @@ macro_rules! any_startup {
 
         $(impl From<$scheme> for $name {
             fn from(scheme: $scheme) -> Self {
-                Self::$scheme(scheme)
+                Self::$scheme($kept::<$scheme>::from(scheme))
             }
         })+
     };
 }
 
 macro_rules! any_law {
-    ($(#[$doc:meta])* $name:ident { $($law:ident),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($law:ident: $kept:ident),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub enum $name { $(#[doc = concat!("[`", stringify!($law), "`].")] $law($law)),+ }
+        pub enum $name { $(#[doc = concat!("[`", stringify!($law), "`].")] $law($kept<$law>)),+ }
 
         impl Avoidance for $name {
             fn enter(&mut self, exit: &Exit, path: &Path) {
@@ -103,7 +117,7 @@ macro_rules! any_law {
 
         $(impl From<$law> for $name {
             fn from(law: $law) -> Self {
-                Self::$law(law)
+                Self::$law($kept::<$law>::from(law))
             }
         })+
     };
@@ -111,8 +125,10 @@ macro_rules! any_law {
 
 any_startup! {
     /// Any scheme that is not built around another.
-    #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
-    AnyPlain { SlowStart, Limited, VegasStart, PacketPair, Paced, HyStart, HyStartLinux, HyStartPlus, Adaptive, Search, Bbr, CarefulResume, Suss }
+    #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
+    AnyPlain {
+        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Small, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Small, CarefulResume: Small, Suss: Small,
+    }
 }
 
 /// Any start-up scheme.
@@ -168,7 +184,9 @@ where
 
 any_startup! {
     /// Any restart policy.
-    AnyRestart { Rfc5681, Ssr, Nssr, Rbp, Cwv, QuickStartAgain }
+    AnyRestart {
+        Rfc5681: Small, Ssr: Small, Nssr: Small, Rbp: Small, Cwv: Small, QuickStartAgain: Small,
+    }
 }
 
 impl AnyRestart {
@@ -187,8 +205,10 @@ impl AnyRestart {
 
 any_law! {
     /// Any avoidance law.
-    #[expect(clippy::large_enum_variant, reason = "there is one a connection, and it moves when that is made")]
-    AnyLaw { Reno, RenoAcks, Cubic, CubicLinux, Vegas, Westwood, BbrCruise }
+    #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
+    AnyLaw {
+        Reno: Small, RenoAcks: Small, Cubic: Small, CubicLinux: Small, Vegas: Small, Westwood: Large, BbrCruise: Small,
+    }
 }
 
 /// The schemes that are not built around another, in the order in which lists show them.
