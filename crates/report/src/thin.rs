@@ -25,37 +25,66 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The region and the bucket within it.
-    fn bucket(&self, tick: u64) -> (usize, u64) {
-        let last = self.ends.len().saturating_sub(1);
-        let region = self.ends.iter().position(|&end| tick < end).unwrap_or(last);
-        let start = if region == 0 { 0 } else { self.ends[region - 1] };
-        let end = self.ends.get(region).copied().unwrap_or(1);
-        let length = end.saturating_sub(start).max(1);
-        let within = tick.saturating_sub(start).min(length - 1);
-        let bucket = u128::from(within) * u128::from(self.buckets) / u128::from(length);
-        (region, u64::try_from(bucket).unwrap_or(self.buckets))
-    }
-
-    /// For each region, whether these points are thinned in it.
+    /// Which regions are thinned of these points.
     pub(crate) fn thinned(&self, points: &[Point]) -> Vec<bool> {
         let mut thinned = vec![false; self.ends.len()];
-        for (region, is_whole) in self.regions(points) {
-            if let Some(point) = region.first()
-                && let Some(flag) = thinned.get_mut(self.bucket(point.0).0)
-            {
-                *flag = !is_whole;
+        for region in self.regions(points) {
+            if let Some(flag) = thinned.get_mut(region.place) {
+                *flag = !region.is_whole;
             }
         }
         thinned
     }
 
-    /// The runs of points of one region each, with whether the run may be kept whole.
-    fn regions<'a>(&'a self, points: &'a [Point]) -> impl Iterator<Item = (&'a [Point], bool)> {
+    /// The points of each region that has any.
+    fn regions<'a>(&'a self, points: &'a [Point]) -> impl Iterator<Item = Region<'a>> {
         let few = usize::try_from(self.buckets).unwrap_or(usize::MAX).saturating_mul(WHOLE);
-        points
-            .chunk_by(|a, b| self.bucket(a.0).0 == self.bucket(b.0).0)
-            .map(move |region| (region, region.len() <= few))
+        let last = self.ends.len().saturating_sub(1);
+        let (mut rest, mut start) = (points, 0);
+        self.ends.iter().enumerate().filter_map(move |(place, &end)| {
+            let many = if place == last { rest.len() } else { rest.partition_point(|point| point.0 < end) };
+            let (points, after) = rest.split_at(many);
+            rest = after;
+            let length = end.saturating_sub(start).max(1);
+            let region = Region { place, start, length, points, is_whole: points.len() <= few };
+            start = end;
+            (!points.is_empty()).then_some(region)
+        })
+    }
+}
+
+/// The points of a region.
+struct Region<'a> {
+    place: usize,
+    /// In ticks.
+    start: u64,
+    length: u64,
+    points: &'a [Point],
+    /// Whether they may all be kept.
+    is_whole: bool,
+}
+
+impl<'a> Region<'a> {
+    /// The points of each of `buckets` buckets that has any; the last has what comes after the region too.
+    fn buckets(&self, buckets: u64) -> impl Iterator<Item = &'a [Point]> {
+        let (start, length, mut rest) = (self.start, u128::from(self.length), self.points);
+        let buckets = u128::from(buckets.max(1));
+        std::iter::from_fn(move || {
+            let first = rest.first()?.0.saturating_sub(start);
+            let bucket = u128::from(first).min(length - 1) * buckets / length;
+            // The first tick of the next bucket.
+            let next = ((bucket + 1) * length).div_ceil(buckets);
+            let many = match u64::try_from(next) {
+                Ok(next) if u128::from(next) < length => {
+                    rest.partition_point(|point| point.0.saturating_sub(start) < next)
+                }
+                _ => rest.len(),
+            };
+            // At least the one that the bucket is of, in whatever order they are.
+            let (points, after) = rest.split_at(many.max(1));
+            rest = after;
+            Some(points)
+        })
     }
 }
 
@@ -77,15 +106,15 @@ pub(crate) fn changes(points: impl Iterator<Item = Point>) -> Vec<Point> {
     kept
 }
 
-/// A line: each bucket keeps its first, least, greatest and last point.
+/// A line: each bucket keeps its first, least, greatest and last point. Points are in order of time.
 pub(crate) fn line(points: &[Point], grid: &Grid) -> Vec<Point> {
     let mut kept = Vec::new();
-    for (region, is_whole) in grid.regions(points) {
-        if is_whole {
-            kept.extend_from_slice(region);
+    for region in grid.regions(points) {
+        if region.is_whole {
+            kept.extend_from_slice(region.points);
             continue;
         }
-        for bucket in region.chunk_by(|a, b| grid.bucket(a.0) == grid.bucket(b.0)) {
+        for bucket in region.buckets(grid.buckets) {
             let keep = extremes(bucket);
             kept.extend(keep.into_iter().flatten().map(|at| bucket[at]));
         }
@@ -93,28 +122,20 @@ pub(crate) fn line(points: &[Point], grid: &Grid) -> Vec<Point> {
     kept
 }
 
-/// A cloud of dots: each bucket keeps its extremes, and one dot of each cell.
+/// A cloud of dots: each bucket keeps its extremes, and one dot of each cell. Points are in order of time.
 pub(crate) fn dots(points: &[Point], grid: &Grid) -> Vec<Point> {
     let mut kept = Vec::new();
-    for (region, is_whole) in grid.regions(points) {
-        if is_whole {
-            kept.extend_from_slice(region);
+    for region in grid.regions(points) {
+        if region.is_whole {
+            kept.extend_from_slice(region.points);
             continue;
         }
-        let least = region.iter().map(|point| point.1).min().unwrap_or(0);
-        let greatest = region.iter().map(|point| point.1).max().unwrap_or(0);
-        let row = |value: i64| {
-            let height = i128::from(greatest) - i128::from(least) + 1;
-            let rows = i128::try_from(ROWS).unwrap_or(1);
-            usize::try_from((i128::from(value) - i128::from(least)) * rows / height)
-                .unwrap_or(0)
-                .min(ROWS - 1)
-        };
-        for bucket in region.chunk_by(|a, b| grid.bucket(a.0) == grid.bucket(b.0)) {
+        let rows = Rows::of(region.points);
+        for bucket in region.buckets(grid.buckets) {
             let extremes = extremes(bucket);
             let mut seen = [false; ROWS];
             for (at, &point) in bucket.iter().enumerate() {
-                let cell = row(point.1);
+                let cell = rows.row(point.1);
                 if !seen[cell] || extremes.contains(&Some(at)) {
                     kept.push(point);
                 }
@@ -123,6 +144,34 @@ pub(crate) fn dots(points: &[Point], grid: &Grid) -> Vec<Point> {
         }
     }
     kept
+}
+
+/// Rows of cells of equal height.
+struct Rows {
+    least: i64,
+    /// Of all rows together, less one.
+    height: u64,
+}
+
+impl Rows {
+    fn of(points: &[Point]) -> Self {
+        let least = points.iter().map(|point| point.1).min().unwrap_or(0);
+        let greatest = points.iter().map(|point| point.1).max().unwrap_or(0);
+        Self { least, height: greatest.abs_diff(least) }
+    }
+
+    fn row(&self, value: i64) -> usize {
+        let above = value.abs_diff(self.least);
+        // Values that are bytes or nanoseconds of a run fit the short division.
+        let row = match (above.checked_mul(ROWS as u64), self.height.checked_add(1)) {
+            (Some(scaled), Some(height)) => scaled / height,
+            _ => {
+                let row = u128::from(above) * ROWS as u128 / (u128::from(self.height) + 1);
+                u64::try_from(row).unwrap_or(0)
+            }
+        };
+        usize::try_from(row).unwrap_or(0).min(ROWS - 1)
+    }
 }
 
 /// Where the first, least, greatest and last of the points are: in order, each once.
@@ -165,6 +214,14 @@ mod tests {
             .prop_map(|(a, b, c, buckets)| Grid { ends: vec![a, a + b, a + b + c], buckets })
     }
 
+    /// The region and the bucket within it, of one tick.
+    fn bucket(grid: &Grid, tick: u64) -> (usize, u64) {
+        let region = grid.ends.iter().position(|&end| tick < end).unwrap_or(grid.ends.len() - 1);
+        let start = if region == 0 { 0 } else { grid.ends[region - 1] };
+        let length = grid.ends[region] - start;
+        (region, (tick - start).min(length - 1) * grid.buckets / length)
+    }
+
     /// Whether the one is the other with points left out.
     fn is_subsequence(part: &[Point], whole: &[Point]) -> bool {
         let mut rest = whole.iter();
@@ -177,7 +234,7 @@ mod tests {
     }
 
     fn per_bucket(points: &[Point], grid: &Grid) -> Vec<Vec<Point>> {
-        points.chunk_by(|a, b| grid.bucket(a.0) == grid.bucket(b.0)).map(<[Point]>::to_vec).collect()
+        points.chunk_by(|a, b| bucket(grid, a.0) == bucket(grid, b.0)).map(<[Point]>::to_vec).collect()
     }
 
     proptest! {
@@ -204,16 +261,17 @@ mod tests {
             let kept = dots(&points, &grid);
             prop_assert!(is_subsequence(&kept, &points));
             prop_assert!(is_subsequence(&line(&points, &grid), &kept));
-            for (region, is_whole) in grid.regions(&points) {
-                if is_whole {
-                    prop_assert!(is_subsequence(region, &kept));
+            for region in grid.regions(&points) {
+                if region.is_whole {
+                    prop_assert!(is_subsequence(region.points, &kept));
                     continue;
                 }
+                let region = region.points;
                 let least = region.iter().map(|p| p.1).min().unwrap();
                 let greatest = region.iter().map(|p| p.1).max().unwrap();
                 for point in region {
                     let near = kept.iter().any(|other| {
-                        grid.bucket(other.0) == grid.bucket(point.0)
+                        bucket(&grid, other.0) == bucket(&grid, point.0)
                             && (other.1 - point.1).abs() <= (greatest - least) / i64::try_from(ROWS).unwrap() + 1
                     });
                     prop_assert!(near, "{:?} lost with all around it", point);
@@ -253,7 +311,9 @@ mod tests {
     #[test]
     fn points_past_the_last_region_belong_to_it() {
         let grid = Grid { ends: vec![10, 20], buckets: 2 };
-        assert_eq!(grid.bucket(25), (1, 1));
-        assert_eq!(Grid { ends: vec![], buckets: 2 }.bucket(7).0, 0);
+        let points: Vec<Point> = (10..40).map(|tick| (tick, i64::try_from(tick).unwrap())).collect();
+        // Its last bucket, from 15 on, has all that comes after.
+        assert_eq!(line(&points, &grid), [(10, 10), (14, 14), (15, 15), (39, 39)]);
+        assert_eq!(line(&points, &Grid { ends: vec![], buckets: 2 }), []);
     }
 }

@@ -1,6 +1,7 @@
 //! What the report draws, as compact data for its script.
 
 use firstflight_lab::{PhaseKind, Recording};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::vlq;
@@ -97,7 +98,8 @@ impl Drawing {
         let longest =
             report.recordings.iter().map(|run| run.ended_at.saturating_sub(run.syn_at)).max().unwrap_or(0);
         let clock = Clock::for_length(longest);
-        let flows: Vec<Flow> = report.recordings.iter().map(|run| Flow::new(run, clock, buckets)).collect();
+        let flows: Vec<Flow> =
+            report.recordings.par_iter().map(|run| Flow::new(run, clock, buckets)).collect();
         let origin = report.recordings.first().map_or(0, |run| run.syn_at);
         let ends = [0, 1, 2].map(|at| flows.iter().map(|flow| flow.windows[at]).max().unwrap_or(1));
         let grid = Grid { ends: ends.to_vec(), buckets };
