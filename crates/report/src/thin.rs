@@ -163,13 +163,14 @@ impl Rows {
     fn row(&self, value: i64) -> usize {
         let above = value.abs_diff(self.least);
         // Values that are bytes or nanoseconds of a run fit the short division.
-        let row = match (above.checked_mul(ROWS as u64), self.height.checked_add(1)) {
-            (Some(scaled), Some(height)) => scaled / height,
-            _ => {
+        let short = above.checked_mul(ROWS as u64).zip(self.height.checked_add(1));
+        let row = short.map_or_else(
+            || {
                 let row = u128::from(above) * ROWS as u128 / (u128::from(self.height) + 1);
                 u64::try_from(row).unwrap_or(0)
-            }
-        };
+            },
+            |(scaled, height)| scaled / height,
+        );
         usize::try_from(row).unwrap_or(0).min(ROWS - 1)
     }
 }
