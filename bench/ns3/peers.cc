@@ -15,7 +15,6 @@
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
-#include "ns3/traffic-control-module.h"
 
 #include <fstream>
 #include <iostream>
@@ -30,7 +29,6 @@ struct Net
 {
     InternetStackHelper stack;
     Ipv4StaticRoutingHelper routing;
-    TrafficControlHelper control;
     uint32_t subnets = 0;
 
     // Joins two nodes; the queue is that of both devices. Gives the two interfaces.
@@ -41,6 +39,8 @@ struct Net
         link.SetDeviceAttribute("DataRate", StringValue(rate));
         link.SetChannelAttribute("Delay", StringValue(delay));
         link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(queue));
+        // With it ns-3 puts a queue discipline above the device, and that drops what the device's queue would.
+        link.DisableFlowControl();
         NetDeviceContainer devices = link.Install(a, b);
         std::ostringstream base;
         base << "10." << side << "." << (subnets / 64) << "." << 4 * (subnets % 64);
@@ -48,7 +48,6 @@ struct Net
         Ipv4AddressHelper addresses;
         addresses.SetBase(base.str().c_str(), "255.255.255.252");
         Ipv4InterfaceContainer both = addresses.Assign(devices);
-        control.Uninstall(devices);
         bottleneck = DynamicCast<PointToPointNetDevice>(devices.Get(0))->GetQueue();
         return {both.GetAddress(0), both.GetAddress(1)};
     }
