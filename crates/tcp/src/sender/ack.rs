@@ -174,7 +174,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && !self.reducing_for_marks
             && self.reduction.is_none()
             && !self.undo.armed
-            && self.undo.resent.is_none()
             && self.dupacks == 0
             && self.window_edge > self.nxt
     }

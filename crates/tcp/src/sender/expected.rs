@@ -21,7 +21,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.rack.fack <= self.una
             && self.probe.is_none()
             && !self.undo.armed
-            && self.undo.resent.is_none()
             && self.una > self.cwr_until
             && self.reduction.is_none()
             && !self.approved.is_awaited()
