@@ -9,6 +9,31 @@ use super::ack::{AckInput, Progress};
 use super::recovery::Mode;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// Whether an ACK beside data tells nothing: all was acknowledged before and the window is what it was. Of the
+    /// segments of a bulk transfer these are the receiver's half.
+    pub(super) fn is_no_news(&self, input: &AckInput<'_>) -> bool {
+        input.ack == self.una
+            && self.una == self.nxt
+            && input.window == self.rwnd
+            && input.carries_data
+            && input.blocks.is_empty()
+            && input.dsack.is_none()
+            && !input.ece
+            && self.is_at_rest()
+    }
+
+    /// Whether nothing is outstanding and nothing of what was is still to be answered.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.mode, Mode::Open)
+            && !self.rules.as_linux
+            && self.probe.is_none()
+            && !self.reducing_for_marks
+            && self.reduction.is_none()
+            && !self.undo.armed
+            && self.dupacks == 0
+            && self.window_edge > self.nxt
+    }
+
     /// Whether an ACK is of this kind.
     #[inline]
     pub(super) fn is_expected(&self, input: &AckInput<'_>) -> bool {

@@ -8,6 +8,7 @@ mod ack;
 mod emit;
 mod expected;
 mod info;
+mod losses;
 mod marks;
 mod offload;
 mod patience;

@@ -1,0 +1,292 @@
+//! Losses: what an ACK or a timer shows of them, the episode of a repair, and what the controller is told.
+
+use firstflight::{Avoidance, Bytes, Event, Loss, Startup, Time};
+
+use super::ack::Progress;
+use super::prr::{Prr, PrrAck};
+use super::rack::LEAST_TIMEOUT;
+use super::recovery::{Budget, Episode, Mode, Undo};
+use super::{DUP_THRESH, Sender};
+use crate::config::Recovery;
+use crate::endpoint::Happening;
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// ns-2 lowers its pipe for every ACK of a recovery, stale ones included.
+    pub(super) fn count_in_recovery(&mut self, packets: u64) {
+        if let Mode::Recovery(Episode { budget: Budget::Counted { pipe }, .. }) = &mut self.mode {
+            *pipe = pipe.saturating_sub(packets);
+        }
+    }
+
+    pub(super) fn end_episode_if_repaired(&mut self, now: Time) {
+        let overdue = self.head_is_overdue(now);
+        // Without SACK Linux holds on until something above is acknowledged (`tcp_try_undo_recovery`).
+        let una = if self.rules.as_linux && !self.recovery.uses_sack() {
+            self.una.saturating_sub(1)
+        } else {
+            self.una
+        };
+        match &mut self.mode {
+            Mode::Recovery(episode) => {
+                let satisfied = match self.recovery {
+                    // "If it is the first or second one after a retransmission, Vegas again checks."
+                    Recovery::Vegas if self.dupacks == 0 && overdue && episode.worried > 0 => {
+                        episode.worried -= 1;
+                        false
+                    }
+                    Recovery::Reno | Recovery::Vegas => self.dupacks == 0,
+                    _ => false,
+                };
+                let episode = *episode;
+                if una >= episode.recover || satisfied {
+                    self.mode = Mode::Open;
+                    if self.rules.as_linux {
+                        self.dupacks = 0;
+                    }
+                    self.undo.until = self.nxt;
+                    if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
+                        self.recovered_to = Some(episode.recover);
+                    }
+                    self.happenings.push_back(Happening::RecoveryEnded);
+                }
+            }
+            Mode::Loss { recover } if una >= *recover => {
+                self.recovered_to = Some(*recover);
+                self.mode = Mode::Open;
+                self.undo.until = self.nxt;
+            }
+            Mode::Loss { .. } | Mode::Open => {}
+        }
+    }
+
+    /// Whether the first outstanding segment was last sent longer ago than the fine-grained timeout of Vegas.
+    fn head_is_overdue(&self, now: Time) -> bool {
+        let sent_at = self.board.head_in_network_since();
+        sent_at.zip(self.rtt.fine()).is_some_and(|(sent_at, fine)| now.since(sent_at) >= fine)
+    }
+
+    /// Finds losses and answers them.
+    pub(super) fn note_losses(&mut self, now: Time, progress: &Progress) {
+        self.lost.clear();
+        let timed_out = self.rules.as_linux && matches!(self.mode, Mode::Loss { .. });
+        let resent = if timed_out { self.board.resent_segments() } else { 0 };
+        match self.recovery {
+            Recovery::Rack => {
+                // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
+                if !self.rack.reordering_seen && !self.rules.as_linux {
+                    self.board.mark_lost_by_sacks(&mut self.lost);
+                }
+                // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.
+                let advanced = core::mem::take(&mut self.rack.advanced);
+                if advanced || !self.rules.as_linux {
+                    self.mark_overdue(now);
+                }
+                self.rack.timed = advanced && self.reorder_at.is_some();
+            }
+            Recovery::Sack => {
+                if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
+                    self.board.mark_head_lost(false, &mut self.lost);
+                }
+                self.board.mark_lost_by_sacks(&mut self.lost);
+            }
+            Recovery::NewReno
+            | Recovery::NewRenoSteady
+            | Recovery::Reno
+            | Recovery::Vegas
+            | Recovery::Ns2Sack1 => {
+                let early = self.recovery == Recovery::Vegas && self.head_is_overdue(now);
+                if early && progress.duplicate && matches!(self.mode, Mode::Recovery(_)) {
+                    // What was sent again is lost, too: another episode.
+                    self.mode = Mode::Open;
+                    self.happenings.push_back(Happening::RecoveryEnded);
+                }
+                // RFC 6582 section 3.2 step 1: the duplicates of an episode's own retransmissions start no new one.
+                let fresh = self.recovered_to != Some(self.una) || self.rules.as_linux;
+                let enough = if self.rules.as_linux {
+                    self.dupacks >= self.rack.reordering
+                } else {
+                    self.dupacks == DUP_THRESH || early
+                };
+                if enough && progress.duplicate && fresh && matches!(self.mode, Mode::Open) {
+                    self.board.mark_head_lost(true, &mut self.lost);
+                }
+            }
+        }
+        if matches!(self.mode, Mode::Recovery(_)) {
+            self.go_on_recovering(now, progress);
+        } else if matches!(self.mode, Mode::Open) && self.board.has_lost()
+            || timed_out && self.board.resent_segments() < resent
+        {
+            // Linux leaves the state after a timeout, too, once what was sent again is lost (`FLAG_LOST_RETRANS`).
+            self.begin_recovery(now, progress);
+        }
+    }
+
+    /// RACK's loss detection, on an ACK or when its timer fires.
+    pub(super) fn mark_overdue(&mut self, now: Time) {
+        let eager = matches!(self.mode, Mode::Recovery(_) | Mode::Loss { .. })
+            || self.board.sacked_segments() >= self.rules.reordering;
+        let patience = self.rack.patience(self.rtt.srtt(), self.rtt.min(), eager);
+        let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
+        self.reorder_at = if self.rules.as_linux {
+            // `tcp_rack_detect_loss` waits for all of them.
+            self.board.last_before(self.rack.newest).map(|sent_at| sent_at + patience + LEAST_TIMEOUT)
+        } else {
+            overdue.next.map(|sent_at| sent_at + patience)
+        };
+    }
+
+    /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
+    pub(super) fn begin_recovery_by_timer(&mut self, now: Time) {
+        // `tcp_rack_reo_timeout` counts one segment as delivered.
+        let bytes = if self.rules.as_linux { self.mss.get() } else { 0 };
+        self.begin_recovery(now, &Progress { bytes, ..Progress::default() });
+    }
+
+    fn begin_recovery(&mut self, now: Time, progress: &Progress) {
+        let outstanding = self.outstanding();
+        self.happenings.push_back(Happening::RecoveryBegan { flight: outstanding });
+        self.undo = Undo { armed: true, ..Undo::default() };
+        self.extra = 0;
+        self.forced = true;
+        self.probe_at = None;
+        let prior = self.plan.window;
+        self.tell_lost(now);
+        self.answer_marks_with_this();
+        let budget = match self.recovery {
+            Recovery::Rack => {
+                let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);
+                let mut prr = if self.rules.as_linux {
+                    Prr::begin_as_linux(prior)
+                } else {
+                    Prr::begin(outstanding, sacked_before, Bytes::new(progress.advanced))
+                };
+                prr.on_ack(&self.prr_ack(progress));
+                Budget::Proportional(prr)
+            }
+            Recovery::Sack => Budget::Pipe,
+            Recovery::NewReno if self.rules.as_linux => {
+                let mut prr = Prr::begin_as_linux(prior);
+                prr.on_ack(&self.prr_ack(progress));
+                Budget::Proportional(prr)
+            }
+            Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
+                Budget::Inflated { by: self.signed(DUP_THRESH) }
+            }
+            Recovery::Vegas => {
+                // ns-2 restarts the timer with what it sends early.
+                self.rto_at = Some(now + self.rtt.rto());
+                Budget::Inflated { by: self.signed(self.dupacks) }
+            }
+            Recovery::Ns2Sack1 => {
+                self.rto_at = Some(now + self.rtt.rto());
+                Budget::Counted { pipe: outstanding.packets(self.mss).saturating_sub(DUP_THRESH) }
+            }
+        };
+        self.mode = Mode::Recovery(Episode {
+            recover: self.nxt,
+            partial_seen: false,
+            worried: 2,
+            budget,
+            hole: 0,
+            rescued: false,
+        });
+    }
+
+    /// `segments` full segments, for signed arithmetic.
+    fn signed(&self, segments: u64) -> i64 {
+        i64::try_from((self.mss * segments).get()).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn prr_ack(&self, progress: &Progress) -> PrrAck {
+        let (told, new) = if self.counts_duplicates() {
+            (self.mss * self.dupacks, self.mss * u64::from(progress.duplicate))
+        } else {
+            (Bytes::ZERO, Bytes::ZERO)
+        };
+        PrrAck {
+            delivered: Bytes::new(progress.bytes) + new,
+            pipe: self.board.pipe() - told,
+            ssthresh: self.plan.window,
+            safe: progress.advanced > 0 && self.lost.is_empty(),
+            mss: self.mss,
+        }
+    }
+
+    /// An ACK in the middle of a recovery.
+    fn go_on_recovering(&mut self, now: Time, progress: &Progress) {
+        let held = matches!(self.mode, Mode::Recovery(episode) if self.una >= episode.recover);
+        if self.counts_duplicates() && progress.advanced > 0 && !held {
+            // `tcp_newreno_mark_lost`.
+            self.board.mark_head_lost(true, &mut self.lost);
+        }
+        if !self.lost.is_empty() {
+            self.tell_lost(now);
+        }
+        let ack = self.prr_ack(progress);
+        let (one, acked) = (self.signed(1), i64::try_from(progress.advanced).unwrap_or(i64::MAX));
+        let partial = progress.advanced > 0;
+        let full = progress.advanced >= self.mss.get();
+        let as_linux = self.rules.as_linux;
+        let Mode::Recovery(episode) = &mut self.mode else { return };
+        match &mut episode.budget {
+            Budget::Proportional(_) if as_linux && ack.delivered.is_zero() => {}
+            Budget::Proportional(prr) => prr.on_ack(&ack),
+            Budget::Pipe => {}
+            // ns-2 deflates the window at once.
+            Budget::Inflated { by } if partial && self.recovery == Recovery::Vegas => {
+                *by = 0;
+                self.forced = true;
+            }
+            Budget::Inflated { by } => {
+                if partial {
+                    // RFC 6582 section 3.2 step 4: deflate by what was acknowledged, add back a segment, and
+                    // send the next hole.
+                    *by = by.saturating_sub(acked) + if full { one } else { 0 };
+                    self.forced = true;
+                } else if progress.duplicate {
+                    *by = by.saturating_add(one);
+                }
+            }
+            Budget::Counted { pipe } => {
+                if partial {
+                    *pipe = pipe.saturating_sub(1);
+                }
+            }
+        }
+        if partial && matches!(episode.budget, Budget::Inflated { .. }) {
+            self.lost.clear();
+            self.board.mark_head_lost(true, &mut self.lost);
+            self.tell_lost(now);
+        }
+    }
+
+    pub(super) fn tell_lost(&mut self, now: Time) {
+        let packets = core::mem::take(&mut self.lost);
+        self.approved.lost(&packets);
+        let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        let ranges = usize::from(!packets.is_empty())
+            + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
+        let loss = Loss {
+            packets: &packets,
+            bytes,
+            ranges: u32::try_from(ranges).unwrap_or(u32::MAX),
+            opens_episode: false,
+            persistent: false,
+        };
+        self.tell(now, &Event::Lost(loss));
+        self.lost = packets;
+    }
+
+    /// RFC 3042: a new segment on each of the first two duplicate ACKs. With a pipe that leaves out SACKed
+    /// segments this comes of itself.
+    pub(super) fn limited_transmit(&mut self) {
+        // Vegas has something better than to wait for the third.
+        let by_hand = !matches!(self.recovery, Recovery::Rack | Recovery::Sack | Recovery::Vegas);
+        if self.counts_duplicates() {
+            self.extra = self.dupacks;
+        } else if by_hand && matches!(self.mode, Mode::Open) {
+            self.extra = self.dupacks.min(DUP_THRESH - 1);
+        }
+    }
+}
