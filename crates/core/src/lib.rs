@@ -12,7 +12,7 @@
 //! 4. let a [`Pacer`] say when the next packet may leave.
 //!
 //! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts
-//! that keep traces.
+//! that keep traces, and keeps what is large in boxes where a scheme is chosen by name ([`registry`]).
 #![no_std]
 
 pub mod avoidance;
