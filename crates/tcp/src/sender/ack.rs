@@ -9,7 +9,7 @@ use crate::config::Recovery;
 
 /// Room that is kept from one ACK to the next, in packets: one that acknowledges a great window at once leaves no more
 /// behind.
-const MOST_KEPT: usize = 256;
+const MOST_KEPT: usize = 16;
 
 /// An acknowledgement in stream offsets.
 #[derive(Clone, Copy, Debug)]

@@ -307,7 +307,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(crate) fn take_happening(&mut self) -> Option<Happening> {
-        self.happenings.pop_front()
+        let first = self.happenings.pop_front();
+        // Seldom does anything happen, and flows are many: no room is kept for it.
+        if first.is_some() && self.happenings.is_empty() {
+            self.happenings.shrink_to_fit();
+        }
+        first
     }
 
     /// The window that governs sending now, limited transmit aside.
