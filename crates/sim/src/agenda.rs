@@ -15,22 +15,24 @@ struct Entry(u128);
 
 /// Bits of the device: more than memory has room for.
 const DEVICE: u32 = 28;
-/// Bits of the place in the order: at a hundred nanoseconds of work an event, a day's.
-const SEQUENCE: u32 = 40;
-/// The last instant that has an event, 36 years after the first.
-const LAST: u64 = (1 << (u128::BITS - DEVICE - SEQUENCE)) - 1;
+/// Bits of the place in the order: at a twentieth of a microsecond of work an event, ten days'.
+pub(crate) const SEQUENCE: u32 = 44;
+/// The first instant that is never reached, two years after the beginning.
+const NEVER: u64 = (1 << (u128::BITS - DEVICE - SEQUENCE)) - 1;
 
 impl Entry {
     #[inline]
     fn new(at: Time, sequence: u64, device: u32) -> Self {
         debug_assert!(sequence >> SEQUENCE == 0 && device >> DEVICE == 0, "beyond what an entry holds");
         let low = u128::from(sequence) << DEVICE | u128::from(device);
-        Self(u128::from(at.nanos().min(LAST)) << (DEVICE + SEQUENCE) | low)
+        Self(u128::from(at.nanos().min(NEVER)) << (DEVICE + SEQUENCE) | low)
     }
 
     #[inline]
     fn at(self) -> Time {
-        Time::from_nanos(u64::try_from(self.0 >> (DEVICE + SEQUENCE)).unwrap_or(LAST))
+        let nanos = u64::try_from(self.0 >> (DEVICE + SEQUENCE)).unwrap_or(NEVER);
+        // Nothing happens sooner than it was to.
+        if nanos == NEVER { Time::MAX } else { Time::from_nanos(nanos) }
     }
 
     #[inline]
@@ -191,6 +193,17 @@ mod tests {
         assert_eq!(agenda.next(), Some((at(5), 1)));
         agenda.clear(1);
         assert_eq!(agenda.next(), Some((at(5), 0)));
+    }
+
+    #[test]
+    fn an_event_beyond_the_last_instant_that_is_kept_does_not_come_early() {
+        let mut agenda = Agenda::new(1);
+        agenda.set(0, at(NEVER - 1), 0);
+        assert_eq!(agenda.next(), Some((at(NEVER - 1), 0)));
+        for late in [NEVER, NEVER + 1, u64::MAX - 1] {
+            agenda.set(0, at(late), 1);
+            assert_eq!(agenda.next(), Some((Time::MAX, 0)));
+        }
     }
 
     #[test]

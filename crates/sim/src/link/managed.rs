@@ -9,6 +9,7 @@ use firstflight::{Bytes, Time};
 
 use super::parts::{Meter, Transmitter, Wire};
 use super::{Entry, Fate, Passage};
+use crate::agenda::SEQUENCE;
 use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
 use crate::network::{LinkSpec, QueueLimit};
 use crate::packet::{DropCause, LinkId, Packet};
@@ -18,7 +19,7 @@ use crate::recorder::Recorder;
 use crate::stats::LinkStats;
 
 /// Places in the order of events from here on come after all others of their instant.
-const LATE: u64 = 1 << 39;
+const LATE: u64 = 1 << (SEQUENCE - 1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Managed {
