@@ -478,6 +478,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.expect_acks(on);
     }
 
+    #[cfg(test)]
+    pub(crate) fn expected_acks(&self) -> u64 {
+        self.sender.expected_acks()
+    }
+
     fn abort(&mut self) {
         if self.state != State::Aborted {
             self.state = State::Aborted;

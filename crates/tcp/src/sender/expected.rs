@@ -56,6 +56,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// What [`Sender::on_ack`] does with it.
     pub(super) fn on_expected_ack(&mut self, now: Time, input: &AckInput<'_>) {
+        #[cfg(test)]
+        {
+            self.expected_acks += 1;
+        }
         self.unanswered_probes = 0;
         self.consecutive_timeouts = 0;
         self.rtt.clear_backoff();
@@ -88,6 +92,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[cfg(test)]
     pub(crate) fn expect_acks(&mut self, on: bool) {
         self.rules.expects = on;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn expected_acks(&self) -> u64 {
+        self.expected_acks
     }
 }
 

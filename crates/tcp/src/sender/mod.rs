@@ -61,6 +61,9 @@ pub(crate) struct Sender<S, R, A> {
     undo: Undo,
     recovery: Recovery,
     rules: Rules,
+    /// How many ACKs took the shorter way of the expected ones.
+    #[cfg(test)]
+    expected_acks: u64,
     usage: Usage,
     /// A mark reduced the window, and PRR steers to it.
     reduction: Option<Prr>,
@@ -158,6 +161,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 as_linux: config.as_linux,
                 expects: true,
             },
+            #[cfg(test)]
+            expected_acks: 0,
             usage: Usage::default(),
             reduction: None,
             mss,
