@@ -17,6 +17,7 @@ mod cross;
 mod crossing;
 mod file;
 mod flows;
+mod heat;
 pub mod ideal;
 mod judge;
 pub mod links;
@@ -45,6 +46,7 @@ mod sweep;
 mod tap;
 pub mod topology;
 mod verdict;
+mod warm_up;
 pub mod words;
 
 pub use choice::{ChoiceError, OFFERS, SchemeChoice, all_schemes, parse_choices, show_choices};

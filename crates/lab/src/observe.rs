@@ -1,6 +1,7 @@
 //! Watching the measured flow: what the recording and the metrics are made of.
 
 mod queue;
+mod surroundings;
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Sent, Span, Time, Tol
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, QuickStartStats, Recorder, Side};
 use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 
-use self::queue::QueueWatch;
+pub(crate) use self::surroundings::Surroundings;
 use crate::recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 use crate::rounds::Reply;
 use crate::tap::Tap;
@@ -73,25 +74,23 @@ pub(crate) struct Observer {
     exits_at_cut: usize,
     /// Whether the slow start after a timeout governed then.
     after_timeout_at_cut: bool,
-    /// The queues of the bottlenecks.
-    queues: Vec<QueueWatch>,
-    /// What on/off sources offered: since when, which flow, IP bits per second.
-    offered: Vec<(u64, FlowId, u64)>,
+    surroundings: Surroundings,
     /// The numbers of own data packets that were marked: a second queue may mark a packet again.
     marked: BTreeSet<u64>,
     tap: Option<Box<dyn Tap>>,
 }
 
 impl Observer {
+    /// The observer of a flow that has yet to begin; `surroundings` is what was seen so far.
     pub(crate) fn new(
         flow: FlowId,
-        bottlenecks: Vec<LinkId>,
-        start: u64,
+        mut surroundings: Surroundings,
         mss: u32,
         full: bool,
         tap: Option<Box<dyn Tap>>,
     ) -> Self {
-        let recording = Recording { mss, syn_at: start, ..Recording::default() };
+        let recording = Recording { mss, syn_at: surroundings.start, ..Recording::default() };
+        surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
         Self {
             flow,
             full,
@@ -102,8 +101,7 @@ impl Observer {
             after_timeout: false,
             exits_at_cut: 0,
             after_timeout_at_cut: false,
-            queues: bottlenecks.into_iter().map(|link| QueueWatch::new(link, start, full)).collect(),
-            offered: Vec::new(),
+            surroundings,
             marked: BTreeSet::new(),
             tap,
         }
@@ -115,10 +113,13 @@ impl Observer {
     /// The tap's.
     pub(crate) fn finish(mut self, end: u64) -> std::io::Result<Evidence> {
         let mut evidence = self.evidence;
-        self.queues.iter_mut().for_each(|queue| queue.until(end));
-        evidence.queue_peak = self.queues.iter().map(|queue| queue.peak).max().unwrap_or(0);
+        let mut queues = self.surroundings.queues;
+        for queue in &mut queues {
+            queue.until(end);
+        }
+        evidence.queue_peak = queues.iter().map(|queue| queue.peak).max().unwrap_or(0);
         // The first of those with the longest mean.
-        if let Some(busiest) = self.queues.into_iter().rev().max_by_key(|queue| queue.packet_nanos) {
+        if let Some(busiest) = queues.into_iter().rev().max_by_key(|queue| queue.packet_nanos) {
             evidence.queue_packet_nanos = busiest.packet_nanos;
             evidence.recording.queue = busiest.series;
         }
@@ -134,7 +135,7 @@ impl Observer {
 
     /// What on/off sources offered: since when, which flow, IP bits per second.
     pub(crate) fn offered(&self) -> &[(u64, FlowId, u64)] {
-        &self.offered
+        &self.surroundings.offered
     }
 
     fn is_mine(&self, flow: FlowId, side: Side) -> bool {
@@ -312,13 +313,11 @@ impl Recorder for Observer {
     }
 
     fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
-        self.offered.push((at.nanos(), flow, bps));
+        self.surroundings.offered(at, flow, bps);
     }
 
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
-        if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {
-            queue.changed(at, bytes, packets);
-        }
+        self.surroundings.queue(at, link, bytes, packets);
     }
 
     fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {

@@ -11,8 +11,9 @@ use firstflight_tcp::Config;
 
 use crate::choice::{ChoiceError, SchemeChoice};
 use crate::crossing::{self, Hop, available};
-use crate::observe::{Evidence, Observer};
+use crate::observe::{Evidence, Observer, Surroundings};
 use crate::quantity::{Decimal, QueueSize};
+use crate::restart::RestartChoice;
 use crate::rounds::Watch;
 use crate::scenario::{Goal, Rounds, Scenario};
 use crate::tap::Tap;
@@ -102,8 +103,8 @@ pub(crate) const ENDLESS: u64 = 1 << 62;
 /// Between two looks at whether the user interrupted: simulated time.
 pub(crate) const SLICE: Span = Span::from_secs(1);
 
-/// Runs one scheme with one seed. `full` also records what only figures need; `tap` listens to the flow;
-/// `interrupted` is asked now and then.
+/// Runs one scheme with one seed, from the beginning. `full` also records what only figures need; `tap` listens to the
+/// flow; `interrupted` is asked now and then.
 ///
 /// # Errors
 /// A scheme or path that cannot be simulated, a tap that failed, an interrupt.
@@ -115,16 +116,28 @@ pub fn run(
     tap: Option<Box<dyn Tap>>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    let (network, bottlenecks) = network(scenario, Some(choice))?;
-    let start = flow_start(scenario, Some(choice));
-    let mss = u32::from(scenario.mss);
-    let observer = Observer::new(MEASURED, bottlenecks.clone(), start.nanos(), mss, full, tap);
+    let stage = Stage::new(scenario, Some(choice))?;
+    let sim = Sim::new(&stage.network, seed, stage.surroundings())?;
+    measure(sim, &stage, (scenario, choice), full, tap, interrupted)
+}
+
+/// Goes on with a run in which the measured flow has yet to begin.
+pub(crate) fn measure(
+    sim: AnySim<Surroundings>,
+    stage: &Stage,
+    (scenario, choice): (&Scenario, &SchemeChoice),
+    full: bool,
+    tap: Option<Box<dyn Tap>>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Outcome, RunError> {
     let clients = clients(scenario);
-    let mut sim = Sim::new(&network, seed, (observer, Watch::new(clients, reply_bytes(scenario))))?;
-    let latest = start + scenario.longest();
+    let watch = Watch::new(clients, reply_bytes(scenario));
+    let mss = u32::from(scenario.mss);
+    let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, full, tap), watch));
+    let latest = stage.start + scenario.longest();
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
-    let mut reached = Time::ZERO;
+    let mut reached = sim.now();
     while reached < latest {
         if interrupted() {
             return Err(RunError::Interrupted);
@@ -141,10 +154,11 @@ pub fn run(
             break;
         }
     }
+    let Stage { network, bottlenecks, .. } = stage;
     let offers = sim.recorder().0.offered();
-    let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, &network, clients, *link, offers)).collect();
+    let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
-    let routers = routers(&sim, &network);
+    let routers = routers(&sim, network);
     let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
     let (observer, watch) = sim.into_recorder();
     let mut evidence = observer.finish(end.nanos())?;
@@ -156,7 +170,8 @@ pub fn run(
     Ok(Outcome { evidence, cross })
 }
 
-/// Runs the seed without the measured flow and reads the cross traffic at each of `ends`, which are in order.
+/// Runs the seed without the measured flow, from the beginning, and reads the cross traffic at each of `ends`, which are
+/// in order.
 ///
 /// # Errors
 /// As [`run`].
@@ -166,23 +181,41 @@ pub fn run_without(
     ends: &[u64],
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<CrossTotals>, RunError> {
-    let (mut network, _) = network(scenario, None)?;
-    let clients = clients(scenario);
-    flows(clients).for_each(|flow| network.mute(flow));
-    let mut sim = Sim::new(&network, seed, ())?;
-    let mut reached = Time::ZERO;
+    let Stage { mut network, .. } = Stage::new(scenario, None)?;
+    measured(scenario).for_each(|flow| network.mute(flow));
+    count(Sim::new(&network, seed, ())?, scenario, ends, interrupted)
+}
+
+/// Goes on with a run without the measured flow.
+pub(crate) fn count(
+    mut sim: AnySim<()>,
+    scenario: &Scenario,
+    ends: &[u64],
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<CrossTotals>, RunError> {
     let mut totals = Vec::with_capacity(ends.len());
     for end in ends.iter().copied().map(Time::from_nanos) {
-        while reached < end {
-            if interrupted() {
-                return Err(RunError::Interrupted);
-            }
-            reached = (reached + SLICE).min(end);
-            sim.run(reached);
-        }
-        totals.push(cross_totals(&sim, clients));
+        advance(&mut sim, end, interrupted)?;
+        totals.push(cross_totals(&sim, clients(scenario)));
     }
     Ok(totals)
+}
+
+/// Runs on to `until`, unless the user interrupts.
+pub(crate) fn advance<W: Recorder>(
+    sim: &mut AnySim<W>,
+    until: Time,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), RunError> {
+    let mut reached = sim.now();
+    while reached < until {
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        reached = (reached + SLICE).min(until);
+        sim.run(reached);
+    }
+    Ok(())
 }
 
 /// When the measured flow's SYN leaves: at once, unless responsive flows warm up first, or Quick-Start's routers
@@ -203,10 +236,19 @@ fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
     }
 }
 
+/// The scheme and the restart policy that ask routers for a rate.
+const ASKING: &str = "quick-start";
+
 /// Whether the routers of the path matter to a scheme.
 pub(crate) fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
-    const ASKING: &str = "quick-start";
-    choice.entry.name == ASKING || choice.on(scenario).restart.entry.name == ASKING
+    choice.entry.name == ASKING || choice.on(scenario).restart.asks_routers()
+}
+
+impl RestartChoice {
+    /// Whether the routers of the path matter to it.
+    pub(crate) fn asks_routers(&self) -> bool {
+        self.entry.name == ASKING
+    }
 }
 
 /// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
@@ -221,6 +263,11 @@ fn takes_part(scenario: &Scenario, hop: usize) -> bool {
 /// How many flows are measured: one, or every client of a scenario with rounds. They come first.
 fn clients(scenario: &Scenario) -> usize {
     scenario.rounds.map_or(1, |rounds| rounds.clients as usize)
+}
+
+/// The measured flows.
+pub(crate) fn measured(scenario: &Scenario) -> impl Iterator<Item = FlowId> {
+    flows(clients(scenario))
 }
 
 /// The first so many flows.
@@ -246,7 +293,30 @@ fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
 
 type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
 
-/// The network, and its bottlenecks. Without a choice the measured flow is there, to be muted.
+/// A run under way.
+type AnySim<W> = Sim<AnyScheme, AnyRestart, AnyLaw, W>;
+
+/// What a run takes place on.
+pub(crate) struct Stage {
+    pub(crate) network: AnyNetwork,
+    bottlenecks: Vec<LinkId>,
+    /// When the measured flow begins.
+    pub(crate) start: Time,
+}
+
+impl Stage {
+    /// The stage of a choice. Without one the measured flow is there, to be muted.
+    pub(crate) fn new(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<Self, RunError> {
+        let (network, bottlenecks) = network(scenario, choice)?;
+        Ok(Self { network, bottlenecks, start: flow_start(scenario, choice) })
+    }
+
+    /// Who watches it from the beginning.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings::new(&self.bottlenecks, self.start)
+    }
+}
+
 fn network(
     scenario: &Scenario,
     choice: Option<&SchemeChoice>,
@@ -377,14 +447,11 @@ pub(crate) fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<A
 }
 
 /// The flows that are not measured: those of the network, and those that came up.
-fn others<W: Recorder>(
-    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
-    clients: usize,
-) -> impl Iterator<Item = FlowId> {
+fn others<W: Recorder>(sim: &AnySim<W>, clients: usize) -> impl Iterator<Item = FlowId> {
     (0..sim.flow_count()).map(FlowId).skip(clients)
 }
 
-fn cross_totals<W: Recorder>(sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>, clients: usize) -> CrossTotals {
+fn cross_totals<W: Recorder>(sim: &AnySim<W>, clients: usize) -> CrossTotals {
     others(sim, clients).filter_map(|id| sim.flow(id)).fold(CrossTotals::default(), |totals, flow| {
         let lost = flow.data_dropped_by_queue + flow.data_dropped_by_policer + flow.data_dropped_at_random;
         CrossTotals { lost: totals.lost + lost, delivered: totals.delivered + flow.delivered_bytes }
@@ -393,7 +460,7 @@ fn cross_totals<W: Recorder>(sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>, client
 
 /// What the others did on one link; `offers` is what on/off sources offered on all of them.
 fn hop<W: Recorder>(
-    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
+    sim: &AnySim<W>,
     network: &AnyNetwork,
     clients: usize,
     link: LinkId,
@@ -417,10 +484,7 @@ fn hop<W: Recorder>(
 }
 
 /// What the routers did with requests for a rate, all of them together; `None` if none takes part.
-fn routers<W: Recorder>(
-    sim: &Sim<AnyScheme, AnyRestart, AnyLaw, W>,
-    network: &AnyNetwork,
-) -> Option<QuickStartStats> {
+fn routers<W: Recorder>(sim: &AnySim<W>, network: &AnyNetwork) -> Option<QuickStartStats> {
     let with_router = (0u32..).zip(&network.links).filter(|(_, link)| link.quick_start.is_some());
     let each = with_router.filter_map(|(id, _)| Some(sim.link(LinkId(id))?.quick_start));
     each.reduce(|a, b| QuickStartStats {

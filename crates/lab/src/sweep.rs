@@ -6,6 +6,8 @@
 mod facts;
 mod file;
 mod parts;
+mod path_race;
+mod schedule;
 mod value;
 
 pub use facts::PathFacts;

@@ -8,7 +8,7 @@ mod laws;
 use firstflight::registry::{self, Kind, Parameter, Value};
 use firstflight::{Bytes, Rate, Span};
 use firstflight_lab::{Options, Scenario, parse_choices};
-use laws::{keep_the_laws, watched};
+use laws::{from_the_beginning, keep_the_laws, watched};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -241,7 +241,10 @@ fn beside() -> impl Strategy<Value = &'static str> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let path = prop_oneof![4 => alone().boxed(), 1 => shared().boxed()];
+    over(prop_oneof![4 => alone().boxed(), 1 => shared().boxed()])
+}
+
+fn over(path: impl Strategy<Value = Given>) -> impl Strategy<Value = Case> {
     (path, one("queue", queue()), ends(), troubles(), scheme()).prop_map(
         |(path, queue, ends, troubles, scheme)| {
             let mut options = [path, queue, ends, troubles].concat();
@@ -277,5 +280,21 @@ proptest! {
         let other = watched(&path, &together, 2).map_err(TestCaseError::fail)?.remove(1);
         prop_assert_eq!(&one.row, &other.row);
         prop_assert_eq!(one.digest(), other.digest());
+    }
+
+    #[test]
+    fn what_schemes_share_is_as_from_the_beginning(case in over(shared()), beside in beside()) {
+        let path = case.scenario().map_err(TestCaseError::fail)?;
+        let list = format!("quick-start:as=asks,{beside}:as=beside,{}", case.scheme);
+        let choices = parse_choices(&list).expect("three schemes");
+        for (shared, choice) in watched(&path, &choices, 2).map_err(TestCaseError::fail)?.iter().zip(&choices) {
+            if choice.entry.name == "careful-resume" {
+                // What an earlier connection saved is not the choice's own.
+                continue;
+            }
+            let alone = from_the_beginning(&path, choice).map_err(TestCaseError::fail)?;
+            prop_assert_eq!(&alone.row, &shared.row);
+            prop_assert_eq!(alone.digest(), shared.digest());
+        }
     }
 }

@@ -103,6 +103,11 @@ impl Fabric {
         FlowId(u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX))
     }
 
+    /// Takes away the routers that take part in Quick-Start.
+    pub(crate) fn remove_routers(&mut self) {
+        self.links.iter_mut().for_each(|hop| hop.router = None);
+    }
+
     /// The way of a flow's client.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
         let (start, length) = self.routes.get(flow.index())?.forward;

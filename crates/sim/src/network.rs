@@ -276,7 +276,7 @@ pub struct TcpSpec<S, R, A> {
 }
 
 impl<S, R, A> TcpSpec<S, R, A> {
-    fn check(&self) -> Result<(), FlowFault> {
+    pub(crate) fn check(&self) -> Result<(), FlowFault> {
         check_endpoints(&self.client, &self.server)?;
         match self.application {
             Application::Sized(0) => Err(FlowFault::ZeroSize),
@@ -434,6 +434,9 @@ pub enum FlowFault {
     /// A time that must pass does not.
     #[error("a mean time of it is zero")]
     ZeroSpan,
+    /// Only what has not happened yet can be changed.
+    #[error("it is no TCP flow that has yet to start")]
+    UnderWay,
     /// Arrivals with nothing to choose from.
     #[error("there is no route or no controller to choose from")]
     NoChoice,

@@ -1,5 +1,7 @@
 //! A run: the clock, and whatever happens next.
 
+mod branch;
+
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::Endpoint;
 

@@ -4,12 +4,13 @@ use firstflight::{Bytes, Time};
 use firstflight_sim::LinkId;
 
 /// The queue of one bottleneck.
+#[derive(Clone, Debug)]
 pub(super) struct QueueWatch {
     pub(super) link: LinkId,
     /// When the flow begins.
     start: u64,
     /// Whether figures will be drawn.
-    full: bool,
+    pub(super) full: bool,
     /// What waits, since when: bytes and packets.
     now: (u64, Bytes, u32),
     /// The most packets that waited.
@@ -21,9 +22,9 @@ pub(super) struct QueueWatch {
 }
 
 impl QueueWatch {
-    pub(super) fn new(link: LinkId, start: u64, full: bool) -> Self {
+    pub(super) fn new(link: LinkId, start: u64) -> Self {
         let (now, series) = ((0, Bytes::ZERO, 0), Vec::new());
-        Self { link, start, full, now, peak: 0, packet_nanos: 0, series }
+        Self { link, start, full: false, now, peak: 0, packet_nanos: 0, series }
     }
 
     /// Since `at` this much waits.

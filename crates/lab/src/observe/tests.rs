@@ -25,7 +25,7 @@ fn sequence_numbers_unwrap_past_four_gigabytes() {
 }
 
 fn observer() -> Observer {
-    Observer::new(FlowId(0), vec![LinkId(0)], 100, 1000, true, None)
+    Observer::new(FlowId(0), Surroundings::new(&[LinkId(0)], at(100)), 1000, true, None)
 }
 
 fn snapshot(phase: Phase, cwnd: u64, ssthresh: Option<u64>, recovering: bool) -> Snapshot {

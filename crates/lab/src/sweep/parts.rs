@@ -5,8 +5,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
 
+use super::path_race::PathRace;
+use super::schedule::{Schedule, Task};
 use super::{PathFacts, Sweep, SweepError};
-use crate::race::PathRace;
 use crate::row::Row;
 use crate::run::RunError;
 
@@ -34,8 +35,8 @@ pub enum Stopped<E> {
 /// path, scheme and seed, whatever the threads did. `over` hears of each path that is over.
 ///
 /// Every run is taken by whichever thread is free next, in order, so that no thread waits for another's long runs and at
-/// most a part or so a thread is under way. Threads share the number of the next run and, once a run, the path's slot.
-/// After an interrupt the parts that were under way are dropped.
+/// most a part or so a thread is under way. So is every warm-up, once no runs are left of those that were made. Threads
+/// share the [`Schedule`] and, once a run, the path's slot. After an interrupt the parts that were under way are dropped.
 ///
 /// # Errors
 /// The first thing that went wrong; parts that were put before stay.
@@ -65,7 +66,7 @@ pub fn race_parts<E: Send>(
         parts,
         paths: &paths,
         left: &left,
-        next: AtomicUsize::new(0),
+        schedule: Schedule::new(paths.len() * sweep.runs as usize, sweep.choices.len()),
         stop: AtomicBool::new(false),
         interrupted,
         over,
@@ -95,6 +96,13 @@ struct Path {
     rows: Mutex<Vec<SweptRow>>,
 }
 
+impl Path {
+    /// A run over it that could not be made.
+    fn fault<E>(&self, error: &RunError) -> Stopped<E> {
+        Stopped::Path(SweepError { path: self.index, message: error.to_string() })
+    }
+}
+
 struct Work<'a, E> {
     sweep: &'a Sweep,
     parts: &'a [u64],
@@ -102,8 +110,8 @@ struct Work<'a, E> {
     paths: &'a [Path],
     /// Paths of each part that are not over.
     left: &'a [AtomicUsize],
-    /// The next run to take, counted over all paths.
-    next: AtomicUsize,
+    /// Of heats, counted over all paths, and the schemes in them.
+    schedule: Schedule,
     stop: AtomicBool,
     interrupted: &'a (dyn Fn() -> bool + Sync),
     over: &'a (dyn Fn() + Sync),
@@ -115,28 +123,40 @@ impl<E> Work<'_, E> {
         self.stop.load(Ordering::Relaxed) || (self.interrupted)()
     }
 
-    /// Takes runs until there are none.
+    /// Takes what is to be done until nothing is.
     fn go(&self) -> Result<(), Stopped<E>> {
-        let runs = self.sweep.choices.len() * self.sweep.runs as usize;
-        while !self.stopped() {
-            let next = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = self.paths.get(next / runs) else { break };
-            let begin = || {
-                self.sweep.scenario(path.index).map(|scenario| PathRace::new(scenario, &self.sweep.choices))
-            };
-            let race = match path.race.get_or_init(begin) {
-                Ok(race) => race,
-                Err(error) => return Err(Stopped::Path(error.clone())),
-            };
-            match race.run(next % runs, &|| self.stopped()) {
-                Ok(None) | Err(RunError::Interrupted) => {}
-                Ok(Some(rows)) => self.finish(path, race, rows)?,
-                Err(error) => {
-                    return Err(Stopped::Path(SweepError { path: path.index, message: error.to_string() }));
+        let runs = self.sweep.runs as usize;
+        while let Some(task) = self.schedule.take(&|| self.stopped()) {
+            match task {
+                Task::WarmUp { heat } => {
+                    let race = self.race(heat / runs);
+                    let made = race.map(|(path, race)| (path, race.warm_up(heat % runs, &|| self.stopped())));
+                    self.schedule.warmed_up(heat);
+                    match made? {
+                        (_, Ok(()) | Err(RunError::Interrupted)) => {}
+                        (path, Err(error)) => return Err(path.fault(&error)),
+                    }
+                }
+                Task::Run { heat, scheme } => {
+                    let (path, race) = self.race(heat / runs)?;
+                    match race.run(heat % runs, scheme, &|| self.stopped()) {
+                        Ok(None) | Err(RunError::Interrupted) => {}
+                        Ok(Some(rows)) => self.finish(path, race, rows)?,
+                        Err(error) => return Err(path.fault(&error)),
+                    }
                 }
             }
         }
         Ok(())
+    }
+
+    /// A path and its race, which begins when it is first asked for.
+    fn race(&self, path: usize) -> Result<(&Path, &PathRace), Stopped<E>> {
+        let path = &self.paths[path];
+        let begin =
+            || self.sweep.scenario(path.index).map(|scenario| PathRace::new(scenario, &self.sweep.choices));
+        let race = path.race.get_or_init(begin).as_ref();
+        race.map(|race| (path, race)).map_err(|error| Stopped::Path(error.clone()))
     }
 
     /// A path is over; so may its part be.

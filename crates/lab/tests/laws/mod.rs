@@ -8,7 +8,11 @@ mod witness;
 
 use std::sync::{Arc, Mutex};
 
-use firstflight_lab::{Goal, How, Recording, Row, Scenario, SchemeChoice, Tap, parse_choices, race};
+use firstflight_lab::words::Cross;
+use firstflight_lab::{
+    Goal, How, Recording, Row, Scenario, SchemeChoice, Tap, add_harm, parse_choices, race, row, run,
+    run_without,
+};
 
 use witness::{Seen, Witness};
 
@@ -78,6 +82,27 @@ pub(crate) fn watched(
         Ok(Watched { label, row, recording, seen })
     };
     results.into_iter().map(watch).collect()
+}
+
+/// Runs a scheme from the beginning, with nobody else to share anything with.
+///
+/// # Errors
+/// A run that could not be made.
+#[allow(dead_code, reason = "not every test that includes this compares")]
+pub(crate) fn from_the_beginning(path: &Scenario, choice: &SchemeChoice) -> Result<Watched, String> {
+    let seen = Arc::new(Mutex::new(Seen::new(path)));
+    let tap = Box::new(Witness(Arc::clone(&seen)));
+    let outcome =
+        run(path, choice, path.seed, true, Some(tap), &|| false).map_err(|error| error.to_string())?;
+    let mut row = row(path, choice, path.seed, &outcome.evidence);
+    let recording = outcome.evidence.recording;
+    if path.cross != Cross::None {
+        let end = recording.ended_at;
+        let without = run_without(path, path.seed, &[end], &|| false).map_err(|error| error.to_string())?;
+        add_harm(&mut row, outcome.cross, without[0], end - recording.syn_at);
+    }
+    let seen = seen.lock().expect("no panic").clone();
+    Ok(Watched { label: choice.name().to_owned(), row, recording, seen })
 }
 
 impl Watched {
