@@ -3,7 +3,8 @@
 //! 1. [`Options`] are set one by one, from the command line or a scenario file ([`parse_file`]), and
 //!    [`Scenario::resolve`] fills in the defaults; [`parse_choices`] reads the list of schemes.
 //! 2. [`race`] runs every scheme with every seed, in parallel. One run is the simulator with an observer, which
-//!    leaves [`Evidence`]; a run of the same seed without the flow shows what it did to others.
+//!    leaves [`Evidence`]; a run of the same seed without the flow shows what it did to others. What happens before the
+//!    flow begins is simulated once for all of a seed.
 //! 3. [`metrics`], [`scorecard`] and [`ideal`] turn evidence into a [`Row`], each number by one definition.
 //! 4. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict`] sums them up.
 //!
