@@ -1,6 +1,7 @@
 //! The controller: composes a start-up scheme, a restart policy and an avoidance law, and owns once what all of
 //! them need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
 
+use crate::large::Large;
 use crate::seam::{
     Ack, Advice, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step,
 };
@@ -51,6 +52,8 @@ pub enum Note {
 /// goes on.
 const NOTES: usize = 4;
 
+type Notes = [Option<Note>; NOTES];
+
 /// The state that governs a connection: what must fit a socket's private area.
 #[derive(Clone, Debug)]
 struct State<S, R, A> {
@@ -80,12 +83,14 @@ struct State<S, R, A> {
 #[derive(Clone, Debug)]
 pub struct Controller<S, R, A> {
     state: State<S, R, A>,
-    undo: Option<State<S, R, A>>,
+    /// The state before the last reduction.
+    undo: Option<Large<State<S, R, A>>>,
     /// Whether a start-up ended since the copy for undo was made.
     exited_since: bool,
     /// Whether the host says what of an ACK may widen the window.
     host_judges: bool,
-    notes: [Option<Note>; NOTES],
+    /// Notes not yet taken, the oldest first.
+    notes: Option<Large<Notes>>,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
@@ -105,7 +110,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             episode: false,
             interrupted: false,
         };
-        Self { state, undo: None, exited_since: false, host_judges: false, notes: [None; NOTES] }
+        Self { state, undo: None, exited_since: false, host_judges: false, notes: None }
     }
 
     /// The host itself looks at whether the window was the limit, and says by [`Ack::advanced`] what may widen it.
@@ -131,10 +136,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     /// The oldest note not yet taken.
     pub fn take_note(&mut self) -> Option<Note> {
-        let first = self.notes[0]?;
-        self.notes.rotate_left(1);
-        self.notes[NOTES - 1] = None;
-        Some(first)
+        let notes: &mut Notes = self.notes.as_mut()?;
+        let first = notes[0].take();
+        notes.rotate_left(1);
+        if notes[0].is_none() {
+            self.notes = None;
+        }
+        first
+    }
+
+    /// The last reduction was right: no [`Event::SpuriousLoss`] will come of it, and the copy for undo is not kept.
+    pub fn forget_undo(&mut self) {
+        self.undo = None;
     }
 
     /// Tells the phase's owner what happened.
@@ -292,8 +305,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn spurious(&mut self, path: &Path) {
-        let Some(before) = self.undo.take() else { return };
-        self.state = before;
+        let Some(mut before) = self.undo.take() else { return };
+        core::mem::swap(&mut self.state, &mut before);
         self.state.start_round(path);
         self.note(Note::Undone { exit: self.exited_since });
         self.forward(&Event::SpuriousLoss, path);
@@ -301,7 +314,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     /// Keeps a copy for undo, then marks the reduction.
     fn reduce(&mut self, path: &Path, mark: impl FnOnce(&mut State<S, R, A>)) {
-        self.undo = Some(self.state.clone());
+        self.undo = Some(Large::<State<S, R, A>>::from(self.state.clone()));
         self.exited_since = false;
         mark(&mut self.state);
         self.note(Note::Reduced { from: self.plan(path).window });
@@ -398,8 +411,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn note(&mut self, note: Note) {
-        debug_assert!(self.notes[NOTES - 1].is_none(), "one event makes at most {NOTES} notes");
-        if let Some(free) = self.notes.iter_mut().find(|slot| slot.is_none()) {
+        let notes: &mut Notes = self.notes.get_or_insert_with(|| Large::<Notes>::from([None; NOTES]));
+        debug_assert!(notes[NOTES - 1].is_none(), "one event makes at most {NOTES} notes");
+        if let Some(free) = notes.iter_mut().find(|slot| slot.is_none()) {
             *free = Some(note);
         }
     }

@@ -12,14 +12,19 @@
 //! 4. let a [`Pacer`] say when the next packet may leave.
 //!
 //! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts
-//! that keep traces, and keeps what is large in boxes where a scheme is chosen by name ([`registry`]).
+//! that keep traces, and keeps in boxes what is large where a scheme is chosen by name ([`registry`]), and what a
+//! [`Controller`] has now and then: the copy for undo, and notes that nobody has taken.
 #![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
 
 pub mod avoidance;
 mod compact;
 mod controller;
 mod eligible_rate;
 mod evidence;
+mod large;
 mod micros;
 mod pacer;
 mod rate_code;

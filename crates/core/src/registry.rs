@@ -7,11 +7,9 @@
 mod needs;
 mod parameter;
 
+pub use crate::large::Large;
 pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
-
-#[cfg(feature = "alloc")]
-extern crate alloc;
 
 use crate::avoidance::{self, BbrCruise, Cubic, CubicLinux, Reno, RenoAcks, Vegas, Westwood};
 use crate::controller::Controller;
@@ -24,14 +22,6 @@ use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
 
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
-
-/// What is several times as large as most is kept elsewhere where that is possible: a choice takes the room of its
-/// largest member, and a host may have a hundred thousand connections.
-#[cfg(feature = "alloc")]
-pub type Large<T> = alloc::boxed::Box<T>;
-/// Without an allocator it is kept in place.
-#[cfg(not(feature = "alloc"))]
-pub type Large<T> = T;
 
 /// A member of ordinary size is kept in place.
 type Small<T> = T;
@@ -137,7 +127,7 @@ pub enum AnyScheme {
     /// One that is not built around another.
     Plain(AnyPlain),
     /// [`QuickStart`] around one.
-    QuickStart(QuickStart<AnyPlain>),
+    QuickStart(Large<QuickStart<AnyPlain>>),
 }
 
 impl Startup for AnyScheme {
@@ -185,7 +175,7 @@ where
 any_startup! {
     /// Any restart policy.
     AnyRestart {
-        Rfc5681: Small, Ssr: Small, Nssr: Small, Rbp: Small, Cwv: Small, QuickStartAgain: Small,
+        Rfc5681: Small, Ssr: Small, Nssr: Small, Rbp: Large, Cwv: Large, QuickStartAgain: Large,
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a controller was told and what it then wanted, kept: a trace that any habitat can replay.
 
-extern crate alloc;
-
 use alloc::vec::Vec;
 
 use crate::controller::{Controller, Note};

@@ -33,8 +33,8 @@ pub(crate) struct TcpFlow<S, R, A> {
     id: FlowId,
     application: Application,
     opened: bool,
-    rounds: Option<Progress>,
-    writing: Option<Writing>,
+    rounds: Option<Box<Progress>>,
+    writing: Option<Box<Writing>>,
     /// All that the client will write, if there is an end to it.
     whole: Option<u64>,
     /// Bytes in order at the server.
@@ -57,7 +57,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             application: spec.application,
             opened: false,
             rounds: match spec.application {
-                Application::Rounds(rounds) => Some(Progress::new(rounds, id, seed)),
+                Application::Rounds(rounds) => Some(Box::new(Progress::new(rounds, id, seed))),
                 Application::Bulk | Application::Sized(_) | Application::Writes(_) => None,
             },
             writing: None,
@@ -150,7 +150,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                     rounds.start(now);
                 }
             }
-            Application::Writes(writes) => self.writing = Some(Writing::new(writes, now)),
+            Application::Writes(writes) => self.writing = Some(Box::new(Writing::new(writes, now))),
         }
     }
 
@@ -168,7 +168,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
     /// When the client's application acts next.
     fn next_act(&self) -> Option<Time> {
-        let (rounds, writing) = (self.rounds.as_ref(), self.writing.as_ref());
+        let (rounds, writing) = (self.rounds.as_deref(), self.writing.as_deref());
         rounds.and_then(Progress::next).or_else(|| writing.and_then(Writing::next))
     }
 

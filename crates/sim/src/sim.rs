@@ -36,8 +36,8 @@ pub struct Sim<S, R, A, W> {
 #[derive(Clone, Debug)]
 enum Hosts<S, R, A> {
     Tcp(Box<TcpFlow<S, R, A>>),
-    Cbr(Cbr),
-    OnOff(OnOff),
+    Cbr(Box<Cbr>),
+    OnOff(Box<OnOff>),
     /// It came up in the run and has closed at both ends.
     Gone,
 }
@@ -248,11 +248,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
             Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed))), Some(start)),
             Traffic::Cbr(spec) => {
                 let (source, first) = Cbr::new(id, *spec, start, seed);
-                (Self::Cbr(source), first)
+                (Self::Cbr(Box::new(source)), first)
             }
             Traffic::OnOff(spec) => {
                 let (source, first) = OnOff::new(id, *spec, start, seed);
-                (Self::OnOff(source), first)
+                (Self::OnOff(Box::new(source)), first)
             }
         };
         if let Some(first) = first.filter(|_| !flow.muted) {

@@ -1,5 +1,7 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
+use std::collections::VecDeque;
+
 use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time, Told};
 
 use crate::config::Config;
@@ -180,7 +182,16 @@ pub struct Endpoint<S, R, A> {
     reset_due: bool,
     all_acknowledged: bool,
     closed: bool,
-    own: std::collections::VecDeque<Happening>,
+    own: VecDeque<Happening>,
+}
+
+/// The oldest happening. Seldom does anything happen, and flows are many: no room is kept for it.
+pub(crate) fn take_first(happenings: &mut VecDeque<Happening>) -> Option<Happening> {
+    let first = happenings.pop_front()?;
+    if happenings.is_empty() {
+        happenings.shrink_to_fit();
+    }
+    Some(first)
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
@@ -209,7 +220,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             closed_first: false,
             reset_due: false,
             closed: false,
-            own: std::collections::VecDeque::new(),
+            own: VecDeque::new(),
         }
     }
 
@@ -429,7 +440,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The oldest happening not yet taken.
     pub fn poll_happening(&mut self) -> Option<Happening> {
-        self.sender.take_happening().or_else(|| self.own.pop_front())
+        self.sender.take_happening().or_else(|| take_first(&mut self.own))
     }
 
     /// Keeps what the controller is told from now on, for [`Endpoint::poll_told`]. Whoever asks for it must take it,

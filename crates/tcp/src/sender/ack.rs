@@ -10,6 +10,8 @@ use crate::config::Recovery;
 /// Room that is kept from one ACK to the next, in packets: one that acknowledges a great window at once leaves no more
 /// behind.
 const MOST_KEPT: usize = 16;
+/// The same for what is listed only while something is repaired.
+const FEW_KEPT: usize = 4;
 
 /// An acknowledgement in stream offsets.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +96,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.answer_probe(now, input);
         self.duplicates_reported += u64::from(input.dsack.is_some());
+        let settled = self.forget_old_undo();
         self.undo_if_spurious(now, input, &progress);
         // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
         // echo is of a new mark.
@@ -123,6 +126,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.restart_persist(now);
         }
         self.put_lists_away();
+        if settled {
+            self.give_room_back();
+        }
         true
     }
 
@@ -153,12 +159,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
     /// an empty list gives back all.
     pub(super) fn put_lists_away(&mut self) {
-        self.arrivals.clear();
-        self.arrivals.shrink_to(MOST_KEPT);
         self.delivered.clear();
         self.delivered.shrink_to(MOST_KEPT);
+        self.arrivals.clear();
+        self.arrivals.shrink_to(FEW_KEPT);
         self.lost.clear();
-        self.lost.shrink_to(MOST_KEPT);
+        self.lost.shrink_to(FEW_KEPT);
+    }
+
+    /// A repair is over and will not be undone: what only it needed is given back, for most flows of many are between two
+    /// of them.
+    fn give_room_back(&mut self) {
+        if matches!(self.mode, Mode::Open) {
+            self.controller.forget_undo();
+            self.arrivals = Vec::new();
+            self.lost = Vec::new();
+            self.board.shrink();
+        }
     }
 
     /// Marks what the ACK acknowledges and makes the samples.

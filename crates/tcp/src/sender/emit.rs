@@ -3,7 +3,7 @@
 
 use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
-use super::offload::{Limit, Queue, Situation};
+use super::offload::{Limit, Situation};
 use super::recovery::{Budget, Mode, Undo};
 use super::scoreboard::{Range, Transmission};
 use super::{Probe, Sender};
@@ -55,7 +55,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.rto_at = Some(now + self.rtt.rto());
             return Some(outgoing);
         }
-        if self.queue.as_mut().is_some_and(Queue::take_wake)
+        if self.queue.as_mut().is_some_and(|queue| queue.take_wake())
             && let Some((len, fin)) = self.next_new(now, true)
         {
             return Some(self.send(now, Next::New { len, fin }));

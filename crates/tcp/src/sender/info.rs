@@ -57,12 +57,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether more of the burst follows what was sent last.
     pub(crate) fn is_in_burst(&self) -> bool {
-        self.queue.as_ref().is_some_and(super::offload::Queue::is_in_burst)
+        self.queue.as_ref().is_some_and(|queue| queue.is_in_burst())
     }
 
     /// Stream bytes written that found no room.
     pub(crate) fn untaken(&self) -> u64 {
-        self.queue.as_ref().map_or(0, super::offload::Queue::untaken)
+        self.queue.as_ref().map_or(0, |queue| queue.untaken())
     }
 
     /// Gives up what found no room; how much it was.

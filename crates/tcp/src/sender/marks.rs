@@ -20,7 +20,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             let prior = self.plan.window;
             self.tell(now, &Event::Marked);
             self.reducing_for_marks = true;
-            self.reduction = self.rules.as_linux.then(|| Prr::begin_as_linux(prior));
+            self.reduction = self.rules.as_linux.then(|| Box::new(Prr::begin_as_linux(prior)));
         }
     }
 

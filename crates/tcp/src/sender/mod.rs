@@ -32,7 +32,7 @@ use firstflight::{
 };
 
 use crate::config::{Config, Recovery};
-use crate::endpoint::Happening;
+use crate::endpoint::{Happening, take_first};
 use patience::Patience;
 use prr::Prr;
 use quick_start::Approved;
@@ -66,7 +66,7 @@ pub(crate) struct Sender<S, R, A> {
     expected_acks: u64,
     usage: Usage,
     /// A mark reduced the window, and PRR steers to it.
-    reduction: Option<Prr>,
+    reduction: Option<Box<Prr>>,
 
     mss: Bytes,
     wire: Bytes,
@@ -119,7 +119,7 @@ pub(crate) struct Sender<S, R, A> {
     established: bool,
     approved: Approved,
     /// Where what was written is cut as for segmentation offload.
-    queue: Option<offload::Queue>,
+    queue: Option<Box<offload::Queue>>,
 
     happenings: VecDeque<Happening>,
     /// What the controller was told and nobody has taken yet; `None` unless a trace is wanted.
@@ -202,7 +202,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             new_first: false,
             established: false,
             approved: Approved::default(),
-            queue: config.offload.map(offload::Queue::new),
+            queue: config.offload.map(|offload| Box::new(offload::Queue::new(offload))),
             happenings: VecDeque::new(),
             told: None,
             arrivals: Vec::new(),
@@ -312,19 +312,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(crate) fn take_happening(&mut self) -> Option<Happening> {
-        let first = self.happenings.pop_front();
-        // Seldom does anything happen, and flows are many: no room is kept for it.
-        if first.is_some() && self.happenings.is_empty() {
-            self.happenings.shrink_to_fit();
-        }
-        first
+        take_first(&mut self.happenings)
     }
 
     /// The window that governs sending now, limited transmit aside.
     pub(crate) fn window(&self) -> Bytes {
         match &self.mode {
             Mode::Open if self.reducing_for_marks => {
-                self.reduction.map_or(self.plan.window, |reduction| reduction.window())
+                self.reduction.as_ref().map_or(self.plan.window, |reduction| reduction.window())
             }
             Mode::Open | Mode::Loss { .. } => self.plan.window,
             Mode::Recovery(episode) => match episode.budget {

@@ -16,7 +16,7 @@ const MAX_RTO: Span = Span::from_secs(60);
 const MAX_RTO_OF_LINUX: Span = Span::from_secs(120);
 
 /// Smoothed round-trip time, its variation, and the timeout made of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     rttvar: Span,
@@ -25,7 +25,7 @@ pub(crate) struct RttEstimator {
     min_rto: Span,
     base: Span,
     backoff: u32,
-    linux: Option<LinuxEstimator>,
+    linux: Option<Box<LinuxEstimator>>,
     /// The base doubled as often as that.
     rto: Span,
 }
@@ -47,7 +47,7 @@ impl RttEstimator {
 
     /// One that estimates as Linux does.
     pub(crate) fn as_linux() -> Self {
-        Self { linux: Some(LinuxEstimator::default()), ..Self::new(Span::ZERO) }
+        Self { linux: Some(Box::default()), ..Self::new(Span::ZERO) }
     }
 
     /// A sample for the estimate, of the oldest segment that an ACK acknowledges, and the newest one's round trip, which

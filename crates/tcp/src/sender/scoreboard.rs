@@ -231,6 +231,14 @@ impl Scoreboard {
         self.records.front().is_some_and(|head| head.fate == Fate::Sacked)
     }
 
+    /// Gives back room that what is outstanding does not need: the rings grew with a window that was reduced since.
+    pub(crate) fn shrink(&mut self) {
+        let enough = self.records.len() + self.records.len() / 2;
+        self.records.shrink_to(enough);
+        self.order.shrink_to(enough);
+        self.again.shrink_to_fit();
+    }
+
     fn end_index(&self) -> u64 {
         self.base + self.records.len() as u64
     }

@@ -8,11 +8,14 @@ use super::recovery::{Mode, Undo};
 use crate::endpoint::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// What could tell that a reduction was for nothing is too old for it. Says whether something was watched for.
+    pub(super) fn forget_old_undo(&mut self) -> bool {
+        let old = matches!(self.mode, Mode::Open) && self.una > self.undo.until;
+        old && core::mem::take(&mut self.undo).armed
+    }
+
     /// Whether the reduction answered a loss that did not happen.
     pub(super) fn undo_if_spurious(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
-        if matches!(self.mode, Mode::Open) && self.una > self.undo.until {
-            self.undo = Undo::default();
-        }
         if let Some((start, end)) = input.dsack
             && self.undo.covers(start, end)
         {

@@ -67,6 +67,32 @@ fn a_packet_that_the_network_duplicated_undoes_no_reduction_of_long_ago() {
 }
 
 #[test]
+fn room_that_a_repair_needed_is_given_back_once_it_cannot_be_undone() {
+    let mut line = line(&Config { receive_buffer: 4_000_000, ..config() });
+    line.client.open(line.now);
+    line.client.write(1_500_000);
+    let mut repeated = std::collections::BTreeSet::new();
+    let mut most = 0;
+    for step in 1..500 {
+        line.run(millis(step * 10), |_, client, segment| {
+            let hole = client && segment.len > 0 && segment.seq > 400_000 && segment.seq / 1_000 % 8 == 0;
+            if hole && repeated.insert(segment.seq) { Verdict::Drop } else { Verdict::Pass }
+        });
+        most = most.max(line.client.memory());
+    }
+    assert!(most > 30_000, "some hundred segments were out at once: {most}");
+    assert!(line.client.stats().retransmissions > 50);
+    let before = line.client.memory();
+    line.client.write(5_000);
+    line.run(millis(6_000), pass);
+    let after = line.client.memory();
+    assert!(
+        after <= 2_000,
+        "{most} at most, {before} and {after} bytes at rest before and after the last ACKs"
+    );
+}
+
+#[test]
 fn an_ack_that_a_repaired_hole_set_free_measures_no_round_trip() {
     for recovery in [Recovery::NewReno, Recovery::NewRenoSteady, Recovery::Reno, Recovery::Vegas] {
         let mut line = line(&Config { recovery, sack: false, ..config() });

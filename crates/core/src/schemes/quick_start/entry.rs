@@ -3,7 +3,8 @@
 use super::{QuickStart, QuickStartConfig};
 use crate::rate_code::RateCode;
 use crate::registry::{
-    Ability, AnyPlain, AnyScheme, Kind, Needs, PLAIN, Parameter, RestartEntry, SchemeEntry, Settings, Value,
+    Ability, AnyPlain, AnyScheme, Kind, Large, Needs, PLAIN, Parameter, RestartEntry, SchemeEntry, Settings,
+    Value,
 };
 use crate::restart::Rfc5681;
 use crate::schemes::{Initial, SlowStart};
@@ -91,7 +92,9 @@ pub(crate) const QUICK_START: SchemeEntry = SchemeEntry {
         SMALL,
     ],
     needs: NEEDS,
-    make: |initial, settings| AnyScheme::QuickStart(from_settings(initial, settings)),
+    make: |initial, settings| {
+        AnyScheme::QuickStart(Large::<QuickStart<AnyPlain>>::from(from_settings(initial, settings)))
+    },
 };
 
 /// The same after an idle time, as a restart policy: slow start from the restart window, whose first packet asks.
