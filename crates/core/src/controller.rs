@@ -154,7 +154,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     pub fn on(&mut self, event: &Event<'_>, path: &Path) {
         match *event {
             Event::Begin(origin) => self.begin(origin, path),
-            Event::Acked(ack) => self.acked(ack, path),
+            Event::Acked(_) => self.on_own(&mut { *event }, path),
             Event::Lost(loss) => self.lost(loss, path),
             Event::Marked => self.marked(path),
             Event::TimedOut { repeated } => self.timed_out(repeated, path),
@@ -170,6 +170,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             | Event::TrainCut(_)
             | Event::Woken
             | Event::MssChanged => self.forward(event, path),
+        }
+    }
+
+    /// The same for a host that needs the event no more: what the controller fills in is written there.
+    #[inline]
+    pub fn on_own(&mut self, event: &mut Event<'_>, path: &Path) {
+        if let Event::Acked(ack) = event {
+            self.judge(ack, path);
+            self.forward(event, path);
+        } else {
+            self.on(event, path);
         }
     }
 
@@ -254,7 +265,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    fn acked(&mut self, mut ack: Ack<'_>, path: &Path) {
+    /// Says of an ACK what the controller knows.
+    fn judge(&mut self, ack: &mut Ack<'_>, path: &Path) {
         self.state.episode &= path.recovering;
         let limited = self.host_judges || self.state.window_was_the_limit(path);
         ack.growth = if path.recovering || !limited { Bytes::ZERO } else { ack.advanced };
@@ -264,7 +276,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             ack.round_sent = self.state.sent_in_round(path);
             self.state.start_round(path);
         }
-        self.forward(&Event::Acked(ack), path);
     }
 
     fn lost(&mut self, mut loss: Loss<'_>, path: &Path) {

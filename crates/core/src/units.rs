@@ -258,7 +258,11 @@ impl Bytes {
         if span.is_zero() {
             return None;
         }
-        Some(Rate::from_wide(u128::from(self.value()) * 8_000_000_000 / u128::from(span.value())))
+        // Most products fit 64 bits, whose division is one instruction.
+        Some(match self.value().checked_mul(8_000_000_000) {
+            Some(bits) => Rate::raw(bits / span.value().max(1)),
+            None => Rate::from_wide(u128::from(self.value()) * 8_000_000_000 / u128::from(span.value())),
+        })
     }
 }
 

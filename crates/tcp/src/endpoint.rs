@@ -8,13 +8,14 @@ use crate::config::Config;
 use crate::quick_start::Negotiation;
 use crate::receiver::Receiver;
 use crate::segment::Segment;
-use crate::sender::Sender;
+use crate::sender::{Sender, Turn};
 
 use self::handshake::Handshake;
 
 mod exchange;
 mod handshake;
 mod info;
+mod predicted;
 mod quick_start;
 
 pub use info::{Info, Standing, Trouble};
@@ -149,6 +150,8 @@ struct Options {
     timestamps: bool,
     scaling: bool,
     ecn: bool,
+    /// By how much the windows that we offer are shifted.
+    own_scale: u8,
 }
 
 /// The MSS that a peer is taken to have without the option (RFC 9293 section 3.7.1).
@@ -174,6 +177,9 @@ pub struct Endpoint<S, R, A> {
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
     quick_start: Negotiation,
+    /// Whether nothing but data and its acknowledgement is under way; see [`Endpoint::is_smooth`]. May be unset though it
+    /// is so.
+    smooth: bool,
     acks_sent: u64,
     probe_window: bool,
     /// Our FIN went first.
@@ -214,6 +220,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             largest_window: 0,
             challenged_at: None,
             quick_start: Negotiation::new(config.secret),
+            smooth: false,
             acks_sent: 0,
             probe_window: false,
             all_acknowledged: false,
@@ -310,6 +317,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Resets the connection: a RST is ready to transmit, and nothing after it.
     pub fn reset(&mut self) {
+        self.smooth = false;
         if matches!(self.state, State::SynReceived | State::Open) {
             self.reset_due = true;
         }
@@ -318,11 +326,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The application will write no more: a FIN follows the data.
     pub fn shut(&mut self) {
+        self.smooth = false;
         self.sender.shut();
     }
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if !self.smooth {
+            self.smooth = self.is_smooth();
+        }
+        if self.smooth && self.on_predicted_segment(now, segment) {
+            return;
+        }
+        self.smooth = false;
         if self.state == State::Open {
             self.on_established_segment(now, segment);
         } else {
@@ -344,6 +360,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The instant of [`Endpoint::next_timer`] has come. Early calls do nothing.
     pub fn on_timer(&mut self, now: Time) {
+        self.smooth = false;
         match self.state {
             State::Closed | State::Listening | State::Aborted => {}
             State::SynSent | State::SynReceived => {
@@ -372,18 +389,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// it is, or with anything, if none may leave.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
-        let rests = self.state == State::Open && !self.owes() && self.sender.rests();
-        if rests { None } else { self.next_transmit(now, place) }
-    }
-
-    /// Whether anything is to be sent but data.
-    #[inline]
-    fn owes(&self) -> bool {
-        self.receiver.ack_due()
-            | self.handshake.due
-            | self.handshake.window_due
-            | self.probe_window
-            | self.quick_start.owes_report()
+        if self.smooth {
+            match self.sender.take_turn() {
+                Turn::Full => return Some(self.full_segment(now, place)),
+                Turn::Nothing if !self.receiver.ack_due() => return None,
+                Turn::Nothing => {
+                    self.pure_ack(now, place);
+                    return Some(Departure { sent: None });
+                }
+                Turn::Unclear => self.smooth = false,
+            }
+        }
+        self.next_transmit(now, place)
     }
 
     fn next_transmit(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
@@ -486,12 +503,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     #[cfg(test)]
     pub(crate) fn expect_acks(&mut self, on: bool) {
+        self.smooth = false;
         self.sender.expect_acks(on);
     }
 
     #[cfg(test)]
-    pub(crate) fn expected_acks(&self) -> u64 {
-        self.sender.expected_acks()
+    pub(crate) fn sender(&self) -> &Sender<S, R, A> {
+        &self.sender
     }
 
     fn abort(&mut self) {

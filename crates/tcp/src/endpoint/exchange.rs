@@ -141,8 +141,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     pub(super) fn offered_window(&self, segment: &Segment) -> u64 {
-        let shift = if self.options.scaling { self.peer.scale } else { 0 };
-        u64::from(segment.window) << shift
+        u64::from(segment.window) << self.peer.scale
     }
 
     /// Says whether the acknowledgement was acceptable.
@@ -195,8 +194,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     pub(super) fn header(&mut self, now: Time, start: u64, place: &mut Segment) {
-        let shift = if self.options.scaling { self.own_scale() } else { 0 };
-        let window = self.receiver.window(shift);
+        let window = self.receiver.window(self.options.own_scale);
         self.last_ack_sent = self.receiver.next();
         let mut flags = Flags::ACK;
         if self.options.ecn && self.receiver.ece() {

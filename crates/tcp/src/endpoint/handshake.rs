@@ -94,18 +94,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Takes over what a SYN says.
     fn take_syn(&mut self, syn: &Segment) {
+        let scaling = self.config.window_scaling && syn.window_scale.is_some();
         self.peer = Peer {
             initial: syn.seq,
             mss: syn.mss.map_or(DEFAULT_MSS, NonZeroU16::get),
-            scale: syn.window_scale.unwrap_or(0).min(MAX_SCALE),
+            scale: if scaling { syn.window_scale.unwrap_or(0).min(MAX_SCALE) } else { 0 },
         };
         // RFC 3168 section 6.1.1: ECE and CWR on a SYN ask for ECN; ECE alone on a SYN-ACK agrees.
         let wants_ecn = syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != syn.flags.has(Flags::ACK);
         self.options = Options {
             sack: self.config.sack && syn.sack_permitted,
             timestamps: self.config.timestamps && syn.timestamps.is_some(),
-            scaling: self.config.window_scaling && syn.window_scale.is_some(),
+            scaling,
             ecn: self.config.ecn && wants_ecn,
+            own_scale: if scaling { self.own_scale() } else { 0 },
         };
         self.recent_timestamp = syn.timestamps.map_or(0, |timestamps| timestamps.value);
     }

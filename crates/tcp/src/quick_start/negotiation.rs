@@ -42,6 +42,11 @@ impl Negotiation {
         !self.barred && self.pending.is_none()
     }
 
+    /// Whether nothing is asked for, to be answered or to be reported.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pending.is_none() && self.unreported.is_none() && self.response.is_none()
+    }
+
     /// Whether a request is on its way.
     pub(crate) fn waits(&self) -> bool {
         self.pending.is_some()

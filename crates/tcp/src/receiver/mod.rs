@@ -137,23 +137,24 @@ impl Receiver {
         self.fin_at.is_some_and(|at| self.next > at)
     }
 
-    /// A segment with data or a FIN arrived.
-    pub(crate) fn on_data(&mut self, now: Time, segment: &Incoming) {
-        let end = segment.start + segment.len;
-        let plain = !(segment.fin | segment.ce | segment.cwr | self.echo) && self.fin_at.is_none();
-        if plain && segment.start == self.next && end <= self.edge && self.queue.is_empty() {
-            self.next = end;
-            if !self.reads_at_once {
-                self.unread += segment.len;
-            }
-            self.acknowledge_in_order(now, segment, false);
-        } else {
-            self.on_other_data(now, segment);
+    /// The next `len` bytes arrived, with nothing else to say; says whether they could be taken in right away, else
+    /// nothing was done.
+    #[inline]
+    pub(crate) fn on_next(&mut self, now: Time, len: u64) -> bool {
+        let end = self.next + len;
+        if end > self.edge || self.fin_at.is_some() || self.echo || !self.queue.is_empty() {
+            return false;
         }
+        self.next = end;
+        if !self.reads_at_once {
+            self.unread += len;
+        }
+        self.acknowledge_in_order(now, len, false, false, false);
+        true
     }
 
-    /// Data out of order, repeated, beyond the window, with a mark or a FIN, or behind a hole.
-    fn on_other_data(&mut self, now: Time, segment: &Incoming) {
+    /// A segment with data or a FIN arrived.
+    pub(crate) fn on_data(&mut self, now: Time, segment: &Incoming) {
         if segment.cwr {
             self.echo = false;
         }
@@ -195,7 +196,7 @@ impl Receiver {
         if !self.reads_at_once {
             self.unread += self.received() - before;
         }
-        self.acknowledge_in_order(now, segment, had_hole);
+        self.acknowledge_in_order(now, segment.len, segment.fin, segment.closing, had_hole);
     }
 
     fn out_of_order(&mut self, start: u64, end: u64) {
@@ -215,10 +216,11 @@ impl Receiver {
         self.dsack = self.queue.insert(start, end);
     }
 
-    fn acknowledge_in_order(&mut self, now: Time, segment: &Incoming, had_hole: bool) {
+    #[inline]
+    fn acknowledge_in_order(&mut self, now: Time, len: u64, fin: bool, closing: bool, had_hole: bool) {
         // A peer's full segments may be smaller than ours, for its options' sake: the largest seen counts as full.
-        self.largest = self.largest.max(segment.len).min(self.mss);
-        self.unacknowledged += segment.len;
+        self.largest = self.largest.max(len).min(self.mss);
+        self.unacknowledged += len;
         let quick = match self.policy {
             AckPolicy::Every => true,
             AckPolicy::Linux => {
@@ -231,10 +233,10 @@ impl Receiver {
         // RFC 3168 section 6.1.3 wants marks echoed without delay; a FIN closes at once.
         // Linux answers the FIN that closes an open connection as it answers data, since the application will (it "enters
         // pingpong mode"): after its delay, which is none before any data came.
-        let lazy = self.policy == AckPolicy::Linux && segment.fin && !segment.closing;
-        let urgent = had_hole || segment.fin && !lazy || self.echo != self.ece_last;
+        let lazy = self.policy == AckPolicy::Linux && fin && !closing;
+        let urgent = had_hole || fin && !lazy || self.echo != self.ece_last;
         let two_segments = self.unacknowledged >= 2 * self.largest.max(1);
-        if quick && !lazy || urgent || two_segments && !(lazy && segment.len == 0) {
+        if quick && !lazy || urgent || two_segments && !(lazy && len == 0) {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Later;

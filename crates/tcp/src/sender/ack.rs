@@ -9,7 +9,7 @@ use crate::config::Recovery;
 
 /// Room that is kept from one ACK to the next, in packets: one that acknowledges a great window at once leaves no more
 /// behind.
-const MOST_KEPT: usize = 16;
+pub(super) const MOST_KEPT: usize = 16;
 /// The same for what is listed only while something is repaired.
 const FEW_KEPT: usize = 4;
 
@@ -55,13 +55,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if let Some(queue) = &mut self.queue {
             queue.release();
         }
-        if self.is_no_news(input) {
-            self.unanswered_probes = 0;
-            self.delivery_rate = None;
-            return true;
-        }
         if self.is_expected(input) {
-            self.on_expected_ack(now, input);
+            self.on_expected_ack(now, input.ack, input.window);
             return true;
         }
         self.count_in_recovery(1);

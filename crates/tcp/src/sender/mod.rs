@@ -45,6 +45,7 @@ use usage::Usage;
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
+pub(crate) use expected::Turn;
 pub use offload::Offload;
 
 /// The sending half of an endpoint.
@@ -411,6 +412,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// Takes over the plan after a call.
+    #[inline]
     fn adopt(&mut self, path: &Path, call: impl FnOnce() -> Call) {
         self.plan = self.controller.plan(path);
         if self.rules.as_linux && matches!(self.plan.pacing, Pacing::Rate { .. }) {
@@ -419,15 +421,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.pacer.adopt(&self.plan);
         }
+        if self.told.is_some() {
+            self.keep(path, call());
+        } else {
+            while let Some(note) = self.controller.take_note() {
+                self.happenings.push_back(Happening::Control(note));
+            }
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, path: &Path, call: Call) {
         let mut notes = Vec::new();
         while let Some(note) = self.controller.take_note() {
             self.happenings.push_back(Happening::Control(note));
-            if self.told.is_some() {
-                notes.push(note);
-            }
+            notes.push(note);
         }
         if let Some(told) = &mut self.told {
-            told.push_back(Told { call: call(), path: *path, plan: self.plan, notes });
+            told.push_back(Told { call, path: *path, plan: self.plan, notes });
         }
     }
 }

@@ -74,24 +74,27 @@ impl RttEstimator {
                 rtt
             }
             Some(srtt) => {
-                let error = if srtt > rtt { srtt - rtt } else { rtt - srtt };
-                self.rttvar = self.rttvar.scale(3, 4) + error / 4;
-                srtt.scale(7, 8) + rtt / 8
+                let error = srtt.nanos().abs_diff(rtt.nanos());
+                self.rttvar = Span::from_nanos(without_part(self.rttvar.nanos(), 2) + error / 4);
+                Span::from_nanos(without_part(srtt.nanos(), 3) + rtt.nanos() / 8)
             }
         };
         self.srtt = Some(srtt);
         // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
         // round trip itself. RFC 6298 section 2.3 puts the clock's granularity under the variation for that; like
         // Linux we put the least timeout there, up to its 200 ms.
-        let variation = (self.rttvar * 4).max(self.min_rto.min(LEAST_VARIATION));
+        let variation =
+            (self.rttvar + self.rttvar + self.rttvar + self.rttvar).max(self.min_rto.min(LEAST_VARIATION));
         self.base = (srtt + variation).max(self.min_rto);
         self.set_backoff(0);
     }
 
+    #[inline]
     fn set_backoff(&mut self, times: u32) {
         self.backoff = times;
         let most = if self.linux.is_some() { MAX_RTO_OF_LINUX } else { MAX_RTO.max(self.min_rto) };
-        self.rto = (self.base * (1 << times)).min(most);
+        let rto = if times == 0 { self.base } else { self.base * (1 << times) };
+        self.rto = rto.min(most);
     }
 
     /// RFC 6298 section 5.5: the timer is doubled.
@@ -144,9 +147,23 @@ impl RttEstimator {
     }
 }
 
+/// `(2^shift - 1) / 2^shift` of a number, rounded down.
+#[inline]
+fn without_part(number: u64, shift: u32) -> u64 {
+    number - (number >> shift) - u64::from(number & ((1 << shift) - 1) != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seven_eighths_are_rounded_down() {
+        for number in (0..40).chain([u64::MAX - 1]) {
+            assert_eq!(u128::from(without_part(number, 3)), u128::from(number) * 7 / 8);
+            assert_eq!(u128::from(without_part(number, 2)), u128::from(number) * 3 / 4);
+        }
+    }
 
     #[test]
     fn the_first_sample_sets_the_timeout_to_three_times_itself() {

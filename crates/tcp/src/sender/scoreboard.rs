@@ -3,8 +3,9 @@
 //! A ring of fixed-size records in order of sequence. No operation walks the window: a SACK block skips what is
 //! already marked through links that shorten as they are followed (a disjoint-set forest), losses are marked by a
 //! frontier that only moves forward, retransmissions are found by a cursor that only moves forward, and RACK
-//! walks transmissions in order of time from the oldest. Each segment is passed once per transmission, so the
-//! cost of an ACK does not grow with the window (the HyStart paper, section 2.1, shows what happens otherwise).
+//! walks transmissions in order of time from the oldest: the first ones along the ring, those sent again along a
+//! list of their own. Each segment is passed once per transmission, so the cost of an ACK does not grow with the
+//! window (the HyStart paper, section 2.1, shows what happens otherwise).
 
 use std::collections::VecDeque;
 
@@ -28,8 +29,8 @@ enum Fate {
     Sacked,
 }
 
-/// A segment outstanding: 48 bytes, and 8 more for its place in the order of transmission; 63 with the room that
-/// [`push`] keeps.
+/// A segment outstanding: 48 bytes, 54 with the room that [`push`] keeps; and 8 more, or 9, for its place in the order of
+/// retransmissions if it was sent again.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     start: u64,
@@ -68,6 +69,10 @@ impl Record {
 
     fn in_network(&self) -> bool {
         matches!(self.fate, Fate::Sent | Fate::Resent)
+    }
+
+    fn is_first_in_network(&self) -> bool {
+        self.in_network() && !self.resent
     }
 }
 
@@ -136,21 +141,23 @@ pub(crate) struct Scoreboard {
     pipe: u64,
     sacked_bytes: u64,
     sacked: u64,
-    /// Records below the frontier have been judged by RFC 6675's rule.
+    /// Records below the frontier have been judged by RFC 6675's rule. This and the next two may lie below the base.
     frontier: u64,
     sacked_below_frontier: u64,
     /// Lost records at or above the cursor are found by scanning, those below it are in `again`.
     cursor: u64,
     lost_end: u64,
     again: VecDeque<u64>,
-    /// Transmissions in order of time; entries of segments since acknowledged or resent are stale.
+    /// Of the records at or above it RACK has to judge those sent once, which left in their order.
+    unjudged: u64,
+    /// Retransmissions in order of time; entries of segments since acknowledged or sent once more are stale.
     order: VecDeque<Slot>,
     lost: u64,
     /// One past the highest SACKed record.
     sacked_end: u64,
     /// The number of the packet sent last.
     newest: u64,
-    /// Whether the order of transmissions is kept, which RACK needs.
+    /// Whether the order of retransmissions is kept, which RACK needs.
     ordered: bool,
     /// Records sent more than once.
     repeated: u64,
@@ -167,7 +174,7 @@ pub(crate) struct Tally {
 }
 
 impl Scoreboard {
-    /// A scoreboard that keeps the order of transmissions, if RACK is to walk it.
+    /// A scoreboard that keeps the order of retransmissions, if RACK is to walk it.
     pub(crate) fn new(ordered: bool) -> Self {
         Self { ordered, ..Self::default() }
     }
@@ -235,7 +242,7 @@ impl Scoreboard {
     pub(crate) fn shrink(&mut self) {
         let enough = self.records.len() + self.records.len() / 2;
         self.records.shrink_to(enough);
-        self.order.shrink_to(enough);
+        self.order.shrink_to_fit();
         self.again.shrink_to_fit();
     }
 
@@ -254,7 +261,6 @@ impl Scoreboard {
     /// New data left.
     pub(crate) fn sent(&mut self, start: u64, payload: u16, fin: bool, how: &Transmission) {
         let len = payload + u16::from(fin);
-        let index = self.end_index();
         self.newest = how.packet;
         let record = Record {
             start,
@@ -273,13 +279,6 @@ impl Scoreboard {
         };
         push(&mut self.records, record);
         self.pipe += u64::from(len);
-        self.push_order(index, how.packet);
-    }
-
-    fn push_order(&mut self, index: u64, packet: u64) {
-        if self.ordered {
-            push(&mut self.order, Slot { index: low(index), packet: low(packet) });
-        }
     }
 
     /// A range given by one of the `next_*` functions left again.
@@ -302,7 +301,9 @@ impl Scoreboard {
             self.lost -= 1;
             self.pipe += len;
         }
-        self.push_order(range.index, how.packet);
+        if self.ordered {
+            push(&mut self.order, Slot { index: low(range.index), packet: low(how.packet) });
+        }
     }
 
     /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrivals`; says how
@@ -353,35 +354,31 @@ impl Scoreboard {
     pub(crate) fn acknowledge_in_order(&mut self, una: u64, delivered: &mut Vec<Delivered>) -> Tally {
         let (mut bytes, mut last) = (0, None);
         let before = self.base;
-        while let Some(head) = self.records.front().filter(|head| head.end() <= una) {
-            let packet = self.delivered(head, false);
+        while let Some(head) = self.records.front_mut() {
+            let end = head.end();
+            if end > una {
+                if head.start < una {
+                    let cut = una - head.start;
+                    head.start = una;
+                    head.len -= u16::try_from(cut).unwrap_or(head.len);
+                    self.pipe -= cut;
+                    bytes += cut;
+                }
+                break;
+            }
+            let head = *head;
+            let packet = self.delivered(&head, false);
             bytes += packet.bytes.get();
-            last = Some((packet.packet, head.end(), head.flight()));
+            last = Some((packet.packet, end, head.flight()));
             delivered.push(packet);
             self.pipe -= u64::from(head.len);
             self.records.pop_front();
             self.base += 1;
+            if end == una {
+                break;
+            }
         }
-        if let Some(head) = self.records.front_mut().filter(|head| head.start < una) {
-            let cut = una - head.start;
-            head.start = una;
-            head.len -= u16::try_from(cut).unwrap_or(head.len);
-            self.pipe -= cut;
-            bytes += cut;
-        }
-        let tally = Tally { segments: low(self.base - before), bytes, newest: last };
-        for mark in [&mut self.frontier, &mut self.cursor, &mut self.lost_end, &mut self.sacked_end] {
-            *mark = (*mark).max(self.base);
-        }
-        if self.records.is_empty() {
-            self.order.clear();
-            self.again.clear();
-        }
-        let first = low(self.base);
-        while self.order.front().is_some_and(|slot| slot.index.wrapping_sub(first) > u32::MAX / 2) {
-            self.order.pop_front();
-        }
-        tally
+        Tally { segments: low(self.base - before), bytes, newest: last }
     }
 
     /// Takes `bytes` of a record out of the counters.
@@ -404,14 +401,14 @@ impl Scoreboard {
             Fate::Lost => self.lost -= 1,
             Fate::Sent | Fate::Resent => {}
         }
-        self.repeated -= u64::from(record.resent);
         self.base += 1;
-        self.frontier = self.frontier.max(self.base);
-        self.cursor = self.cursor.max(self.base);
-        self.lost_end = self.lost_end.max(self.base);
-        self.sacked_end = self.sacked_end.max(self.base);
+        if record.resent {
+            self.repeated -= 1;
+            if self.repeated == 0 {
+                self.order.clear();
+            }
+        }
         if self.records.is_empty() {
-            self.order.clear();
             self.again.clear();
         }
     }
@@ -490,6 +487,7 @@ impl Scoreboard {
     /// two agree. Segments sent again are not judged: SACKs of older transmissions say nothing about them.
     pub(crate) fn mark_lost_by_sacks(&mut self, lost: &mut Vec<LostPacket>) {
         let end = self.end_index();
+        self.frontier = self.frontier.max(self.base);
         while self.frontier < end {
             let sacked_here = self.at(self.frontier).fate == Fate::Sacked;
             let above = self.sacked - self.sacked_below_frontier - u64::from(sacked_here);
@@ -543,11 +541,7 @@ impl Scoreboard {
         deadline: Time,
         lost: &mut Vec<LostPacket>,
     ) -> Overdue {
-        while let Some(&slot) = self.order.front() {
-            let Some(index) = self.live(slot) else {
-                self.order.pop_front();
-                continue;
-            };
+        while let Some((index, again)) = self.oldest() {
             let record = self.at(index);
             if self.number(record.packet) >= newest {
                 break;
@@ -555,16 +549,47 @@ impl Scoreboard {
             if record.sent_at > deadline {
                 return Overdue { next: Some(record.sent_at) };
             }
-            self.order.pop_front();
+            if again {
+                self.order.pop_front();
+            } else {
+                self.unjudged = index + 1;
+            }
             self.mark_lost(index, lost);
         }
         Overdue::default()
     }
 
+    /// The oldest transmission in the network that was not judged: its record, and whether its data was sent before.
+    fn oldest(&mut self) -> Option<(u64, bool)> {
+        let end = self.end_index();
+        self.unjudged = self.unjudged.max(self.base);
+        while self.unjudged < end && !self.at(self.unjudged).is_first_in_network() {
+            self.unjudged = self.next_unsacked(self.unjudged).max(self.unjudged + 1);
+        }
+        let first = (self.unjudged < end).then_some(self.unjudged);
+        let again = loop {
+            let Some(&slot) = self.order.front() else { break None };
+            match self.live(slot) {
+                Some(index) => break Some(index),
+                None => self.order.pop_front(),
+            };
+        };
+        let number = |index: u64| self.number(self.at(index).packet);
+        match (first, again) {
+            (Some(first), Some(again)) if number(again) < number(first) => Some((again, true)),
+            (Some(first), _) => Some((first, false)),
+            (None, again) => again.map(|again| (again, true)),
+        }
+    }
+
     /// When the last of the segments in the network that were sent before packet `newest` left.
     pub(crate) fn last_before(&self, newest: u64) -> Option<Time> {
-        let live = self.order.iter().filter_map(|&slot| self.live(slot)).map(|index| self.at(index));
-        live.take_while(|record| self.number(record.packet) < newest).last().map(|record| record.sent_at)
+        let first = (self.unjudged.max(self.base)..self.end_index()).map(|index| self.at(index));
+        let first = first.filter(|record| record.is_first_in_network());
+        let again = self.order.iter().filter_map(|&slot| self.live(slot)).map(|index| self.at(index));
+        let before = |record: &&Record| self.number(record.packet) < newest;
+        let last = [first.take_while(before).last(), again.take_while(before).last()];
+        last.into_iter().flatten().map(|record| record.sent_at).max()
     }
 
     /// A range left as a tail loss probe, as Linux counts it: what was not found lost is not sent again by recovery.
@@ -604,6 +629,7 @@ impl Scoreboard {
         self.pipe = 0;
         self.lost = self.records.len() as u64 - self.sacked;
         self.restart_cursor();
+        self.unjudged = self.end_index();
         self.order.clear();
     }
 
@@ -630,10 +656,11 @@ impl Scoreboard {
         self.cursor = self.base;
         self.lost_end = self.base;
         let base = self.base;
+        self.unjudged = base;
         self.order.clear();
         let mut slots: Vec<(Time, Slot)> = (base..)
             .zip(&self.records)
-            .filter(|(_, record)| record.in_network())
+            .filter(|(_, record)| record.in_network() && record.resent)
             .map(|(index, record)| (record.sent_at, Slot { index: low(index), packet: record.packet }))
             .collect();
         slots.sort_by_key(|(at, slot)| (*at, slot.packet));
@@ -650,6 +677,7 @@ impl Scoreboard {
             self.again.pop_front();
         }
         let end = self.lost_end.min(self.end_index());
+        self.cursor = self.cursor.max(self.base);
         while self.cursor < end {
             if self.at(self.cursor).fate == Fate::Lost {
                 return Some(self.range(self.cursor));

@@ -46,11 +46,11 @@ fn bytes_per(segments: u64, board: &Scoreboard) -> u64 {
 }
 
 #[test]
-fn a_window_takes_at_most_64_bytes_a_segment() {
+fn a_window_sent_once_takes_at_most_54_bytes_a_segment() {
     // 2^20 and one more is where rings that double are half empty.
     for segments in [100, 1_000, 10_000, 1_000_000, (1 << 20) + 1] {
         let board = board(segments);
-        assert!(bytes_per(segments, &board) <= 64, "{segments}: {}", bytes_per(segments, &board));
+        assert!(bytes_per(segments, &board) <= 54, "{segments}: {}", bytes_per(segments, &board));
     }
 }
 
