@@ -1,6 +1,6 @@
 //! Where what is large is kept.
 
-/// What is several times as large as most, or is seldom there, is kept elsewhere where that is possible: a choice takes
+/// What is larger than most, or is seldom there, is kept elsewhere where that is possible: a choice takes
 /// the room of its largest member, and a host may have a hundred thousand connections.
 #[cfg(feature = "alloc")]
 pub type Large<T> = alloc::boxed::Box<T>;

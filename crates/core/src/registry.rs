@@ -117,7 +117,7 @@ any_startup! {
     /// Any scheme that is not built around another.
     #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
     AnyPlain {
-        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Small, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Small, CarefulResume: Small, Suss: Small,
+        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large,
     }
 }
 
@@ -197,7 +197,7 @@ any_law! {
     /// Any avoidance law.
     #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
     AnyLaw {
-        Reno: Small, RenoAcks: Small, Cubic: Small, CubicLinux: Small, Vegas: Small, Westwood: Large, BbrCruise: Small,
+        Reno: Small, RenoAcks: Small, Cubic: Small, CubicLinux: Large, Vegas: Small, Westwood: Large, BbrCruise: Large,
     }
 }
 

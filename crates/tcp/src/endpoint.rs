@@ -10,7 +10,7 @@ use crate::receiver::Receiver;
 use crate::segment::Segment;
 use crate::sender::{Sender, Turn};
 
-use self::handshake::Handshake;
+use self::handshake::{Handshake, Offer};
 
 mod exchange;
 mod handshake;
@@ -161,7 +161,7 @@ const MAX_MSS: u16 = 65_495;
 /// One side of a connection. `S`, `R` and `A` are its start-up scheme, restart policy and avoidance law.
 #[derive(Clone, Debug)]
 pub struct Endpoint<S, R, A> {
-    config: Config,
+    offer: Offer,
     state: State,
     handshake: Handshake,
     options: Options,
@@ -205,7 +205,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub fn new(role: Role, config: &Config, controller: Controller<S, R, A>) -> Self {
         let config = Config { mss: config.mss.clamp(1, MAX_MSS), ..*config };
         Self {
-            config,
+            offer: Offer::new(&config),
             state: match role {
                 Role::Client => State::Closed,
                 Role::Server => State::Listening,

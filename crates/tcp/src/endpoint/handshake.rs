@@ -25,6 +25,40 @@ const SYN_TIMEOUT: Span = Span::from_secs(1);
 /// RFC 4782 section 4.7.2: one with a Quick-Start request after three, for a router may take long over it.
 const QUICK_START_SYN_TIMEOUT: Span = Span::from_secs(3);
 
+/// What of its settings an endpoint needs after it was made: its address in the sequence space, and what it offers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    pub(super) receive_buffer: u64,
+    pub(super) initial_sequence: u32,
+    syn_retries: u32,
+    linear_syns: u32,
+    mss: u16,
+    window_scale: Option<u8>,
+    sack: bool,
+    timestamps: bool,
+    window_scaling: bool,
+    ecn: bool,
+    options_in_mss: bool,
+}
+
+impl Offer {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            receive_buffer: config.receive_buffer,
+            initial_sequence: config.initial_sequence,
+            syn_retries: config.syn_retries,
+            linear_syns: config.linear_syns,
+            mss: config.mss,
+            window_scale: config.window_scale,
+            sack: config.sack,
+            timestamps: config.timestamps,
+            window_scaling: config.window_scaling,
+            ecn: config.ecn,
+            options_in_mss: config.options_in_mss,
+        }
+    }
+}
+
 /// The handshake in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
@@ -64,7 +98,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn on_answer_to_syn(&mut self, now: Time, segment: &Segment) {
         let flags = segment.flags;
         let acknowledges = flags.has(Flags::ACK);
-        if acknowledges && segment.ack != self.config.initial_sequence.wrapping_add(1) {
+        if acknowledges && segment.ack != self.offer.initial_sequence.wrapping_add(1) {
             return;
         }
         if flags.has(Flags::RST) {
@@ -94,7 +128,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Takes over what a SYN says.
     fn take_syn(&mut self, syn: &Segment) {
-        let scaling = self.config.window_scaling && syn.window_scale.is_some();
+        let scaling = self.offer.window_scaling && syn.window_scale.is_some();
         self.peer = Peer {
             initial: syn.seq,
             mss: syn.mss.map_or(DEFAULT_MSS, NonZeroU16::get),
@@ -103,10 +137,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         // RFC 3168 section 6.1.1: ECE and CWR on a SYN ask for ECN; ECE alone on a SYN-ACK agrees.
         let wants_ecn = syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != syn.flags.has(Flags::ACK);
         self.options = Options {
-            sack: self.config.sack && syn.sack_permitted,
-            timestamps: self.config.timestamps && syn.timestamps.is_some(),
+            sack: self.offer.sack && syn.sack_permitted,
+            timestamps: self.offer.timestamps && syn.timestamps.is_some(),
             scaling,
-            ecn: self.config.ecn && wants_ecn,
+            ecn: self.offer.ecn && wants_ecn,
             own_scale: if scaling { self.own_scale() } else { 0 },
         };
         self.recent_timestamp = syn.timestamps.map_or(0, |timestamps| timestamps.value);
@@ -117,9 +151,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.handshake.timer = None;
         let syn_lost = self.handshake.retries > 0;
         let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
-        let mss = self.config.mss.min(self.peer.mss.max(LEAST_MSS));
+        let mss = self.offer.mss.min(self.peer.mss.max(LEAST_MSS));
         let stamps = if self.options.timestamps { TIMESTAMPS } else { 0 };
-        let payload = if self.config.options_in_mss { mss - stamps } else { mss };
+        let payload = if self.offer.options_in_mss { mss - stamps } else { mss };
         self.receiver.establish(mss, self.options.sack);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         let window = if segment.flags.has(Flags::SYN) {
@@ -154,7 +188,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether the SYN or SYN-ACK was sent often enough; with linear retries it also is after the time that as many
     /// doubled ones would have taken (Linux `tcp_write_timeout`).
     fn handshake_is_vain(&self, now: Time) -> bool {
-        let Config { syn_retries, linear_syns, .. } = self.config;
+        let Offer { syn_retries, linear_syns, .. } = self.offer;
         let linear = if self.state == State::SynSent { linear_syns } else { 0 };
         let took = self.handshake.sent_at.map_or(Span::ZERO, |sent_at| now.since(sent_at));
         let doubled = SYN_TIMEOUT * ((2_u64 << syn_retries.min(32)) - 1);
@@ -169,35 +203,35 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let response = self.quick_start.take_response().filter(|_| answer && first);
         let quick_start = if first { self.request(now, 0) } else { None };
         let timeout = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { SYN_TIMEOUT };
-        let linear = if answer { 0 } else { self.config.linear_syns };
+        let linear = if answer { 0 } else { self.offer.linear_syns };
         self.handshake.timer =
             Some(now + timeout * (1 << self.handshake.retries.saturating_sub(linear).min(6)));
         let offers = |own: bool, agreed: bool| if answer { agreed } else { own };
-        let sack = offers(self.config.sack, self.options.sack);
-        let scaling = offers(self.config.window_scaling, self.options.scaling);
-        let timestamps = offers(self.config.timestamps, self.options.timestamps);
+        let sack = offers(self.offer.sack, self.options.sack);
+        let scaling = offers(self.offer.window_scaling, self.options.scaling);
+        let timestamps = offers(self.offer.timestamps, self.options.timestamps);
         let mut flags = Flags::SYN;
         if answer {
             flags = flags.with(Flags::ACK);
         }
         // RFC 3168 section 6.1.1.1: a SYN sent again asks for nothing.
-        if offers(self.config.ecn && self.handshake.retries == 0, self.options.ecn) {
+        if offers(self.offer.ecn && self.handshake.retries == 0, self.options.ecn) {
             flags = flags.with(Flags::ECE);
             if !answer {
                 flags = flags.with(Flags::CWR);
             }
         }
-        let window = u16::try_from(self.config.receive_buffer).unwrap_or(u16::MAX);
+        let window = u16::try_from(self.offer.receive_buffer).unwrap_or(u16::MAX);
         // Who may start at a high rate must know the window beyond what a SYN can say (the Quick-Start analysis,
         // section II-A).
         self.handshake.window_due =
-            response.is_some() && scaling && u64::from(window) < self.config.receive_buffer;
+            response.is_some() && scaling && u64::from(window) < self.offer.receive_buffer;
         Segment {
-            seq: self.config.initial_sequence,
+            seq: self.offer.initial_sequence,
             ack: if answer { self.peer.initial.wrapping_add(1) } else { 0 },
             window,
             flags,
-            mss: NonZeroU16::new(self.config.mss),
+            mss: NonZeroU16::new(self.offer.mss),
             window_scale: scaling.then(|| self.own_scale()),
             sack_permitted: sack,
             timestamps: timestamps
@@ -209,8 +243,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The least shift with which the whole buffer can be offered.
     pub(super) fn own_scale(&self) -> u8 {
-        let bits = u64::BITS - self.config.receive_buffer.leading_zeros();
+        let bits = u64::BITS - self.offer.receive_buffer.leading_zeros();
         let least = u8::try_from(bits.saturating_sub(16)).unwrap_or(MAX_SCALE);
-        self.config.window_scale.unwrap_or(least).min(MAX_SCALE)
+        self.offer.window_scale.unwrap_or(least).min(MAX_SCALE)
     }
 }

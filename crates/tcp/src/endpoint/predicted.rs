@@ -35,7 +35,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return false;
         }
         let una = self.sender.una();
-        let ahead = segment.ack.wrapping_sub(seq::wrap(self.config.initial_sequence, una));
+        let ahead = segment.ack.wrapping_sub(seq::wrap(self.offer.initial_sequence, una));
         let ack = una + u64::from(ahead);
         let window = self.offered_window(segment);
         if segment.len > 0 {

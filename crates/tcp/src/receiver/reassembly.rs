@@ -5,12 +5,21 @@ use std::collections::BTreeMap;
 use crate::segment::MAX_SACK_BLOCKS;
 
 /// The out-of-order queue. Only ranges are kept; the host keeps the bytes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
     /// Disjoint, non-adjacent ranges: start to end.
     ranges: BTreeMap<u64, u64>,
-    /// Starts of the ranges most recently changed, newest first (RFC 2018 section 4).
-    recent: [Option<u64>; MAX_SACK_BLOCKS],
+    /// Starts of the ranges most recently changed, newest first (RFC 2018 section 4), and [`NONE`] for the rest.
+    recent: [u64; MAX_SACK_BLOCKS],
+}
+
+/// No range starts there: the stream is not so long.
+const NONE: u64 = u64::MAX;
+
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self { ranges: BTreeMap::new(), recent: [NONE; MAX_SACK_BLOCKS] }
+    }
 }
 
 impl Reassembly {
@@ -64,25 +73,29 @@ impl Reassembly {
             self.ranges.remove(&start);
             self.forget(start);
         }
+        if self.ranges.is_empty() {
+            // An empty tree keeps a node, and most receivers of many have nothing out of order.
+            self.ranges = BTreeMap::new();
+        }
         next
     }
 
     /// The ranges to report, the most recent first, at most `limit`.
     pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
-        let known = self.recent.iter().flatten();
+        let known = self.recent.iter().filter(|start| **start != NONE);
         known.filter_map(|start| self.ranges.get(start).map(|end| (*start, *end))).take(limit)
     }
 
     fn touch(&mut self, start: u64) {
         self.forget(start);
         self.recent.rotate_right(1);
-        self.recent[0] = Some(start);
+        self.recent[0] = start;
     }
 
     fn forget(&mut self, start: u64) {
-        if let Some(at) = self.recent.iter().position(|slot| *slot == Some(start)) {
+        if let Some(at) = self.recent.iter().position(|slot| *slot == start) {
             self.recent[at..].rotate_left(1);
-            self.recent[MAX_SACK_BLOCKS - 1] = None;
+            self.recent[MAX_SACK_BLOCKS - 1] = NONE;
         }
     }
 }

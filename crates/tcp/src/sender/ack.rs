@@ -167,6 +167,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn give_room_back(&mut self) {
         if matches!(self.mode, Mode::Open) {
             self.controller.forget_undo();
+            self.delivered.shrink_to(FEW_KEPT);
             self.arrivals = Vec::new();
             self.lost = Vec::new();
             self.board.shrink();

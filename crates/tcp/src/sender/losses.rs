@@ -44,6 +44,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                         self.dupacks = 0;
                     }
                     self.undo.until = self.nxt;
+                    self.board.shrink();
                     if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
                         self.recovered_to = Some(episode.recover);
                     }
@@ -54,6 +55,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.recovered_to = Some(*recover);
                 self.mode = Mode::Open;
                 self.undo.until = self.nxt;
+                self.board.shrink();
             }
             Mode::Loss { .. } | Mode::Open => {}
         }

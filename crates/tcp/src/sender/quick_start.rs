@@ -8,12 +8,17 @@ use super::Sender;
 /// Bytes of the option in the IP header.
 const OPTION: u64 = 8;
 
+/// What became of an approval, if one was given.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Approved(Option<Box<AtRate>>);
+
 /// The packets that left between an approval and the first acknowledgement of one of them: those sent at the
 /// approved rate.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Approved {
+#[derive(Clone, Copy, Debug)]
+struct AtRate {
     /// Their numbers: the first, and one past the last.
-    packets: Option<(u64, u64)>,
+    first: u64,
+    end: u64,
     /// Where their data ends in the stream.
     until: u64,
     /// Whether one of them was lost. Then the connection does not ask again (RFC 4782 section 4.6).
@@ -23,28 +28,38 @@ pub(super) struct Approved {
 impl Approved {
     /// Whether an approval was given.
     pub(super) fn is_awaited(&self) -> bool {
-        self.packets.is_some()
+        self.0.is_some()
+    }
+
+    /// The packets from `first` on are sent at an approved rate.
+    fn given(&mut self, first: u64) {
+        let (until, lost) = self.0.as_ref().map_or((0, false), |before| (before.until, before.lost));
+        self.0 = Some(Box::new(AtRate { first, end: u64::MAX, until, lost }));
     }
 
     /// A packet was delivered; the next one to be sent, and where in the stream.
     pub(super) fn delivered(&mut self, packet: u64, next: u64, offset: u64) {
-        if let Some((first, end @ u64::MAX)) = &mut self.packets
-            && packet >= *first
+        if let Some(approved) = &mut self.0
+            && approved.end == u64::MAX
+            && packet >= approved.first
         {
-            *end = next;
-            self.until = offset;
+            approved.end = next;
+            approved.until = offset;
         }
     }
 
     /// A timeout or a mark, when `una` was acknowledged.
     pub(super) fn congested(&mut self, una: u64) {
-        self.lost |= self.packets.is_some_and(|(_, end)| end == u64::MAX || una <= self.until);
+        if let Some(approved) = &mut self.0 {
+            approved.lost |= approved.end == u64::MAX || una <= approved.until;
+        }
     }
 
     /// Packets were found lost.
     pub(super) fn lost(&mut self, packets: &[LostPacket]) {
-        if let Some((first, end)) = self.packets {
-            self.lost |= packets.iter().any(|packet| (first..end).contains(&packet.packet));
+        if let Some(approved) = &mut self.0 {
+            let at_rate = approved.first..approved.end;
+            approved.lost |= packets.iter().any(|packet| at_rate.contains(&packet.packet));
         }
     }
 }
@@ -70,13 +85,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether a packet sent at an approved rate was lost.
     pub(crate) fn lost_quick_start(&self) -> bool {
-        self.approved.lost
+        self.approved.0.as_ref().is_some_and(|approved| approved.lost)
     }
 
     /// The answer to a request.
     pub(crate) fn advise(&mut self, now: Time, approved: Option<Rate>) {
         if approved.is_some() {
-            self.approved.packets = Some((self.next_packet, u64::MAX));
+            self.approved.given(self.next_packet);
         }
         self.tell(now, &Event::Advice(Advice::QuickStart { approved }));
     }

@@ -240,7 +240,7 @@ impl Scoreboard {
 
     /// Gives back room that what is outstanding does not need: the rings grew with a window that was reduced since.
     pub(crate) fn shrink(&mut self) {
-        let enough = self.records.len() + self.records.len() / 2;
+        let enough = self.records.len() + step(self.records.len());
         self.records.shrink_to(enough);
         self.order.shrink_to_fit();
         self.again.shrink_to_fit();
@@ -749,9 +749,14 @@ impl Scoreboard {
 /// Adds to a ring that grows by an eighth: doubling would keep up to twice the memory that the window needs.
 fn push<T>(ring: &mut VecDeque<T>, item: T) {
     if ring.len() == ring.capacity() {
-        ring.reserve_exact((ring.len() / 8).max(16));
+        ring.reserve_exact(step(ring.len()));
     }
     ring.push_back(item);
+}
+
+/// By how much a full ring grows.
+fn step(len: usize) -> usize {
+    (len / 8).max(8)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "an index lies within 2^32 of the base")]
