@@ -19,6 +19,7 @@ pub use fq_codel::FqCoDelSpec;
 pub use pie::PieSpec;
 pub use red::RedSpec;
 
+use crate::link::Parcel;
 use crate::network::{LinkFault, LinkSpec, QueueLimit};
 use crate::packet::{LinkId, Packet, Payload};
 use crate::random::{Purpose, Stream};
@@ -77,10 +78,10 @@ pub enum DisciplineFault {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) packet: Packet,
+    /// The same as links know it.
+    pub(crate) parcel: Parcel,
     /// When it came.
     pub(crate) since: Time,
-    /// Its place in the order of all events.
-    pub(crate) sequence: u64,
 }
 
 /// What a discipline did to packets on one occasion.

@@ -4,21 +4,18 @@ use firstflight::Time;
 use firstflight_tcp::Segment;
 
 use crate::agenda::Agenda;
-use crate::link::{Entry, Link};
+use crate::link::{Fate, Link, Parcel};
 use crate::network::{LinkSpec, Network, Traffic};
-use crate::packet::{DropCause, FlowId, LinkId, Packet, PacketId, Payload, Side};
-use crate::pool::{Parcel, Pool};
-use crate::quick_start::{self, Router};
+use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload, Side};
+use crate::pool::Pool;
+use crate::quick_start::Router;
 use crate::recorder::Recorder;
+use crate::routes::Routes;
+use crate::source::Cbr;
 use crate::stats::{FlowStats, LinkStats};
 use crate::topology::Route;
 
-/// The ways of a flow: where each begins in [`Fabric::ways`], and how many links it has.
-#[derive(Clone, Copy, Debug)]
-struct Routes {
-    forward: (u32, u32),
-    reverse: (u32, u32),
-}
+mod passing;
 
 /// A link and the router ahead of it, if that takes part in Quick-Start.
 #[derive(Clone, Debug)]
@@ -27,17 +24,24 @@ struct Hop {
     router: Option<Box<Router>>,
 }
 
+impl Hop {
+    /// Whether a datagram at whose sink it ends is sure to get there, unless it is dropped as it comes.
+    fn sinks(&self) -> bool {
+        self.router.is_none() && matches!(&self.link, Link::DropTail(link) if link.is_quiet())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     links: Vec<Hop>,
-    routes: Vec<Routes>,
-    /// The links of all ways, one way after the other.
-    ways: Vec<LinkId>,
+    routes: Routes,
     /// Packets on links.
     packets: Pool,
     pub(crate) flows: Vec<FlowStats>,
     agenda: Agenda,
     sequence: u64,
+    /// The place in the order of the event that happens now.
+    present: u64,
     /// How many processes bring flows up.
     processes: usize,
 }
@@ -67,12 +71,12 @@ impl Fabric {
         };
         let mut fabric = Self {
             links: (0u32..).zip(&network.links).map(hop).collect(),
-            routes: Vec::with_capacity(network.flows.len()),
-            ways: Vec::new(),
+            routes: Routes::default(),
             packets: Pool::default(),
             flows: vec![FlowStats::default(); network.flows.len()],
             agenda: Agenda::new(network.links.len() + network.arrivals.len() + 2 * network.flows.len()),
             sequence: 0,
+            present: 0,
             processes: network.arrivals.len(),
         };
         for flow in &network.flows {
@@ -80,27 +84,16 @@ impl Fabric {
                 Traffic::Tcp(_) => &*flow.reverse,
                 Traffic::Cbr(_) | Traffic::OnOff(_) => &[],
             };
-            fabric.add_routes(&flow.forward, reverse);
+            fabric.routes.add(&flow.forward, reverse);
         }
         fabric
     }
 
-    fn add_routes(&mut self, forward: &[LinkId], reverse: &[LinkId]) {
-        let [forward, reverse] = [forward, reverse].map(|way| {
-            let number = |count| u32::try_from(count).unwrap_or(u32::MAX);
-            let place = (number(self.ways.len()), number(way.len()));
-            self.ways.extend_from_slice(way);
-            place
-        });
-        self.routes.push(Routes { forward, reverse });
-    }
-
     /// Another flow comes up.
     pub(crate) fn add_flow(&mut self, route: &Route) -> FlowId {
-        self.add_routes(&route.forward, &route.reverse);
         self.flows.push(FlowStats::default());
         self.agenda.grow(2);
-        FlowId(u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX))
+        self.routes.add_route(route)
     }
 
     /// Takes away the routers that take part in Quick-Start.
@@ -110,13 +103,12 @@ impl Fabric {
 
     /// The way of a flow's client.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
-        let (start, length) = self.routes.get(flow.index())?.forward;
-        self.ways.get(start as usize..start as usize + length as usize)
+        self.routes.forward(flow)
     }
 
-    /// The next event.
-    pub(crate) fn next(&self) -> Option<(Time, Device)> {
-        let (at, place) = self.agenda.next()?;
+    /// The next event: when, and its place in the order.
+    pub(crate) fn next(&self) -> Option<(Time, u64, Device)> {
+        let (at, sequence, place) = self.agenda.next()?;
         let links = self.links.len();
         let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
         let device = match place.checked_sub(links + self.processes) {
@@ -125,7 +117,12 @@ impl Fabric {
             Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
             Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),
         };
-        Some((at, device))
+        Some((at, sequence, device))
+    }
+
+    /// The event of this place in the order happens now.
+    pub(crate) fn happens(&mut self, sequence: u64) {
+        self.present = sequence;
     }
 
     /// Wakes a host at an instant, or no more.
@@ -166,25 +163,21 @@ impl Fabric {
     pub(crate) fn send_segment<W: Recorder>(&mut self, now: Time, label: Label, recorder: &mut W) {
         let Label { flow, from, retransmission, number } = label;
         let packet = self.packets.spare();
-        let wire = packet.segment().map_or(0, Segment::ip_length);
+        let Payload::Segment(segment) = &packet.payload else { return };
+        let (wire, asks) = (segment.ip_length(), !segment.quick_start.is_empty());
+        let clients_data = from == Side::Client && segment.len > 0;
         packet.flow = flow;
         packet.from = from;
         packet.retransmission = retransmission;
         packet.wire = wire;
         packet.number = number;
         packet.sent_at = now;
-        packet.hop = 0;
-        let clients_data = is_clients_data(packet);
         self.count(now, flow, clients_data);
-        let id = self.packets.put_spare();
-        self.enter_link(now, Parcel { id, flow, wire }, (from, 0), recorder);
-    }
-
-    /// A host puts a packet on the first link of its way.
-    fn send<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
-        self.count(now, packet.flow, is_clients_data(&packet));
-        let id = self.packets.put(packet);
-        self.enter(now, id, recorder);
+        let name = self.packets.put_spare();
+        let step = self.routes.start(flow, from);
+        self.sequence += 1;
+        let parcel = Parcel::segment(name, step, wire, asks).in_place(self.sequence);
+        self.enter(now, parcel, recorder);
     }
 
     /// Counts a packet that leaves.
@@ -199,57 +192,55 @@ impl Fabric {
         }
     }
 
-    /// A host puts a datagram on its way. If that is one link, over which it is not lost, no packet is made of it.
-    pub(crate) fn send_datagram<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
-        let (start, length) = self.routes[packet.flow.index()].forward;
-        let id = self.ways.get(start as usize).filter(|_| length == 1);
-        let hop = id.map(|id| &mut self.links[id.index()]);
-        let (Some(&id), Some(Hop { link, router: None })) = (id, hop.filter(|hop| hop.link.is_quiet()))
-        else {
-            return self.send(now, packet, recorder);
-        };
-        let flow = &mut self.flows[packet.flow.index()];
-        flow.data_sent += 1;
-        flow.first_data.get_or_insert(now);
-        self.sequence += 1;
-        let parcel = Parcel { id: PacketId::default(), flow: packet.flow, wire: packet.wire };
-        let parts = (&mut self.packets, &mut *self.flows, &mut *recorder);
-        if let Entry::Dropped(cause) = link.enter(now, parcel, true, self.sequence, parts) {
-            self.drop(now, id, &Packet { hop: 1, ..packet }, cause, recorder);
+    /// Lets a source of datagrams run whose first leaves at `start`: at the link where they end, or by events.
+    pub(crate) fn take_on(&mut self, source: Cbr) -> Option<Cbr> {
+        let step = self.routes.start(source.flow(), Side::Client);
+        let only = self.routes.link(step).filter(|_| self.routes.link(step.next()).is_none());
+        let Some(id) = only else { return Some(source) };
+        match &mut self.links[id.index()] {
+            Hop { link: Link::DropTail(link), .. } => {
+                let refused = link.take_on(source).err();
+                self.refresh(id);
+                refused
+            }
+            Hop { .. } => Some(source),
         }
     }
 
-    /// The event of a link: its first packet arrives at the far end, or one leaves its queue. Gives the packet if
-    /// it arrives at a host that has to hear of it, which [`Fabric::forget`]s it then.
-    pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
-        let link = &mut self.links[id.index()].link;
-        link.sink(now, &mut self.flows, recorder);
-        let passage = link.event(now, (&mut self.packets, recorder));
-        match link.next_event() {
-            Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
-            None => self.agenda.clear(id.index()),
+    /// A client puts a datagram on its way. If that is one link, over which it is not lost, no packet is made of it.
+    pub(crate) fn send_datagram<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
+        self.count(now, packet.flow, true);
+        let step = self.routes.start(packet.flow, Side::Client);
+        let only = self.routes.link(step).filter(|_| self.routes.link(step.next()).is_none());
+        if let Some(id) = only.filter(|id| self.links[id.index()].sinks()) {
+            return self.send_to_sink(now, id, &packet, recorder);
         }
-        let Some(passage) = passage else {
-            self.hear_discipline(now, id, recorder);
-            return None;
-        };
-        let name = passage.packet;
-        if passage.is_lost() {
-            let packet = self.packets.take(name);
-            self.drop(now, id, &packet, DropCause::Random, recorder);
-            return None;
+        let name = self.packets.put(packet);
+        self.sequence += 1;
+        let parcel = Parcel::datagram(name, step, packet.wire).in_place(self.sequence);
+        self.enter(now, parcel, recorder);
+    }
+
+    /// A datagram to the sink at the far end of a link that loses none.
+    fn send_to_sink<W: Recorder>(&mut self, now: Time, id: LinkId, packet: &Packet, recorder: &mut W) {
+        self.take_in(now, id, self.present, recorder);
+        self.sequence += 1;
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return };
+        let flow = packet.flow;
+        match link.admit(now, (packet.wire, self.sequence), || flow.index(), recorder) {
+            Ok(trip) => {
+                if link.is_full() {
+                    link.sink(now, &mut self.flows);
+                }
+                let step = self.routes.start(flow, Side::Client);
+                let parcel = Parcel::datagram(PacketId::default(), step, packet.wire).in_place(self.sequence);
+                link.take(now, parcel, trip, Fate::Sinks(flow.0), recorder);
+                if link.doubts() {
+                    self.refresh(id);
+                }
+            }
+            Err(cause) => self.drop(now, id, packet, cause, recorder),
         }
-        let packet = self.packets.get(name);
-        if self.hops_left(packet) > 0 {
-            self.enter(now, name, recorder);
-            return None;
-        }
-        if matches!(packet.payload, Payload::Datagram) {
-            self.flows[packet.flow.index()].delivered_bytes += u64::from(packet.wire);
-            self.packets.forget(name);
-            return None;
-        }
-        Some(name)
     }
 
     /// A packet on a link, or one that just arrived.
@@ -274,9 +265,15 @@ impl Fabric {
     /// Brings links and the counters of quiet arrivals up to `now`.
     #[inline(never)]
     pub(crate) fn settle<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
-        for Hop { link, .. } in &mut self.links {
-            link.sink(now, &mut self.flows, recorder);
-            link.catch_up(now, recorder);
+        for index in 0..self.links.len() {
+            let id = LinkId(u32::try_from(index).unwrap_or(u32::MAX));
+            // What they pass on comes to the next links later than now, or their events would have come.
+            self.take_in(now, id, u64::MAX, recorder);
+            if let Link::DropTail(link) = &mut self.links[index].link {
+                link.catch_up(now, recorder);
+                link.sink(now, &mut self.flows);
+                self.refresh(id);
+            }
         }
     }
 
@@ -290,105 +287,13 @@ impl Fabric {
 
     /// Packets accepted by links, each once for every link.
     pub(crate) fn packet_hops(&self) -> u64 {
-        self.links.iter().map(|hop| hop.link.stats(Time::ZERO).packets).sum()
-    }
-
-    /// Puts a packet on the next link of its way.
-    fn enter<W: Recorder>(&mut self, now: Time, name: PacketId, recorder: &mut W) {
-        let packet = self.packets.get(name);
-        let parcel = Parcel { id: name, flow: packet.flow, wire: packet.wire };
-        self.enter_link(now, parcel, (packet.from, packet.hop), recorder);
-    }
-
-    /// The same: whose packet it is, and over how many links it came.
-    #[inline]
-    fn enter_link<W: Recorder>(
-        &mut self,
-        now: Time,
-        parcel: Parcel,
-        (from, hop): (Side, u16),
-        recorder: &mut W,
-    ) {
-        let routes = &self.routes[parcel.flow.index()];
-        let (start, length) = if from == Side::Client { routes.forward } else { routes.reverse };
-        let Some(&id) = self.ways.get(start as usize + usize::from(hop)).filter(|_| u32::from(hop) < length)
-        else {
-            self.packets.forget(parcel.id);
-            return;
-        };
-        let packet = self.packets.get_mut(parcel.id);
-        packet.hop = hop + 1;
-        let Hop { link, router } = &mut self.links[id.index()];
-        let quiet = match &packet.payload {
-            Payload::Datagram => u32::from(hop) + 1 == length,
-            Payload::Segment(segment) => {
-                if !segment.quick_start.is_empty() {
-                    quick_start::pass(now, router.as_deref_mut(), packet);
-                }
-                false
-            }
-        };
-        self.sequence += 1;
-        let parts = (&mut self.packets, &mut *self.flows, &mut *recorder);
-        let entry = link.enter(now, parcel, quiet, self.sequence, parts);
-        let managed = link.is_managed();
-        if let Some(router) = router.as_mut().filter(|_| !matches!(entry, Entry::Dropped(_))) {
-            router.carries(now, parcel.wire);
-        }
-        match entry {
-            Entry::Behind => {}
-            Entry::Quietly => self.packets.forget(parcel.id),
-            Entry::Next(at, sequence) => self.agenda.set(id.index(), at, sequence),
-            Entry::Dropped(cause) => {
-                let packet = self.packets.take(parcel.id);
-                self.drop(now, id, &packet, cause, recorder);
-            }
-        }
-        if managed {
-            self.hear_discipline(now, id, recorder);
-        }
-    }
-
-    /// Counts and tells what the discipline of a link's queue just dropped and marked.
-    #[cold]
-    #[inline(never)]
-    fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
-        while let Some(packet) = self.links[id.index()].link.take_marked() {
-            if is_clients_data(&packet) {
-                self.flows[packet.flow.index()].data_marked += 1;
-            }
-            recorder.marked(now, id, &packet);
-        }
-        while let Some(packet) = self.links[id.index()].link.take_dropped() {
-            self.drop(now, id, &packet, DropCause::Queue, recorder);
-        }
-    }
-
-    fn drop<W: Recorder>(
-        &mut self,
-        now: Time,
-        link: LinkId,
-        packet: &Packet,
-        cause: DropCause,
-        recorder: &mut W,
-    ) {
-        let flow = &mut self.flows[packet.flow.index()];
-        match (is_clients_data(packet), cause) {
-            (true, DropCause::Queue) => flow.data_dropped_by_queue += 1,
-            (true, DropCause::Policer) => flow.data_dropped_by_policer += 1,
-            (true, DropCause::Random) => flow.data_dropped_at_random += 1,
-            (false, _) => flow.control_dropped += 1,
-        }
-        recorder.dropped(now, link, packet, cause);
-    }
-
-    fn hops_left(&self, packet: &Packet) -> u32 {
-        let routes = &self.routes[packet.flow.index()];
-        let (_, length) = if packet.from == Side::Client { routes.forward } else { routes.reverse };
-        length.saturating_sub(u32::from(packet.hop))
+        self.links.iter().map(|hop| hop.link.accepted()).sum()
     }
 }
 
 fn is_clients_data(packet: &Packet) -> bool {
     packet.from == Side::Client && packet.is_data()
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,7 @@ mod random;
 mod recorder;
 mod ring;
 mod rounds;
+mod routes;
 mod sim;
 mod sizes;
 mod source;

@@ -138,7 +138,6 @@ impl OnOff {
             number: self.packets,
             sent_at: now,
             payload: Payload::Datagram,
-            hop: 0,
         };
         self.packets += 1;
         fabric.send_datagram(now, packet, recorder);

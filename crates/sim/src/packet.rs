@@ -78,8 +78,6 @@ pub struct Packet {
     pub sent_at: Time,
     /// What it carries.
     pub payload: Payload,
-    /// How many links of its route it has entered.
-    pub(crate) hop: u16,
 }
 
 impl Default for Packet {
@@ -92,7 +90,6 @@ impl Default for Packet {
             number: 0,
             sent_at: Time::ZERO,
             payload: Payload::Segment(Segment::default()),
-            hop: 0,
         }
     }
 }

@@ -1,15 +1,6 @@
 //! Packets in the network, each at one place from its first link to its last: links pass their names on.
 
-use crate::packet::{FlowId, Packet, PacketId};
-
-/// What a link needs to know of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Parcel {
-    pub(crate) id: PacketId,
-    pub(crate) flow: FlowId,
-    /// IP bytes.
-    pub(crate) wire: u32,
-}
+use crate::packet::{Packet, PacketId};
 
 /// The packets of a run. It allocates while more are in the network than ever before.
 #[derive(Clone, Debug, Default)]

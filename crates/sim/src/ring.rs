@@ -1,5 +1,8 @@
 //! A ring of small values in order, each named by how many came before it.
 
+/// Places of a ring that holds anything.
+const LEAST: usize = 16;
+
 /// A first-in-first-out ring. It allocates when it holds more than ever before.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
@@ -10,11 +13,13 @@ pub(crate) struct Ring<T> {
     end: u64,
 }
 
-impl<T: Copy + Default> Ring<T> {
-    pub(crate) fn new() -> Self {
-        Self { places: vec![T::default(); 16].into_boxed_slice(), head: 0, end: 0 }
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Self { places: Box::default(), head: 0, end: 0 }
     }
+}
 
+impl<T: Copy + Default> Ring<T> {
     /// The name of the first.
     #[inline]
     pub(crate) fn head(&self) -> u64 {
@@ -36,7 +41,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "taken modulo the number of places")]
     fn place(&self, name: u64) -> usize {
-        name as usize & (self.places.len() - 1)
+        name as usize & self.places.len().wrapping_sub(1)
     }
 
     /// The one of this name, if it is there.
@@ -48,6 +53,20 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         self.get(self.head)
+    }
+
+    #[inline]
+    pub(crate) fn last(&self) -> Option<&T> {
+        if self.head < self.end { self.places.get(self.place(self.end - 1)) } else { None }
+    }
+
+    /// Moves the last one ahead of so many others.
+    #[inline(never)]
+    pub(crate) fn move_forward(&mut self, others: u64) {
+        for name in (self.end - others..self.end).rev() {
+            let (here, before) = (self.place(name), self.place(name.wrapping_sub(1)));
+            self.places.swap(here, before);
+        }
     }
 
     #[inline]
@@ -71,7 +90,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(never)]
     fn grow(&mut self) {
         let mut larger = Self {
-            places: vec![T::default(); 2 * self.places.len()].into_boxed_slice(),
+            places: vec![T::default(); (2 * self.places.len()).max(LEAST)].into_boxed_slice(),
             head: self.head,
             end: self.end,
         };
@@ -93,7 +112,7 @@ mod tests {
         /// Against a deque.
         #[test]
         fn what_is_put_comes_out_in_order_and_keeps_its_name(puts in proptest::collection::vec(any::<bool>(), 0..600)) {
-            let (mut ring, mut model) = (Ring::new(), std::collections::VecDeque::new());
+            let (mut ring, mut model) = (Ring::default(), std::collections::VecDeque::new());
             let mut taken = 0;
             for (value, put) in (0u64..).zip(puts) {
                 if put {

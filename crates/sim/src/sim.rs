@@ -38,6 +38,8 @@ enum Hosts<S, R, A> {
     Tcp(Box<TcpFlow<S, R, A>>),
     Cbr(Box<Cbr>),
     OnOff(Box<OnOff>),
+    /// A constant rate that the link lets in by itself where it ends.
+    Elsewhere,
     /// It came up in the run and has closed at both ends.
     Gone,
 }
@@ -122,7 +124,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub fn endpoint(&self, flow: FlowId, side: Side) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
-            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Gone => None,
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Elsewhere | Hosts::Gone => None,
         }
     }
 
@@ -141,13 +143,30 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.recorder
     }
 
+    /// Lets links look at each packet at the instant of its coming, and sources of a constant rate have their own events.
+    #[cfg(test)]
+    pub(crate) fn look_at_once(&mut self) {
+        for source in self.fabric.look_at_once() {
+            let flow = source.flow();
+            self.fabric.wake(flow, Side::Client, source.next());
+            self.flows[flow.index()] = Hosts::Cbr(Box::new(source));
+        }
+    }
+
+    /// Whether a datagram of a source that has no events ever came to its link together with another packet: their order
+    /// is not the same then.
+    #[cfg(test)]
+    pub(crate) fn has_ties(&self) -> bool {
+        self.fabric.has_ties()
+    }
+
     fn run_while(&mut self, until: Time, goes_on: impl Fn(&Fabric) -> bool) -> Stop {
         let stop = loop {
             if !goes_on(&self.fabric) {
                 break Stop::Finished;
             }
             let (at, device) = match self.fabric.next() {
-                Some((at, device)) => (at, Some(device)),
+                Some((at, sequence, device)) => (at, Some((sequence, device))),
                 None => (self.fabric.last_arrival().max(self.now), None),
             };
             if at > until {
@@ -156,7 +175,10 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             }
             self.now = at;
             match device {
-                Some(device) => self.happen(device),
+                Some((sequence, device)) => {
+                    self.fabric.happens(sequence);
+                    self.happen(device);
+                }
                 None => break Stop::Idle,
             }
         };
@@ -175,9 +197,14 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             Device::Host(flow, side) => {
                 match &mut self.flows[flow.index()] {
                     Hosts::Tcp(tcp) => tcp.on_timer(self.now, side, &mut self.fabric, &mut self.recorder),
-                    Hosts::Cbr(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
+                    Hosts::Cbr(source) => {
+                        self.fabric.flows[flow.index()].started.get_or_insert(self.now);
+                        self.fabric.send_datagram(self.now, source.packet(), &mut self.recorder);
+                        source.advance();
+                        self.fabric.wake(flow, side, source.next());
+                    }
                     Hosts::OnOff(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
-                    Hosts::Gone => {}
+                    Hosts::Elsewhere | Hosts::Gone => {}
                 }
                 if flow.index() >= self.own {
                     self.bury(flow);
@@ -247,8 +274,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
         let (hosts, first) = match &flow.traffic {
             Traffic::Tcp(spec) => (Self::Tcp(Box::new(TcpFlow::new(id, spec, seed))), Some(start)),
             Traffic::Cbr(spec) => {
-                let (source, first) = Cbr::new(id, *spec, start, seed);
-                (Self::Cbr(Box::new(source)), first)
+                let source = Cbr::new(id, *spec, start, seed);
+                if flow.muted {
+                    return Self::Cbr(Box::new(source));
+                }
+                match fabric.take_on(source) {
+                    None => return Self::Elsewhere,
+                    Some(source) => {
+                        let first = source.next();
+                        (Self::Cbr(Box::new(source)), first)
+                    }
+                }
             }
             Traffic::OnOff(spec) => {
                 let (source, first) = OnOff::new(id, *spec, start, seed);

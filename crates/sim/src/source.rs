@@ -2,12 +2,10 @@
 
 use firstflight::{Span, Time};
 
-use crate::fabric::Fabric;
 use crate::link::transmission;
 use crate::network::CbrSpec;
 use crate::packet::{FlowId, Packet, Payload, Side};
 use crate::random::{Purpose, Stream};
-use crate::recorder::Recorder;
 
 /// A source of datagrams at a constant bit rate.
 #[derive(Clone, Debug)]
@@ -15,6 +13,8 @@ pub(crate) struct Cbr {
     id: FlowId,
     spec: CbrSpec,
     packets: u64,
+    /// When the next datagram leaves, unless the source has stopped.
+    next: Option<Time>,
     /// What a datagram takes at the rate: whole nanoseconds, and the rest over the rate.
     interval: (u64, u64),
     /// The next datagram is due this part of a nanosecond after its event, over the rate.
@@ -22,37 +22,63 @@ pub(crate) struct Cbr {
 }
 
 impl Cbr {
-    /// A source that starts at `start`, and when its first datagram leaves.
-    pub(crate) fn new(id: FlowId, spec: CbrSpec, start: Time, seed: u64) -> (Self, Option<Time>) {
+    /// A source that starts at `start`.
+    pub(crate) fn new(id: FlowId, spec: CbrSpec, start: Time, seed: u64) -> Self {
         let interval = transmission(spec.rate, spec.packet, 0);
         let phase = Stream::new(seed, Purpose::Phase, id.0, 0).below(interval.0);
-        let source = Self { id, spec, packets: 0, interval, remainder: 0 };
-        let first = source.unless_stopped(start + Span::from_nanos(phase));
-        (source, first)
+        let mut source = Self { id, spec, packets: 0, next: None, interval, remainder: 0 };
+        source.next = source.unless_stopped(start + Span::from_nanos(phase));
+        source
     }
 
-    /// A datagram is due.
-    pub(crate) fn on_timer<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
-        fabric.flows[self.id.index()].started.get_or_insert(now);
-        let packet = Packet {
+    /// When the next datagram leaves; `None` once it has stopped.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// When the next datagram but `count` leaves, or one before it.
+    pub(crate) fn after(&self, count: u64) -> Option<Time> {
+        let next = self.next?;
+        let later = next + Span::from_nanos(self.interval.0.saturating_mul(count));
+        Some(self.unless_stopped(later).unwrap_or(next))
+    }
+
+    /// The flow of the datagrams.
+    #[inline]
+    pub(crate) fn flow(&self) -> FlowId {
+        self.id
+    }
+
+    /// IP bytes of a datagram.
+    #[inline]
+    pub(crate) fn wire(&self) -> u32 {
+        self.spec.packet
+    }
+
+    /// The datagram that leaves next.
+    pub(crate) fn packet(&self) -> Packet {
+        Packet {
             flow: self.id,
             from: Side::Client,
             retransmission: false,
             wire: self.spec.packet,
             number: self.packets,
-            sent_at: now,
+            sent_at: self.next.unwrap_or_default(),
             payload: Payload::Datagram,
-            hop: 0,
-        };
+        }
+    }
+
+    /// The next datagram has left.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
         self.packets += 1;
-        fabric.send_datagram(now, packet, recorder);
         let (nanos, remainder) = self.interval;
         let remainder = self.remainder.saturating_add(remainder);
         let carry = u64::from(remainder >= self.spec.rate.bps());
         self.remainder = remainder - carry * self.spec.rate.bps();
         // At a rate so high that packets are less than a nanosecond apart, several leave at one instant.
-        let next = self.unless_stopped(now + Span::from_nanos(nanos + carry));
-        fabric.wake(self.id, Side::Client, next);
+        self.next = self.next.and_then(|now| self.unless_stopped(now + Span::from_nanos(nanos + carry)));
     }
 
     fn unless_stopped(&self, at: Time) -> Option<Time> {

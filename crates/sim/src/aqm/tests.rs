@@ -4,7 +4,8 @@ use firstflight_tcp::Segment;
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{FlowId, Side};
+use crate::packet::{FlowId, PacketId, Side};
+use crate::routes::Step;
 
 pub(super) fn of_flow(flow: u32, number: u64, wire: u32) -> Waiting {
     let packet = Packet {
@@ -15,9 +16,9 @@ pub(super) fn of_flow(flow: u32, number: u64, wire: u32) -> Waiting {
         number,
         sent_at: Time::ZERO,
         payload: Payload::Segment(Segment::default()),
-        hop: 0,
     };
-    Waiting { packet, since: Time::ZERO, sequence: number }
+    let parcel = Parcel::segment(PacketId::default(), Step::default(), packet.wire, false);
+    Waiting { packet, parcel, since: Time::ZERO }
 }
 
 /// A packet of 1000 bytes that came at time zero.

@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 
 use firstflight::{Span, Time};
 
-use super::{Entry, Fate, Passage};
+use super::passage::{Fate, Parcel, Passage};
 use crate::batch::Batch;
 use crate::packet::LinkId;
-use crate::pool::Parcel;
 use crate::random::{Purpose, Stream};
 use crate::stats::LinkStats;
 
@@ -42,26 +41,21 @@ impl Batcher {
     }
 
     #[inline(never)]
-    pub(crate) fn enter(&mut self, now: Time, parcel: Parcel, sequence: u64) -> Entry {
+    pub(crate) fn enter(&mut self, now: Time, parcel: Parcel) {
         self.stats.packets += 1;
-        self.stats.bytes += u64::from(parcel.wire);
-        let first = self.ring.is_empty();
+        self.stats.bytes += u64::from(parcel.wire());
         let released = match self.batch {
             Batch::Every(span) => self.next_release(now, span),
             Batch::Of { packets, hold } => self.join(now, packets, hold),
         };
         let arrives = released + self.delay;
         self.last_arrival = self.last_arrival.max(arrives);
-        self.ring.push_back(Passage::new(parcel, now, arrives, sequence, Fate::Arrives));
-        let moved = self.close_if_full(arrives);
-        match self.next_arrival() {
-            Some((arrives, sequence)) if first || moved => Entry::Next(arrives, sequence),
-            _ => Entry::Behind,
-        }
+        self.ring.push_back(Passage::new(parcel, now, arrives, Fate::Arrives));
+        self.close_if_full(arrives);
     }
 
     pub(crate) fn next_arrival(&self) -> Option<(Time, u64)> {
-        self.ring.front().map(|passage| (passage.arrives, passage.sequence()))
+        self.ring.front().map(|passage| (passage.arrives, passage.parcel.sequence()))
     }
 
     #[inline(never)]
@@ -101,29 +95,28 @@ impl Batcher {
         if self.open >= packets as usize { now } else { latest }
     }
 
-    /// Releases a batch that is full together with its last packet, which arrives at `arrives`. Says whether that
-    /// moved the first arrival of the link.
-    fn close_if_full(&mut self, arrives: Time) -> bool {
-        let Batch::Of { packets, .. } = self.batch else { return false };
+    /// Releases a batch that is full together with its last packet, which arrives at `arrives`.
+    fn close_if_full(&mut self, arrives: Time) {
+        let Batch::Of { packets, .. } = self.batch else { return };
         if self.open < packets as usize {
-            return false;
+            return;
         }
         let first = self.ring.len() - self.open.min(self.ring.len());
         for passage in self.ring.iter_mut().skip(first) {
             passage.arrives = arrives;
         }
         self.open = 0;
-        first == 0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{FlowId, PacketId};
+    use crate::packet::PacketId;
+    use crate::routes::Step;
 
     fn packet(number: u32) -> Parcel {
-        Parcel { id: PacketId(number), flow: FlowId(0), wire: 40 }
+        Parcel::segment(PacketId(number), Step::default(), 40, false).in_place(u64::from(number))
     }
 
     /// Number and arrival of packets offered at these instants, with an event for every arrival.
@@ -132,10 +125,7 @@ mod tests {
         for (number, when) in (0..).zip(offers) {
             // An arrival comes before the releases of its instant.
             until(link, *when, &mut arrived);
-            let entry = link.enter(Time::from_nanos(*when), packet(number), u64::from(number));
-            if let Entry::Next(at, sequence) = entry {
-                assert_eq!(link.next_arrival(), Some((at, sequence)));
-            }
+            link.enter(Time::from_nanos(*when), packet(number));
         }
         until(link, u64::MAX, &mut arrived);
         arrived
@@ -144,7 +134,7 @@ mod tests {
     fn until(link: &mut Batcher, end: u64, arrived: &mut Vec<(u32, u64)>) {
         while let Some((at, _)) = link.next_arrival().filter(|(at, _)| at.nanos() < end) {
             let passage = link.arrival(at).expect("the link said so");
-            arrived.push((passage.packet.0, at.nanos()));
+            arrived.push((passage.parcel.packet.0, at.nanos()));
         }
     }
 

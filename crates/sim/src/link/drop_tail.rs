@@ -2,25 +2,41 @@
 //! when they enter.
 //!
 //! A FIFO that drops only at its tail decides a packet's whole future on arrival, so the link needs no event for
-//! the start or end of a transmission: it catches up with those whenever it is touched.
+//! the start or end of a transmission: it catches up with those whenever it is touched. For the same reason it can
+//! say at once when a packet comes to the next link, which puts that into its [`Inbox`] and looks at it when
+//! something depends on it: when the packet would arrive at the far end, or could find the queue full.
 
 use firstflight::{Bytes, Time};
 
+use super::inbox::Inbox;
 use super::parts::{Meter, Transmitter, Wire};
-use super::{Entry, Fate, Passage};
+use super::passage::{Fate, Parcel, Passage};
 use crate::network::{LinkSpec, QueueLimit};
-use crate::packet::{DropCause, LinkId, PacketId};
+use crate::packet::{DropCause, LinkId};
 use crate::policer::Policer;
-use crate::pool::Parcel;
 use crate::recorder::Recorder;
 use crate::ring::Ring;
+use crate::source::Cbr;
 use crate::stats::{FlowStats, LinkStats};
+
+pub(crate) use ahead::{Expectation, Turned};
+
+mod ahead;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DropTail {
     id: LinkId,
     queue: QueueLimit,
     policer: Option<Policer>,
+    /// Whether packets may be put into the inbox: nothing else is to happen when they come.
+    expects: bool,
+    /// Constant-rate sources whose datagrams come here and end at the far end.
+    sources: Vec<Cbr>,
+    /// When the next of their datagrams comes.
+    next_datagram: Option<Time>,
+    /// Whether nothing but the queue stands in the way of packets.
+    plain: bool,
+    inbox: Inbox,
     ring: Ring<Passage>,
     /// The ring's first packet that has not started transmission, or its end.
     unstarted: u64,
@@ -29,85 +45,166 @@ pub(crate) struct DropTail {
     transmitter: Transmitter,
     wire: Wire,
     waiting_bytes: u64,
+    /// The place of the last packet in the order of events.
+    last_place: u64,
+    /// The greatest packet that ever waited, in IP bytes.
+    largest: u64,
+    /// How many packets wait.
+    waiting: u32,
     /// The instant at which a packet last left the queue for the transmitter, and its size.
     freed: Option<(Time, u64)>,
+    /// The integrals in it count each packet's whole wait as soon as it is known.
     meter: Meter,
+    /// When the event comes that the agenda has.
+    event: Option<Time>,
+    /// When a packet last came, and whether a datagram of a source ever came at the same instant as another packet.
+    #[cfg(test)]
+    last_entry: Option<Time>,
+    #[cfg(test)]
+    pub(crate) ties: bool,
+}
+
+/// The times of a packet that was let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Trip {
+    starts: Time,
+    pub(crate) arrives: Time,
+    pub(crate) lost: bool,
+    /// Its arrival's place in the order of events.
+    pub(crate) place: u64,
 }
 
 impl DropTail {
     pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
+        let (transmitter, wire) = (Transmitter::new(spec), Wire::new(id, spec, seed));
+        let expects = spec.policer.is_none() && transmitter.takes_time();
         Self {
             id,
             queue: spec.queue,
             policer: spec.policer.map(Policer::new),
-            ring: Ring::new(),
+            expects,
+            sources: Vec::new(),
+            next_datagram: None,
+            plain: expects && spec.quick_start.is_none() && wire.is_sure(),
+            inbox: Inbox::default(),
+            ring: Ring::default(),
             unstarted: 0,
             loud: 0,
-            transmitter: Transmitter::new(spec),
-            wire: Wire::new(id, spec, seed),
+            transmitter,
+            wire,
             waiting_bytes: 0,
+            last_place: 0,
+            largest: 0,
+            waiting: 0,
             freed: None,
             meter: Meter::default(),
+            event: None,
+            #[cfg(test)]
+            last_entry: None,
+            #[cfg(test)]
+            ties: false,
         }
     }
 
-    /// A packet comes to the near end. `quiet` says that nothing depends on when it arrives.
+    /// Lets a segment in that need not wait, and says when it arrives; `None`, and nothing is done, if more has to be
+    /// looked at: [`DropTail::admit`] does then.
     #[inline]
-    pub(crate) fn enter<W: Recorder>(
+    pub(crate) fn pass(&mut self, now: Time, parcel: Parcel) -> Option<Time> {
+        if !self.plain || self.unstarted != self.ring.end() || parcel.is_datagram() {
+            return None;
+        }
+        let ends = self.transmitter.transmit_alike(now, parcel.wire())?;
+        self.meter.accept(parcel.wire());
+        self.last_place = parcel.sequence();
+        Some(self.wire.carry_surely(ends))
+    }
+
+    /// Takes a packet that was let in by [`DropTail::pass`], and on which something depends. Says whether the next event
+    /// may be another then.
+    #[inline]
+    pub(crate) fn take_passing(&mut self, now: Time, parcel: Parcel, arrives: Time) -> bool {
+        let first = self.loud == self.ring.end();
+        self.ring.push(Passage::new(parcel, now, arrives, Fate::Arrives));
+        self.unstarted = self.ring.end();
+        first || self.doubts()
+    }
+
+    /// A packet of `wire` IP bytes comes to the near end, behind all that was expected before. `sequence` is its place in
+    /// the order of events so far; `flow` says whose it is.
+    #[inline]
+    pub(crate) fn admit<W: Recorder>(
+        &mut self,
+        now: Time,
+        (wire, sequence): (u32, u64),
+        flow: impl FnOnce() -> usize,
+        recorder: &mut W,
+    ) -> Result<Trip, DropCause> {
+        #[cfg(test)]
+        {
+            self.ties |= !self.sources.is_empty() && self.last_entry == Some(now);
+            self.last_entry = Some(now);
+        }
+        self.catch_up(now, recorder);
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire)) {
+            self.meter.stats.dropped_by_policer += 1;
+            return Err(DropCause::Policer);
+        }
+        if !self.has_room(now, wire) {
+            self.meter.stats.dropped_by_queue += 1;
+            return Err(DropCause::Queue);
+        }
+        self.meter.accept(wire);
+        let starts = self.transmitter.transmit(now, wire);
+        let before = self.wire.last_arrival();
+        let (arrives, lost) = self.wire.carry(flow, self.transmitter.free_at());
+        // Of two that arrive together the first to enter comes first, whichever left its host before.
+        self.last_place = if arrives == before { sequence.max(self.last_place + 1) } else { sequence };
+        Ok(Trip { starts, arrives, lost, place: self.last_place })
+    }
+
+    /// Takes a packet that was let in at `now`. Says whether it is the first on whose arrival something depends.
+    #[inline]
+    pub(crate) fn take<W: Recorder>(
         &mut self,
         now: Time,
         parcel: Parcel,
-        quiet: bool,
-        sequence: u64,
-        (flows, recorder): (&mut [FlowStats], &mut W),
-    ) -> Entry {
-        self.catch_up(now, recorder);
-        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire)) {
-            self.meter.stats.dropped_by_policer += 1;
-            return Entry::Dropped(DropCause::Policer);
+        trip: Trip,
+        fate: Fate,
+        recorder: &mut W,
+    ) -> bool {
+        let waits = trip.starts > now;
+        if fate == Fate::Passed && !waits && self.unstarted == self.ring.end() {
+            return false;
         }
-        if !self.has_room(now, parcel.wire) {
-            self.meter.stats.dropped_by_queue += 1;
-            return Entry::Dropped(DropCause::Queue);
-        }
-        self.meter.accept(parcel.wire);
-        let starts = self.transmitter.transmit(now, parcel.wire);
-        let (arrives, lost) = self.wire.carry(parcel.flow.index(), self.transmitter.free_at());
-        let quiet = quiet && !lost;
-        if quiet && self.ring.is_full() {
-            self.sink(now, flows, recorder);
-        }
-        let (fate, parcel) = match (lost, quiet) {
-            (true, _) => (Fate::Lost, parcel),
-            (false, true) => (Fate::Quiet, Parcel { id: PacketId(parcel.flow.0), ..parcel }),
-            (false, false) => (Fate::Arrives, parcel),
-        };
+        let passage = Passage::new(parcel, trip.starts, trip.arrives, fate);
         let name = self.ring.end();
-        if starts > now {
-            self.count_to(now);
-            self.ring.push(Passage::new(parcel, starts, arrives, sequence, fate));
-            self.waiting_bytes += u64::from(parcel.wire);
-            self.meter.peak(self.waiting(), self.waiting_bytes);
-            recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting());
+        if waits {
+            self.ring.push(passage);
+            let wire = u64::from(parcel.wire());
+            self.meter.wait(trip.starts.since(now), wire);
+            self.waiting += 1;
+            self.waiting_bytes += wire;
+            self.largest = self.largest.max(wire);
+            self.meter.peak(self.waiting, self.waiting_bytes);
+            recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting);
         } else {
             // Nothing can wait ahead of a packet that starts at once.
-            self.ring.push(Passage::new(parcel, starts, arrives, sequence, fate));
+            self.ring.push(passage);
             self.unstarted = self.ring.end();
         }
-        if quiet {
-            self.loud += u64::from(self.loud == name);
-            Entry::Quietly
-        } else if self.loud == name {
-            Entry::Next(arrives, sequence)
+        let first = self.loud == name;
+        if passage.is_quiet() {
+            self.loud += u64::from(first);
+            false
         } else {
-            Entry::Behind
+            first
         }
     }
 
-    /// The next arrival that something depends on.
+    /// Whether there is room for another quiet packet, or for any, without a greater ring.
     #[inline]
-    pub(crate) fn next_arrival(&self) -> Option<(Time, u64)> {
-        self.ring.get(self.loud).map(|passage| (passage.arrives, passage.sequence()))
+    pub(crate) fn is_full(&self) -> bool {
+        self.ring.is_full()
     }
 
     /// When the last packet so far arrives.
@@ -115,17 +212,21 @@ impl DropTail {
         self.wire.last_arrival()
     }
 
-    /// Takes the first packet that has arrived by `now`, behind those that were to be counted.
-    pub(crate) fn arrival<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
-        self.ring.first().filter(|passage| passage.arrives <= now)?;
-        self.catch_up(now, recorder);
-        let name = self.ring.head();
-        let passage = self.ring.pop()?;
-        if self.loud == name {
+    /// Takes the first packet that has arrived by `now` and on which something depends, behind those that are counted.
+    /// `None` also if the link has to take in what is expected before it can tell.
+    #[inline]
+    pub(crate) fn arrival(&mut self, now: Time, flows: &mut [FlowStats]) -> Option<Passage> {
+        let passage = *self.ring.get(self.loud)?;
+        if passage.arrives > now || self.unstarted <= self.loud {
+            return None;
+        }
+        if self.ring.head() < self.loud {
+            self.sink(now, flows);
+        }
+        self.ring.pop();
+        self.loud += 1;
+        while self.ring.get(self.loud).is_some_and(Passage::is_quiet) {
             self.loud += 1;
-            while self.ring.get(self.loud).is_some_and(Passage::is_quiet) {
-                self.loud += 1;
-            }
         }
         self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
         Some(passage)
@@ -137,43 +238,53 @@ impl DropTail {
         !self.wire.may_lose()
     }
 
-    /// Counts what has reached its sink by `now`, ahead of any packet on which something depends.
-    #[inline]
-    pub(crate) fn sink<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
-        if self.ring.head() == self.loud {
-            return;
-        }
-        self.catch_up(now, recorder);
-        while self.ring.head() < self.loud
-            && let Some(passage) = self.ring.first().filter(|passage| passage.arrives <= now)
+    /// Counts what has reached its sink by `now`, and lets go of what has left for the next link, ahead of any packet
+    /// on which something depends. The link has caught up with `now`, or with the start of that packet.
+    pub(crate) fn sink(&mut self, now: Time, flows: &mut [FlowStats]) {
+        while self.ring.head() < self.loud.min(self.unstarted)
+            && let Some(passage) = self.ring.first()
         {
-            flows[passage.packet.index()].delivered_bytes += u64::from(passage.wire);
+            if !passage.is_passed() {
+                if passage.arrives > now {
+                    break;
+                }
+                flows[passage.parcel.packet.index()].delivered_bytes += u64::from(passage.parcel.wire());
+            }
             self.ring.pop();
         }
     }
 
     /// Lets the transmissions start that are due by `now`.
     pub(crate) fn catch_up<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
-        while let Some(&Passage { starts, wire, .. }) = self.ring.get(self.unstarted) {
+        while let Some(&Passage { starts, parcel, .. }) = self.ring.get(self.unstarted) {
             if starts > now {
                 break;
             }
-            self.count_to(starts);
+            let wire = parcel.wire();
             self.unstarted += 1;
+            self.waiting -= 1;
             self.waiting_bytes -= u64::from(wire);
             self.freed = Some((starts, u64::from(wire)));
-            recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.waiting());
+            recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.waiting);
         }
+    }
+
+    /// How many packets it ever let in.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.meter.stats.packets
     }
 
     /// Counters up to `now`, which the link has caught up with.
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
-        self.meter.stats(now, self.waiting(), self.waiting_bytes)
-    }
-
-    /// Packets that wait for transmission.
-    fn waiting(&self) -> u32 {
-        u32::try_from(self.ring.end() - self.unstarted).unwrap_or(u32::MAX)
+        let mut stats = self.meter.stats(now, 0, 0);
+        // Of those that wait still, what of their wait is to come.
+        for name in self.unstarted..self.ring.end() {
+            let Some(passage) = self.ring.get(name) else { continue };
+            let left = u128::from(passage.starts.since(now).nanos());
+            stats.packet_nanos -= left;
+            stats.byte_nanos -= left * u128::from(passage.parcel.wire());
+        }
+        stats
     }
 
     /// Whether a packet may enter. One that finds the transmitter free does not wait and always may.
@@ -190,14 +301,9 @@ impl DropTail {
         let (freed, bytes) = self.freed.filter(|(at, _)| *at == now).map_or((0, 0), |(_, bytes)| (1, bytes));
         match self.queue {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting() + freed + 1 < limit,
+            QueueLimit::Packets(limit) => self.waiting + freed + 1 < limit,
             QueueLimit::Bytes(limit) => self.waiting_bytes + bytes + u64::from(wire) <= limit.get(),
         }
-    }
-
-    /// Continues the integrals to `at`, before what waits changes.
-    fn count_to(&mut self, at: Time) {
-        self.meter.count_to(at, self.waiting(), self.waiting_bytes);
     }
 }
 

@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 use firstflight::{Bytes, Time};
 
 use super::parts::{Meter, Transmitter, Wire};
-use super::{Entry, Fate, Passage};
+use super::passage::{Fate, Parcel, Passage};
 use crate::agenda::SEQUENCE;
 use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
 use crate::network::{LinkSpec, QueueLimit};
 use crate::packet::{DropCause, LinkId, Packet};
 use crate::policer::Policer;
-use crate::pool::{Parcel, Pool};
+use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::stats::LinkStats;
 
@@ -55,47 +55,42 @@ impl Managed {
         &mut self,
         now: Time,
         parcel: Parcel,
-        sequence: u64,
         (pool, recorder): (&mut Pool, &mut W),
-    ) -> Entry {
-        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire)) {
+    ) -> Result<(), DropCause> {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire())) {
             self.meter.stats.dropped_by_policer += 1;
-            return Entry::Dropped(DropCause::Policer);
+            return Err(DropCause::Policer);
         }
-        let before = self.next_event();
         let never = self.meter.stats.packets == 0;
         let free = self.transmitter.free_at();
         let idle = (never || free < now) && self.aqm.packets() == 0;
         let arrival = Arrival {
             now,
-            room: idle || !self.transmitter.takes_time() || self.has_room(parcel.wire),
+            room: idle || !self.transmitter.takes_time() || self.has_room(parcel.wire()),
             idle_since: idle.then_some(free),
             rate: self.transmitter.rate_at(now),
         };
         self.count_to(now);
-        let waiting = Waiting { packet: *pool.get(parcel.id), since: now, sequence };
+        let waiting = Waiting { packet: *pool.get(parcel.packet), parcel, since: now };
         if !self.aqm.arrive(arrival, waiting, &mut self.out) {
             self.meter.stats.dropped_by_queue += 1;
-            return Entry::Dropped(DropCause::Queue);
+            return Err(DropCause::Queue);
         }
-        pool.forget(parcel.id);
-        self.meter.accept(parcel.wire);
+        pool.forget(parcel.packet);
+        self.meter.accept(parcel.wire());
         if idle || !self.transmitter.takes_time() {
             self.start(now, pool);
         } else {
             self.meter.peak(self.aqm.packets(), self.aqm.bytes());
             self.tell(now, recorder);
         }
-        match self.next_event() {
-            Some((at, place)) if before != Some((at, place)) => Entry::Next(at, place),
-            _ => Entry::Behind,
-        }
+        Ok(())
     }
 
     /// The next event and its place among those of its instant.
     #[inline(never)]
     pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
-        let arrival = self.ring.front().map(|passage| (passage.arrives, passage.sequence()));
+        let arrival = self.ring.front().map(|passage| (passage.arrives, passage.parcel.sequence()));
         let departure =
             (self.aqm.packets() > 0).then(|| (self.transmitter.free_at(), LATE | u64::from(self.id.0)));
         match (arrival, departure) {
@@ -145,12 +140,12 @@ impl Managed {
 
     /// The next packet leaves the queue, if the discipline leaves one.
     fn start(&mut self, now: Time, pool: &mut Pool) {
-        if let Some(Waiting { packet, sequence, .. }) = self.aqm.depart(now, &mut self.out) {
+        if let Some(Waiting { packet, parcel, .. }) = self.aqm.depart(now, &mut self.out) {
             let starts = self.transmitter.transmit(now, packet.wire);
-            let (arrives, lost) = self.wire.carry(packet.flow.index(), self.transmitter.free_at());
+            let (arrives, lost) = self.wire.carry(|| packet.flow.index(), self.transmitter.free_at());
             let fate = if lost { Fate::Lost } else { Fate::Arrives };
-            let parcel = Parcel { id: pool.put(packet), flow: packet.flow, wire: packet.wire };
-            self.ring.push_back(Passage::new(parcel, starts, arrives, sequence, fate));
+            let parcel = parcel.named(pool.put(packet));
+            self.ring.push_back(Passage::new(parcel, starts, arrives, fate));
         }
     }
 

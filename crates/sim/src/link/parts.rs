@@ -72,6 +72,39 @@ impl Transmitter {
         self.free_at
     }
 
+    /// Transmits a packet that comes to a free transmitter and is as large as the one before, and says when that ends;
+    /// `None`, and nothing is done, if it is not so.
+    #[inline]
+    pub(super) fn transmit_alike(&mut self, now: Time, wire: u32) -> Option<Time> {
+        if self.free_at >= now || self.newest.0 != wire {
+            return None;
+        }
+        self.remainder = self.newest.2;
+        self.free_at = now + Span::from_nanos(self.newest.1);
+        Some(self.free_at)
+    }
+
+    /// When the transmission of a packet would end that comes at `at`, or an instant before that.
+    #[inline]
+    pub(super) fn would_end(&self, at: Time, wire: u32) -> Time {
+        let starts = self.free_at.max(at);
+        match self.pace {
+            Pace::At(rate) => {
+                let (nanos, carry) = if self.newest.0 == wire {
+                    (
+                        self.newest.1,
+                        u64::from(at <= self.free_at && self.remainder + self.newest.2 >= rate.bps()),
+                    )
+                } else {
+                    let remainder = if at <= self.free_at { self.remainder } else { 0 };
+                    (transmission(rate, wire, remainder).0, 0)
+                };
+                starts + Span::from_nanos(nanos + carry)
+            }
+            Pace::Free | Pace::Along(..) => starts,
+        }
+    }
+
     /// Transmits after all that came before, and says when that starts. `free_at` is then its end.
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, wire: u32) -> Time {
@@ -155,10 +188,35 @@ impl Wire {
         !self.loss.is_never()
     }
 
-    /// When a packet arrives whose transmission ends at `sent`, and whether it is lost.
+    /// Whether neither loss nor jitter befalls packets.
     #[inline]
-    pub(super) fn carry(&mut self, flow: usize, sent: Time) -> (Time, bool) {
-        let (jitter, lost) = if self.chancy { self.draw(flow) } else { (Span::ZERO, false) };
+    pub(super) fn is_sure(&self) -> bool {
+        !self.chancy
+    }
+
+    /// When a packet arrives whose transmission ends at `sent`, on a wire that is sure.
+    #[inline]
+    pub(super) fn carry_surely(&mut self, sent: Time) -> Time {
+        self.last_arrival = sent + self.delay;
+        self.last_arrival
+    }
+
+    /// The propagation delay.
+    #[inline]
+    pub(super) fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// When a packet arrives at the earliest whose transmission ends at `sent`.
+    #[inline]
+    pub(super) fn soonest(&self, sent: Time) -> Time {
+        self.last_arrival.max(sent + self.delay)
+    }
+
+    /// When a packet arrives whose transmission ends at `sent`, and whether it is lost. `flow` says whose it is.
+    #[inline]
+    pub(super) fn carry(&mut self, flow: impl FnOnce() -> usize, sent: Time) -> (Time, bool) {
+        let (jitter, lost) = if self.chancy { self.draw(flow()) } else { (Span::ZERO, false) };
         self.last_arrival = self.last_arrival.max(sent + self.delay + jitter);
         (self.last_arrival, lost)
     }
@@ -218,6 +276,13 @@ impl Meter {
         let mut copy = self.clone();
         copy.count_to(now.max(self.counted_to), packets, bytes);
         copy.stats
+    }
+
+    /// Counts, ahead of time, that a packet of so many bytes will have waited so long.
+    #[inline]
+    pub(super) fn wait(&mut self, span: Span, bytes: u64) {
+        self.stats.packet_nanos += u128::from(span.nanos());
+        self.stats.byte_nanos += u128::from(span.nanos()) * u128::from(bytes);
     }
 
     /// Counts a packet that was accepted.

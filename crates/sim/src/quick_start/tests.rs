@@ -30,7 +30,6 @@ fn request(rate: RateCode) -> Packet {
         number: 0,
         sent_at: Time::ZERO,
         payload: Payload::Segment(Segment { quick_start, ..Segment::default() }),
-        hop: 0,
     }
 }
 

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use super::super::parts::BIT_NANOS;
 use super::*;
 use crate::network::Probability;
-use crate::packet::{FlowId, PacketId};
+use crate::packet::PacketId;
+use crate::routes::Step;
 
 const ID: LinkId = LinkId(3);
 
@@ -16,7 +17,28 @@ fn at(nanos: u64) -> Time {
 
 fn packet(number: u64, wire: u32) -> Parcel {
     let id = PacketId(u32::try_from(number).expect("few packets"));
-    Parcel { id, flow: FlowId(0), wire }
+    Parcel::segment(id, Step::default(), wire, false).in_place(number)
+}
+
+/// A packet of flow 0 comes; `quiet` says that it goes no further than its sink.
+fn enter<W: Recorder>(
+    link: &mut DropTail,
+    now: Time,
+    parcel: Parcel,
+    quiet: bool,
+    (flows, recorder): (&mut [FlowStats], &mut W),
+) -> Result<(), DropCause> {
+    let trip = link.admit(now, (parcel.wire(), parcel.sequence()), || 0, recorder)?;
+    if link.is_full() {
+        link.sink(now, flows);
+    }
+    let fate = match (trip.lost, quiet) {
+        (true, _) => Fate::Lost,
+        (false, true) => Fate::Sinks(0),
+        (false, false) => Fate::Arrives,
+    };
+    link.take(now, parcel, trip, fate, recorder);
+    Ok(())
 }
 
 /// Keeps what is said of the queue: when, bytes, packets.
@@ -42,14 +64,9 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
     let mut outcome = Outcome::default();
     for (number, &(when, wire)) in (0u64..).zip(offers) {
         arrivals(link, at(when), recorder, &mut outcome);
-        match link.enter(at(when), packet(number, wire), false, number, (&mut [], recorder)) {
-            Entry::Dropped(_) => outcome.dropped.push(number),
-            Entry::Next(arrives, place) => {
-                assert_eq!(place, number);
-                assert_eq!(link.next_arrival(), Some((arrives, number)));
-            }
-            Entry::Quietly => unreachable!("none is quiet"),
-            Entry::Behind => assert!(link.next_arrival().is_some_and(|(_, first)| first < number)),
+        match enter(link, at(when), packet(number, wire), false, (&mut [], recorder)) {
+            Err(_) => outcome.dropped.push(number),
+            Ok(()) => assert!(link.next_event().is_some_and(|(_, first)| first <= number)),
         }
     }
     arrivals(link, Time::MAX, recorder, &mut outcome);
@@ -57,9 +74,10 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
 }
 
 fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, outcome: &mut Outcome) {
-    while let Some((when, _)) = link.next_arrival().filter(|(when, _)| *when <= until) {
-        let passage = link.arrival(when, recorder).expect("the link said so");
-        outcome.arrived.push((u64::from(passage.packet.0), when.nanos(), passage.is_lost()));
+    while let Some((when, _)) = link.next_event().filter(|(when, _)| *when <= until) {
+        link.catch_up(when, recorder);
+        let passage = link.arrival(when, &mut []).expect("the link said so");
+        outcome.arrived.push((u64::from(passage.parcel.packet.0), when.nanos(), passage.is_lost()));
     }
 }
 
@@ -129,7 +147,7 @@ fn a_queue_of_n_bytes_takes_a_packet_only_whole() {
 fn the_integral_of_the_queue_is_exact_at_every_instant() {
     let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
     for number in 0..3 {
-        link.enter(at(0), packet(number, 10), false, number, (&mut [], &mut ()));
+        enter(&mut link, at(0), packet(number, 10), false, (&mut [], &mut ())).expect("no limit");
     }
     // Two wait for 10 µs, then one for 10 µs, then none.
     for (when, packet_nanos) in [(5_000, 10_000), (10_000, 20_000), (15_000, 25_000), (40_000, 30_000)] {
@@ -183,16 +201,17 @@ fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
     let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
     let mut flows = [FlowStats::default()];
     let mut sunk = |link: &mut DropTail, when| {
-        link.sink(at(when), &mut flows, &mut ());
+        link.catch_up(at(when), &mut ());
+        link.sink(at(when), &mut flows);
         flows[0].delivered_bytes
     };
-    assert_eq!(link.enter(at(0), packet(0, 10), true, 0, (&mut [], &mut ())), Entry::Quietly);
-    assert_eq!(link.next_arrival(), None);
-    assert_eq!(link.enter(at(0), packet(1, 10), false, 1, (&mut [], &mut ())), Entry::Next(at(20_000), 1));
-    assert_eq!(link.enter(at(0), packet(2, 10), true, 2, (&mut [], &mut ())), Entry::Quietly);
+    for (number, quiet, event) in [(0, true, None), (1, false, Some(20_000)), (2, true, Some(20_000))] {
+        enter(&mut link, at(0), packet(number, 10), quiet, (&mut [], &mut ())).expect("no limit");
+        assert_eq!(link.next_event(), event.map(|when| (at(when), 1)));
+    }
     assert_eq!(sunk(&mut link, 9_999), 0);
     assert_eq!(sunk(&mut link, 30_000), 10, "the one ahead of the last is an event");
-    assert_eq!(link.arrival(at(30_000), &mut ()).map(|p| p.packet.0), Some(1));
+    assert_eq!(link.arrival(at(30_000), &mut []).map(|p| p.parcel.packet.0), Some(1));
     assert_eq!(sunk(&mut link, 30_000), 20);
 }
 
@@ -201,10 +220,12 @@ fn quiet_packets_that_arrived_make_room_for_others() {
     let mut link = link(&LinkSpec::new(Some(mbps(8)), Span::ZERO));
     let mut flows = [FlowStats::default()];
     for number in 0..1_000 {
-        link.enter(at(number * 10_000), packet(number, 10), true, number, (&mut flows, &mut ()));
+        let now = at(number * 10_000);
+        enter(&mut link, now, packet(number, 10), true, (&mut flows, &mut ())).expect("no limit");
         assert!(link.ring.end() - link.ring.head() <= 16, "as many as there are places at first");
     }
-    link.sink(at(10_000_000), &mut flows, &mut ());
+    link.catch_up(at(10_000_000), &mut ());
+    link.sink(at(10_000_000), &mut flows);
     assert_eq!(flows[0].delivered_bytes, 10_000);
 }
 

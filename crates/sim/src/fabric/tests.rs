@@ -1,0 +1,243 @@
+//! A network whose links look at what comes when something depends on it, against the same one whose links look at
+//! each packet at the instant of its coming.
+
+use firstflight::avoidance::Reno;
+use firstflight::schemes::{Initial, SlowStart};
+use firstflight::{Bytes, Controller, Rate, Sent, Span};
+use firstflight_tcp::{AckPolicy, Config, Happening, Snapshot};
+use proptest::prelude::*;
+
+use super::*;
+use crate::network::{Application, CbrSpec, Flow, Probability, QueueLimit, TcpSpec};
+use crate::policer::PolicerSpec;
+use crate::sim::Sim;
+use crate::topology::{ParkingLot, PathSpec, in_a_row};
+use crate::{CoDelSpec, Discipline, DropCause};
+
+impl Fabric {
+    pub(crate) fn has_ties(&self) -> bool {
+        self.links.iter().any(|hop| matches!(&hop.link, Link::DropTail(link) if link.ties))
+    }
+
+    /// From now on links look at each packet at the instant of its coming. Nothing may have happened yet.
+    pub(crate) fn look_at_once(&mut self) -> Vec<Cbr> {
+        let links = self.links.iter_mut();
+        let sources = links.filter_map(|hop| match &mut hop.link {
+            Link::DropTail(link) => Some(link.look_at_once()),
+            Link::Other(_) => None,
+        });
+        let sources = sources.flatten().collect();
+        for index in 0..self.links.len() {
+            self.refresh(LinkId(u32::try_from(index).expect("few links")));
+        }
+        sources
+    }
+}
+
+type Net = Network<SlowStart, SlowStart, Reno>;
+
+/// Everything that was said; of queues, one list for each link.
+#[derive(Default, PartialEq, Debug)]
+struct Log {
+    said: Vec<(Time, String)>,
+    queues: Vec<Vec<(Time, Bytes, u32)>>,
+}
+
+impl Recorder for Log {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, _: &Segment, sent: Option<Sent>) {
+        self.said.push((at, format!("{flow:?} {side:?} sent {number} {sent:?}")));
+    }
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        self.said.push((at, format!("{flow:?} {side:?} arrived {} {}", segment.seq, segment.ack)));
+    }
+    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
+        self.said.push((at, format!("{link:?} dropped {:?} {} {cause:?}", packet.flow, packet.number)));
+    }
+    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+        self.queues.resize_with(self.queues.len().max(link.index() + 1), Vec::new);
+        self.queues[link.index()].push((at, bytes, packets));
+    }
+    fn happening(&mut self, at: Time, flow: FlowId, _: Side, what: &Happening, _: impl Fn() -> Snapshot) {
+        self.said.push((at, format!("{flow:?} {what:?}")));
+    }
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        self.said.push((at, format!("{flow:?} delivered {bytes}")));
+    }
+}
+
+/// What a run says, and the counters at each of these instants.
+fn outcome(network: &Net, seed: u64, stops: &[Time], ahead: bool) -> (Log, Vec<String>, bool) {
+    let mut sim = Sim::new(network, seed, Log::default()).expect("a possible network");
+    if !ahead {
+        sim.look_at_once();
+    }
+    let mut counted = Vec::new();
+    for stop in stops {
+        let why = sim.run(*stop);
+        let links = (0u32..).map_while(|link| sim.link(LinkId(link)));
+        let flows = (0..sim.flow_count()).map(|flow| sim.flow(FlowId(flow)));
+        counted.push(format!(
+            "{why:?} {:?} {:?} {:?} {}",
+            sim.now(),
+            links.collect::<Vec<_>>(),
+            flows.collect::<Vec<_>>(),
+            sim.packet_hops()
+        ));
+    }
+    let ties = sim.has_ties();
+    let mut log = sim.into_recorder();
+    // Of what is said of one instant the order is not the same.
+    log.said.sort();
+    (log, counted, ties)
+}
+
+fn tcp(route: &Route, start: u64, bytes: Option<u64>, policy: AckPolicy) -> Flow<SlowStart, SlowStart, Reno> {
+    let initial = Initial { segments: 4, ssthresh: None };
+    let config = Config { mss: 960, ack_policy: policy, ..Config::default() };
+    Flow {
+        forward: route.forward.clone(),
+        reverse: route.reverse.clone(),
+        start: Time::from_nanos(start),
+        start_spread: Span::ZERO,
+        traffic: Traffic::Tcp(Box::new(TcpSpec {
+            client: config,
+            server: config,
+            controller: Controller::new(SlowStart::new(initial), SlowStart::new(initial), Reno::new()),
+            application: bytes.map_or(Application::Bulk, Application::Sized),
+        })),
+        muted: false,
+    }
+}
+
+fn cbr(
+    forward: Vec<LinkId>,
+    start: u64,
+    bps: u64,
+    packet: u32,
+    stop: Option<u64>,
+) -> Flow<SlowStart, SlowStart, Reno> {
+    let spec = CbrSpec { rate: Rate::from_bps(bps), packet, stop: stop.map(Time::from_nanos) };
+    Flow {
+        forward,
+        reverse: Vec::new(),
+        start: Time::from_nanos(start),
+        start_spread: Span::ZERO,
+        traffic: Traffic::Cbr(spec),
+        muted: false,
+    }
+}
+
+fn queue() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        Just(QueueLimit::Unlimited),
+        (1u32..80).prop_map(QueueLimit::Packets),
+        (1_500u64..80_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
+    ]
+}
+
+/// Rates and delays with few common multiples: of what comes at one instant the order is not the same either way.
+fn path() -> impl Strategy<Value = PathSpec> {
+    let rate = (2_000_003u64..60_000_017).prop_map(Rate::from_bps);
+    let chance = prop_oneof![3 => Just((0u32, 0u64)), 1 => (0u32..20_000, 0u64..3_000_000)];
+    let more = (any::<[bool; 5]>(), 1u64..30, 1u64..6);
+    (rate, queue(), 10_007u64..30_000_011, 10_009u64..30_000_023, chance, more).prop_map(
+        |(
+            rate,
+            queue,
+            there,
+            back,
+            (loss, jitter),
+            ([access, reverse, policed, managed, bounded], share, times),
+        )| {
+            let scaled = |part: u64| Rate::from_bps(rate.bps() * part / 7 + 13);
+            PathSpec {
+                forward_delay: Span::from_nanos(there),
+                reverse_delay: Span::from_nanos(back),
+                loss: Probability::from_ppm(loss),
+                jitter: Span::from_nanos(jitter),
+                access_rate: access.then(|| scaled(7 * times)),
+                reverse_rate: reverse.then(|| scaled(share)),
+                reverse_queue: if bounded { QueueLimit::Packets(9) } else { QueueLimit::Unlimited },
+                policer: (policed && managed)
+                    .then(|| PolicerSpec { rate: scaled(6), burst: Bytes::new(15_000) }),
+                discipline: if managed && !policed {
+                    Discipline::CoDel(CoDelSpec::default())
+                } else {
+                    Discipline::DropTail
+                },
+                ..PathSpec::symmetric(rate, Span::ZERO, queue)
+            }
+        },
+    )
+}
+
+fn network() -> impl Strategy<Value = Net> {
+    let row = (path(), 1u32..4, proptest::collection::vec((0u32..3, 1u32..4), 1..4)).prop_map(
+        |(path, hops, ways)| {
+            let ways: Vec<_> =
+                ways.iter().map(|(from, over)| (from % hops, (from % hops + over).min(hops))).collect();
+            let row = in_a_row(&path, hops, &ways);
+            (row.links, row.routes)
+        },
+    );
+    let lot = (path(), 1u32..4, 1u32..3).prop_map(|(path, hops, hosts)| {
+        let link = LinkSpec {
+            queue: path.queue,
+            loss: path.loss,
+            ..LinkSpec::new(Some(path.rate), path.forward_delay)
+        };
+        let edge = path.access_rate.map(|rate| LinkSpec::new(Some(rate), Span::from_nanos(1_003)));
+        let lot = ParkingLot { backbone: link, hops, hosts, edge };
+        let ends = (0..=hops)
+            .flat_map(|to| [((0, 0), (to, hosts - 1)), ((to, 0), (0, hosts - 1)), ((hops, 0), (to, 0))]);
+        let routes: Vec<_> = ends.filter_map(|(from, to)| lot.route(from, to)).collect();
+        (lot.links(), routes)
+    });
+    let flow = (0u64..400_000_000, proptest::option::of(1_000u64..400_000), any::<bool>());
+    let constant = (
+        0u64..100_000_000,
+        400_009u64..30_000_001,
+        41u32..1_501,
+        proptest::option::of(0u64..600_000_000),
+        any::<bool>(),
+    );
+    let flows = (proptest::collection::vec(flow, 1..5), proptest::collection::vec(constant, 0..3));
+    (prop_oneof![row, lot], flows).prop_map(|((links, routes), (flows, constant))| {
+        let mut network = Net::new(links);
+        for ((start, bytes, every), route) in flows.into_iter().zip(routes.iter().cycle()) {
+            let policy = if every { AckPolicy::Every } else { AckPolicy::Delayed };
+            network.add(tcp(route, start, bytes, policy));
+        }
+        for ((start, bps, packet, stop, whole), route) in
+            constant.into_iter().zip(routes.iter().rev().cycle())
+        {
+            let way =
+                if whole { route.forward.clone() } else { vec![route.forward[route.forward.len() - 1]] };
+            network.add(cbr(way, start, bps, packet, stop));
+        }
+        network
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn looking_late_at_what_comes_changes_nothing(
+        network in network(),
+        seed in any::<u64>(),
+        stops in proptest::collection::vec(1u64..900_000_000, 1..4),
+    ) {
+        let mut stops: Vec<_> = stops.into_iter().map(Time::from_nanos).collect();
+        stops.sort_unstable();
+        let (late, counted_late, ties) = outcome(&network, seed, &stops, true);
+        prop_assume!(!ties);
+        let (at_once, counted_at_once, _) = outcome(&network, seed, &stops, false);
+        prop_assert_eq!(counted_late, counted_at_once);
+        for (late, at_once) in late.said.iter().zip(&at_once.said) {
+            prop_assert_eq!(late, at_once);
+        }
+        prop_assert_eq!(late.said.len(), at_once.said.len());
+        prop_assert_eq!(late.queues, at_once.queues);
+    }
+}

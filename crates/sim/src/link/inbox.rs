@@ -1,0 +1,134 @@
+//! What is known to come to a link, and when.
+//!
+//! The link before knows when a packet arrives here as soon as it takes it, so that nothing need happen at that instant
+//! unless something depends on it: the link here looks at what came when it has to.
+
+use firstflight::Time;
+
+use super::passage::Parcel;
+use crate::ring::Ring;
+
+/// What comes, in the order of its coming.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inbox {
+    expected: Ring<Expected>,
+    /// IP bytes of all of it.
+    bytes: u64,
+}
+
+/// A packet, and when it comes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    pub(crate) at: Time,
+    pub(crate) parcel: Parcel,
+}
+
+impl Expected {
+    #[inline]
+    pub(crate) fn place(&self) -> (Time, u64) {
+        (self.at, self.parcel.sequence())
+    }
+}
+
+/// Before how many others a packet is put in. Behind another link's long queue it would be dearer than an event.
+const REACH: u64 = 32;
+
+impl Inbox {
+    /// Puts in a packet that comes at `at`, and says in which place; `None` if it would be before too many others.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
+    pub(crate) fn put(&mut self, at: Time, parcel: Parcel) -> Option<u64> {
+        let new = Expected { at, parcel };
+        let count = self.len();
+        let later = match self.expected.last() {
+            Some(last) if last.at >= at => self.later(&new)?,
+            Some(_) | None => 0,
+        };
+        self.bytes += u64::from(parcel.wire());
+        self.expected.push(new);
+        if later > 0 {
+            self.expected.move_forward(later);
+        }
+        Some(count - later)
+    }
+
+    /// How many come later than `new`, if they are not too many.
+    #[inline(never)]
+    fn later(&self, new: &Expected) -> Option<u64> {
+        let names = (self.expected.head()..self.expected.end()).rev();
+        let later = names.map_while(|name| self.expected.get(name).filter(|one| one.place() > new.place()));
+        Some(later.zip(0..=REACH).count() as u64).filter(|later| *later <= REACH)
+    }
+
+    /// The first that comes no later than `at` and, at that instant, than the `sequence`-th event.
+    #[inline]
+    pub(crate) fn take(&mut self, at: Time, sequence: u64) -> Option<Expected> {
+        let first = *self.expected.first()?;
+        if first.at >= at && first.place() > (at, sequence) {
+            return None;
+        }
+        self.expected.pop();
+        self.bytes -= u64::from(first.parcel.wire());
+        Some(first)
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Expected> {
+        self.expected.first()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, place: u64) -> Option<&Expected> {
+        self.expected.get(self.expected.head() + place)
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        self.expected.end() - self.expected.head()
+    }
+
+    /// IP bytes of all that comes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::PacketId;
+    use crate::routes::Step;
+
+    proptest! {
+        /// Against a list that is sorted whole.
+        #[test]
+        fn what_comes_is_taken_in_the_order_of_its_coming(
+            puts in proptest::collection::vec((0u64..200, proptest::option::of(0u64..200)), 1..300),
+        ) {
+            let (mut inbox, mut model) = (Inbox::default(), Vec::new());
+            for (sequence, (at, take)) in (0u64..).zip(puts) {
+                let parcel = Parcel::segment(PacketId(0), Step::default(), 40, false).in_place(sequence);
+                let later = model.iter().filter(|one| **one > (at, sequence)).count() as u64;
+                let put = inbox.put(Time::from_nanos(at), parcel);
+                prop_assert_eq!(put, (later <= REACH).then(|| model.len() as u64 - later));
+                if put.is_some() {
+                    model.push((at, sequence));
+                    model.sort_unstable();
+                }
+                while let Some(until) = take {
+                    let taken = inbox.take(Time::from_nanos(until), sequence / 2);
+                    let first = model.first().copied().filter(|first| *first <= (until, sequence / 2));
+                    prop_assert_eq!(taken.map(|one| (one.at.nanos(), one.parcel.sequence())), first);
+                    if first.is_none() {
+                        break;
+                    }
+                    model.remove(0);
+                }
+                prop_assert_eq!((inbox.len(), inbox.bytes()), (model.len() as u64, 40 * model.len() as u64));
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A packet as links know it: small, so that thousands of them wait side by side.
+
+use firstflight::Time;
+
+use crate::agenda::SEQUENCE;
+use crate::packet::PacketId;
+use crate::routes::Step;
+
+/// A packet on its way, as far as links care.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Parcel {
+    /// The packet; of one on whose arrival nothing depends, the number of the flow.
+    pub(crate) packet: PacketId,
+    /// The link that it is on, or enters next.
+    pub(crate) step: Step,
+    /// From the top bits down: its place in the order of all events, its IP bytes, and the flags below.
+    rest: u64,
+}
+
+/// Nothing depends on the instant of its arrival: a datagram that reaches its sink, or what the next link expects already.
+const QUIET: u64 = 1;
+/// It is lost on the wire.
+const LOST: u64 = 1 << 1;
+/// It is a datagram, not a segment.
+const DATAGRAM: u64 = 1 << 2;
+/// It carries a Quick-Start request, which routers answer.
+const ASKS: u64 = 1 << 3;
+const FLAGS: u32 = 4;
+const WIRE: u32 = 16;
+const _: () = assert!(FLAGS + WIRE + SEQUENCE == u64::BITS);
+
+/// The name of no packet: of what left for the next link.
+const GONE: PacketId = PacketId(u32::MAX);
+
+impl Parcel {
+    /// A segment of `wire` IP bytes, at most 65,535; `asks` says whether routers have to look into it.
+    #[inline]
+    pub(crate) fn segment(packet: PacketId, step: Step, wire: u32, asks: bool) -> Self {
+        Self { packet, step, rest: u64::from(wire) << FLAGS | if asks { ASKS } else { 0 } }
+    }
+
+    /// A datagram of `wire` IP bytes, at most 65,535.
+    #[inline]
+    pub(crate) fn datagram(packet: PacketId, step: Step, wire: u32) -> Self {
+        Self { packet, step, rest: u64::from(wire) << FLAGS | DATAGRAM }
+    }
+
+    /// The same with another place in the order of all events.
+    #[inline]
+    pub(crate) fn in_place(self, sequence: u64) -> Self {
+        const REST: u64 = (1 << (FLAGS + WIRE)) - 1;
+        Self { rest: self.rest & REST | sequence << (FLAGS + WIRE), ..self }
+    }
+
+    /// The same under another name.
+    #[inline]
+    pub(crate) fn named(self, packet: PacketId) -> Self {
+        Self { packet, ..self }
+    }
+
+    /// The same ahead of the next link.
+    #[inline]
+    pub(crate) fn ahead(self) -> Self {
+        Self { step: self.step.next(), ..self }
+    }
+
+    /// Its place in the order of all events.
+    #[inline]
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.rest >> (FLAGS + WIRE)
+    }
+
+    /// IP bytes.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "they are the low bits")]
+    pub(crate) const fn wire(&self) -> u32 {
+        (self.rest >> FLAGS) as u32 & ((1 << WIRE) - 1)
+    }
+
+    #[inline]
+    pub(crate) const fn is_datagram(&self) -> bool {
+        self.rest & DATAGRAM != 0
+    }
+
+    #[inline]
+    pub(crate) const fn asks(&self) -> bool {
+        self.rest & ASKS != 0
+    }
+}
+
+/// What becomes of a packet at the far end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// It arrives, and something depends on when.
+    Arrives,
+    /// It reaches its sink, which counts its bytes for the flow of this number.
+    Sinks(u32),
+    /// The next link expects it already.
+    Passed,
+    /// It is lost on the wire.
+    Lost,
+}
+
+/// A packet on a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passage {
+    pub(crate) parcel: Parcel,
+    /// When its transmission starts: until then it waits in the queue.
+    pub(crate) starts: Time,
+    /// When it arrives at the far end.
+    pub(crate) arrives: Time,
+}
+
+const _: () = assert!(size_of::<Passage>() == 32);
+
+impl Passage {
+    #[inline]
+    pub(crate) fn new(mut parcel: Parcel, starts: Time, arrives: Time, fate: Fate) -> Self {
+        match fate {
+            Fate::Arrives => {}
+            Fate::Lost => parcel.rest |= LOST,
+            Fate::Sinks(flow) => {
+                parcel.rest |= QUIET;
+                parcel.packet = PacketId(flow);
+            }
+            Fate::Passed => {
+                parcel.rest |= QUIET;
+                parcel.packet = GONE;
+            }
+        }
+        Self { parcel, starts, arrives }
+    }
+
+    /// Whether it is lost on the wire.
+    #[inline]
+    pub(crate) const fn is_lost(&self) -> bool {
+        self.parcel.rest & LOST != 0
+    }
+
+    /// Whether nothing depends on the instant of its arrival.
+    #[inline]
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.parcel.rest & QUIET != 0
+    }
+
+    /// Whether the next link expects it already.
+    #[inline]
+    pub(crate) fn is_passed(&self) -> bool {
+        self.parcel.packet == GONE && self.is_quiet()
+    }
+}

@@ -1,0 +1,65 @@
+//! The ways of all flows.
+
+use crate::packet::{FlowId, LinkId, Side};
+use crate::topology::Route;
+
+/// A place on a way: a link, or its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Step(u32);
+
+impl Step {
+    /// The next place.
+    #[inline]
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// What stands at the end of each way.
+const END: LinkId = LinkId(u32::MAX);
+
+/// Where the ways of each flow begin, and the links of all ways, one way after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Routes {
+    /// Of each flow, its client's way and its server's.
+    starts: Vec<[Step; 2]>,
+    links: Vec<LinkId>,
+}
+
+impl Routes {
+    /// The ways of another flow.
+    pub(crate) fn add(&mut self, forward: &[LinkId], reverse: &[LinkId]) -> FlowId {
+        let starts = [forward, reverse].map(|way| {
+            let start = Step(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
+            self.links.extend_from_slice(way);
+            self.links.push(END);
+            start
+        });
+        self.starts.push(starts);
+        FlowId(u32::try_from(self.starts.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    pub(crate) fn add_route(&mut self, route: &Route) -> FlowId {
+        self.add(&route.forward, &route.reverse)
+    }
+
+    /// Where the way of a host begins.
+    #[inline]
+    pub(crate) fn start(&self, flow: FlowId, side: Side) -> Step {
+        let [client, server] = self.starts[flow.index()];
+        if side == Side::Client { client } else { server }
+    }
+
+    /// The link at a place; `None` at the end of a way.
+    #[inline]
+    pub(crate) fn link(&self, step: Step) -> Option<LinkId> {
+        let link = self.links[step.0 as usize];
+        (link != END).then_some(link)
+    }
+
+    /// The way of a flow's client; `None` if there is no such flow.
+    pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
+        let [start, end] = self.starts.get(flow.index())?.map(|step| step.0 as usize);
+        self.links.get(start..end.checked_sub(1)?)
+    }
+}
