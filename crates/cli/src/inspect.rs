@@ -7,7 +7,7 @@ use firstflight_inspect::{Inspected, Inspection, Tally};
 use firstflight_lab::VERSION;
 use firstflight_report::inspected::{labelled, recording};
 use firstflight_report::{
-    Record, Report, Subject, TableStyle, check_writable, html, json, table, write_whole,
+    Drawn, Record, Report, Subject, TableStyle, check_writable, html, json, table, write_whole,
 };
 
 use crate::args::Inspect;
@@ -162,10 +162,12 @@ fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<
     let least = sizes.get(MOST_PANELS - 1).copied().unwrap_or(0);
     drawn.retain(|(_, one)| one.found.bytes_sent >= least);
     drawn.truncate(MOST_PANELS);
-    let recordings: Vec<_> =
-        drawn.iter().filter_map(|(capture, one)| recording(capture.name.as_deref(), one)).collect();
-    let verdict = if recordings.len() < senders {
-        format!("The {} that sent most are drawn, of {senders}.", recordings.len())
+    let drawn: Vec<_> = drawn
+        .iter()
+        .filter_map(|(capture, one)| Some(Drawn::new(&recording(capture.name.as_deref(), one)?)))
+        .collect();
+    let verdict = if drawn.len() < senders {
+        format!("The {} that sent most are drawn, of {senders}.", drawn.len())
     } else {
         String::new()
     };
@@ -178,7 +180,7 @@ fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<
         scenario_text: told(captures),
         verdict,
         rows,
-        recordings,
+        drawn,
         ..Report::default()
     })
 }

@@ -3,6 +3,7 @@
 mod args;
 mod captures;
 mod documents;
+mod drawings;
 mod events;
 mod failure;
 mod inspect;

@@ -3,12 +3,13 @@
 use std::num::NonZeroU32;
 
 use firstflight_lab::{
-    ChoiceError, How, OptionError, Options, RunError, Scenario, SchemeChoice, SchemeResult, over_restarts,
-    quantity, race,
+    ChoiceError, How, OptionError, Options, Recording, RunError, Scenario, SchemeChoice, SchemeResult,
+    over_restarts, quantity, race,
 };
 use firstflight_report::svg::figure;
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
+use crate::drawings::Drawings;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::order;
@@ -80,9 +81,11 @@ fn run(
     let interrupt = Interrupt::listen();
     let total = u64::from(scenario.runs) * choices.len() as u64;
     let progress = Progress::new(total);
+    let drawings = Drawings::new(output);
+    let record = |recording: &Recording| drawings.take(recording);
     let how = How {
         jobs,
-        record: output.report.is_some() || output.figure.is_some(),
+        record: if drawings.are_wanted() { Some(&record) } else { None },
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
         tap: &|choice, seed| Ok(if seed == scenario.seed { taps.begin(scenario, choice) } else { None }),
@@ -95,7 +98,7 @@ fn run(
     };
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
-    let results = Results::new(scenario, choices, raced, runs.each_run, missing);
+    let results = Results::new(scenario, choices, raced, runs.each_run, missing, drawings);
     results.write(output, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }

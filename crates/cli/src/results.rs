@@ -3,13 +3,14 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use firstflight_lab::{Recording, Scenario, SchemeChoice, SchemeResult, VERSION, ideal, show_choices};
+use firstflight_lab::{Scenario, SchemeChoice, SchemeResult, VERSION, ideal, show_choices};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{
     Record, Report, Subject, TableStyle, csv, html, json, parquet, records, table, write_whole,
 };
 
 use crate::args::OutputOptions;
+use crate::drawings::{Drawing, Drawings};
 use crate::failure::Failure;
 use crate::output;
 
@@ -22,6 +23,8 @@ pub(crate) struct Results<'a> {
     each_run: bool,
     /// After an interrupt: the rows that lack runs, and how many they have.
     missing: Vec<String>,
+    /// What is drawn, in the order of the results.
+    drawings: Vec<Drawing>,
 }
 
 impl<'a> Results<'a> {
@@ -32,22 +35,24 @@ impl<'a> Results<'a> {
         mut ranked: Vec<SchemeResult>,
         each_run: bool,
         missing: Vec<String>,
+        drawings: Drawings,
     ) -> Self {
         firstflight_lab::rank(scenario, &mut ranked);
-        Self { scenario, choices, ranked, each_run, missing }
+        let drawings = drawings.of(&ranked, scenario.seed);
+        Self { scenario, choices, ranked, each_run, missing, drawings }
     }
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
     /// written; the first one is reported.
-    pub(crate) fn write(&self, to: &OutputOptions, figure_until: Option<u64>) -> Result<(), Failure> {
+    pub(crate) fn write(mut self, to: &OutputOptions, figure_until: Option<u64>) -> Result<(), Failure> {
         let records = self.records()?;
         let mut first = Ok(());
         if !records.is_empty() {
             let outputs = [
                 self.to_stdout(to, &records),
                 to_parquet(to, &records),
-                self.to_report(to, &records),
-                self.to_figure(to, &records, figure_until),
+                self.write_report(to, &records),
+                self.write_figure(to, &records, figure_until),
             ];
             first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
         }
@@ -84,19 +89,28 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    fn to_report(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+    fn write_report(&mut self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
         let Some(path) = &to.report else { return Ok(()) };
-        write(path, html::render(&self.report(records)).map_err(Failure::write)?.as_bytes())
+        let mut report = self.report(records);
+        report.drawn = self.drawings.iter_mut().filter_map(|drawing| drawing.drawn.take()).collect();
+        write(path, html::render(&report).map_err(Failure::write)?.as_bytes())
     }
 
     /// The figure shows the rows in the order in which they were asked for.
-    fn to_figure(&self, to: &OutputOptions, records: &[Record], until: Option<u64>) -> Result<(), Failure> {
+    fn write_figure(
+        &mut self,
+        to: &OutputOptions,
+        records: &[Record],
+        until: Option<u64>,
+    ) -> Result<(), Failure> {
         let Some(path) = &to.figure else { return Ok(()) };
-        let mut report = self.report(records);
+        let report = self.report(records);
+        let mut recordings: Vec<_> =
+            self.drawings.iter_mut().filter_map(|drawing| drawing.recording.take()).collect();
         let asked = |label: &str| self.choices.iter().position(|choice| choice.name() == label);
-        report.recordings.sort_by_key(|run| asked(&run.label));
+        recordings.sort_by_key(|run| asked(&run.label));
         let frame = Frame { base_rtt: self.scenario.rtt.nanos(), packet: self.scenario.packet(), until };
-        write(path, figure::render(&report, &frame).map_err(Failure::usage)?.as_bytes())
+        write(path, figure::render(&report, &recordings, &frame).map_err(Failure::usage)?.as_bytes())
     }
 
     fn report(&self, records: &[Record]) -> Report {
@@ -110,24 +124,19 @@ impl<'a> Results<'a> {
             scenario_text: self.scenario.canonical(),
             verdict: self.verdict(),
             rows: records.to_vec(),
-            recordings: self.recordings(),
+            drawn: Vec::new(),
             ideal: self.ideal(),
         }
     }
 
-    fn recordings(&self) -> Vec<Recording> {
-        self.ranked.iter().filter_map(|result| result.recording.clone()).collect()
-    }
-
     /// What the clairvoyant sender would have delivered by the end of the longest run drawn.
     fn ideal(&self) -> Vec<(u64, u64)> {
-        let drawn = || self.ranked.iter().filter_map(|result| result.recording.as_ref());
-        let Some(first) = drawn().next() else { return Vec::new() };
+        let Some(first) = self.drawings.first() else { return Vec::new() };
         // The line is of a sender that always has something to send.
         if self.scenario.app.is_some() {
             return Vec::new();
         }
-        let longest = drawn().map(|recording| recording.ended_at).max().unwrap_or(0);
+        let longest = self.drawings.iter().map(|drawing| drawing.ended_at).max().unwrap_or(0);
         // A transfer that is over delivers no more.
         let ideal_fct = self.ranked.iter().find_map(|result| result.rows.first()?.ideal_fct_s?);
         #[expect(

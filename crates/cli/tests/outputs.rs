@@ -88,11 +88,17 @@ fn another_seed_gives_another_run() {
 }
 
 #[test]
-fn every_file_is_the_same_on_every_run() {
+fn every_file_is_the_same_whatever_the_jobs() {
     let (one, two) = (folder("same-one"), folder("same-two"));
-    for place in [&one, &two] {
+    for (place, jobs) in [(&one, "1"), (&two, "3")] {
         let at = |name: &str| text(&place.join(name)).to_owned();
         let output = race(&[
+            "--jobs",
+            jobs,
+            "--report",
+            &at("race.html"),
+            "--figure",
+            &at("race.svg"),
             "--parquet",
             &at("rows.parquet"),
             "--pcap",
@@ -104,7 +110,7 @@ fn every_file_is_the_same_on_every_run() {
         ]);
         assert_eq!(status(&output), 0, "{}", stderr(&output));
     }
-    assert_eq!(names(&one), ["events", "pcap", "qlog", "rows.parquet"]);
+    assert_eq!(names(&one), ["events", "pcap", "qlog", "race.html", "race.svg", "rows.parquet"]);
     for inside in ["", "pcap", "events", "qlog"] {
         let (one, two) = (one.join(inside), two.join(inside));
         assert_eq!(names(&one), names(&two));

@@ -3,10 +3,11 @@
 
 use crate::choice::SchemeChoice;
 use crate::judge::{add_harm, row};
+use crate::observe::Watching;
 use crate::race::How;
-use crate::recording::Recording;
+use crate::rooms::Rooms;
 use crate::row::Row;
-use crate::run::{CrossTotals, RunError, run, run_without};
+use crate::run::{CrossTotals, RunError, run_watched, run_without};
 use crate::scenario::Scenario;
 use crate::warm_up::WarmUp;
 use crate::words::Cross;
@@ -21,42 +22,38 @@ pub(crate) struct Finished {
     life: u64,
     end: u64,
     cross: CrossTotals,
-    /// If it is wanted.
-    pub(crate) recording: Option<Recording>,
 }
 
 /// Makes the run of the scheme at the place `scheme`, from the beginning if there is no warm-up.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::run()`].
 pub(crate) fn measure(
     scenario: &Scenario,
     choice: &SchemeChoice,
     (scheme, seed): (usize, u64),
     warm_up: Option<&WarmUp>,
     how: &How<'_>,
+    rooms: &Rooms,
 ) -> Result<Finished, RunError> {
     if (how.interrupted)() {
         return Err(RunError::Interrupted);
     }
-    let full = how.record && seed == scenario.seed;
-    let tap = (how.tap)(choice, seed)?;
+    let record = how.record.filter(|_| seed == scenario.seed);
+    let watching = Watching { full: record.is_some(), tap: (how.tap)(choice, seed)?, room: rooms.take() };
     let interrupted = || (how.interrupted)();
     let outcome = match warm_up {
-        Some(warm_up) => warm_up.run(scenario, choice, full, tap, &interrupted),
-        None => run(scenario, choice, seed, full, tap, &interrupted),
+        Some(warm_up) => warm_up.run(scenario, choice, watching, &interrupted),
+        None => run_watched(scenario, choice, seed, watching, &interrupted),
     }?;
     let row = row(scenario, choice, seed, &outcome.evidence);
     let recording = outcome.evidence.recording;
-    Ok(Finished {
-        scheme,
-        seed,
-        row,
-        life: recording.ended_at - recording.syn_at,
-        end: recording.ended_at,
-        cross: outcome.cross,
-        recording: full.then_some(recording),
-    })
+    if let Some(record) = record {
+        record(&recording);
+    }
+    let (life, end) = (recording.ended_at - recording.syn_at, recording.ended_at);
+    rooms.give(recording);
+    Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross })
 }
 
 /// Runs the seed without the flow, and adds to each row what its flow did to others.
@@ -70,10 +67,29 @@ pub(crate) fn compare(
     warm_up: Option<WarmUp>,
     how: &How<'_>,
 ) -> Result<Vec<Finished>, RunError> {
-    if scenario.cross == Cross::None || finished.is_empty() {
-        return Ok(finished);
+    let ends = finished.iter().map(|run| run.end).collect();
+    let totals = without(scenario, seed, ends, warm_up, how)?;
+    add_harms(&mut finished, &totals);
+    Ok(finished)
+}
+
+/// What a seed's run without the flow says, at each of some instants.
+pub(crate) type Without = Vec<(u64, CrossTotals)>;
+
+/// Runs the seed without the flow up to each of `ends`, unless there is nobody to be harmed.
+///
+/// # Errors
+/// As [`run_without`].
+pub(crate) fn without(
+    scenario: &Scenario,
+    seed: u64,
+    mut ends: Vec<u64>,
+    warm_up: Option<WarmUp>,
+    how: &How<'_>,
+) -> Result<Without, RunError> {
+    if scenario.cross == Cross::None || ends.is_empty() {
+        return Ok(Vec::new());
     }
-    let mut ends: Vec<u64> = finished.iter().map(|run| run.end).collect();
     ends.sort_unstable();
     ends.dedup();
     let interrupted = || (how.interrupted)();
@@ -81,10 +97,19 @@ pub(crate) fn compare(
         Some(warm_up) => warm_up.run_without(scenario, &ends, &interrupted),
         None => run_without(scenario, seed, &ends, &interrupted),
     }?;
-    for run in &mut finished {
-        if let Some((_, without)) = ends.iter().zip(&totals).find(|(end, _)| **end == run.end) {
+    Ok(ends.into_iter().zip(totals).collect())
+}
+
+/// Adds to each row what its flow did to others; without totals there are none.
+pub(crate) fn add_harms(finished: &mut [Finished], totals: &Without) {
+    for run in finished {
+        let at_end = totals.iter().find(|(end, _)| *end == run.end);
+        debug_assert!(
+            at_end.is_some() || totals.is_empty(),
+            "the others were counted at the end of every run"
+        );
+        if let Some((_, without)) = at_end {
             add_harm(&mut run.row, run.cross, *without, run.life);
         }
     }
-    Ok(finished)
 }

@@ -59,6 +59,17 @@ pub struct ExitSeen {
     pub rate: Option<u64>,
 }
 
+/// How a run is watched.
+#[derive(Default)]
+pub(crate) struct Watching {
+    /// Whether figures will be drawn.
+    pub(crate) full: bool,
+    /// Who listens.
+    pub(crate) tap: Option<Box<dyn Tap>>,
+    /// An empty recording to write in: the room of one that is done with is there already.
+    pub(crate) room: Recording,
+}
+
 /// The recorder of the measured flow.
 pub(crate) struct Observer {
     flow: FlowId,
@@ -82,15 +93,13 @@ pub(crate) struct Observer {
 
 impl Observer {
     /// The observer of a flow that has yet to begin; `surroundings` is what was seen so far.
-    pub(crate) fn new(
-        flow: FlowId,
-        mut surroundings: Surroundings,
-        mss: u32,
-        full: bool,
-        tap: Option<Box<dyn Tap>>,
-    ) -> Self {
-        let recording = Recording { mss, syn_at: surroundings.start, ..Recording::default() };
+    pub(crate) fn new(flow: FlowId, mut surroundings: Surroundings, mss: u32, watching: Watching) -> Self {
+        let Watching { full, tap, mut room } = watching;
         surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
+        if let Some(first) = surroundings.queues.first_mut() {
+            first.series = std::mem::take(&mut room.queue);
+        }
+        let recording = Recording { mss, syn_at: surroundings.start, ..room };
         Self {
             flow,
             full,

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::choice::SchemeChoice;
-use crate::heat::{Finished, compare, measure};
+use crate::entrant::Entrant;
+use crate::heat::{Finished, add_harms, compare, measure, without};
 use crate::recording::Recording;
+use crate::rooms::Rooms;
 use crate::row::Row;
-use crate::run::RunError;
-use crate::saved::resumed;
+use crate::run::{RunError, known_end};
 use crate::scenario::Scenario;
 use crate::tap::Tap;
 use crate::warm_up::WarmUp;
@@ -22,20 +23,22 @@ pub struct SchemeResult {
     pub choice: SchemeChoice,
     /// One row a run, in order of seeds; fewer if the race was interrupted.
     pub rows: Vec<Row>,
-    /// The first run, for figures, if that was asked for.
-    pub recording: Option<Recording>,
 }
 
 /// Makes the tap of one run; `None` if nobody listens to it.
 pub type MakeTap<'a> = &'a (dyn Fn(&SchemeChoice, u64) -> std::io::Result<Option<Box<dyn Tap>>> + Sync);
+
+/// Is given the recording of a run that is over, by the thread that made it; runs end in any order.
+pub type TakeRecording<'a> = &'a (dyn Fn(&Recording) + Sync);
 
 /// How to race, other than what decides the numbers.
 #[derive(Clone, Copy)]
 pub struct How<'a> {
     /// Runs at a time; `None` leaves it to the machine.
     pub jobs: Option<usize>,
-    /// Whether to keep a full recording of each scheme's first run.
-    pub record: bool,
+    /// Takes what it wants of a full recording of each scheme's first run, also of one that an interrupt leaves without
+    /// a row.
+    pub record: Option<TakeRecording<'a>>,
     /// Called after each run with how many are over, of how many, and the row's name.
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
     /// Whether the user interrupted: then finished runs are kept and no more are begun.
@@ -48,7 +51,7 @@ impl Default for How<'_> {
     fn default() -> Self {
         Self {
             jobs: None,
-            record: false,
+            record: None,
             progress: &|_, _, _| {},
             interrupted: &|| false,
             tap: &|_, _| Ok(None),
@@ -85,32 +88,32 @@ fn race_here(
     choices: &[SchemeChoice],
     how: &How<'_>,
 ) -> Result<Vec<SchemeResult>, RunError> {
-    let interrupted = || (how.interrupted)();
-    let prepared = choices.par_iter().map(|choice| match resumed(scenario, choice, &interrupted) {
-        Err(RunError::Interrupted) => Ok(choice.clone()),
-        other => other,
-    });
-    let choices: Vec<SchemeChoice> = prepared.collect::<Result<_, _>>()?;
+    let (entrants, rooms) = (Entrant::all(choices), Rooms::default());
     let done = AtomicU64::new(0);
     let total = choices.len() as u64 * u64::from(scenario.runs);
     let over = |name: &str| (how.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total, name);
+    let run = |warm_up: Option<&WarmUp>, scheme: usize, seed| {
+        let choice = entrants[scheme].ready(scenario, &|| (how.interrupted)())?;
+        let finished = measure(scenario, &choice, (scheme, seed), warm_up, how, &rooms)?;
+        over(choice.name());
+        Ok(finished)
+    };
     let seeds: Vec<u64> =
         (0..u64::from(scenario.runs)).map(|index| scenario.seed.wrapping_add(index)).collect();
-    let heats = seeds.par_iter().map(|seed| heat(scenario, &choices, *seed, how, &over)).filter_map(kept);
+    let heats = seeds.par_iter().map(|seed| heat(scenario, choices, *seed, how, &run)).filter_map(kept);
     let heats: Vec<Vec<Finished>> = heats.collect::<Result<_, _>>()?;
 
-    let mut results: Vec<SchemeResult> = choices
-        .iter()
-        .map(|choice| SchemeResult { choice: choice.clone(), rows: Vec::new(), recording: None })
-        .collect();
+    let result = |entrant: Entrant| SchemeResult { choice: entrant.into_choice(), rows: Vec::new() };
+    let mut results: Vec<SchemeResult> = entrants.into_iter().map(result).collect();
     for run in heats.into_iter().flatten() {
-        let result = &mut results[run.scheme];
-        result.rows.push(run.row);
-        result.recording = result.recording.take().or(run.recording);
+        results[run.scheme].rows.push(run.row);
     }
     results.retain(|result| !result.rows.is_empty());
     Ok(results)
 }
+
+/// Makes the run of the scheme at a place with a seed.
+type Run<'a> = &'a (dyn Fn(Option<&WarmUp>, usize, u64) -> Result<Finished, RunError> + Sync);
 
 /// Runs every scheme with one seed, and the seed without the flow.
 fn heat(
@@ -118,16 +121,20 @@ fn heat(
     choices: &[SchemeChoice],
     seed: u64,
     how: &How<'_>,
-    over: &(dyn Fn(&str) + Sync),
+    run: Run<'_>,
 ) -> Result<Vec<Finished>, RunError> {
     let warm_up = WarmUp::new(scenario, choices, seed, &|| (how.interrupted)())?;
-    let one = |(scheme, choice): (usize, &SchemeChoice)| {
-        let finished = measure(scenario, choice, (scheme, seed), warm_up.as_ref(), how)?;
-        over(choice.name());
-        Ok(finished)
-    };
-    let finished = choices.par_iter().enumerate().map(one).filter_map(kept);
-    compare(scenario, seed, finished.collect::<Result<_, _>>()?, warm_up, how)
+    // Where it is known when runs end, the one without the flow need not wait for them.
+    let ends = choices.iter().map(|choice| known_end(scenario, choice)).collect::<Option<Vec<u64>>>();
+    let totals = || ends.filter(|_| warm_up.is_none()).map(|ends| without(scenario, seed, ends, None, how));
+    let one = |scheme| run(warm_up.as_ref(), scheme, seed);
+    // One by one, so that no thread is left with several at the end.
+    let runs = (0..choices.len()).into_par_iter().with_max_len(1).map(one).filter_map(kept);
+    let (totals, finished) = rayon::join(totals, || runs.collect::<Result<Vec<_>, _>>());
+    let mut finished = finished?;
+    let Some(totals) = totals else { return compare(scenario, seed, finished, warm_up, how) };
+    add_harms(&mut finished, &totals?);
+    Ok(finished)
 }
 
 /// Interrupted runs are left out; other errors are not.

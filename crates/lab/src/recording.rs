@@ -30,15 +30,38 @@ pub struct Recording {
     pub acks: Vec<(u64, u64)>,
     /// In-order delivery at the receiver: (when, offset).
     pub delivered: Vec<(u64, u64)>,
-    /// Occupancy of the bottleneck's queue whenever it changed: (when, bytes, packets). Of several bottlenecks, the
-    /// one whose mean queue is the longest.
-    pub queue: Vec<(u64, u64, u32)>,
+    /// Packets in the bottleneck's queue whenever it changed: (when, how many). Of several bottlenecks, the one whose
+    /// mean queue is the longest.
+    pub queue: Vec<(u64, u32)>,
     /// The ribbon: spans of phases, in order.
     pub phases: Vec<PhaseSpan>,
     /// Marks on the time axis: exits, timeouts, reductions, undos.
     pub marks: Vec<Mark>,
     /// Rate available to this flow over time, as steps: (from when, IP bits per second).
     pub available: Vec<(u64, u64)>,
+}
+
+impl Recording {
+    /// An empty recording in the room of this one.
+    pub(crate) fn emptied(self) -> Self {
+        fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+            list.clear();
+            list
+        }
+        let Self { sends, drops, states, rtts, acks, delivered, queue, phases, marks, .. } = self;
+        Self {
+            sends: emptied(sends),
+            drops: emptied(drops),
+            states: emptied(states),
+            rtts: emptied(rtts),
+            acks: emptied(acks),
+            delivered: emptied(delivered),
+            queue: emptied(queue),
+            phases: emptied(phases),
+            marks: emptied(marks),
+            ..Self::default()
+        }
+    }
 }
 
 /// A data packet left.

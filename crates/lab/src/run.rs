@@ -11,7 +11,7 @@ use firstflight_tcp::Config;
 
 use crate::choice::{ChoiceError, SchemeChoice};
 use crate::crossing::{self, Hop, available};
-use crate::observe::{Evidence, Observer, Surroundings};
+use crate::observe::{Evidence, Observer, Surroundings, Watching};
 use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
 use crate::rounds::Watch;
@@ -116,9 +116,21 @@ pub fn run(
     tap: Option<Box<dyn Tap>>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
+    let watching = Watching { full, tap, ..Watching::default() };
+    run_watched(scenario, choice, seed, watching, interrupted)
+}
+
+/// [`run`], for who has room to record in.
+pub(crate) fn run_watched(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    seed: u64,
+    watching: Watching,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Outcome, RunError> {
     let stage = Stage::new(scenario, Some(choice))?;
     let sim = Sim::new(&stage.network, seed, stage.surroundings())?;
-    measure(sim, &stage, (scenario, choice), full, tap, interrupted)
+    measure(sim, &stage, (scenario, choice), watching, interrupted)
 }
 
 /// Goes on with a run in which the measured flow has yet to begin.
@@ -126,14 +138,13 @@ pub(crate) fn measure(
     sim: AnySim<Surroundings>,
     stage: &Stage,
     (scenario, choice): (&Scenario, &SchemeChoice),
-    full: bool,
-    tap: Option<Box<dyn Tap>>,
+    watching: Watching,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let clients = clients(scenario);
     let watch = Watch::new(clients, reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
-    let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, full, tap), watch));
+    let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), watch));
     let latest = stage.start + scenario.longest();
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
@@ -216,6 +227,14 @@ pub(crate) fn advance<W: Recorder>(
         sim.run(reached);
     }
     Ok(())
+}
+
+/// When a run ends, if that is known before it is made: unless a transfer is to be over first.
+pub(crate) fn known_end(scenario: &Scenario, choice: &SchemeChoice) -> Option<u64> {
+    match scenario.goal {
+        Goal::Duration(_) => Some((flow_start(scenario, Some(choice)) + scenario.longest()).nanos()),
+        Goal::Size(_) => None,
+    }
 }
 
 /// When the measured flow's SYN leaves: at once, unless responsive flows warm up first, or Quick-Start's routers

@@ -107,7 +107,7 @@ mod tests {
 
     fn result(rows: Vec<Row>) -> SchemeResult {
         let choice = parse_choices("slow-start").expect("a scheme").remove(0);
-        SchemeResult { choice, rows, recording: None }
+        SchemeResult { choice, rows }
     }
 
     fn rows() -> Vec<Row> {

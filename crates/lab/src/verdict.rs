@@ -218,7 +218,7 @@ mod tests {
                 ideal_kind: "exact".to_owned(),
                 ..Row::default()
             };
-            SchemeResult { choice, rows: vec![row], recording: None }
+            SchemeResult { choice, rows: vec![row] }
         };
         rows.iter().map(result).collect()
     }

@@ -10,10 +10,9 @@ use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight_sim::{Sim, Traffic};
 
 use crate::choice::SchemeChoice;
-use crate::observe::Surroundings;
+use crate::observe::{Surroundings, Watching};
 use crate::run::{CrossTotals, Outcome, RunError, Stage, advance, asks_routers, count, measure, measured};
 use crate::scenario::Scenario;
-use crate::tap::Tap;
 use crate::words::Cross;
 
 /// A network in which everything has happened that does before the measured flow begins.
@@ -56,8 +55,7 @@ impl WarmUp {
         &self,
         scenario: &Scenario,
         choice: &SchemeChoice,
-        full: bool,
-        tap: Option<Box<dyn Tap>>,
+        watching: Watching,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Outcome, RunError> {
         let stage = Stage::new(scenario, Some(choice))?;
@@ -70,7 +68,7 @@ impl WarmUp {
                 sim.set_ends(id, spec)?;
             }
         }
-        measure(sim, &stage, (scenario, choice), full, tap, interrupted)
+        measure(sim, &stage, (scenario, choice), watching, interrupted)
     }
 
     /// Goes on without the flow: what [`crate::run_without`] gives for the seed.

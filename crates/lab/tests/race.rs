@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use firstflight::Time;
 use firstflight_lab::{
-    How, Options, PhaseKind, RunError, Scenario, SchemeChoice, SchemeResult, Tap, parse_choices, race, rank,
-    verdict,
+    How, Options, PhaseKind, Recording, Row, RunError, Scenario, SchemeChoice, SchemeResult, Tap,
+    parse_choices, race, rank, verdict,
 };
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
@@ -206,13 +206,20 @@ fn overshoot_harms_the_cross_traffic() {
     assert!(slow_start.harm_bps > 0.0);
 }
 
+/// The row of a race of one scheme, and its recording.
+fn recorded(path: &Scenario, choices: &[SchemeChoice]) -> (Row, Recording) {
+    let taken = Mutex::new(Vec::new());
+    let take = |recording: &Recording| taken.lock().expect("no panic").push(recording.clone());
+    let results = race(path, choices, &How { record: Some(&take), ..How::default() }).expect("a race");
+    let recording = taken.into_inner().expect("no panic").pop().expect("a recording");
+    (results[0].rows[0].clone(), recording)
+}
+
 #[test]
 fn responsive_cross_traffic_warms_up_first_and_makes_the_ideal_a_fair_share() {
     let path = scenario(&[("rate", "20mbit"), ("rtt", "20ms"), ("cross", "tcp:3"), ("size", "2MB")]);
     let choices = parse_choices("slow-start").expect("a scheme");
-    let how = How { record: true, ..How::default() };
-    let results = race(&path, &choices, &how).expect("a race");
-    let (row, recording) = (&results[0].rows[0], results[0].recording.as_ref().expect("a recording"));
+    let (row, recording) = recorded(&path, &choices);
     assert_eq!(row.ideal_kind, "fair-share");
     assert_eq!(recording.syn_at, 10_000_000_000);
     // Within the first second, one after the other: 20, 10, 6.7, 5 Mbit/s.
@@ -228,8 +235,7 @@ fn responsive_cross_traffic_warms_up_first_and_makes_the_ideal_a_fair_share() {
 fn a_recording_tells_the_life_of_the_flow_in_order() {
     let path = scenario(&[("duration", "4s")]);
     let choices = parse_choices("slow-start").expect("a scheme");
-    let results = race(&path, &choices, &How { record: true, ..How::default() }).expect("a race");
-    let (row, recording) = (&results[0].rows[0], results[0].recording.as_ref().expect("a recording"));
+    let (row, recording) = recorded(&path, &choices);
     let kinds: Vec<PhaseKind> = recording.phases.iter().map(|span| span.kind).collect();
     assert_eq!(kinds[..3], [PhaseKind::Handshake, PhaseKind::Startup, PhaseKind::Recovery]);
     assert!(recording.phases.windows(2).all(|pair| pair[0].to == pair[1].from), "no gap in the ribbon");
@@ -252,24 +258,43 @@ fn a_recording_tells_the_life_of_the_flow_in_order() {
 
 #[test]
 fn an_interrupt_keeps_what_is_finished() {
-    let path = scenario(&[("duration", "2s"), ("cross", "none")]);
-    let choices = parse_choices("slow-start,limited,paced").expect("schemes");
-    let over = AtomicU64::new(0);
-    let how = How {
-        jobs: Some(1),
-        progress: &|done, total, _| {
-            assert_eq!(total, 3);
-            over.store(done, Ordering::SeqCst);
-        },
-        interrupted: &|| over.load(Ordering::SeqCst) >= 2,
-        ..How::default()
-    };
-    let results = race(&path, &choices, &how).expect("what is finished");
-    assert_eq!(results.len(), 2);
-    let whole = race(&path, &choices, &How::default()).expect("a race");
-    for result in &results {
-        assert!(whole.iter().any(|other| other.rows == result.rows), "a kept row is a whole row");
+    // With cross traffic too: what a run of known length is compared with is run before it.
+    for cross in ["none", "40mbit"] {
+        let path = scenario(&[("duration", "2s"), ("cross", cross)]);
+        let choices = parse_choices("slow-start,limited,paced").expect("schemes");
+        let over = AtomicU64::new(0);
+        let how = How {
+            jobs: Some(1),
+            progress: &|done, total, _| {
+                assert_eq!(total, 3);
+                over.store(done, Ordering::SeqCst);
+            },
+            interrupted: &|| over.load(Ordering::SeqCst) >= 2,
+            ..How::default()
+        };
+        let results = race(&path, &choices, &how).expect("what is finished");
+        assert_eq!(results.len(), 2);
+        let whole = race(&path, &choices, &How::default()).expect("a race");
+        for result in &results {
+            assert!(whole.iter().any(|other| other.rows == result.rows), "a kept row is a whole row");
+        }
     }
+}
+
+#[test]
+fn a_recording_is_the_same_whatever_was_recorded_in_its_room_before() {
+    let path = scenario(&[("duration", "2s")]);
+    let recordings = |schemes: &str| {
+        let taken = Mutex::new(Vec::new());
+        let take = |recording: &Recording| taken.lock().expect("no panic").push(format!("{recording:?}"));
+        let choices = parse_choices(schemes).expect("schemes");
+        let how = How { jobs: Some(1), record: Some(&take), ..How::default() };
+        race(&path, &choices, &how).expect("a race");
+        taken.into_inner().expect("no panic")
+    };
+    let together = recordings("slow-start,quick-start,limited");
+    let apart: Vec<_> = ["slow-start", "quick-start", "limited"].into_iter().flat_map(recordings).collect();
+    assert!(together == apart, "a recording has what is not its own");
 }
 
 /// Counts what it hears.

@@ -1,5 +1,7 @@
 //! What is simulated once for all schemes of a seed comes out as if each had been alone from the beginning.
 
+use std::sync::Mutex;
+
 use firstflight_lab::words::Cross;
 use firstflight_lab::{
     How, Options, Recording, Row, Scenario, add_harm, over_restarts, parse_choices, race, row, run,
@@ -20,7 +22,9 @@ fn both_ways(options: &[(&str, &str)], schemes: &str, jobs: usize) -> [Said; 2] 
     }
     let scenario = Scenario::resolve(&set).expect("a scenario");
     let choices = over_restarts(parse_choices(schemes).expect(schemes), &set).expect("restarts");
-    let how = How { jobs: Some(jobs), record: true, ..How::default() };
+    let recordings = Mutex::new(Vec::new());
+    let take = |recording: &Recording| recordings.lock().expect("no panic").push(recording.clone());
+    let how = How { jobs: Some(jobs), record: Some(&take), ..How::default() };
     let together = race(&scenario, &choices, &how).expect("a race");
     let alone = together.iter().map(|result| {
         let seeds = (0..u64::from(scenario.runs)).map(|index| scenario.seed + index);
@@ -39,9 +43,12 @@ fn both_ways(options: &[(&str, &str)], schemes: &str, jobs: usize) -> [Said; 2] 
         (result.choice.name().to_owned(), rows, recordings.remove(0))
     });
     let alone = alone.collect();
-    let together = together
-        .into_iter()
-        .map(|result| (result.choice.name().to_owned(), result.rows, result.recording.expect("recorded")));
+    let mut recordings = recordings.into_inner().expect("no panic");
+    let together = together.into_iter().map(|result| {
+        let name = result.choice.name().to_owned();
+        let at = recordings.iter().position(|recording| recording.label == name).expect("recorded");
+        (name, result.rows, recordings.swap_remove(at))
+    });
     [together.collect(), alone]
 }
 

@@ -13,6 +13,8 @@ mod vlq;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 
+pub use drawing::Drawn;
+
 use crate::report::Report;
 
 const TEMPLATE: &str = include_str!("html/report.html");

@@ -24,7 +24,7 @@ mod thin;
 mod view;
 pub mod write;
 
-pub use html::HtmlError;
+pub use html::{Drawn, HtmlError};
 pub use record::{Record, RecordError, records};
 pub use report::{Report, Subject};
 pub use table::TableStyle;

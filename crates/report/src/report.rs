@@ -1,7 +1,6 @@
 //! All that the HTML report is made of.
 
-use firstflight_lab::Recording;
-
+use crate::html::Drawn;
 use crate::record::Record;
 
 /// What a report is about.
@@ -35,8 +34,8 @@ pub struct Report {
     pub verdict: String,
     /// The results, best first: [`crate::records`] of the rows.
     pub rows: Vec<Record>,
-    /// What is drawn, in the order of the rows; a row without a recording has no panel.
-    pub recordings: Vec<Recording>,
+    /// What is drawn, in the order of the rows; a row that is not among them has no panel.
+    pub drawn: Vec<Drawn>,
     /// The clairvoyant ideal: (nanoseconds since the start of the simulation, payload bytes delivered),
     /// joined by straight lines.
     pub ideal: Vec<(u64, u64)>,

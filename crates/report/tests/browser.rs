@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use firstflight_inspect::{Found, FoundRound, Inspected};
-use firstflight_report::{Subject, html, inspected, write_whole};
+use firstflight_report::{Subject, inspected, write_whole};
 
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
@@ -48,9 +48,9 @@ fn the_script_draws_every_plot_and_the_console_stays_silent() {
         println!("skipped: no Chromium on the PATH, so the page's script was not run");
         return;
     };
-    let report = synthetic::report(3, 3);
+    let race = synthetic::race(3, 3);
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
-    write_whole(&page, html::render(&report).expect("renders").as_bytes()).expect("written");
+    write_whole(&page, race.page().as_bytes()).expect("written");
     let (document, log) = load(&browser, &page);
     let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
@@ -69,11 +69,12 @@ fn the_page_of_captures_is_drawn_without_the_plots_that_they_cannot_fill() {
         println!("skipped: no Chromium on the PATH, so the page's script was not run");
         return;
     };
-    let mut report = synthetic::report(2, 2);
+    let mut race = synthetic::race(2, 2);
+    let report = &mut race.report;
     report.subject = Subject::Captures;
     report.ideal.clear();
     report.rows.clear();
-    for run in &mut report.recordings {
+    for run in &mut race.recordings {
         run.queue.clear();
         run.drops.clear();
         let found = Found { connection: 1, rounds: vec![FoundRound::default()], ..Found::default() };
@@ -83,7 +84,7 @@ fn the_page_of_captures_is_drawn_without_the_plots_that_they_cannot_fill() {
         report.rows.extend(inspected::labelled(Some(&file), &[one]).expect("records"));
     }
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("captures.html");
-    write_whole(&page, html::render(&report).expect("renders").as_bytes()).expect("written");
+    write_whole(&page, race.page().as_bytes()).expect("written");
     let (document, log) = load(&browser, &page);
     let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
@@ -92,7 +93,7 @@ fn the_page_of_captures_is_drawn_without_the_plots_that_they_cannot_fill() {
         assert!(document.contains(words), "{words}");
     }
     // The script names the plots, too.
-    let source = html::render(&report).expect("renders");
+    let source = race.page();
     let titled = |text: &str, title: &str| text.matches(&format!(">{title}<")).count();
     let drawn = |title: &str| titled(&document, title) - titled(&source, title);
     assert_eq!(["In flight", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 2, 0]);

@@ -7,8 +7,6 @@
 )]
 mod synthetic;
 
-use firstflight_report::html;
-
 /// The page without the inlined library, which is not ours.
 fn ours(page: &str) -> String {
     let start = page.find("<script>/**\n* plotly.js").expect("the library is inlined");
@@ -18,7 +16,7 @@ fn ours(page: &str) -> String {
 
 #[test]
 fn the_page_asks_no_one_for_anything() {
-    let page = html::render(&synthetic::report(3, 3)).expect("renders");
+    let page = synthetic::race(3, 3).page();
     assert_eq!(page.matches("plotly.js v").count(), 1, "the library is there once");
     assert_eq!(page.matches("<script").count(), 3, "and no mathematics renderer beside it");
     let ours = ours(&page);
@@ -35,7 +33,7 @@ fn the_page_asks_no_one_for_anything() {
 
 #[test]
 fn every_element_is_closed_in_order() {
-    let page = html::render(&synthetic::report(3, 3)).expect("renders");
+    let page = synthetic::race(3, 3).page();
     let ours = ours(&page);
     let mut open: Vec<String> = Vec::new();
     let mut rest = ours.as_str();
@@ -58,14 +56,14 @@ fn every_element_is_closed_in_order() {
 
 #[test]
 fn a_hostile_label_stays_text() {
-    let mut report = synthetic::report(1, 1);
+    let synthetic::MadeUp { mut report, mut recordings } = synthetic::race(1, 1);
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
-    report.recordings[0].label = hostile.into();
+    recordings[0].label = hostile.into();
     report.rows[0].insert("label".into(), hostile.into());
     report.title = hostile.into();
     report.command = hostile.into();
-    report.recordings[0].marks[0].text = hostile.into();
-    let page = html::render(&report).expect("renders");
+    recordings[0].marks[0].text = hostile.into();
+    let page = synthetic::MadeUp { report, recordings }.page();
     assert!(!page.contains("<script>alert") && !page.contains("<img"));
     assert_eq!(page.matches("</script>").count(), 3, "data, library, ours");
     let data = page.split_once("id=\"drawing\">").unwrap().1.split_once("</script>").unwrap().0;
@@ -75,8 +73,9 @@ fn a_hostile_label_stays_text() {
 
 #[test]
 fn words_and_numbers_stand_in_the_page_without_its_script() {
-    let report = synthetic::report(3, 3);
-    let page = html::render(&report).expect("renders").replace("&#x2f;", "/").replace("&quot;", "\"");
+    let race = synthetic::race(3, 3);
+    let (report, page) = (&race.report, race.page());
+    let page = page.replace("&#x2f;", "/").replace("&quot;", "\"");
     for words in [&report.title, &report.command, &report.verdict, &report.scenario_hash] {
         assert!(page.contains(words.as_str()), "{words}");
     }
@@ -89,7 +88,7 @@ fn words_and_numbers_stand_in_the_page_without_its_script() {
 
 #[test]
 fn ten_schemes_over_fifty_seconds_fit_in_eight_megabytes() {
-    let page = html::render(&synthetic::report(10, 50)).expect("renders");
+    let page = synthetic::race(10, 50).page();
     assert!(page.len() < 8_000_000, "{} bytes", page.len());
     let data = page.split_once("id=\"drawing\">").unwrap().1.split_once("</script>").unwrap().0;
     assert!(data.len() < 3_000_000, "{} bytes of drawn data", data.len());
@@ -98,9 +97,9 @@ fn ten_schemes_over_fifty_seconds_fit_in_eight_megabytes() {
 
 #[test]
 fn a_race_without_recordings_is_a_page_of_tables() {
-    let mut report = synthetic::report(2, 1);
-    report.recordings.clear();
-    report.ideal.clear();
-    let page = html::render(&report).expect("renders");
+    let mut race = synthetic::race(2, 1);
+    race.recordings.clear();
+    race.report.ideal.clear();
+    let page = race.page();
     assert!(page.contains("id=\"verdicts\"") && !page.contains("id=\"overview\""));
 }

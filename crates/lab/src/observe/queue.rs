@@ -1,6 +1,6 @@
 //! Watching the queue of one link over the flow's life.
 
-use firstflight::{Bytes, Time};
+use firstflight::Time;
 use firstflight_sim::LinkId;
 
 /// The queue of one bottleneck.
@@ -11,39 +11,37 @@ pub(super) struct QueueWatch {
     start: u64,
     /// Whether figures will be drawn.
     pub(super) full: bool,
-    /// What waits, since when: bytes and packets.
-    now: (u64, Bytes, u32),
+    /// What waits, and since when: packets.
+    now: (u64, u32),
     /// The most packets that waited.
     pub(super) peak: u32,
     /// The time integral of the packets waiting.
     pub(super) packet_nanos: u128,
-    /// Occupancy whenever it changed: (when, bytes, packets).
-    pub(super) series: Vec<(u64, u64, u32)>,
+    /// Packets whenever they changed: (when, how many).
+    pub(super) series: Vec<(u64, u32)>,
 }
 
 impl QueueWatch {
     pub(super) fn new(link: LinkId, start: u64) -> Self {
-        let (now, series) = ((0, Bytes::ZERO, 0), Vec::new());
-        Self { link, start, full: false, now, peak: 0, packet_nanos: 0, series }
+        Self { link, start, full: false, now: (0, 0), peak: 0, packet_nanos: 0, series: Vec::new() }
     }
 
     /// Since `at` this much waits.
-    pub(super) fn changed(&mut self, at: Time, bytes: Bytes, packets: u32) {
+    pub(super) fn changed(&mut self, at: Time, packets: u32) {
         let at = at.nanos();
         self.until(at);
         if self.full && at >= self.start {
             if self.series.is_empty() {
-                let (_, bytes, packets) = self.now;
-                self.series.push((self.start, bytes.get(), packets));
+                self.series.push((self.start, self.now.1));
             }
-            self.series.push((at, bytes.get(), packets));
+            self.series.push((at, packets));
         }
-        self.now = (at, bytes, packets);
+        self.now = (at, packets);
     }
 
     /// Integrates the queue up to `at`, over the flow's life only.
     pub(super) fn until(&mut self, at: u64) {
-        let (since, _, packets) = self.now;
+        let (since, packets) = self.now;
         let from = since.max(self.start);
         if at > from {
             self.packet_nanos += u128::from(at - from) * u128::from(packets);

@@ -30,9 +30,9 @@ impl Recorder for Surroundings {
         self.offered.push((at.nanos(), flow, bps));
     }
 
-    fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
+    fn queue(&mut self, at: Time, link: LinkId, _: Bytes, packets: u32) {
         if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {
-            queue.changed(at, bytes, packets);
+            queue.changed(at, packets);
         }
     }
 }

@@ -25,7 +25,12 @@ fn sequence_numbers_unwrap_past_four_gigabytes() {
 }
 
 fn observer() -> Observer {
-    Observer::new(FlowId(0), Surroundings::new(&[LinkId(0)], at(100)), 1000, true, None)
+    Observer::new(
+        FlowId(0),
+        Surroundings::new(&[LinkId(0)], at(100)),
+        1000,
+        Watching { full: true, ..Watching::default() },
+    )
 }
 
 fn snapshot(phase: Phase, cwnd: u64, ssthresh: Option<u64>, recovering: bool) -> Snapshot {
@@ -122,5 +127,5 @@ fn the_queue_is_measured_over_the_flows_life_only() {
     let evidence = observer.finish(200).expect("no tap fails");
     assert_eq!(evidence.queue_peak, 10);
     assert_eq!(evidence.queue_packet_nanos, 50 * 4 + 10 * 10);
-    assert_eq!(evidence.recording.queue[0], (100, 4_000, 4));
+    assert_eq!(evidence.recording.queue[0], (100, 4));
 }

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::choice::SchemeChoice;
+use crate::entrant::Entrant;
 use crate::heat::{Finished, compare, measure};
 use crate::race::How;
+use crate::rooms::Rooms;
 use crate::row::Row;
 use crate::run::RunError;
-use crate::saved::resumed;
 use crate::scenario::Scenario;
 use crate::warm_up::WarmUp;
 
@@ -16,8 +17,7 @@ use crate::warm_up::WarmUp;
 pub(super) struct PathRace {
     scenario: Scenario,
     choices: Vec<SchemeChoice>,
-    /// The choices with what earlier connections saved, by when it was wanted.
-    prepared: Vec<Mutex<Option<SchemeChoice>>>,
+    entrants: Vec<Entrant>,
     heats: Vec<Heat>,
     /// Of heats that are over.
     finished: Mutex<Vec<Finished>>,
@@ -43,7 +43,7 @@ impl PathRace {
         Self {
             heats: (0..u64::from(scenario.runs)).map(heat).collect(),
             choices: choices.to_vec(),
-            prepared: choices.iter().map(|_| Mutex::new(None)).collect(),
+            entrants: Entrant::all(choices),
             finished: Mutex::new(Vec::new()),
             scenario,
         }
@@ -78,9 +78,16 @@ impl PathRace {
     ) -> Result<Option<Vec<Row>>, RunError> {
         let how = How { interrupted, ..How::default() };
         let heat = &self.heats[heat];
-        let choice = self.prepared(scheme, &|| interrupted())?;
+        let choice = self.entrants[scheme].ready(&self.scenario, &|| interrupted())?;
         let warm_up = lock(&heat.warm_up).clone();
-        let over = measure(&self.scenario, &choice, (scheme, heat.seed), warm_up.as_deref(), &how)?;
+        let over = measure(
+            &self.scenario,
+            &choice,
+            (scheme, heat.seed),
+            warm_up.as_deref(),
+            &how,
+            &Rooms::default(),
+        )?;
         // So that whoever is last has it alone.
         drop(warm_up);
         let mut finished = lock(&heat.finished);
@@ -98,16 +105,6 @@ impl PathRace {
         }
         finished.sort_by_key(|run| (run.scheme, run.seed.wrapping_sub(self.scenario.seed)));
         Ok(Some(finished.drain(..).map(|run| run.row).collect()))
-    }
-
-    /// The choice of a scheme, with what an earlier connection saved if it wants that: one serves all heats.
-    fn prepared(&self, scheme: usize, interrupted: &dyn Fn() -> bool) -> Result<SchemeChoice, RunError> {
-        let mut prepared = lock(&self.prepared[scheme]);
-        if let Some(choice) = &*prepared {
-            return Ok(choice.clone());
-        }
-        let choice = resumed(&self.scenario, &self.choices[scheme], interrupted)?;
-        Ok(prepared.insert(choice).clone())
     }
 }
 

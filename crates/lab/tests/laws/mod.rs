@@ -70,15 +70,19 @@ pub(crate) fn watched(
         witnesses.push((choice.name().to_owned(), Arc::clone(&seen)));
         Ok(Some(Box::new(Witness(seen)) as Box<dyn Tap>))
     };
-    let how = How { jobs: Some(jobs), record: true, tap: &tap, ..How::default() };
+    let recordings: Mutex<Vec<Recording>> = Mutex::default();
+    let take = |recording: &Recording| recordings.lock().expect("no panic").push(recording.clone());
+    let how = How { jobs: Some(jobs), record: Some(&take), tap: &tap, ..How::default() };
     let results = race(path, choices, &how).map_err(|error| error.to_string())?;
     let witnesses = witnesses.into_inner().expect("no panic");
+    let recordings = recordings.into_inner().expect("no panic");
     let watch = |result: firstflight_lab::SchemeResult| {
         let label = result.choice.name().to_owned();
         let own = witnesses.iter().find(|(name, _)| *name == label);
         let seen = own.ok_or("a run without a witness")?.1.lock().expect("no panic").clone();
         let row = result.rows.into_iter().next().ok_or("a result without a row")?;
-        let recording = result.recording.ok_or("a result without a recording")?;
+        let recording = recordings.iter().find(|recording| recording.label == label);
+        let recording = recording.ok_or("a result without a recording")?.clone();
         Ok(Watched { label, row, recording, seen })
     };
     results.into_iter().map(watch).collect()

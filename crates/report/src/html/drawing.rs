@@ -6,14 +6,16 @@ use serde::Serialize;
 
 use super::vlq;
 use crate::report::{Report, Subject};
-use crate::thin::{self, Grid, Point};
+use crate::thin::{self, Grid, Point, Shape, Thinned};
 
 /// The drawn data of a report is kept under this many bytes.
 pub(crate) const LARGEST: usize = 2_800_000;
 
-/// Buckets a region to begin with, and at least.
-const FINEST: u64 = 3000;
+/// Buckets a region at most, and at least. A page has a divisor of the former: each of its buckets is so many of the
+/// finest ones. A number with many divisors leaves no large steps between them.
+const FINEST: u64 = 5040;
 const COARSEST: u64 = 40;
+const _: () = assert!(FINEST.is_multiple_of(COARSEST), "the search for a divisor ends");
 
 /// Round trips in the first window.
 const FIRST_ROUNDS: u64 = 6;
@@ -22,27 +24,63 @@ const FIRST_ROUNDS: u64 = 6;
 const MOST_MARKS: usize = 400;
 const MOST_PHASES: usize = 1500;
 
+/// What a page can draw of one run: its traces, as finely as any page has them. It is much smaller than the recording,
+/// which can go.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The row's label.
+    pub(crate) label: String,
+    mss: u32,
+    syn_at: u64,
+    clock: Clock,
+    first_data: Option<u64>,
+    /// Ends of the three windows in ticks: first round trips, start-up, whole.
+    windows: [u64; 3],
+    sends: Series,
+    retransmissions: Series,
+    drops: Series,
+    acks: Series,
+    delivered: Series,
+    cwnd: Series,
+    ssthresh: Series,
+    in_flight: Series,
+    rtt: Series,
+    queue: Series,
+    phases: Phases,
+    marks: Vec<(u64, String, String)>,
+    /// Marks that were left out.
+    marks_left_out: usize,
+}
+
+/// One series: how many points there were, and those that may be drawn.
+#[derive(Clone, Debug)]
+struct Series {
+    of: usize,
+    thinned: Thinned,
+}
+
 /// All that is drawn.
 #[derive(Debug, Serialize)]
-pub(crate) struct Drawing {
+pub(crate) struct Drawing<'a> {
     /// Whether this is of captures: the flight stands in the place of the window.
     is_capture: bool,
-    /// Seconds a tick.
+    /// Seconds a tick of the ideal.
     tick: f64,
     /// Buckets a region, where it is thinned.
     buckets: u64,
     ideal: Trace,
-    flows: Vec<Flow>,
+    flows: Vec<Flow<'a>>,
 }
 
 /// One run.
 #[derive(Debug, Serialize)]
-struct Flow {
-    label: String,
+struct Flow<'a> {
+    label: &'a str,
     mss: u32,
+    /// Seconds a tick.
+    tick: f64,
     /// Ticks from the SYN to the first data packet.
     first_data: Option<u64>,
-    /// Ends of the three windows in ticks: first round trips, start-up, whole.
     windows: [u64; 3],
     sends: Trace,
     retransmissions: Trace,
@@ -54,9 +92,8 @@ struct Flow {
     in_flight: Trace,
     rtt: Trace,
     queue: Trace,
-    phases: Phases,
-    marks: Vec<(u64, String, String)>,
-    /// Marks that were left out.
+    phases: &'a Phases,
+    marks: &'a [(u64, String, String)],
     marks_left_out: usize,
 }
 
@@ -71,7 +108,7 @@ struct Trace {
     y: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Phases {
     n: usize,
     from: String,
@@ -79,52 +116,61 @@ struct Phases {
     kind: String,
 }
 
-impl Drawing {
+impl<'a> Drawing<'a> {
     /// The drawn data of the report as JSON, as fine as fits.
-    pub(crate) fn json(report: &Report) -> Result<String, serde_json::Error> {
+    pub(crate) fn json(report: &'a Report) -> Result<String, serde_json::Error> {
         let mut buckets = FINEST;
         loop {
             let json = serde_json::to_string(&Self::new(report, buckets))?;
             if json.len() <= LARGEST || buckets <= COARSEST {
                 return Ok(json);
             }
-            // The size goes with the buckets, at most: a little less than in proportion is enough.
-            let fitting = u128::from(buckets) * LARGEST as u128 * 19 / (json.len() as u128 * 20);
+            // The size goes with the buckets, at most: what is too large in proportion need not be tried.
+            let fitting = u128::from(buckets) * LARGEST as u128 / json.len() as u128;
             buckets = u64::try_from(fitting).unwrap_or(buckets).clamp(COARSEST, buckets - 1);
+            while !FINEST.is_multiple_of(buckets) {
+                buckets -= 1;
+            }
         }
     }
 
-    fn new(report: &Report, buckets: u64) -> Self {
-        let longest =
-            report.recordings.iter().map(|run| run.ended_at.saturating_sub(run.syn_at)).max().unwrap_or(0);
-        let clock = Clock::for_length(longest);
-        let flows: Vec<Flow> =
-            report.recordings.par_iter().map(|run| Flow::new(run, clock, buckets)).collect();
-        let origin = report.recordings.first().map_or(0, |run| run.syn_at);
-        let ends = [0, 1, 2].map(|at| flows.iter().map(|flow| flow.windows[at]).max().unwrap_or(1));
-        let grid = Grid { ends: ends.to_vec(), buckets };
-        let ideal: Vec<Point> =
-            report.ideal.iter().map(|&(at, bytes)| (clock.ticks(at, origin), signed(bytes))).collect();
-        let is_capture = report.subject == Subject::Captures;
+    fn new(report: &'a Report, buckets: u64) -> Self {
+        let drawn = &report.drawn;
+        let flows: Vec<Flow<'a>> = drawn.par_iter().map(|run| run.flow(buckets)).collect();
+        let clock = drawn.iter().map(|run| run.clock).max().unwrap_or_default();
+        let origin = drawn.first().map_or(0, |run| run.syn_at);
+        let ends = [0, 1, 2].map(|at| {
+            let ends = drawn.iter().map(|run| run.windows[at] * run.clock.tick / clock.tick);
+            ends.max().unwrap_or(1)
+        });
+        let grid = Grid { tick: clock.tick, ends: ends.to_vec(), buckets };
+        let ideal = report.ideal.iter().map(|&(at, bytes)| (at.saturating_sub(origin), signed(bytes)));
+        let ideal = Series { of: report.ideal.len(), thinned: Thinned::new(ideal, &grid, Shape::Line) };
         Self {
-            is_capture,
+            is_capture: report.subject == Subject::Captures,
             tick: clock.seconds(),
             buckets,
-            ideal: Trace::line(&ideal, ideal.len(), &grid),
+            ideal: ideal.trace(&grid),
             flows,
         }
     }
 }
 
-/// The unit of time of the drawing.
-#[derive(Clone, Copy, Debug)]
+/// The unit of time of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Clock {
     /// Nanoseconds a tick; a power of ten.
     tick: u64,
 }
 
+impl Default for Clock {
+    fn default() -> Self {
+        Self { tick: 1 }
+    }
+}
+
 impl Clock {
-    /// As fine as keeps the longest run within fifty million ticks: a microsecond up to 50 s.
+    /// As fine as keeps the run within fifty million ticks: a microsecond up to 50 s.
     fn for_length(nanoseconds: u64) -> Self {
         let mut tick = 1;
         while nanoseconds / tick > 50_000_000 {
@@ -142,85 +188,103 @@ impl Clock {
     fn tick_f64(self) -> f64 {
         self.tick as f64
     }
-
-    fn ticks(self, at: u64, origin: u64) -> u64 {
-        at.saturating_sub(origin) / self.tick
-    }
 }
 
-impl Flow {
-    fn new(run: &Recording, clock: Clock, buckets: u64) -> Self {
-        let at = |time: u64| clock.ticks(time, run.syn_at);
-        let windows = windows(run).map(at);
-        let grid = Grid { ends: windows.to_vec(), buckets };
-        let packets = |again: bool| -> Vec<Point> {
-            run.sends
-                .iter()
-                .filter(|send| send.retransmission == again)
-                .map(|send| (at(send.at), signed(send.offset.saturating_add(send.len.into()))))
-                .collect()
+impl Drawn {
+    /// What can be drawn of the run.
+    pub fn new(run: &Recording) -> Self {
+        let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
+        let since = |time: u64| time.saturating_sub(run.syn_at);
+        let ticks = |time: u64| since(time) / clock.tick;
+        let windows = windows(run).map(ticks);
+        let grid = Grid { tick: clock.tick, ends: windows.to_vec(), buckets: FINEST };
+        let packets = |again: bool| {
+            let sends = run.sends.iter().filter(move |send| send.retransmission == again);
+            let points =
+                sends.map(|send| (since(send.at), signed(send.offset.saturating_add(send.len.into()))));
+            Series::dots(points, &grid)
         };
-        let drops: Vec<Point> = run
-            .drops
-            .iter()
-            .filter(|drop| drop.len > 0)
-            .map(|drop| (at(drop.at), signed(drop.offset.saturating_add(drop.len.into()))))
-            .collect();
-        let offsets = |points: &[(u64, u64)]| -> Vec<Point> {
-            points.iter().map(|&(time, offset)| (at(time), signed(offset))).collect()
+        let drops = run.drops.iter().filter(|drop| drop.len > 0);
+        let drops = drops.map(|drop| (since(drop.at), signed(drop.offset.saturating_add(drop.len.into()))));
+        let offsets = |points: &[(u64, u64)]| {
+            let points = points.iter().map(|&(time, offset)| (since(time), signed(offset)));
+            Series::steps(points, &grid)
         };
-        let rtts: Vec<Point> = run.rtts.iter().map(|&(time, rtt)| (at(time), signed(rtt / 1000))).collect();
-        let state = |value: fn(&firstflight_lab::State) -> i64| -> Vec<Point> {
-            run.states.iter().map(|state| (at(state.at), value(state))).collect()
+        let state = |value: fn(&firstflight_lab::State) -> i64| {
+            Series::steps(run.states.iter().map(|state| (since(state.at), value(state))), &grid)
         };
-        let steps = |points: Vec<Point>| Trace::steps(&points, &grid);
+        let rtts = run.rtts.iter().map(|&(time, rtt)| (since(time), signed(rtt / 1000)));
         // What stood in the queue when the SYN left is its first point.
-        let before = run.queue.iter().rposition(|&(time, ..)| time <= run.syn_at).unwrap_or(0);
-        let queue =
-            run.queue[before..].iter().map(|&(time, _, packets)| (at(time), i64::from(packets))).collect();
-        let (marks, marks_left_out) = marks(run, at);
+        let before = run.queue.partition_point(|&(time, _)| time <= run.syn_at).saturating_sub(1);
+        let queue = run.queue[before..].iter().map(|&(time, packets)| (since(time), i64::from(packets)));
+        let (marks, marks_left_out) = marks(run, ticks);
         Self {
             label: run.label.clone(),
             mss: run.mss.max(1),
-            first_data: run.first_data_at.map(at),
+            syn_at: run.syn_at,
+            clock,
+            first_data: run.first_data_at.map(ticks),
             windows,
-            sends: Trace::dots(&packets(false), &grid),
-            retransmissions: Trace::dots(&packets(true), &grid),
-            drops: Trace::dots(&drops, &grid),
-            acks: steps(offsets(&run.acks)),
-            delivered: steps(offsets(&run.delivered)),
-            cwnd: steps(state(|state| signed(state.cwnd))),
+            sends: packets(false),
+            retransmissions: packets(true),
+            drops: Series::dots(drops, &grid),
+            acks: offsets(&run.acks),
+            delivered: offsets(&run.delivered),
+            cwnd: state(|state| signed(state.cwnd)),
             // No threshold is drawn as a gap.
-            ssthresh: steps(state(|state| state.ssthresh.map_or(-1, signed))),
-            in_flight: steps(state(|state| signed(state.in_flight))),
-            rtt: Trace::dots(&rtts, &grid),
-            queue: steps(queue),
-            phases: phases(run, at),
+            ssthresh: state(|state| state.ssthresh.map_or(-1, signed)),
+            in_flight: state(|state| signed(state.in_flight)),
+            rtt: Series::dots(rtts, &grid),
+            queue: Series::steps(queue, &grid),
+            phases: phases(run, ticks),
             marks,
             marks_left_out,
         }
     }
+
+    fn flow(&self, buckets: u64) -> Flow<'_> {
+        let grid = Grid { tick: self.clock.tick, ends: self.windows.to_vec(), buckets };
+        Flow {
+            label: &self.label,
+            mss: self.mss,
+            tick: self.clock.seconds(),
+            first_data: self.first_data,
+            windows: self.windows,
+            sends: self.sends.trace(&grid),
+            retransmissions: self.retransmissions.trace(&grid),
+            drops: self.drops.trace(&grid),
+            acks: self.acks.trace(&grid),
+            delivered: self.delivered.trace(&grid),
+            cwnd: self.cwnd.trace(&grid),
+            ssthresh: self.ssthresh.trace(&grid),
+            in_flight: self.in_flight.trace(&grid),
+            rtt: self.rtt.trace(&grid),
+            queue: self.queue.trace(&grid),
+            phases: &self.phases,
+            marks: &self.marks,
+            marks_left_out: self.marks_left_out,
+        }
+    }
 }
 
-impl Trace {
-    fn steps(points: &[Point], grid: &Grid) -> Self {
-        Self::line(&thin::changes(points.iter().copied()), points.len(), grid)
+impl Series {
+    fn steps(points: impl ExactSizeIterator<Item = Point> + Clone, grid: &Grid) -> Self {
+        Self { of: points.len(), thinned: Thinned::new(thin::changes(points), grid, Shape::Line) }
     }
 
-    fn line(points: &[Point], of: usize, grid: &Grid) -> Self {
-        Self::pack(&thin::line(points, grid), of, grid.thinned(points))
+    fn dots(points: impl Iterator<Item = Point> + Clone, grid: &Grid) -> Self {
+        let thinned = Thinned::new(points, grid, Shape::Dots);
+        Self { of: thinned.of(), thinned }
     }
 
-    fn dots(points: &[Point], grid: &Grid) -> Self {
-        Self::pack(&thin::dots(points, grid), points.len(), grid.thinned(points))
-    }
-
-    fn pack(kept: &[Point], of: usize, thinned: Vec<bool>) -> Self {
-        Self {
-            of,
+    /// As the grid has it, in ticks.
+    fn trace(&self, grid: &Grid) -> Trace {
+        let kept = self.thinned.coarser(grid);
+        Trace {
+            of: self.of,
             n: kept.len(),
-            thinned,
-            x: vlq::encode(kept.iter().map(|point| signed(point.0))),
+            thinned: self.thinned.thinned(grid),
+            x: vlq::encode(kept.iter().map(|point| signed(point.0 / grid.tick))),
             y: vlq::encode(kept.iter().map(|point| point.1)),
         }
     }

@@ -129,7 +129,7 @@ fn dash(cell: &str) -> String {
 fn panel_of(report: &Report, row: &Record) -> Option<usize> {
     let label = text(row, "label");
     let name = if label.is_empty() { text(row, "scheme") } else { label };
-    report.recordings.iter().position(|run| run.label == name || run.label == record::name(row))
+    report.drawn.iter().position(|run| run.label == name || run.label == record::name(row))
 }
 
 /// Every field of every result, transposed.
@@ -222,7 +222,7 @@ pub(crate) struct Listing {
 
 pub(crate) fn panels(report: &Report) -> Vec<Panel> {
     let row_of = |index: usize| report.rows.iter().find(|row| panel_of(report, row) == Some(index));
-    let panel = |(index, run): (usize, &firstflight_lab::Recording)| {
+    let panel = |(index, run): (usize, &super::Drawn)| {
         let is_capture = report.subject == Subject::Captures;
         let tell = if is_capture { captured::facts } else { facts };
         let facts = row_of(index).map(tell).unwrap_or_default();
@@ -240,7 +240,7 @@ pub(crate) fn panels(report: &Report) -> Vec<Panel> {
             facts,
         }
     };
-    report.recordings.iter().enumerate().map(panel).collect()
+    report.drawn.iter().enumerate().map(panel).collect()
 }
 
 fn facts(row: &Record) -> Vec<(&'static str, String)> {

@@ -39,7 +39,7 @@
     : ["handshake", "start-up", "restart", "recovery", "after timeout", "avoidance"];
 
   /** A series in seconds and the unit that is drawn, thinned in some of the windows that end at these ticks. */
-  function series(trace, scale, ends) {
+  function series(trace, scale, { tick, windows: ends }) {
     const x = decode(trace.x, trace.n), y = decode(trace.y, trace.n);
     // Points of one thinned bucket have the same link: what was between them is not here.
     const link = new Float64Array(trace.n).fill(-1);
@@ -50,7 +50,7 @@
         const start = region ? ends[region - 1] : 0, length = Math.max(1, ends[region] - start);
         link[i] = region * data.buckets + Math.floor(Math.min(x[i] - start, length - 1) * data.buckets / length);
       }
-      x[i] *= data.tick;
+      x[i] *= tick;
       y[i] *= scale;
     }
     return { x, y, link, of: trace.of };
@@ -63,18 +63,18 @@
     return {
       label: flow.label, mss: flow.mss, index,
       ...styleOf(index),
-      firstData: flow.first_data === null ? null : flow.first_data * data.tick,
-      windows: flow.windows.map((end) => end * data.tick),
-      sends: series(flow.sends, 1, flow.windows), retransmissions: series(flow.retransmissions, 1, flow.windows), drops: series(flow.drops, 1, flow.windows),
-      acks: series(flow.acks, 1, flow.windows), delivered: series(flow.delivered, 1, flow.windows), cwnd: series(flow.cwnd, perPacket, flow.windows),
-      ssthresh: series(flow.ssthresh, perPacket, flow.windows), inFlight: series(flow.in_flight, perPacket, flow.windows),
-      rtt: series(flow.rtt, 1e-3, flow.windows), queue: series(flow.queue, 1, flow.windows),
-      phases: Array.from(phases.from, (from, i) => ({ from: from * data.tick, to: phases.to[i] * data.tick, kind: phases.kind[i] })),
-      marks: flow.marks.map(([at, kind, text]) => ({ at: at * data.tick, kind, text })),
+      firstData: flow.first_data === null ? null : flow.first_data * flow.tick,
+      windows: flow.windows.map((end) => end * flow.tick),
+      sends: series(flow.sends, 1, flow), retransmissions: series(flow.retransmissions, 1, flow), drops: series(flow.drops, 1, flow),
+      acks: series(flow.acks, 1, flow), delivered: series(flow.delivered, 1, flow), cwnd: series(flow.cwnd, perPacket, flow),
+      ssthresh: series(flow.ssthresh, perPacket, flow), inFlight: series(flow.in_flight, perPacket, flow),
+      rtt: series(flow.rtt, 1e-3, flow), queue: series(flow.queue, 1, flow),
+      phases: Array.from(phases.from, (from, i) => ({ from: from * flow.tick, to: phases.to[i] * flow.tick, kind: phases.kind[i] })),
+      marks: flow.marks.map(([at, kind, text]) => ({ at: at * flow.tick, kind, text })),
       marksLeftOut: flow.marks_left_out,
     };
   });
-  const ideal = series(data.ideal, 1, []);
+  const ideal = series(data.ideal, 1, { tick: data.tick, windows: [] });
 
   /** The first index whose x is after t. */
   function after(x, t) {

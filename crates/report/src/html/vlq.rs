@@ -8,22 +8,22 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// The numbers as text; the first is its difference from zero.
 pub(crate) fn encode(numbers: impl Iterator<Item = i64>) -> String {
     let mut text = String::new();
-    let mut last = 0_i128;
+    let mut last = 0_i64;
     for number in numbers {
-        let difference = i128::from(number) - last;
-        last = i128::from(number);
-        let mut rest = difference.unsigned_abs() << 1 | u128::from(difference < 0);
-        loop {
-            let group = usize::try_from(rest & 31).unwrap_or(0);
-            rest >>= 5;
-            let follows = if rest > 0 { 32 } else { 0 };
-            text.push(char::from(DIGITS[group + follows]));
-            if rest == 0 {
-                break;
-            }
+        let size = number.abs_diff(last);
+        let (mut group, mut rest) = ((size & 15) << 1 | u64::from(number < last), size >> 4);
+        last = number;
+        while rest > 0 {
+            text.push(digit(group | 32));
+            (group, rest) = (rest & 31, rest >> 5);
         }
+        text.push(digit(group));
     }
     text
+}
+
+fn digit(group: u64) -> char {
+    char::from(DIGITS[(group & 63) as usize])
 }
 
 #[cfg(test)]

@@ -49,15 +49,15 @@ pub fn check(flows: usize) -> Result<(), FigureError> {
     if flows > MOST { Err(FigureError::TooMany(flows)) } else { Ok(()) }
 }
 
-/// The report's recordings as an SVG file, in their order.
+/// The recordings as an SVG file, in their order; the report tells of what race they are.
 ///
 /// # Errors
 /// There are more than [`MOST`].
-pub fn render(report: &Report, frame: &Frame) -> Result<String, FigureError> {
-    check(report.recordings.len())?;
+pub fn render(report: &Report, recordings: &[Recording], frame: &Frame) -> Result<String, FigureError> {
+    check(recordings.len())?;
     let mut buckets = FINEST;
     loop {
-        let svg = draw(report, frame, buckets);
+        let svg = draw(report, recordings, frame, buckets);
         if svg.len() <= LARGEST || buckets <= COARSEST {
             return Ok(svg);
         }
@@ -65,8 +65,8 @@ pub fn render(report: &Report, frame: &Frame) -> Result<String, FigureError> {
     }
 }
 
-fn draw(report: &Report, frame: &Frame, buckets: u64) -> String {
-    let runs: Vec<_> = report.recordings.iter().map(|run| Panel::new(report, run, frame)).collect();
+fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) -> String {
+    let runs: Vec<_> = recordings.iter().map(|run| Panel::new(report, run, frame)).collect();
     let scales = scales(&runs, frame, buckets);
     let legend = legend(&runs, &scales);
     let rows = usize::from(legend.last().is_some()) + legend.last().map_or(0, |entry| entry.row);

@@ -121,11 +121,7 @@ impl<'a> Panel<'a> {
     /// The queue in packets.
     pub(super) fn queues(&self, until: u64) -> impl Iterator<Item = f64> {
         let end = self.origin.saturating_add(until);
-        self.run
-            .queue
-            .iter()
-            .take_while(move |(at, ..)| *at <= end)
-            .map(|&(_, _, packets)| f64::from(packets))
+        self.run.queue.iter().take_while(move |(at, ..)| *at <= end).map(|&(_, packets)| f64::from(packets))
     }
 
     /// The bandwidth-delay product of what is available, in packets, as steps.
@@ -267,7 +263,7 @@ impl<'a> Panel<'a> {
     }
 
     fn queue(&self, canvas: &mut Canvas, (top, height): (f64, f64), scales: &Scales) {
-        let points = self.run.queue.iter().map(|&(at, _, packets)| (at, i64::from(packets)));
+        let points = self.run.queue.iter().map(|&(at, packets)| (at, i64::from(packets)));
         let kept = thin::line(&self.until(scales, points), &self.grid(scales));
         let place = |packets: i64| top + height * (1.0 - scales.queue.share(float(packets.unsigned_abs())));
         let path = stairs(kept.iter().map(|&(at, n)| (scales.x(self.time(at)), Some(place(n)))));
@@ -324,7 +320,7 @@ impl<'a> Panel<'a> {
     /// The points up to the figure's end, with the last one held until there.
     fn until(&self, scales: &Scales, points: impl Iterator<Item = Point>) -> Vec<Point> {
         let end = self.origin.saturating_add(scales.until).min(self.run.ended_at);
-        let mut kept = thin::changes(points.take_while(|point| point.0 <= end));
+        let mut kept: Vec<Point> = thin::changes(points.take_while(|point| point.0 <= end)).collect();
         if let Some(&(at, value)) = kept.last()
             && at < end
         {
@@ -336,7 +332,7 @@ impl<'a> Panel<'a> {
     fn grid(&self, scales: &Scales) -> Grid {
         // Three lines a panel share what there is.
         let share = scales.buckets / u64::try_from(scales.many.max(1)).unwrap_or(1);
-        Grid { ends: vec![self.origin.saturating_add(scales.until)], buckets: share.max(1) }
+        Grid { tick: 1, ends: vec![self.origin.saturating_add(scales.until)], buckets: share.max(1) }
     }
 
     /// Bytes of the window as stairs; a negative value is a gap.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use firstflight_lab::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Row, Send, State};
-use firstflight_report::{Report, records};
+use firstflight_report::{Drawn, Report, html, records};
 
 const PACKET: u64 = 960;
 const TX: u64 = 80_000;
@@ -59,7 +59,7 @@ pub(crate) fn recording(label: &str, length: u64, leave_at: u64) -> Recording {
                 heap.push(Reverse((now + RTT + queued * TX, order, Event::Loss { packet })));
             } else {
                 busy = busy.max(now) + TX;
-                run.queue.push((now, (queued + 1) * 1000, queued as u32 + 1));
+                run.queue.push((now, queued as u32 + 1));
                 heap.push(Reverse((busy + RTT, order, Event::Ack { packet, sent: now })));
             }
         }
@@ -176,7 +176,7 @@ fn row(run: &Recording, scheme: &str) -> Row {
             .map_or("none".into(), |mark| mark.text.split(',').next().unwrap_or("").into()),
         exit_time_s: mark("exit").map(|mark| seconds(mark.at - first)),
         exit_cwnd_over_bdp: Some(1.5),
-        queue_peak_packets: run.queue.iter().map(|point| u64::from(point.2)).max().unwrap_or(0),
+        queue_peak_packets: run.queue.iter().map(|point| u64::from(point.1)).max().unwrap_or(0),
         ideal_kind: "exact".into(),
         seed: 7,
         version: "0.1.0".into(),
@@ -185,8 +185,22 @@ fn row(run: &Recording, scheme: &str) -> Row {
     }
 }
 
+/// A race that was made up: what the report says of it, and what is to be drawn.
+pub(crate) struct MadeUp {
+    pub(crate) report: Report,
+    pub(crate) recordings: Vec<Recording>,
+}
+
+impl MadeUp {
+    /// The report's page.
+    pub(crate) fn page(&self) -> String {
+        let drawn = self.recordings.iter().map(Drawn::new).collect();
+        html::render(&Report { drawn, ..self.report.clone() }).expect("renders")
+    }
+}
+
 /// A race of so many schemes over so many seconds.
-pub(crate) fn report(schemes: usize, seconds: u64) -> Report {
+pub(crate) fn race(schemes: usize, seconds: u64) -> MadeUp {
     let names = ["slow-start", "paced", "hystart", "limited", "slow-start-paced"];
     let runs: Vec<(Recording, &str)> = (0..schemes)
         .map(|at| {
@@ -197,7 +211,7 @@ pub(crate) fn report(schemes: usize, seconds: u64) -> Report {
         .collect();
     let rows: Vec<Row> = runs.iter().map(|(run, name)| row(run, name)).collect();
     let begin = SYN + RTT * 3 / 2;
-    Report {
+    let report = Report {
         subject: firstflight_report::Subject::Race,
         title: "100 Mbit/s, 80 ms, queue of 1000 packets, no cross traffic, 1000-byte packets".into(),
         command: "firstflight race --rate 100mbit --rtt 80ms --queue 1000p --report out/demo.html".into(),
@@ -208,7 +222,8 @@ pub(crate) fn report(schemes: usize, seconds: u64) -> Report {
         verdict: "paced enters avoidance first and loses nothing; slow-start overshoots by a whole queue."
             .into(),
         rows: records(&rows).expect("rows are objects"),
-        recordings: runs.into_iter().map(|(run, _)| run).collect(),
+        drawn: Vec::new(),
         ideal: vec![(SYN, 0), (begin, 0), (SYN + seconds * 1_000_000_000, (seconds * 1000 - 120) * 12_000)],
-    }
+    };
+    MadeUp { report, recordings: runs.into_iter().map(|(run, _)| run).collect() }
 }

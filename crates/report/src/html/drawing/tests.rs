@@ -19,7 +19,7 @@ fn run() -> Recording {
             State { at: 205 * ms, cwnd: 10_000, ssthresh: Some(5000), in_flight: 0 },
         ],
         rtts: vec![(205 * ms, 100 * ms)],
-        queue: vec![(0, 1, 1), (2 * ms, 3, 3), (50 * ms, 2, 2)],
+        queue: vec![(0, 1), (2 * ms, 3), (50 * ms, 2)],
         phases: vec![
             PhaseSpan { from: 5 * ms, to: 105 * ms, kind: PhaseKind::Handshake },
             PhaseSpan { from: 105 * ms, to: 2005 * ms, kind: PhaseKind::Startup },
@@ -29,9 +29,13 @@ fn run() -> Recording {
     }
 }
 
-fn flow(run: Recording) -> Flow {
-    let report = Report { recordings: vec![run], ..Report::default() };
-    Drawing::new(&report, 100).flows.remove(0)
+/// The run as a coarse page has it.
+fn drawn(run: &Recording, tell: impl Fn(&Flow<'_>)) {
+    tell(&Drawn::new(run).flow(100));
+}
+
+fn report(runs: &[Recording]) -> Report {
+    Report { drawn: runs.iter().map(Drawn::new).collect(), ..Report::default() }
 }
 
 fn points(trace: &Trace) -> Vec<(i64, i64)> {
@@ -40,40 +44,53 @@ fn points(trace: &Trace) -> Vec<(i64, i64)> {
 
 #[test]
 fn times_count_from_the_syn_in_a_tick_that_is_fine_enough() {
-    let drawing = Drawing::new(&Report { recordings: vec![run()], ..Report::default() }, 100);
-    assert!((drawing.tick - 1e-6).abs() < 1e-18);
-    let flow = &drawing.flows[0];
-    assert_eq!(flow.first_data, Some(100_000));
-    assert_eq!(points(&flow.sends), [(100_000, 1000)]);
-    assert_eq!(points(&flow.retransmissions), [(300_000, 1000)]);
+    drawn(&run(), |flow| {
+        assert!((flow.tick - 1e-6).abs() < 1e-18);
+        assert_eq!(flow.first_data, Some(100_000));
+        assert_eq!(points(&flow.sends), [(100_000, 1000)]);
+        assert_eq!(points(&flow.retransmissions), [(300_000, 1000)]);
+    });
+}
+
+#[test]
+fn a_short_run_beside_a_long_one_keeps_its_finer_tick() {
+    let mut long = run();
+    long.ended_at = 100_005_000_000;
+    let report = report(&[run(), long]);
+    let drawing = Drawing::new(&report, 100);
+    let ticks: Vec<f64> = drawing.flows.iter().map(|flow| flow.tick).collect();
+    assert_eq!(ticks.iter().map(|tick| format!("{tick:e}")).collect::<Vec<_>>(), ["1e-6", "1e-5"]);
+    let sent = drawing.flows.iter().map(|flow| points(&flow.sends)[0].0);
+    assert_eq!(sent.collect::<Vec<_>>(), [100_000, 10_000]);
 }
 
 #[test]
 fn a_threshold_that_is_not_set_is_a_gap() {
-    assert_eq!(points(&flow(run()).ssthresh), [(100_000, -1), (200_000, 5000)]);
+    drawn(&run(), |flow| assert_eq!(points(&flow.ssthresh), [(100_000, -1), (200_000, 5000)]));
 }
 
 #[test]
 fn a_round_trip_is_in_microseconds_and_a_window_in_bytes() {
-    let flow = flow(run());
-    assert_eq!(points(&flow.rtt), [(200_000, 100_000)]);
-    assert_eq!(points(&flow.cwnd), [(100_000, 10_000), (200_000, 10_000)]);
+    drawn(&run(), |flow| {
+        assert_eq!(points(&flow.rtt), [(200_000, 100_000)]);
+        assert_eq!(points(&flow.cwnd), [(100_000, 10_000), (200_000, 10_000)]);
+    });
 }
 
 #[test]
 fn what_stood_in_the_queue_when_the_syn_left_is_kept() {
-    assert_eq!(points(&flow(run()).queue), [(0, 3), (45_000, 2)]);
+    drawn(&run(), |flow| assert_eq!(points(&flow.queue), [(0, 3), (45_000, 2)]));
 }
 
 #[test]
 fn the_windows_end_at_six_round_trips_past_start_up_and_at_the_end() {
     // First data at 100 ms, round trip 100 ms; start-up over at 2 s and a fifth more.
-    assert_eq!(flow(run()).windows, [700_000, 2_400_000, 10_000_000]);
+    assert_eq!(Drawn::new(&run()).windows, [700_000, 2_400_000, 10_000_000]);
     let mut marked = run();
     marked.marks.push(Mark { at: 1_005_000_000, kind: "su-end".into(), text: String::new() });
-    assert_eq!(flow(marked).windows[1], 1_200_000);
+    assert_eq!(Drawn::new(&marked).windows[1], 1_200_000);
     let empty = Recording { label: "x".into(), ..Recording::default() };
-    let windows = flow(empty).windows;
+    let windows = Drawn::new(&empty).windows;
     assert!(windows[0] >= 1 && windows.is_sorted());
 }
 
@@ -88,7 +105,7 @@ fn among_too_many_marks_every_exit_stays_and_the_rest_is_counted() {
         });
     }
     run.marks.push(Mark { at: 9_000_000_000, kind: "exit".into(), text: "loss".into() });
-    let flow = flow(run);
+    let flow = Drawn::new(&run);
     assert_eq!(flow.marks.len(), MOST_MARKS);
     assert_eq!(flow.marks_left_out, 601);
     assert_eq!(flow.marks.last().unwrap().1, "exit");
@@ -98,9 +115,9 @@ fn among_too_many_marks_every_exit_stays_and_the_rest_is_counted() {
 fn a_crowded_run_is_thinned_until_it_fits() {
     let mut run = run();
     run.queue = (0..300_000_u64)
-        .map(|at| (5_000_000 + at * 33_333, 0, u32::try_from(at * 7919 % 1000).unwrap()))
+        .map(|at| (5_000_000 + at * 33_333, u32::try_from(at * 7919 % 1000).unwrap()))
         .collect();
-    let report = Report { recordings: vec![run; 24], ..Report::default() };
+    let report = report(&vec![run; 24]);
     let json = Drawing::json(&report).unwrap();
     assert!(json.len() <= LARGEST, "{}", json.len());
     assert!(json.len() > LARGEST * 3 / 5, "the room is used: {}", json.len());

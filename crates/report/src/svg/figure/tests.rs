@@ -21,7 +21,7 @@ fn run(label: &str) -> Recording {
         first_data_at: Some(data),
         ended_at: 2100 * MS,
         states: (0..10).map(state).collect(),
-        queue: vec![(1000 * MS, 0, 0), (1500 * MS, 40_000, 40), (1800 * MS, 0, 0)],
+        queue: vec![(1000 * MS, 0), (1500 * MS, 40), (1800 * MS, 0)],
         phases: vec![
             span(1000, 1100, PhaseKind::Handshake),
             span(1100, 1750, PhaseKind::Startup),
@@ -38,27 +38,22 @@ fn run(label: &str) -> Recording {
     }
 }
 
-fn report(runs: Vec<Recording>) -> Report {
-    Report {
-        title: "a path".into(),
-        command: "firstflight race --x".into(),
-        recordings: runs,
-        ..Report::default()
-    }
+fn report() -> Report {
+    Report { title: "a path".into(), command: "firstflight race --x".into(), ..Report::default() }
 }
 
 const FRAME: Frame = Frame { base_rtt: 100 * MS, packet: 1040, until: None };
 
 #[test]
 fn an_exit_is_told_at_its_time_since_the_first_data_packet() {
-    let svg = render(&report(vec![run("one")]), &FRAME).unwrap();
+    let svg = render(&report(), &[run("one")], &FRAME).unwrap();
     assert!(svg.contains(">0.650 s: exit by loss</text>"), "{svg}");
     assert!(svg.contains("firstflight race --x"), "the command is inside");
 }
 
 #[test]
 fn the_legend_names_what_is_drawn_and_nothing_else() {
-    let svg = render(&report(vec![run("one")]), &FRAME).unwrap();
+    let svg = render(&report(), &[run("one")], &FRAME).unwrap();
     for drawn in
         ["cwnd", "in flight", "available rate × base RTT", "dropped by a queue", ">start-up<", ">avoidance<"]
     {
@@ -72,8 +67,8 @@ fn the_legend_names_what_is_drawn_and_nothing_else() {
 #[test]
 fn the_product_is_drawn_where_it_belongs_on_the_scale() {
     // 8.32 Mbit/s for 100 ms is 104 kB: a hundred packets of 1040 bytes.
-    let report = report(vec![run("one")]);
-    let panel = Panel::new(&report, &report.recordings[0], &FRAME);
+    let (report, run) = (report(), run("one"));
+    let panel = Panel::new(&report, &run, &FRAME);
     let products: Vec<_> = panel.products(u64::MAX / 2).map(|(_, packets)| packets).collect();
     assert_eq!(products, [100.0]);
 }
@@ -81,17 +76,17 @@ fn the_product_is_drawn_where_it_belongs_on_the_scale() {
 #[test]
 fn a_figure_ends_where_it_is_told_to() {
     let frame = Frame { until: Some(590 * MS), ..FRAME };
-    let svg = render(&report(vec![run("one")]), &frame).unwrap();
+    let svg = render(&report(), &[run("one")], &frame).unwrap();
     assert!(!svg.contains("exit by") && !svg.contains("dropped by a queue"), "{svg}");
-    let whole = render(&report(vec![run("one")]), &Frame { until: Some(3600 * 1000 * MS), ..FRAME }).unwrap();
-    assert_eq!(whole, render(&report(vec![run("one")]), &FRAME).unwrap(), "there is nothing after the run");
+    let whole = render(&report(), &[run("one")], &Frame { until: Some(3600 * 1000 * MS), ..FRAME }).unwrap();
+    assert_eq!(whole, render(&report(), &[run("one")], &FRAME).unwrap(), "there is nothing after the run");
 }
 
 #[test]
 fn six_flows_have_room_and_seven_are_refused() {
-    let runs = |count: usize| (0..count).map(|n| run(&format!("flow {n}"))).collect();
-    assert!(render(&report(runs(6)), &FRAME).unwrap().contains("flow 5"));
-    assert_eq!(render(&report(runs(7)), &FRAME), Err(FigureError::TooMany(7)));
+    let runs = |count: usize| (0..count).map(|n| run(&format!("flow {n}"))).collect::<Vec<_>>();
+    assert!(render(&report(), &runs(6), &FRAME).unwrap().contains("flow 5"));
+    assert_eq!(render(&report(), &runs(7), &FRAME), Err(FigureError::TooMany(7)));
 }
 
 #[test]
@@ -100,8 +95,8 @@ fn a_window_that_stays_low_on_the_scale_gets_decades() {
     for state in &mut low.states {
         state.cwnd = 20_000;
     }
-    let report = report(vec![run("one"), low]);
-    let panels: Vec<_> = report.recordings.iter().map(|run| Panel::new(&report, run, &FRAME)).collect();
+    let (report, runs) = (report(), [run("one"), low]);
+    let panels: Vec<_> = runs.iter().map(|run| Panel::new(&report, run, &FRAME)).collect();
     assert!(scales(&panels, &FRAME, FINEST).window.logarithmic);
     assert!(!scales(&panels[..1], &FRAME, FINEST).window.logarithmic);
 }
@@ -118,8 +113,8 @@ fn a_crowded_run_is_thinned_until_the_figure_is_small() {
             in_flight: wave(n + 1) * 1000,
         })
         .collect();
-    crowded.queue = (0..200_000_u32).map(|n| (1100 * MS + u64::from(n) * 5000, 0, n * 37 % 500)).collect();
-    let svg = render(&report(vec![crowded; 6]), &FRAME).unwrap();
+    crowded.queue = (0..200_000_u32).map(|n| (1100 * MS + u64::from(n) * 5000, n * 37 % 500)).collect();
+    let svg = render(&report(), &vec![crowded; 6], &FRAME).unwrap();
     assert!(svg.len() <= LARGEST, "{}", svg.len());
 }
 
@@ -127,12 +122,12 @@ fn a_crowded_run_is_thinned_until_the_figure_is_small() {
 fn hostile_labels_stay_text_and_long_words_are_clipped() {
     let mut one = run("</text><script>alert(1)</script>");
     one.marks[0].text = "x".repeat(500);
-    let svg = render(&report(vec![one]), &FRAME).unwrap();
+    let svg = render(&report(), &[one], &FRAME).unwrap();
     assert!(!svg.contains("<script>") && svg.contains("…"), "{svg}");
 }
 
 #[test]
 fn a_flow_that_never_sent_is_drawn_without_a_panic() {
     let nothing = Recording { label: "nothing".into(), ..Recording::default() };
-    assert!(render(&report(vec![nothing]), &FRAME).unwrap().contains("nothing"));
+    assert!(render(&report(), &[nothing], &FRAME).unwrap().contains("nothing"));
 }

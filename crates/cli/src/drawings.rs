@@ -1,0 +1,65 @@
+//! What the report and the figure need of a race's runs, taken as each run ends: its recording is large, and the next
+//! run is written in its room.
+
+use std::sync::{Mutex, PoisonError};
+
+use firstflight_lab::{Recording, SchemeResult};
+use firstflight_report::Drawn;
+
+use crate::args::OutputOptions;
+
+/// What is needed, and what there is of it so far.
+pub(crate) struct Drawings {
+    report: bool,
+    figure: bool,
+    taken: Mutex<Vec<Drawing>>,
+}
+
+/// What is kept of one run.
+pub(crate) struct Drawing {
+    pub(crate) label: String,
+    pub(crate) syn_at: u64,
+    pub(crate) ended_at: u64,
+    /// Rate available to the flow, as steps.
+    pub(crate) available: Vec<(u64, u64)>,
+    /// For the report.
+    pub(crate) drawn: Option<Drawn>,
+    /// For the figure, whose panels share scales that all of its runs decide. There are few of them.
+    pub(crate) recording: Option<Recording>,
+}
+
+impl Drawings {
+    /// Takes what these outputs need.
+    pub(crate) fn new(to: &OutputOptions) -> Self {
+        Self { report: to.report.is_some(), figure: to.figure.is_some(), taken: Mutex::default() }
+    }
+
+    /// Whether recordings are wanted at all.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.report || self.figure
+    }
+
+    /// Takes what is needed of a run that is over.
+    pub(crate) fn take(&self, recording: &Recording) {
+        let drawing = Drawing {
+            label: recording.label.clone(),
+            syn_at: recording.syn_at,
+            ended_at: recording.ended_at,
+            available: recording.available.clone(),
+            drawn: self.report.then(|| Drawn::new(recording)),
+            recording: self.figure.then(|| recording.clone()),
+        };
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).push(drawing);
+    }
+
+    /// Those of the results, in their order; a run that lost its row to an interrupt has none.
+    pub(crate) fn of(self, results: &[SchemeResult], seed: u64) -> Vec<Drawing> {
+        let mut taken = self.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let own = |result: &SchemeResult| {
+            result.rows.iter().find(|row| row.seed == seed)?;
+            let at = taken.iter().position(|drawing| drawing.label == result.choice.name())?;
+            Some(taken.swap_remove(at))
+        };
+        results.iter().filter_map(own).collect()
+    }
+}
