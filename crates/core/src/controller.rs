@@ -124,14 +124,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     /// What the host should do now. The window is never below one segment.
+    #[inline]
     pub fn plan(&self, path: &Path) -> Plan {
         let mut plan = match self.state.phase {
-            Phase::Startup => self.state.startup.plan(path),
-            Phase::Restart => self.state.restart.plan(path),
+            Phase::Startup | Phase::Restart => self.plan_of_start(path),
             Phase::Avoidance => self.state.avoidance.plan(path),
         };
         plan.window = plan.window.max(path.mss);
         plan
+    }
+
+    #[inline(never)]
+    fn plan_of_start(&self, path: &Path) -> Plan {
+        if self.state.phase == Phase::Startup {
+            self.state.startup.plan(path)
+        } else {
+            self.state.restart.plan(path)
+        }
     }
 
     /// The oldest note not yet taken.
@@ -331,13 +340,28 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.note(Note::Reduced { from: self.plan(path).window });
     }
 
+    #[inline]
     fn forward(&mut self, event: &Event<'_>, path: &Path) {
+        if self.state.phase == Phase::Avoidance {
+            // Most of a connection's life: nobody answers, and nobody listens besides.
+            let worth = self.state.restart.overhear(event, path);
+            self.state.avoidance.on(event, path);
+            if let Some(learned) = worth {
+                self.narrow(&Exit { cause: Cause::App, learned }, path);
+            }
+        } else {
+            self.forward_to_start(event, path);
+        }
+    }
+
+    #[inline(never)]
+    fn forward_to_start(&mut self, event: &Event<'_>, path: &Path) {
         let restarting = self.state.phase == Phase::Restart;
         let worth = if restarting { None } else { self.state.restart.overhear(event, path) };
         let step = self.tell_owner(event, path);
         let resumes = restarting && matches!(step, Step::Done(Exit { cause: Cause::Resumed, .. }));
         let hears_it_next = resumes && matches!(event, Event::Acked(_));
-        if self.state.phase != Phase::Avoidance && !hears_it_next {
+        if !hears_it_next {
             self.state.avoidance.overhear(event, path);
         }
         if let Step::Done(exit) = step {
@@ -388,6 +412,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     /// Whoever governs goes on with what the restart policy leaves, if that is less than its window. In avoidance a
     /// start-up leads back to the threshold, if the window is below it.
+    #[inline(never)]
     fn narrow(&mut self, exit: &Exit, path: &Path) {
         let Learned { window, ssthresh, .. } = exit.learned;
         let now = self.plan(path);

@@ -37,6 +37,7 @@ macro_rules! any_startup {
                 match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
             }
 
+            #[inline]
             fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
                 match self { $(Self::$scheme(scheme) => scheme.overhear(event, path)),+ }
             }
@@ -81,6 +82,7 @@ macro_rules! any_law {
                 match self { $(Self::$law(law) => law.enter(exit, path)),+ }
             }
 
+            #[inline]
             fn on(&mut self, event: &Event<'_>, path: &Path) {
                 match self { $(Self::$law(law) => law.on(event, path)),+ }
             }

@@ -403,6 +403,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.next_transmit(now, place)
     }
 
+    #[inline(never)]
     fn next_transmit(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
         if self.state != State::Open || self.handshake.due || self.handshake.window_due {
             *place = self.unopened_transmit(now)?;
@@ -446,6 +447,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         match self.state {
             State::Closed | State::Listening | State::Aborted => None,
             State::SynSent | State::SynReceived => self.handshake.timer,
+            State::Open if self.smooth => Time::earlier(self.sender.next_calm_timer(), self.receiver.timer()),
             State::Open => Time::earlier(self.sender.next_timer(), self.receiver.timer()),
         }
     }

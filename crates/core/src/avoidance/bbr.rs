@@ -129,6 +129,7 @@ impl Avoidance for BbrCruise {
         self.start_round(path);
     }
 
+    #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(ack) => self.acked(ack, path),

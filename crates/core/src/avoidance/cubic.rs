@@ -197,6 +197,7 @@ impl Avoidance for Cubic {
         }
     }
 
+    #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(ack) => self.acked(ack, path),

@@ -242,6 +242,7 @@ impl Avoidance for CubicLinux {
         }
     }
 
+    #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         self.hear(event, path);
         match event {

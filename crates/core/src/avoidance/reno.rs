@@ -41,6 +41,7 @@ impl Reno {
     }
 
     /// A segment once a window's worth of bytes was acknowledged (RFC 5681 section 3.1).
+    #[inline]
     fn grow(&mut self, by: Bytes, path: &Path) {
         let window = self.window.wide();
         // One ACK can cover more than the window just after a reduction; it counts as one window.
@@ -63,6 +64,7 @@ impl Avoidance for Reno {
         }
     }
 
+    #[inline]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(ack) => self.grow(ack.growth, path),

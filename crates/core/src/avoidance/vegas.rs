@@ -147,6 +147,7 @@ impl Avoidance for Vegas {
         }
     }
 
+    #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(ack) => self.heard(ack, path),

@@ -99,6 +99,7 @@ impl Avoidance for Westwood {
         }
     }
 
+    #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         self.listen(event, path);
         match event {

@@ -251,6 +251,7 @@ fn halved(window: Bytes, times: u64, least: Bytes) -> Bytes {
 }
 
 impl Startup for Cwv {
+    #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         match event {
             Event::Sent(sent) if self.rule == Rule::Rfc2861 => self.after_sending(sent, path),

@@ -315,6 +315,7 @@ impl Startup for Rbp {
         step
     }
 
+    #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         self.rate.hear(event, path);
         None

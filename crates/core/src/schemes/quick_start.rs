@@ -413,6 +413,7 @@ impl<S: Startup> Startup for QuickStart<S> {
     }
 
     /// As a restart policy it learns so that the start-up lost a packet at an approved rate, or was denied one.
+    #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         match event {
             Event::Lost(loss) => self.barred |= loss.packets.iter().any(|packet| packet.tag == APPROVED),

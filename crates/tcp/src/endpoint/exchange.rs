@@ -193,6 +193,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.on_ack(now, &input)
     }
 
+    #[inline]
     pub(super) fn header(&mut self, now: Time, start: u64, place: &mut Segment) {
         let window = self.receiver.window(self.options.own_scale);
         self.last_ack_sent = self.receiver.next();
@@ -240,11 +241,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn pure_ack(&mut self, now: Time, place: &mut Segment) {
         self.acks_sent += 1;
         self.ack_segment(now, place);
     }
 
+    #[inline]
     pub(super) fn ack_segment(&mut self, now: Time, place: &mut Segment) {
         self.header(now, self.sender.nxt(), place);
         if self.receiver.has_blocks() || self.quick_start.owes_response() {
@@ -253,6 +256,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.receiver.acknowledged();
     }
 
+    #[cold]
     fn add_blocks(&mut self, place: &mut Segment) {
         let responds = self.quick_start.owes_response();
         if responds {

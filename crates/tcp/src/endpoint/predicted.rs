@@ -54,7 +54,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// A full segment of new data leaves.
-    #[inline]
+    #[inline(never)]
     pub(super) fn full_segment(&mut self, now: Time, place: &mut Segment) -> Departure {
         let (start, sent) = self.sender.send_full(now);
         self.header(now, start, place);

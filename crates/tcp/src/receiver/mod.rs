@@ -49,6 +49,9 @@ pub(crate) struct Receiver {
     queue: Reassembly,
     /// The highest offset that an offered window ever admitted.
     edge: u64,
+    /// The window field offered last, and whether what it is made of has changed since.
+    offered: u16,
+    moved: bool,
     fin_at: Option<u64>,
     due: Due,
     /// Bytes not acknowledged yet, and the largest segment seen: a peer's full size.
@@ -94,6 +97,8 @@ impl Receiver {
             unread: 0,
             queue: Reassembly::default(),
             edge: config.receive_buffer,
+            offered: 0,
+            moved: true,
             fin_at: None,
             due: Due::Nothing,
             unacknowledged: 0,
@@ -111,6 +116,7 @@ impl Receiver {
     /// What the handshake agreed on.
     pub(crate) fn establish(&mut self, mss: u16, sack: bool) {
         self.mss = u64::from(mss);
+        self.moved = true;
         self.sack = sack;
     }
 
@@ -146,6 +152,7 @@ impl Receiver {
             return false;
         }
         self.next = end;
+        self.moved = true;
         if !self.reads_at_once {
             self.unread += len;
         }
@@ -193,6 +200,7 @@ impl Receiver {
         let joined = self.queue.join(admitted);
         let before = self.received();
         self.next = joined;
+        self.moved = true;
         if !self.reads_at_once {
             self.unread += self.received() - before;
         }
@@ -264,6 +272,7 @@ impl Receiver {
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let taken = bytes.min(self.unread);
         self.unread -= taken;
+        self.moved = true;
         let opened =
             self.next.saturating_add(self.buffer - self.unread.min(self.buffer)).saturating_sub(self.edge);
         if taken > 0 && opened >= (2 * self.mss).min(self.buffer / 2).max(1) {
@@ -291,7 +300,15 @@ impl Receiver {
 
     /// The window field to offer, scaled by `shift`. Its right edge never moves back, for which it is rounded up to
     /// the scale, as Linux does, and moves on only in steps worth offering (RFC 9293 section 3.8.6.2.2).
+    #[inline]
     pub(crate) fn window(&mut self, shift: u8) -> u16 {
+        if core::mem::take(&mut self.moved) {
+            self.offered = self.new_window(shift);
+        }
+        self.offered
+    }
+
+    fn new_window(&mut self, shift: u8) -> u16 {
         let edge = self.next.saturating_add(self.buffer - self.unread.min(self.buffer));
         let step = self.mss.min(self.buffer / 2);
         if edge >= self.edge.saturating_add(step) {
@@ -343,3 +360,6 @@ impl Receiver {
         self.sack && (self.dsack.is_some() || !self.queue.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,22 +5,16 @@ use std::collections::BTreeMap;
 use crate::segment::MAX_SACK_BLOCKS;
 
 /// The out-of-order queue. Only ranges are kept; the host keeps the bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     /// Disjoint, non-adjacent ranges: start to end.
     ranges: BTreeMap<u64, u64>,
-    /// Starts of the ranges most recently changed, newest first (RFC 2018 section 4), and [`NONE`] for the rest.
-    recent: [u64; MAX_SACK_BLOCKS],
+    /// The ranges most recently changed, newest first (RFC 2018 section 4); then empty ones.
+    recent: [(u64, u64); MAX_SACK_BLOCKS],
 }
 
-/// No range starts there: the stream is not so long.
-const NONE: u64 = u64::MAX;
-
-impl Default for Reassembly {
-    fn default() -> Self {
-        Self { ranges: BTreeMap::new(), recent: [NONE; MAX_SACK_BLOCKS] }
-    }
-}
+/// In the place of a range that is not there.
+const NONE: (u64, u64) = (0, 0);
 
 impl Reassembly {
     pub(crate) fn is_empty(&self) -> bool {
@@ -59,7 +53,9 @@ impl Reassembly {
             self.forget(next);
         }
         self.ranges.insert(low, high);
-        self.touch(low);
+        self.forget(low);
+        self.recent.rotate_right(1);
+        self.recent[0] = (low, high);
         duplicate
     }
 
@@ -82,18 +78,11 @@ impl Reassembly {
 
     /// The ranges to report, the most recent first, at most `limit`.
     pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
-        let known = self.recent.iter().filter(|start| **start != NONE);
-        known.filter_map(|start| self.ranges.get(start).map(|end| (*start, *end))).take(limit)
-    }
-
-    fn touch(&mut self, start: u64) {
-        self.forget(start);
-        self.recent.rotate_right(1);
-        self.recent[0] = start;
+        self.recent.into_iter().take_while(|range| *range != NONE).take(limit)
     }
 
     fn forget(&mut self, start: u64) {
-        if let Some(at) = self.recent.iter().position(|slot| *slot == start) {
+        if let Some(at) = self.recent.iter().position(|range| range.0 == start && *range != NONE) {
             self.recent[at..].rotate_left(1);
             self.recent[MAX_SACK_BLOCKS - 1] = NONE;
         }

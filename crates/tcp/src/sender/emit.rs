@@ -354,7 +354,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             packet,
             tag: self.plan.tag,
             limit: path_limit,
-            delivered: self.rate.delivered().get(),
+            delivered: self.rate.delivered(),
             since_delivery,
             since_first_sent,
         };

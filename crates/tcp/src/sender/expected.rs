@@ -93,17 +93,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.una = ack;
         self.set_window(ack, window);
         let mut rtt = None;
-        if let Some((packet, end, flight)) = tally.newest {
-            let sample = now.since(flight.sent_at);
-            self.rack.newest = packet;
+        if let Some(head) = tally.newest {
+            let sample = now.since(head.flight.sent_at);
+            self.rack.newest = head.packet;
             self.rack.rtt = sample;
-            self.rack.fack = end;
+            self.rack.fack = head.end;
             self.rtt.sample(sample);
             rtt = Some(RttSample { rtt: sample, handshake: false });
         }
         let bytes = Bytes::new(tally.bytes);
-        let delivery_rate = self.rate.on_ack(now, bytes, tally.newest.map(|(.., flight)| flight));
-        let path = self.path(now);
+        let delivery_rate = self.rate.on_ack(now, bytes, tally.newest.map(|head| head.flight));
+        let path = self.path_with(now, self.calm_flight());
         let mut event = Event::Acked(Ack {
             packets: &self.delivered,
             bytes,
@@ -141,7 +141,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     fn put_probe_off(&mut self, now: Time) {
         if self.recovery == Recovery::Rack && self.rules.probes_tail {
-            let single = self.outstanding() <= self.mss;
+            let single = self.nxt - self.una <= self.mss.get();
             let at = now + probe_timeout(self.rtt.srtt(), single);
             self.probe_at = Time::earlier(Some(at), self.rto_at);
         } else {
@@ -153,31 +153,41 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn take_turn(&mut self) -> Turn {
         debug_assert!(self.is_calm() && !self.fin_sent(), "only a calm sender takes turns");
-        let backlog = self.backlog();
-        if backlog == 0 && !self.fin && !matches!(self.plan.pacing, Pacing::Train { .. }) {
-            self.pace_at = None;
-            self.limit = SendLimit::App;
-            return Turn::Nothing;
-        }
-        let full = self.mss.get();
+        let (backlog, full) = (self.backlog(), self.mss.get());
+        // Nothing is lost or SACKed, so the pipe is what is outstanding.
+        let used = self.nxt - self.una;
         let plain = backlog > full
             && self.window_edge.saturating_sub(self.nxt) >= full
-            && self.nxt != self.una
+            && used > 0
             && matches!(self.plan.pacing, Pacing::AckClock)
             && self.plan.ask.is_none();
-        if !plain {
-            return Turn::Unclear;
-        }
-        self.pace_at = None;
-        // Here the pipe is all that is outstanding.
-        let used =
-            if self.recovery == Recovery::Ns2Sack1 { self.nxt - self.una } else { self.board.pipe().get() };
-        if used + full <= self.plan.window.get() {
-            Turn::Full
-        } else {
+        if plain {
+            self.pace_at = None;
+            if used + full <= self.plan.window.get() {
+                return Turn::Full;
+            }
             self.limit = SendLimit::Window;
             Turn::Nothing
+        } else if backlog == 0 && !self.fin && !matches!(self.plan.pacing, Pacing::Train { .. }) {
+            self.pace_at = None;
+            self.limit = SendLimit::App;
+            Turn::Nothing
+        } else {
+            Turn::Unclear
         }
+    }
+
+    /// [`Sender::flight`] of a calm sender.
+    #[inline]
+    fn calm_flight(&self) -> Bytes {
+        if self.recovery == Recovery::Ns2Sack1 { self.plan.window } else { Bytes::new(self.nxt - self.una) }
+    }
+
+    /// [`Sender::next_timer`] of a calm sender.
+    #[inline]
+    pub(crate) fn next_calm_timer(&self) -> Option<Time> {
+        let sending = Time::earlier(self.rto_at, self.probe_at);
+        Time::earlier(sending, Time::earlier(self.pace_at, self.plan.wake))
     }
 
     /// Sends what [`Turn::Full`] promises; where it starts in the stream.
@@ -191,7 +201,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             packet,
             tag,
             limit: self.limit,
-            delivered: self.rate.delivered().get(),
+            delivered: self.rate.delivered(),
             since_delivery,
             since_first_sent,
         };
@@ -200,7 +210,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.told.is_some() || self.controller.minds_sends() {
             self.tell(now, &Event::Sent(sent));
         } else {
-            self.controller.sent_unminded(self.flight() + bytes);
+            self.controller.sent_unminded(self.calm_flight() + bytes);
         }
         self.board.sent(start, u16::try_from(bytes.get()).unwrap_or(u16::MAX), false, &how);
         self.nxt = start + bytes.get();

@@ -362,12 +362,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     fn path(&self, now: Time) -> Path {
+        self.path_with(now, self.flight())
+    }
+
+    #[inline]
+    fn path_with(&self, now: Time, flight: Bytes) -> Path {
         Path {
             now,
             mss: self.mss,
             wire: self.wire,
             cwnd: self.plan.window,
-            flight: self.flight(),
+            flight,
             srtt: self.rtt.srtt(),
             latest_rtt: self.rtt.latest(),
             min_rtt: self.rtt.min(),

@@ -7,7 +7,7 @@ use firstflight::{Bytes, Rate, Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateSampler {
     /// Bytes delivered so far.
-    delivered: u64,
+    delivered: Bytes,
     delivered_at: Time,
     first_sent_at: Time,
 }
@@ -23,11 +23,12 @@ pub(crate) struct Flight {
 
 impl RateSampler {
     pub(crate) fn delivered(&self) -> Bytes {
-        Bytes::new(self.delivered)
+        self.delivered
     }
 
     /// A packet leaves; with nothing in flight a new sampling interval begins. Gives the spans to keep with the
     /// packet: since the newest delivery, and since the interval's first transmission.
+    #[inline]
     pub(crate) fn on_send(&mut self, now: Time, idle: bool) -> (u32, u32) {
         if idle {
             self.first_sent_at = now;
@@ -41,14 +42,14 @@ impl RateSampler {
         if bytes.is_zero() {
             return None;
         }
-        self.delivered += bytes.get();
+        self.delivered += bytes;
         self.delivered_at = now;
         let newest = newest?;
         let sent_at = newest.sent_at;
         self.first_sent_at = sent_at;
         let send_elapsed = long(newest.since_first_sent)?;
         let ack_elapsed = now.since(sent_at) + long(newest.since_delivery)?;
-        let carried = Bytes::new(self.delivered) - newest.delivered_at_send;
+        let carried = self.delivered - newest.delivered_at_send;
         carried.per(send_elapsed.max(ack_elapsed))
     }
 }

@@ -23,9 +23,12 @@ pub(crate) struct RttEstimator {
     latest: Option<Span>,
     min: Option<Span>,
     min_rto: Span,
-    base: Span,
+    /// What the timeout is at most.
+    most: Span,
     backoff: u32,
     linux: Option<Box<LinuxEstimator>>,
+    /// The base before there is a sample.
+    initial: Span,
     /// The base doubled as often as that.
     rto: Span,
 }
@@ -38,16 +41,17 @@ impl RttEstimator {
             latest: None,
             min: None,
             min_rto,
-            base: INITIAL_RTO.max(min_rto),
+            most: MAX_RTO.max(min_rto),
             backoff: 0,
             linux: None,
+            initial: INITIAL_RTO.max(min_rto),
             rto: INITIAL_RTO.max(min_rto).min(MAX_RTO.max(min_rto)),
         }
     }
 
     /// One that estimates as Linux does.
     pub(crate) fn as_linux() -> Self {
-        Self { linux: Some(Box::default()), ..Self::new(Span::ZERO) }
+        Self { linux: Some(Box::default()), most: MAX_RTO_OF_LINUX, ..Self::new(Span::ZERO) }
     }
 
     /// A sample for the estimate, of the oldest segment that an ACK acknowledges, and the newest one's round trip, which
@@ -59,7 +63,6 @@ impl RttEstimator {
         self.min = Some(self.min.map_or(newest, |min| min.min(newest)));
         self.srtt = Some(linux.smoothed());
         self.rttvar = linux.deviation();
-        self.base = linux.timeout();
         self.set_backoff(0);
     }
 
@@ -68,33 +71,39 @@ impl RttEstimator {
         let rtt = rtt.max(Span::from_nanos(1));
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
-        let srtt = match self.srtt {
-            None => {
-                self.rttvar = rtt / 2;
-                rtt
-            }
+        let rtt = rtt.nanos();
+        let (srtt, rttvar) = match self.srtt {
+            None => (rtt, rtt / 2),
             Some(srtt) => {
-                let error = srtt.nanos().abs_diff(rtt.nanos());
-                self.rttvar = Span::from_nanos(without_part(self.rttvar.nanos(), 2) + error / 4);
-                Span::from_nanos(without_part(srtt.nanos(), 3) + rtt.nanos() / 8)
+                let error = srtt.nanos().abs_diff(rtt);
+                let rttvar = without_part(self.rttvar.nanos(), 2) + error / 4;
+                (without_part(srtt.nanos(), 3) + rtt / 8, rttvar)
             }
         };
-        self.srtt = Some(srtt);
-        // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
-        // round trip itself. RFC 6298 section 2.3 puts the clock's granularity under the variation for that; like
-        // Linux we put the least timeout there, up to its 200 ms.
-        let variation =
-            (self.rttvar + self.rttvar + self.rttvar + self.rttvar).max(self.min_rto.min(LEAST_VARIATION));
-        self.base = (srtt + variation).max(self.min_rto);
-        self.set_backoff(0);
+        self.srtt = Some(Span::from_nanos(srtt));
+        self.rttvar = Span::from_nanos(rttvar);
+        self.backoff = 0;
+        self.rto = self.timeout(srtt, rttvar).min(self.most);
     }
 
+    /// RFC 6298 section 2.3, of nanoseconds.
     #[inline]
+    fn timeout(&self, srtt: u64, rttvar: u64) -> Span {
+        // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
+        // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
+        // least timeout there, up to its 200 ms.
+        let variation = rttvar.saturating_mul(4).max(self.min_rto.min(LEAST_VARIATION).nanos());
+        Span::from_nanos(srtt.saturating_add(variation)).max(self.min_rto)
+    }
+
     fn set_backoff(&mut self, times: u32) {
+        let base = match (&self.linux, self.srtt) {
+            (_, None) => self.initial,
+            (Some(linux), Some(_)) => linux.timeout(),
+            (None, Some(srtt)) => self.timeout(srtt.nanos(), self.rttvar.nanos()),
+        };
         self.backoff = times;
-        let most = if self.linux.is_some() { MAX_RTO_OF_LINUX } else { MAX_RTO.max(self.min_rto) };
-        let rto = if times == 0 { self.base } else { self.base * (1 << times) };
-        self.rto = rto.min(most);
+        self.rto = (base * (1 << times)).min(self.most);
     }
 
     /// RFC 6298 section 5.5: the timer is doubled.
@@ -111,7 +120,7 @@ impl RttEstimator {
     }
 
     pub(crate) fn syn_was_lost(&mut self) {
-        self.base = RTO_AFTER_LOST_SYN.max(self.min_rto);
+        self.initial = RTO_AFTER_LOST_SYN.max(self.min_rto);
         self.set_backoff(0);
     }
 

@@ -35,7 +35,7 @@ enum Fate {
 struct Record {
     start: u64,
     sent_at: Time,
-    delivered_at_send: u64,
+    delivered_at_send: Bytes,
     /// Low 32 bits of the packet's number; see [`Scoreboard::number`].
     packet: u32,
     /// Nanoseconds from the newest delivery, and from the first transmission of the sampling interval, to this
@@ -61,7 +61,7 @@ impl Record {
     fn flight(&self) -> Flight {
         Flight {
             sent_at: self.sent_at,
-            delivered_at_send: Bytes::new(self.delivered_at_send),
+            delivered_at_send: self.delivered_at_send,
             since_delivery: self.since_delivery,
             since_first_sent: self.since_first_sent,
         }
@@ -83,7 +83,7 @@ pub(crate) struct Transmission {
     pub(crate) packet: u64,
     pub(crate) tag: Tag,
     pub(crate) limit: SendLimit,
-    pub(crate) delivered: u64,
+    pub(crate) delivered: Bytes,
     pub(crate) since_delivery: u32,
     pub(crate) since_first_sent: u32,
 }
@@ -169,8 +169,20 @@ pub(crate) struct Tally {
     /// Segments acknowledged whole, and bytes acknowledged.
     pub(crate) segments: u32,
     pub(crate) bytes: u64,
-    /// The last segment acknowledged whole: the number of its packet, where it ends, and its flight.
-    pub(crate) newest: Option<(u64, u64, Flight)>,
+    /// The last segment acknowledged whole.
+    pub(crate) newest: Option<Head>,
+}
+
+/// What is left of a segment that was the first outstanding one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// The number of its packet.
+    pub(crate) packet: u64,
+    /// Where it ends in the stream.
+    pub(crate) end: u64,
+    /// Its payload.
+    bytes: u64,
+    pub(crate) flight: Flight,
 }
 
 impl Scoreboard {
@@ -259,6 +271,8 @@ impl Scoreboard {
     }
 
     /// New data left.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
     pub(crate) fn sent(&mut self, start: u64, payload: u16, fin: bool, how: &Transmission) {
         let len = payload + u16::from(fin);
         self.newest = how.packet;
@@ -352,33 +366,42 @@ impl Scoreboard {
         reason = "what it gives is used at once, and is dear to pass through memory"
     )]
     pub(crate) fn acknowledge_in_order(&mut self, una: u64, delivered: &mut Vec<Delivered>) -> Tally {
-        let (mut bytes, mut last) = (0, None);
         let before = self.base;
-        while let Some(head) = self.records.front_mut() {
-            let end = head.end();
-            if end > una {
-                if head.start < una {
-                    let cut = una - head.start;
-                    head.start = una;
-                    head.len -= u16::try_from(cut).unwrap_or(head.len);
-                    self.pipe -= cut;
-                    bytes += cut;
-                }
-                break;
-            }
-            let head = *head;
-            let packet = self.delivered(&head, false);
-            bytes += packet.bytes.get();
-            last = Some((packet.packet, end, head.flight()));
-            delivered.push(packet);
-            self.pipe -= u64::from(head.len);
-            self.records.pop_front();
-            self.base += 1;
-            if end == una {
-                break;
-            }
+        let mut newest = self.take_head(una, delivered);
+        let mut bytes = newest.map_or(0, |head| head.bytes);
+        // One is the rule.
+        while let Some(head) = newest
+            && head.end < una
+            && let Some(next) = self.take_head(una, delivered)
+        {
+            newest = Some(next);
+            bytes += next.bytes;
         }
-        Tally { segments: low(self.base - before), bytes, newest: last }
+        if newest.is_none_or(|head| head.end < una)
+            && let Some(head) = self.records.front_mut()
+        {
+            let cut = una - head.start;
+            head.start = una;
+            head.len -= u16::try_from(cut).unwrap_or(head.len);
+            self.pipe -= cut;
+            bytes += cut;
+        }
+        Tally { segments: low(self.base - before), bytes, newest }
+    }
+
+    /// Takes the first segment away if it ends by `una`; what was delivered goes to `delivered`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn take_head(&mut self, una: u64, delivered: &mut Vec<Delivered>) -> Option<Head> {
+        let head = self.records.front().filter(|head| head.end() <= una)?;
+        let packet = self.delivered(head, false);
+        let bytes = u64::from(head.len - u16::from(head.fin));
+        let taken = Head { packet: packet.packet, end: head.end(), bytes, flight: head.flight() };
+        self.pipe -= u64::from(head.len);
+        delivered.push(packet);
+        self.records.pop_front();
+        self.base += 1;
+        Some(taken)
     }
 
     /// Takes `bytes` of a record out of the counters.
@@ -738,7 +761,7 @@ impl Scoreboard {
             bytes: Bytes::new(u64::from(record.len - u16::from(record.fin))),
             sent_at: record.sent_at,
             tag: record.tag,
-            delivered_at_send: Bytes::new(record.delivered_at_send),
+            delivered_at_send: record.delivered_at_send,
             limit: record.limit,
             retransmitted: record.resent,
             selectively,
@@ -747,6 +770,7 @@ impl Scoreboard {
 }
 
 /// Adds to a ring that grows by an eighth: doubling would keep up to twice the memory that the window needs.
+#[inline]
 fn push<T>(ring: &mut VecDeque<T>, item: T) {
     if ring.len() == ring.capacity() {
         ring.reserve_exact(step(ring.len()));

@@ -11,7 +11,7 @@ fn how(packet: u64, at: u64) -> Transmission {
         packet,
         tag: Tag(0),
         limit: SendLimit::Window,
-        delivered: 0,
+        delivered: Bytes::ZERO,
         since_delivery: 0,
         since_first_sent: 0,
     }
