@@ -69,7 +69,8 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn push(&mut self, value: T) {
         if self.is_full() {
             self.grow();

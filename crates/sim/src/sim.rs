@@ -223,7 +223,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         tcp.hear(self.now, side, segment, &mut self.recorder);
         self.fabric.forget(name);
         tcp.answer(self.now, side, &mut self.fabric, &mut self.recorder);
-        if flow.index() >= self.own {
+        if tcp.is_over() && flow.index() >= self.own {
             self.bury(flow);
         }
     }

@@ -16,12 +16,13 @@ use crate::packet::{DropCause, LinkId};
 use crate::policer::Policer;
 use crate::recorder::Recorder;
 use crate::ring::Ring;
-use crate::source::Cbr;
 use crate::stats::{FlowStats, LinkStats};
 
 pub(crate) use ahead::{Expectation, Turned};
 
 mod ahead;
+
+use ahead::Sources;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DropTail {
@@ -30,10 +31,7 @@ pub(crate) struct DropTail {
     policer: Option<Policer>,
     /// Whether packets may be put into the inbox: nothing else is to happen when they come.
     expects: bool,
-    /// Constant-rate sources whose datagrams come here and end at the far end.
-    sources: Vec<Cbr>,
-    /// When the next of their datagrams comes.
-    next_datagram: Option<Time>,
+    sources: Sources,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,
     inbox: Inbox,
@@ -83,8 +81,7 @@ impl DropTail {
             queue: spec.queue,
             policer: spec.policer.map(Policer::new),
             expects,
-            sources: Vec::new(),
-            next_datagram: None,
+            sources: Sources::default(),
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
             inbox: Inbox::default(),
             ring: Ring::default(),
@@ -141,7 +138,7 @@ impl DropTail {
     ) -> Result<Trip, DropCause> {
         #[cfg(test)]
         {
-            self.ties |= !self.sources.is_empty() && self.last_entry == Some(now);
+            self.ties |= self.sources.are_there() && self.last_entry == Some(now);
             self.last_entry = Some(now);
         }
         self.catch_up(now, recorder);
@@ -163,7 +160,8 @@ impl DropTail {
     }
 
     /// Takes a packet that was let in at `now`. Says whether it is the first on whose arrival something depends.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn take<W: Recorder>(
         &mut self,
         now: Time,

@@ -72,6 +72,14 @@ impl Inbox {
         Some(first)
     }
 
+    /// Takes the first.
+    #[inline]
+    pub(crate) fn drop_first(&mut self) {
+        if let Some(first) = self.expected.pop() {
+            self.bytes -= u64::from(first.parcel.wire());
+        }
+    }
+
     #[inline]
     pub(crate) fn first(&self) -> Option<&Expected> {
         self.expected.first()

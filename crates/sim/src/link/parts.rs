@@ -84,6 +84,12 @@ impl Transmitter {
         Some(self.free_at)
     }
 
+    /// When [`Transmitter::transmit_alike`] would say that the transmission ends.
+    #[inline]
+    pub(super) fn would_end_alike(&self, at: Time, wire: u32) -> Option<Time> {
+        (self.free_at < at && self.newest.0 == wire).then(|| at + Span::from_nanos(self.newest.1))
+    }
+
     /// When the transmission of a packet would end that comes at `at`, or an instant before that.
     #[inline]
     pub(super) fn would_end(&self, at: Time, wire: u32) -> Time {

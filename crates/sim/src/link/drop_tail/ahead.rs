@@ -38,6 +38,43 @@ pub(crate) struct Turned {
 /// How many datagrams of a source may come before the link looks at them, however much room it has.
 const FAR: u64 = 2_048;
 
+/// Constant-rate sources whose datagrams come to a link and end at its far end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sources {
+    list: Vec<Cbr>,
+    /// When the next of their datagrams comes.
+    next: Option<Time>,
+    /// Datagrams that were let in.
+    let_in: u64,
+    /// The datagrams before this instant find room, as long as no more other packets than `room` were ever let in or are
+    /// expected.
+    doubt: Option<Time>,
+    room: u64,
+}
+
+impl Sources {
+    /// Whether there are any.
+    #[cfg(test)]
+    pub(super) fn are_there(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// A source has another datagram to send next.
+    #[inline]
+    fn note(&mut self) {
+        self.next = match &*self.list {
+            [source] => source.next(),
+            list => list.iter().filter_map(Cbr::next).min(),
+        };
+    }
+
+    /// When the next datagram but `count` comes, or one before it.
+    fn after(&self, count: u64) -> Option<Time> {
+        let each = count / self.list.len().max(1) as u64;
+        self.list.iter().filter_map(|source| source.after(each)).min()
+    }
+}
+
 impl DropTail {
     /// The link before says that a packet comes at `at`.
     #[inline(always)]
@@ -54,14 +91,14 @@ impl DropTail {
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.inbox.first().is_some_and(|expected| expected.at <= now)
-            || self.next_datagram.is_some_and(|datagram| datagram <= now)
+            || self.sources.next.is_some_and(|datagram| datagram <= now)
     }
 
     /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event, ahead of any
     /// datagram of a source. It is to be let in at the instant that comes with it.
     #[inline]
     pub(crate) fn take_expected(&mut self, at: Time, sequence: u64) -> Option<(Time, Parcel)> {
-        let (at, sequence) = match self.next_datagram {
+        let (at, sequence) = match self.sources.next {
             // Of the two at one instant the datagram comes first: its source decided on it a whole interval before.
             Some(datagram) if datagram <= at => (datagram, 0),
             Some(_) | None => (at, sequence),
@@ -69,8 +106,8 @@ impl DropTail {
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 
-    /// Takes the first packet that is expected if it is at its last link, passes at once and has arrived by `now`; it is
-    /// on no list then.
+    /// Lets the first packet that is expected by `now` in, if it is at its last link and passes at once. Gives it if it has
+    /// arrived, too; it is on no list then.
     #[inline]
     pub(crate) fn arrival_in_passing(
         &mut self,
@@ -78,27 +115,33 @@ impl DropTail {
         is_last: impl FnOnce(Step) -> bool,
     ) -> Option<Passage> {
         let &Expected { at, parcel } = self.inbox.first()?;
-        let sooner = self.next_datagram.is_some_and(|datagram| datagram <= at);
+        let sooner = self.sources.next.is_some_and(|datagram| datagram <= at);
         if at > now || sooner || self.loud != self.ring.end() || !is_last(parcel.ahead().step) {
             return None;
         }
-        if self.transmitter.would_end(at, parcel.wire()) + self.wire.delay() > now {
+        let arrives = self.pass(at, parcel)?;
+        self.inbox.drop_first();
+        if arrives > now {
+            self.take_passing(at, parcel, arrives);
             return None;
         }
-        let arrives = self.pass(at, parcel)?;
-        self.inbox.take(at, u64::MAX);
         Some(Passage::new(parcel, at, arrives, Fate::Arrives))
     }
 
     /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
     /// arrive if what is expected is looked at, or one that is expected may find the queue full.
     #[inline]
-    pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
+    pub(crate) fn next_event(&mut self) -> Option<(Time, u64)> {
         let arrival = match self.ring.get(self.loud) {
             Some(passage) => Some((passage.arrives, passage.parcel.sequence())),
-            None => self.inbox.first().map(|expected| {
-                let ends = self.transmitter.would_end(expected.at, expected.parcel.wire());
-                (self.wire.soonest(ends), expected.parcel.sequence())
+            None => self.inbox.first().map(|&Expected { at, parcel }| {
+                let alike =
+                    if self.plain { self.transmitter.would_end_alike(at, parcel.wire()) } else { None };
+                let arrives = match alike {
+                    Some(ends) => ends + self.wire.delay(),
+                    None => self.wire.soonest(self.transmitter.would_end(at, parcel.wire())),
+                };
+                (arrives, parcel.sequence())
             }),
         };
         match self.first_in_doubt() {
@@ -110,38 +153,53 @@ impl DropTail {
     /// When the first of the packets comes that are expected and may find no room, and its place among the events of
     /// that instant.
     #[inline]
-    fn first_in_doubt(&self) -> Option<(Time, u64)> {
+    fn first_in_doubt(&mut self) -> Option<(Time, u64)> {
+        if let Some(next) = self.sources.next {
+            let entered = self.meter.stats.packets - self.sources.let_in + self.inbox.len();
+            return match self.sources.doubt {
+                Some(doubt) if entered <= self.sources.room && next < doubt => Some((doubt, 0)),
+                Some(_) | None => self.first_in_doubt_beside_sources(),
+            };
+        }
         let sure = match self.queue {
-            QueueLimit::Unlimited if self.next_datagram.is_none() => return None,
-            QueueLimit::Unlimited => FAR,
-            // As many as find room even if none leaves, one was freed at that very instant, and one is transmitted.
-            QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(u64::from(self.waiting) + 2),
+            QueueLimit::Unlimited => return None,
+            QueueLimit::Packets(_) => self.sure(),
             QueueLimit::Bytes(limit) => {
                 let room = limit.get().saturating_sub(self.waiting_bytes + self.largest);
-                if self.inbox.bytes() <= room && self.next_datagram.is_none() { u64::MAX } else { 0 }
+                if self.inbox.bytes() <= room { u64::MAX } else { 0 }
             }
         };
-        let sure = if self.next_datagram.is_none() { sure } else { sure / 2 };
-        let expected =
-            if self.inbox.len() <= sure { None } else { self.inbox.get(sure).map(Expected::place) };
-        if self.next_datagram.is_none() {
-            return expected;
-        }
-        match (expected, self.datagram_in_doubt(sure)) {
-            (Some(expected), Some(datagram)) => Some(expected.min((datagram, 0))),
-            (expected, datagram) => expected.or(datagram.map(|datagram| (datagram, 0))),
+        if self.inbox.len() <= sure { None } else { self.inbox.get(sure).map(Expected::place) }
+    }
+
+    /// How many packets are sure to find room, whatever their sizes are.
+    #[inline]
+    fn sure(&self) -> u64 {
+        match self.queue {
+            QueueLimit::Unlimited => FAR,
+            // Even if none leaves, one was freed at that very instant, and one is transmitted.
+            QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(u64::from(self.waiting) + 2),
+            QueueLimit::Bytes(_) => 0,
         }
     }
 
-    /// When the first datagram comes that may find no room, if `sure` others do.
-    fn datagram_in_doubt(&self, sure: u64) -> Option<Time> {
-        let each = sure.min(FAR) / self.sources.len() as u64;
-        self.sources.iter().filter_map(|source| source.after(each)).min()
+    /// The same beside sources: of those that are sure to find room, half are for datagrams, so that nothing is to be
+    /// looked at until so many of one kind have come.
+    #[cold]
+    #[inline(never)]
+    fn first_in_doubt_beside_sources(&mut self) -> Option<(Time, u64)> {
+        let half = self.sure().min(2 * FAR) / 2;
+        self.sources.doubt = self.sources.after(half);
+        self.sources.room = self.meter.stats.packets - self.sources.let_in + half;
+        let expected =
+            if self.inbox.len() <= half { None } else { self.inbox.get(half).map(Expected::place) };
+        let datagram = self.sources.doubt.map(|datagram| (datagram, 0));
+        expected.min(datagram).or(datagram).or(expected)
     }
 
     /// Whether one of the packets that are expected may find no room before the event that the agenda has.
     #[inline]
-    pub(crate) fn doubts(&self) -> bool {
+    pub(crate) fn doubts(&mut self) -> bool {
         self.first_in_doubt().is_some_and(|(doubt, _)| self.event.is_none_or(|event| doubt <= event))
     }
 
@@ -159,8 +217,8 @@ impl DropTail {
         if !self.expects || self.wire.may_lose() {
             return Err(source);
         }
-        self.sources.push(source);
-        self.next_datagram = self.sources.iter().filter_map(Cbr::next).min();
+        self.sources.list.push(source);
+        self.sources.note();
         Ok(())
     }
 
@@ -173,20 +231,21 @@ impl DropTail {
         at: Time,
         (flows, recorder): (&mut [FlowStats], &mut W),
     ) -> Option<Result<(Time, u32), Turned>> {
-        let came = self.next_datagram.filter(|datagram| *datagram <= at)?;
-        let place = self.sources.iter().position(|source| source.next() == Some(came))?;
+        let came = self.sources.next.filter(|datagram| *datagram <= at)?;
+        let place = self.sources.list.iter().position(|source| source.next() == Some(came))?;
         #[cfg(test)]
         {
             let expected = self.inbox.first().is_some_and(|one| one.at == came);
             self.ties |= expected || self.last_entry == Some(came);
         }
-        let (flow, wire) = (self.sources[place].flow(), self.sources[place].wire());
+        let (flow, wire) = (self.sources.list[place].flow(), self.sources.list[place].wire());
         let stats = &mut flows[flow.index()];
         stats.started.get_or_insert(came);
         stats.first_data.get_or_insert(came);
         stats.data_sent += 1;
         let turned = match self.admit(came, (wire, 0), || flow.index(), recorder) {
             Ok(trip) => {
+                self.sources.let_in += 1;
                 if self.is_full() {
                     self.sink(came, flows);
                 }
@@ -194,10 +253,10 @@ impl DropTail {
                 self.take(came, parcel, trip, Fate::Sinks(flow.0), recorder);
                 Ok((came, wire))
             }
-            Err(cause) => Err(Turned { at: came, packet: self.sources[place].packet(), cause }),
+            Err(cause) => Err(Turned { at: came, packet: self.sources.list[place].packet(), cause }),
         };
-        self.sources[place].advance();
-        self.next_datagram = self.sources.iter().filter_map(Cbr::next).min();
+        self.sources.list[place].advance();
+        self.sources.note();
         Some(turned)
     }
 
@@ -205,7 +264,6 @@ impl DropTail {
     #[cfg(test)]
     pub(crate) fn look_at_once(&mut self) -> Vec<Cbr> {
         self.expects = false;
-        self.next_datagram = None;
-        std::mem::take(&mut self.sources)
+        std::mem::take(&mut self.sources).list
     }
 }
