@@ -73,7 +73,10 @@ impl Fabric {
         if parcel.asks() {
             self.ask(now, id, parcel);
         }
-        if self.let_in(now, id, parcel, recorder) {
+        let first = self.let_in(now, id, parcel, recorder);
+        if let Link::DropTail(link) = &mut self.links[id.index()].link
+            && (first || link.doubts())
+        {
             self.refresh(id);
         }
     }
@@ -126,14 +129,14 @@ impl Fabric {
         }
     }
 
-    /// A packet enters a drop-tail link, behind all that came before. Says whether the link's next event may be another
-    /// then.
+    /// A packet enters a drop-tail link, behind all that came before. Says whether it is the first there on whose arrival
+    /// something depends.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn let_in<W: Recorder>(&mut self, at: Time, id: LinkId, parcel: Parcel, recorder: &mut W) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
         let Some(arrives) = link.pass(at, parcel) else {
-            return self.let_in_at_length(at, id, parcel, recorder);
+            return self.let_in_to_wait(at, id, parcel, recorder);
         };
         let ahead = parcel.ahead();
         if let Some(next) = self.routes.link(ahead.step)
@@ -145,7 +148,31 @@ impl Fabric {
         link.take_passing(at, parcel, arrives)
     }
 
-    /// The same, of a packet that may have to wait, or be dropped, or more.
+    /// The same, of a packet that may have to wait.
+    #[inline(never)]
+    fn let_in_to_wait<W: Recorder>(
+        &mut self,
+        at: Time,
+        id: LinkId,
+        parcel: Parcel,
+        recorder: &mut W,
+    ) -> bool {
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
+        let Some(trip) = link.wait(at, parcel, recorder) else {
+            return self.let_in_at_length(at, id, parcel, recorder);
+        };
+        if link.is_full() {
+            link.sink(at, &mut self.flows);
+        }
+        let ahead = parcel.ahead();
+        let next = self.routes.link(ahead.step);
+        let passed = next.is_some_and(|next| self.expect(next, trip.arrives, ahead));
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
+        let fate = if passed { Fate::Passed } else { Fate::Arrives };
+        link.take(at, parcel, trip, fate, recorder)
+    }
+
+    /// The same, of a packet that may be dropped, or more.
     #[inline(never)]
     fn let_in_at_length<W: Recorder>(
         &mut self,
@@ -184,7 +211,7 @@ impl Fabric {
             Some(_) | None => Fate::Arrives,
         };
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        link.take(at, parcel, trip, fate, recorder) || link.doubts()
+        link.take(at, parcel, trip, fate, recorder)
     }
 
     /// A link is told when a packet will come. Says whether that was enough.

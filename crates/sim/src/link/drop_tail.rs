@@ -116,14 +116,29 @@ impl DropTail {
         Some(self.wire.carry_surely(ends))
     }
 
-    /// Takes a packet that was let in by [`DropTail::pass`], and on which something depends. Says whether the next event
-    /// may be another then.
+    /// Lets a segment in that may have to wait; `None` if more has to be looked at: [`DropTail::admit`] does then.
+    #[inline]
+    pub(crate) fn wait<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) -> Option<Trip> {
+        if !self.plain || parcel.is_datagram() {
+            return None;
+        }
+        self.catch_up(now, recorder);
+        if !self.has_room(now, parcel.wire()) {
+            return None;
+        }
+        let (starts, ends) = self.transmitter.transmit_alike_later(now, parcel.wire())?;
+        self.meter.accept(parcel.wire());
+        self.last_place = parcel.sequence();
+        Some(Trip { starts, arrives: self.wire.carry_surely(ends), lost: false, place: self.last_place })
+    }
+
+    /// Takes a packet that was let in by [`DropTail::pass`], and on which something depends. Says whether it is the first.
     #[inline]
     pub(crate) fn take_passing(&mut self, now: Time, parcel: Parcel, arrives: Time) -> bool {
         let first = self.loud == self.ring.end();
         self.ring.push(Passage::new(parcel, now, arrives, Fate::Arrives));
         self.unstarted = self.ring.end();
-        first || self.doubts()
+        first
     }
 
     /// A packet of `wire` IP bytes comes to the near end, behind all that was expected before. `sequence` is its place in

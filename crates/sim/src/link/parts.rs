@@ -84,6 +84,34 @@ impl Transmitter {
         Some(self.free_at)
     }
 
+    /// Transmits a packet that is as large as the one before after all that came before, in some time. Says when that
+    /// starts and when it ends; `None`, and nothing is done, if it is not so.
+    #[inline]
+    pub(super) fn transmit_alike_later(&mut self, now: Time, wire: u32) -> Option<(Time, Time)> {
+        let Pace::At(rate) = self.pace else { return None };
+        if self.newest.0 != wire || self.newest.1 == 0 {
+            return None;
+        }
+        if self.free_at < now {
+            self.free_at = now;
+            self.remainder = 0;
+        }
+        let starts = self.free_at;
+        self.free_at = self.end_alike(rate);
+        Some((starts, self.free_at))
+    }
+
+    /// When a packet ends that is as large as the one before and starts as soon as it can; the remainder is then its own.
+    #[inline]
+    fn end_alike(&mut self, rate: Rate) -> Time {
+        // Sizes repeat, and an addition is cheaper than a division.
+        let (_, nanos, remainder) = self.newest;
+        self.remainder = self.remainder.saturating_add(remainder);
+        let carry = u64::from(self.remainder >= rate.bps());
+        self.remainder -= carry * rate.bps();
+        self.free_at + Span::from_nanos(nanos + carry)
+    }
+
     /// When [`Transmitter::transmit_alike`] would say that the transmission ends.
     #[inline]
     pub(super) fn would_end_alike(&self, at: Time, wire: u32) -> Option<Time> {
@@ -125,12 +153,7 @@ impl Transmitter {
                     let (nanos, remainder) = transmission(rate, wire, 0);
                     self.newest = (wire, nanos, remainder);
                 }
-                // Sizes repeat, and an addition is cheaper than a division.
-                let (_, nanos, remainder) = self.newest;
-                self.remainder = self.remainder.saturating_add(remainder);
-                let carry = u64::from(self.remainder >= rate.bps());
-                self.remainder -= carry * rate.bps();
-                self.free_at = starts + Span::from_nanos(nanos + carry);
+                self.free_at = self.end_alike(rate);
             }
             Pace::Free => {}
             Pace::Along(..) => self.follow(wire),

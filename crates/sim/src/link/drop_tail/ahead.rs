@@ -84,7 +84,8 @@ impl DropTail {
             return Expectation::Refused;
         }
         let Some(place) = self.inbox.put(at, parcel) else { return Expectation::Refused };
-        if place == 0 || self.doubts() { Expectation::EventMoved } else { Expectation::Taken }
+        let moved = place == 0 || self.doubts();
+        if moved { Expectation::EventMoved } else { Expectation::Taken }
     }
 
     /// Whether something that was expected may have come by `now`.
@@ -197,9 +198,20 @@ impl DropTail {
         expected.min(datagram).or(datagram).or(expected)
     }
 
+    /// Whether everything that comes is expected and finds room.
+    #[inline]
+    fn is_roomy(&self) -> bool {
+        self.sources.next.is_none() && matches!(self.queue, QueueLimit::Unlimited)
+    }
+
     /// Whether one of the packets that are expected may find no room before the event that the agenda has.
     #[inline]
     pub(crate) fn doubts(&mut self) -> bool {
+        !self.is_roomy() && self.has_sooner_doubt()
+    }
+
+    #[inline(never)]
+    fn has_sooner_doubt(&mut self) -> bool {
         self.first_in_doubt().is_some_and(|(doubt, _)| self.event.is_none_or(|event| doubt <= event))
     }
 
