@@ -36,7 +36,7 @@ pub enum Stopped<E> {
 ///
 /// Every run is taken by whichever thread is free next, in order, so that no thread waits for another's long runs and at
 /// most a part or so a thread is under way. So is every warm-up, once no runs are left of those that were made. Threads
-/// share the [`Schedule`] and, once a run, the path's slot. After an interrupt the parts that were under way are dropped.
+/// share the schedule and, once a run, the path's slot. After an interrupt the parts that were under way are dropped.
 ///
 /// # Errors
 /// The first thing that went wrong; parts that were put before stay.
