@@ -154,9 +154,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         first
     }
 
-    /// The last reduction was right: no [`Event::SpuriousLoss`] will come of it, and the copy for undo is not kept.
+    /// The last reduction was right: no [`Event::SpuriousLoss`] will come of it, and the copy for undo is not kept. In an
+    /// open episode it is all the same: another loss of that may still turn out to be spurious.
     pub fn forget_undo(&mut self) {
-        self.undo = None;
+        if !self.state.episode {
+            self.undo = None;
+        }
     }
 
     /// Tells the phase's owner what happened.

@@ -207,6 +207,24 @@ fn a_spurious_loss_in_avoidance_restores_the_window() {
 }
 
 #[test]
+fn what_was_right_cannot_be_undone_once_its_episode_is_over() {
+    let mut flow = in_avoidance();
+    flow.fill();
+    flow.wait(RTT);
+    flow.lose();
+    flow.control.forget_undo();
+    let mut spurious_after_all = flow.clone();
+    spurious_after_all.say(&Event::SpuriousLoss);
+    assert_eq!(spurious_after_all.window(), 20, "the episode is open");
+    while flow.path.recovering {
+        flow.ack(1);
+    }
+    flow.control.forget_undo();
+    flow.say(&Event::SpuriousLoss);
+    assert_eq!(flow.window(), 10);
+}
+
+#[test]
 fn a_timeout_is_slow_start_from_one_segment_to_half_the_flight() {
     let mut flow = standard(None);
     flow.round(RTT, 1, Span::ZERO);

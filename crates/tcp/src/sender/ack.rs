@@ -166,7 +166,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// of them.
     fn give_room_back(&mut self) {
         if matches!(self.mode, Mode::Open) {
-            self.controller.forget_undo();
             self.delivered.shrink_to(FEW_KEPT);
             self.arrivals = Vec::new();
             self.lost = Vec::new();

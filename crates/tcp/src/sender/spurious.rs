@@ -11,7 +11,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What could tell that a reduction was for nothing is too old for it. Says whether something was watched for.
     pub(super) fn forget_old_undo(&mut self) -> bool {
         let old = matches!(self.mode, Mode::Open) && self.una > self.undo.until;
-        old && core::mem::take(&mut self.undo).armed
+        let settled = old && core::mem::take(&mut self.undo).armed;
+        if settled {
+            self.controller.forget_undo();
+        }
+        settled
     }
 
     /// Whether the reduction answered a loss that did not happen.
