@@ -43,6 +43,7 @@ mod saved;
 mod scenario;
 pub mod score;
 pub mod scorecard;
+mod stage;
 pub mod student;
 mod summary;
 mod sweep;

@@ -13,8 +13,9 @@ use crate::flows::{FlowRow, PopulationRow, Run, flow_rows, row};
 use crate::population::{Coming, Population};
 use crate::quantity::rounded_rate;
 use crate::race::{How, kept, pool};
-use crate::run::{ENDLESS, RunError, SLICE, asks_routers, config, controller, probability};
+use crate::run::{RunError, SLICE};
 use crate::scenario::{Goal, Scenario};
+use crate::stage::{ENDLESS, asks_routers, config, controller, probability};
 use crate::topology::{Hosts, Topology};
 use crate::words::QuickStartHops;
 

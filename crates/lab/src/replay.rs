@@ -12,8 +12,9 @@ use crate::choice::{ChoiceError, SchemeChoice, parse_choices};
 use crate::judge::VERSION;
 use crate::quantity::in_a_line;
 use crate::restart::parse_restarts;
-use crate::run::{RunError, controller, run};
+use crate::run::{RunError, run};
 use crate::scenario::Scenario;
+use crate::stage::controller;
 use crate::tap::Tap;
 
 /// Why a trace cannot be replayed.

@@ -6,18 +6,18 @@
 //! [`crate::run_without`], which share nothing.
 
 use firstflight::Time;
-use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight_sim::{Sim, Traffic};
 
 use crate::choice::SchemeChoice;
 use crate::observe::{Surroundings, Watching};
-use crate::run::{CrossTotals, Outcome, RunError, Stage, advance, asks_routers, count, measure, measured};
+use crate::run::{AnySim, CrossTotals, Outcome, RunError, advance, count, measure};
 use crate::scenario::Scenario;
+use crate::stage::{Stage, asks_routers, measured};
 use crate::words::Cross;
 
 /// A network in which everything has happened that does before the measured flow begins.
 #[derive(Clone)]
-pub(crate) struct WarmUp(Sim<AnyScheme, AnyRestart, AnyLaw, Surroundings>);
+pub(crate) struct WarmUp(AnySim<Surroundings>);
 
 impl WarmUp {
     /// The warm-up of `choices` with one seed; `None` where they have none in common that is worth keeping.

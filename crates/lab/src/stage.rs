@@ -1,0 +1,262 @@
+//! What a run takes place on: a scenario as a network of the simulator, and when the measured flow begins.
+
+use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::schemes::Initial;
+use firstflight::{Bytes, Span, Time};
+use firstflight_sim::{
+    Application, Flow, FlowId, LinkId, Network, PathSpec, Pause, Probability, QueueLimit, TcpSpec, Topology,
+    Traffic, Writes, in_a_row,
+};
+use firstflight_tcp::Config;
+
+use crate::choice::SchemeChoice;
+use crate::crossing;
+use crate::observe::Surroundings;
+use crate::quantity::{Decimal, QueueSize};
+use crate::restart::RestartChoice;
+use crate::run::RunError;
+use crate::scenario::{Goal, Rounds, Scenario};
+use crate::words::{Cross, QuickStartHops};
+
+pub(crate) type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
+
+/// What a run takes place on.
+pub(crate) struct Stage {
+    pub(crate) network: AnyNetwork,
+    pub(crate) bottlenecks: Vec<LinkId>,
+    /// When the measured flow begins.
+    pub(crate) start: Time,
+}
+
+impl Stage {
+    /// The stage of a choice. Without one the measured flow is there, to be muted.
+    pub(crate) fn new(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<Self, RunError> {
+        let (network, bottlenecks) = network(scenario, choice)?;
+        Ok(Self { network, bottlenecks, start: flow_start(scenario, choice) })
+    }
+
+    /// Who watches it from the beginning.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings::new(&self.bottlenecks, self.start)
+    }
+}
+
+/// How long responsive cross traffic runs before the measured flow begins, at least, and in base RTTs: long
+/// enough to be in congestion avoidance.
+const WARM_UP: Span = Span::from_secs(10);
+const WARM_UP_RTTS: u64 = 100;
+/// How long Quick-Start's routers measure a constant bit rate before the flow begins, at least, and in intervals.
+const MEASURING: Span = Span::from_secs(1);
+const MEASURING_INTERVALS: u64 = 10;
+/// Responsive flows start within this from the beginning, as the seed says.
+const START_SPREAD: Span = Span::from_secs(1);
+
+/// More than any run can carry.
+pub(crate) const ENDLESS: u64 = 1 << 62;
+
+/// When the measured flow's SYN leaves: at once, unless responsive flows warm up first, or Quick-Start's routers
+/// have to measure what is there. The latter takes whole packets of a constant bit rate, so that the flow meets it
+/// in the same phase as every other scheme does.
+pub(crate) fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
+    let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
+    match scenario.cross {
+        Cross::Cbr(rate) if choice.is_some_and(|choice| asks_routers(scenario, choice)) => {
+            let between = rate.time_for(Bytes::new(u64::from(scenario.packet())));
+            Time::ZERO + between * measuring.nanos().div_ceil(between.nanos().max(1))
+        }
+        Cross::None | Cross::Cbr(_) => Time::ZERO,
+        Cross::OnOff { .. } => Time::ZERO + measuring,
+        Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
+            Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
+        }
+    }
+}
+
+/// The scheme and the restart policy that ask routers for a rate.
+const ASKING: &str = "quick-start";
+
+/// Whether the routers of the path matter to a scheme.
+pub(crate) fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
+    choice.entry.name == ASKING || choice.on(scenario).restart.asks_routers()
+}
+
+impl RestartChoice {
+    /// Whether the routers of the path matter to it.
+    pub(crate) fn asks_routers(&self) -> bool {
+        self.entry.name == ASKING
+    }
+}
+
+/// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
+fn takes_part(scenario: &Scenario, hop: usize) -> bool {
+    match scenario.qs_hops {
+        QuickStartHops::All => true,
+        QuickStartHops::None => false,
+        QuickStartHops::First(hops) => hop < hops as usize,
+    }
+}
+
+/// How many flows are measured: one, or every client of a scenario with rounds. They come first.
+pub(crate) fn clients(scenario: &Scenario) -> usize {
+    scenario.rounds.map_or(1, |rounds| rounds.clients as usize)
+}
+
+/// The measured flows.
+pub(crate) fn measured(scenario: &Scenario) -> impl Iterator<Item = FlowId> {
+    flows(clients(scenario))
+}
+
+/// The first so many flows.
+pub(crate) fn flows(count: usize) -> impl Iterator<Item = FlowId> {
+    (0u32..).take(count).map(FlowId)
+}
+
+fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
+    let (pause, spread) = match rounds.spread {
+        Some(spread) => (Pause::Every(rounds.idle + spread * 2), spread),
+        None => (Pause::AfterEnd(rounds.idle), Span::ZERO),
+    };
+    firstflight_sim::Rounds { count: rounds.count, bytes: reply.get(), pause, spread }
+}
+
+fn network(
+    scenario: &Scenario,
+    choice: Option<&SchemeChoice>,
+) -> Result<(AnyNetwork, Vec<LinkId>), RunError> {
+    if scenario.population.is_some() {
+        return Err(RunError::IsPopulation);
+    }
+    let clients = clients(scenario);
+    let topology = links(scenario, clients);
+    let mut links = topology.links;
+    if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
+        for (hop, id) in
+            topology.routes.iter().take(clients).flat_map(|route| route.forward.iter().enumerate())
+        {
+            if let Some(link) = links.get_mut(id.0 as usize).filter(|_| takes_part(scenario, hop)) {
+                link.quick_start = Some(scenario.qs_router.spec());
+            }
+        }
+    }
+    let mut network = Network::new(links);
+    let slow_start = registry::scheme("slow-start").ok_or(RunError::UnknownName("slow-start"))?;
+    let slow_start = SchemeChoice::plain(slow_start);
+    let asked = choice;
+    for (index, route) in topology.routes.into_iter().enumerate() {
+        let measured = index < clients;
+        let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
+        let own = choice.on(scenario);
+        if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
+            let arrivals = crossing::arrivals(scenario, route, config(&own), controller(&own, choice)?);
+            network.arrivals.extend(arrivals);
+            continue;
+        }
+        let application = match (scenario.goal, scenario.rounds) {
+            (Goal::Size(bytes), Some(rounds)) if measured => Application::Rounds(replies(rounds, bytes)),
+            (goal, None) if let Some(app) = scenario.app.filter(|_| measured) => {
+                let total = match goal {
+                    Goal::Size(bytes) => bytes.get(),
+                    Goal::Duration(_) => ENDLESS,
+                };
+                Application::Writes(Writes { total, bytes: app.bytes.get(), period: app.period })
+            }
+            (Goal::Size(bytes), None) if measured => Application::Sized(bytes.get()),
+            (Goal::Size(_) | Goal::Duration(_), _) => Application::Bulk,
+        };
+        network.add(Flow {
+            forward: route.forward,
+            reverse: route.reverse,
+            start: if measured { flow_start(scenario, asked) } else { Time::ZERO },
+            start_spread: if measured { Span::ZERO } else { START_SPREAD },
+            traffic: Traffic::Tcp(Box::new(TcpSpec {
+                client: config(&own),
+                server: config(&own),
+                controller: controller(&own, choice)?,
+                application,
+            })),
+            muted: false,
+        });
+    }
+    for (from, to) in scenario.topology.crossings() {
+        let way = topology.bottlenecks.get(from as usize..to as usize).unwrap_or_default();
+        if let Some(datagrams) = crossing::datagrams(scenario, way) {
+            network.add(datagrams);
+        }
+    }
+    Ok((network, topology.bottlenecks))
+}
+
+/// The links, and a route for each client and for each pair of hosts of TCP cross traffic, in this order.
+fn links(scenario: &Scenario, clients: usize) -> Topology {
+    let hops = scenario.topology.hops();
+    let pairs = crossing::pairs(scenario.cross);
+    let crossings = scenario.topology.crossings();
+    let others = crossings.into_iter().flat_map(|way| std::iter::repeat_n(way, pairs));
+    let ways: Vec<_> = std::iter::repeat_n((0, hops), clients).chain(others).collect();
+    in_a_row(&path(scenario), hops, &ways)
+}
+
+fn path(scenario: &Scenario) -> PathSpec {
+    let reverse_delay = scenario.reverse_delay();
+    PathSpec {
+        rate: scenario.rate,
+        queue: scenario.queue_limit(),
+        forward_delay: scenario.rtt - reverse_delay,
+        reverse_delay,
+        loss: probability(scenario.loss),
+        jitter: scenario.jitter.unwrap_or(Span::ZERO),
+        access_rate: Some(scenario.access_rate),
+        reverse_rate: Some(scenario.reverse_rate),
+        reverse_queue: match scenario.reverse_queue {
+            Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
+            Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
+            Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
+        },
+        rates: scenario.rate_trace.clone(),
+        discipline: scenario.discipline(),
+        policer: scenario.policer,
+        ack_batch: scenario.ack_aggregation,
+    }
+}
+
+/// To one part in 10^15.
+pub(crate) fn probability(loss: Decimal) -> Probability {
+    const PARTS: u64 = 1_000_000_000_000_000;
+    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
+}
+
+pub(crate) fn config(scenario: &Scenario) -> Config {
+    Config {
+        mss: scenario.mss,
+        sack: scenario.recovery.uses_sack(),
+        timestamps: scenario.timestamps,
+        receive_buffer: scenario.rwnd.get(),
+        ack_policy: scenario.ack,
+        recovery: scenario.recovery,
+        min_rto: scenario.min_rto,
+        ecn: scenario.ecn,
+        ..Config::default()
+    }
+}
+
+/// The controller of one flow, with the options that the scheme has for itself in `scenario` already.
+pub(crate) fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, RunError> {
+    let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
+    let law = choice.law(scenario.avoidance);
+    let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
+    let restart = scenario.restart.build(initial)?;
+    Ok(AnyController::new(choice.build(initial)?, restart, law.build()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_probability_keeps_its_decimals() {
+        let of = |text| probability(crate::quantity::fraction(text).expect("a fraction"));
+        assert_eq!(of("2%"), Probability::ratio(1, 50));
+        assert_eq!(of("0"), Probability::NEVER);
+        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
+    }
+}
