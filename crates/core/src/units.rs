@@ -60,6 +60,15 @@ impl Ord for NonMax {
     }
 }
 
+/// What a byte at a bit a second takes, in nanoseconds.
+const SECOND_BITS: u64 = 8_000_000_000;
+
+/// A product that does not fit 64 bits. Most do, and their division is one instruction.
+#[cold]
+fn wide(one: u64, other: u64) -> u128 {
+    u128::from(one) * u128::from(other)
+}
+
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -144,8 +153,12 @@ macro_rules! amount {
             }
 
             /// `self × num / den`, rounded down, through 128 bits; a `den` of zero counts as one.
+            #[inline]
             pub fn scale(self, num: u64, den: u64) -> Self {
-                Self::from_wide(u128::from(self.value()) * u128::from(num) / u128::from(den.max(1)))
+                match self.value().checked_mul(num) {
+                    Some(product) => Self::raw(product / den.max(1)),
+                    None => Self::from_wide(wide(self.value(), num) / u128::from(den.max(1))),
+                }
             }
         }
     };
@@ -258,10 +271,9 @@ impl Bytes {
         if span.is_zero() {
             return None;
         }
-        // Most products fit 64 bits, whose division is one instruction.
-        Some(match self.value().checked_mul(8_000_000_000) {
+        Some(match self.value().checked_mul(SECOND_BITS) {
             Some(bits) => Rate::raw(bits / span.value().max(1)),
-            None => Rate::from_wide(u128::from(self.value()) * 8_000_000_000 / u128::from(span.value())),
+            None => Rate::from_wide(wide(self.value(), SECOND_BITS) / u128::from(span.value())),
         })
     }
 }
@@ -282,12 +294,18 @@ impl Rate {
         if self.is_zero() {
             return Span::MAX;
         }
-        Span::from_wide((u128::from(bytes.value()) * 8_000_000_000).div_ceil(u128::from(self.value())))
+        match bytes.value().checked_mul(SECOND_BITS) {
+            Some(bits) => Span::raw(bits.div_ceil(self.value().max(1))),
+            None => Span::from_wide(wide(bytes.value(), SECOND_BITS).div_ceil(u128::from(self.value()))),
+        }
     }
 
     /// The bytes that this rate carries in `span`, rounded down.
     pub fn over(self, span: Span) -> Bytes {
-        Bytes::from_wide(u128::from(self.value()) * u128::from(span.value()) / 8_000_000_000)
+        match self.value().checked_mul(span.value()) {
+            Some(bits) => Bytes::raw(bits / SECOND_BITS),
+            None => Bytes::from_wide(wide(self.value(), span.value()) / u128::from(SECOND_BITS)),
+        }
     }
 }
 
@@ -370,6 +388,23 @@ mod tests {
         assert_eq!(rate.time_for(Bytes::new(1_000)), Span::from_micros(80));
         assert_eq!(rate.over(Span::from_millis(80)), Bytes::new(1_000_000));
         assert_eq!(Bytes::new(1_000).per(Span::from_micros(80)), Some(rate));
+    }
+
+    #[test]
+    fn products_beyond_64_bits_are_divided_like_those_within() {
+        // 2^31 bytes are the first whose product with 8 * 10^9 is more than 2^63, 2306 million the first beyond 2^64.
+        for bytes in [2_305_843_009, 2_305_843_010, 1 << 40] {
+            let product = u128::from(bytes) * 8_000_000_000;
+            for other in [1, 3, 7_777_777_777, 1 << 50] {
+                let whole = u64::try_from(product / u128::from(other)).unwrap_or(u64::MAX).min(u64::MAX - 1);
+                let above = u64::try_from(product.div_ceil(u128::from(other))).unwrap_or(u64::MAX);
+                assert_eq!(Bytes::new(bytes).per(Span::from_nanos(other)), Some(Rate::from_bps(whole)));
+                assert_eq!(Rate::from_bps(other).time_for(Bytes::new(bytes)), Span::from_nanos(above));
+                assert_eq!(Bytes::new(bytes).scale(8_000_000_000, other), Bytes::new(whole));
+            }
+            let (rate, span) = (Rate::from_bps(bytes), Span::from_nanos(7_999_999_999));
+            assert_eq!(u128::from(rate.over(span).get()), u128::from(bytes) * 7_999_999_999 / 8_000_000_000);
+        }
     }
 
     #[test]

@@ -73,12 +73,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         self.hear_request(segment);
         let start = seq::unwrap(self.peer.initial, segment.seq, next);
-        // RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers.
-        if let Some(timestamps) = segment.timestamps
-            && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0
-        {
-            self.recent_timestamp = timestamps.value;
-        }
+        self.note_timestamp(segment);
         // RFC 5961 section 5.2: a segment whose ACK is of data never sent, or older than the largest window, is answered
         // and nothing of it is heard, so that data cannot be slipped in by who does not know what was sent.
         if !before && !self.take_ack(now, segment) {
@@ -132,8 +127,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
+    /// RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers.
+    pub(super) fn note_timestamp(&mut self, segment: &Segment) {
+        if let Some(timestamps) = segment.timestamps
+            && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0
+        {
+            self.recent_timestamp = timestamps.value;
+        }
+    }
+
     /// RFC 7323 section 5: protection against wrapped sequence numbers.
-    fn is_too_old(&self, segment: &Segment) -> bool {
+    pub(super) fn is_too_old(&self, segment: &Segment) -> bool {
         self.options.timestamps
             && segment
                 .timestamps

@@ -11,26 +11,26 @@ use super::{Departure, Endpoint, State};
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether the connection is open, our FIN was not sent, nothing of the handshake, of Quick-Start or of a closed window
-    /// is to be seen to, segments carry no timestamps, and the sender is calm.
+    /// is to be seen to, and the sender is calm.
     pub(super) fn is_smooth(&self) -> bool {
         self.state == State::Open
             && !(self.handshake.due | self.handshake.window_due | self.probe_window | self.all_acknowledged)
-            && !self.options.timestamps
             && !self.sender.fin_sent()
             && self.quick_start.is_idle()
             && self.sender.is_calm()
     }
 
-    /// Takes in a segment that was predicted; says whether it was, else nothing was done.
+    /// Takes in a segment that was predicted; says whether it was, else nothing was done that the longer way does not do
+    /// again.
     #[inline]
     pub(super) fn on_predicted_segment(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_smooth(), "nothing else is predicted");
         let predicted = segment.flags == Flags::ACK
             && segment.seq == seq::wrap(self.peer.initial, self.receiver.next())
             && segment.sack_count == 0
-            && segment.timestamps.is_none()
             && segment.quick_start.is_empty()
-            && segment.ecn != Ecn::Ce;
+            && segment.ecn != Ecn::Ce
+            && (segment.timestamps.is_none() || self.passes_in_time(segment));
         if !predicted {
             return false;
         }
@@ -51,6 +51,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         self.largest_window = self.largest_window.max(window);
         true
+    }
+
+    /// Whether a segment's timestamps are as expected, too; then they are heard, and may be again.
+    #[inline(never)]
+    fn passes_in_time(&mut self, segment: &Segment) -> bool {
+        let passes = !self.is_too_old(segment);
+        if passes {
+            self.note_timestamp(segment);
+        }
+        passes
     }
 
     /// A full segment of new data leaves.
