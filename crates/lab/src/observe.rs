@@ -284,7 +284,7 @@ impl Recorder for Observer {
     }
 
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        if flow != self.flow {
+        if flow != self.flow || !self.full && self.tap.is_none() {
             return;
         }
         let [client, server] = &self.sequences;

@@ -223,9 +223,11 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let id = self.id;
         let host = self.host(side);
         host.tell(now, id, side, recorder);
-        let mut sent = false;
-        while let Some(departure) = host.endpoint.transmit_into(now, fabric.next_segment()) {
-            sent = true;
+        let before = host.packets;
+        loop {
+            let segment = fabric.next_segment();
+            let Some(departure) = host.endpoint.transmit_into(now, segment) else { break };
+            recorder.sent(now, id, side, host.packets, segment, departure.sent);
             let label = Label {
                 flow: id,
                 from: side,
@@ -233,10 +235,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 number: host.packets,
             };
             host.packets += 1;
-            recorder.sent(now, id, side, label.number, fabric.next_segment(), departure.sent);
             fabric.send_segment(now, label, recorder);
         }
-        if sent {
+        if host.packets > before {
             host.tell(now, id, side, recorder);
         }
         let next = if side == Side::Client { self.next_act() } else { None };
