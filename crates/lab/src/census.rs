@@ -95,7 +95,7 @@ impl Census {
 }
 
 impl Recorder for Census {
-    fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<Sent>) {
+    fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
         let again = sent.is_some_and(|sent| sent.retransmission);
         if side == Side::Client && segment.len > 0 {
             let flow = self.flow(flow);

@@ -264,13 +264,13 @@ impl Observer {
 }
 
 impl Recorder for Observer {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<Sent>) {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
         if flow != self.flow {
             return;
         }
         let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
         if let Some(tap) = &mut self.tap {
-            tap.sent(at, side, &Transmit { segment: *segment, sent }, offset);
+            tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied() }, offset);
         }
         if side == Side::Server || segment.len == 0 {
             return;

@@ -1,7 +1,7 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 use firstflight::{Avoidance, Startup, Time};
-use firstflight_tcp::{Endpoint, Happening, Role, Segment};
+use firstflight_tcp::{Departure, Endpoint, Happening, Role, Segment};
 
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
@@ -226,12 +226,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let before = host.packets;
         loop {
             let segment = fabric.next_segment();
-            let Some(departure) = host.endpoint.transmit_into(now, segment) else { break };
-            recorder.sent(now, id, side, host.packets, segment, departure.sent);
+            // Looked at where it was written: a processor waits to copy what was just written piece by piece.
+            let departure = host.endpoint.transmit_into(now, segment);
+            let Some(Departure { sent }) = &departure else { break };
+            recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
             let label = Label {
                 flow: id,
                 from: side,
-                retransmission: departure.sent.is_some_and(|sent| sent.retransmission),
+                retransmission: sent.as_ref().is_some_and(|sent| sent.retransmission),
                 number: host.packets,
             };
             host.packets += 1;

@@ -18,7 +18,7 @@ pub trait Recorder {
         side: Side,
         number: u64,
         segment: &Segment,
-        sent: Option<Sent>,
+        sent: Option<&Sent>,
     ) {
         let _ = (at, flow, side, number, segment, sent);
     }
@@ -107,7 +107,7 @@ impl<T: Recorder> Recorder for &mut T {
         side: Side,
         number: u64,
         segment: &Segment,
-        sent: Option<Sent>,
+        sent: Option<&Sent>,
     ) {
         (**self).sent(at, flow, side, number, segment, sent);
     }
@@ -177,7 +177,7 @@ impl<T: Recorder> Recorder for Option<T> {
         side: Side,
         number: u64,
         segment: &Segment,
-        sent: Option<Sent>,
+        sent: Option<&Sent>,
     ) {
         if let Some(one) = self {
             one.sent(at, flow, side, number, segment, sent);
@@ -271,7 +271,7 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
         side: Side,
         number: u64,
         segment: &Segment,
-        sent: Option<Sent>,
+        sent: Option<&Sent>,
     ) {
         self.0.sent(at, flow, side, number, segment, sent);
         self.1.sent(at, flow, side, number, segment, sent);

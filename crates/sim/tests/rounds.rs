@@ -22,7 +22,7 @@ struct Trace {
 }
 
 impl Recorder for Trace {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<Sent>) {
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
         if side == Side::Client && segment.len > 0 {
             self.sent.push(at);
         }

@@ -64,7 +64,7 @@ struct Trace {
 }
 
 impl Recorder for Trace {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, number: u64, segment: &Segment, sent: Option<Sent>) {
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, number: u64, segment: &Segment, sent: Option<&Sent>) {
         assert!(sent.is_some() || segment.len == 0);
         self.sent.push((at.nanos(), side, number, u64::from(segment.ip_length()), *segment));
     }

@@ -16,7 +16,7 @@ const WRITES: Writes = Writes { total: 45_000, bytes: 20_000, period: Span::from
 struct Departures(Vec<(Time, u64)>);
 
 impl Recorder for Departures {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<Sent>) {
+    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
         if side == Side::Client && segment.len > 0 {
             self.0.push((at, u64::from(segment.len)));
         }

@@ -56,7 +56,7 @@ fn data(observer: &mut Observer, when: u64, seq: u32, retransmission: bool) {
     let segment = Segment { seq, len: 1000, flags: Flags::ACK, ..Segment::default() };
     let bytes = Bytes::new(1000);
     let sent = firstflight::Sent { packet: 0, bytes, tag: firstflight::Tag(0), retransmission };
-    observer.sent(at(when), FlowId(0), Side::Client, 0, &segment, Some(sent));
+    observer.sent(at(when), FlowId(0), Side::Client, 0, &segment, Some(&sent));
 }
 
 fn happen(observer: &mut Observer, when: u64, note: Note) {

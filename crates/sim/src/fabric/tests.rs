@@ -44,7 +44,7 @@ struct Log {
 }
 
 impl Recorder for Log {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, _: &Segment, sent: Option<Sent>) {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, _: &Segment, sent: Option<&Sent>) {
         self.said.push((at, format!("{flow:?} {side:?} sent {number} {sent:?}")));
     }
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
