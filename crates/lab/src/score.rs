@@ -2,10 +2,13 @@
 //! definitions in words.
 
 mod class;
+mod pairing;
 mod quantile;
 
+pub use pairing::Pairing;
 pub use quantile::{Quantile, interval, quantile};
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use self::class::classes;
@@ -63,6 +66,8 @@ pub struct Standing {
     pub best_tied: usize,
     /// Races in which it took at most a hundredth longer than the best, best ones included.
     pub near_best: usize,
+    /// Against the scheme of the least median cost in the class, race by race; nothing but likeness against itself.
+    pub against_first: Pairing,
 }
 
 /// Median, 90th and 99th percentile of a number.
@@ -89,6 +94,29 @@ pub struct Group {
     pub nobody: usize,
     /// A standing a scheme, in the order of the rows.
     pub standings: Vec<Standing>,
+}
+
+impl Group {
+    /// The standings with rows, the least median cost first, ties by the 90th percentile.
+    pub fn by_cost(&self) -> Vec<&Standing> {
+        let mut order: Vec<&Standing> = self.standings.iter().filter(|one| one.rows > 0).collect();
+        order.sort_by(|a, b| {
+            let pairs = a.cost.values().into_iter().zip(b.cost.values());
+            pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        });
+        order
+    }
+
+    /// Whether its races are independent of each other: no path is run twice.
+    pub fn is_independent(&self) -> bool {
+        self.paths == self.races
+    }
+
+    /// Whether a scheme is told apart from that of the least median cost; never where races are not independent.
+    pub fn tells_from_first(&self, one: &Standing) -> bool {
+        let others = self.standings.iter().filter(|one| one.rows > 0).count().saturating_sub(1);
+        self.is_independent() && one.against_first.tells(others)
+    }
 }
 
 /// Scores the rows: all of them first, then by each axis, its classes in order.
@@ -176,14 +204,32 @@ fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) 
     let bests = bests(&races);
     let independent = paths.len() == races.len();
     let standings = schemes.iter().map(|scheme| standing(scheme, rows, &races, &bests, independent));
-    Group {
+    let mut group = Group {
         axis,
         class,
         paths: paths.len(),
         races: races.len(),
         nobody: races.len() - bests.len(),
         standings: standings.collect(),
+    };
+    if let Some(first) = group.by_cost().first().map(|first| first.scheme.clone()) {
+        for one in &mut group.standings {
+            one.against_first = pairing(&one.scheme, &first, &races);
+        }
     }
+    group
+}
+
+/// How `scheme` did against `other`.
+fn pairing(scheme: &str, other: &str, races: &Races<'_>) -> Pairing {
+    let mut pairing = Pairing::default();
+    for rows in races.values() {
+        let of = |name: &str| rows.iter().find(|row| row.scheme == name);
+        if let (Some(own), Some(other)) = (of(scheme), of(other)) {
+            pairing.add(own.cost, other.cost);
+        }
+    }
+    pairing
 }
 
 fn standing(
@@ -226,6 +272,7 @@ fn standing(
         best_alone,
         best_tied,
         near_best,
+        against_first: Pairing::default(),
     }
 }
 
@@ -233,6 +280,11 @@ fn standing(
 const NEAR: f64 = 1.01;
 
 impl Spread {
+    /// The quantiles as numbers; infinite where they are beyond all or there are none.
+    fn values(&self) -> [f64; 3] {
+        self.at.map(|at| if let Quantile::Value { value, .. } = at { value } else { f64::INFINITY })
+    }
+
     /// Of values, of which `None` is worse than every other.
     fn of(mut values: Vec<Option<f64>>, independent: bool) -> Self {
         values.sort_by(|a, b| match (a, b) {

@@ -1,6 +1,6 @@
 //! The score of a sweep: from the rows of its parts, and to tables and records.
 
-use firstflight_lab::score::{Group, Judged, QUANTILES, Quantile, Spread, Standing};
+use firstflight_lab::score::{Group, Judged, Pairing, QUANTILES, Quantile, Spread, Standing};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -8,7 +8,7 @@ use crate::human::significant;
 use crate::record::{self, Record};
 
 /// What is counted, and of what: as docs/score.md has it, word for word.
-pub const MEASURES: [(&str, &str); 11] = [
+pub const MEASURES: [(&str, &str); 12] = [
     ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
     (
         "cost",
@@ -45,6 +45,11 @@ pub const MEASURES: [(&str, &str); 11] = [
         "best alone, tied",
         "The races that this scheme alone won, over the races that somebody finished; and those won to the nanosecond \
          together with others. On short transfers many schemes do the same thing, and most wins are ties.",
+    ),
+    (
+        "against the first",
+        "Races in which it cost less, and more, than the scheme of the least median cost; a row that was given up costs \
+         more than one that ended, and two of them tie.",
     ),
     (
         "within 1 %",
@@ -129,6 +134,10 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("best_alone", one.best_alone.into());
     put("best_tied", one.best_tied.into());
     put("near_best", one.near_best.into());
+    put("faster_than_first", one.against_first.faster.into());
+    put("slower_than_first", one.against_first.slower.into());
+    put("as_fast_as_first", one.against_first.alike.into());
+    put("told_from_first", group.tells_from_first(one).into());
     record
 }
 
@@ -185,10 +194,11 @@ fn overall(all: &Group, beyond: &str) -> String {
         "tied",
         "within 1 %",
         "over best",
+        "against the first",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let decided = all.races - all.nobody;
-    for one in by_cost(all) {
+    for one in all.by_cost() {
         rows.push(vec![
             one.scheme.clone(),
             one.rows.to_string(),
@@ -202,9 +212,21 @@ fn overall(all: &Group, beyond: &str) -> String {
             share(one.best_tied, decided),
             share(one.near_best, decided),
             three(&one.regret, 1.0, "never"),
+            against_first(all, one),
         ]);
     }
     aligned(&rows)
+}
+
+/// In how many races a scheme cost less and in how many more than that of the least median cost.
+fn against_first(group: &Group, one: &Standing) -> String {
+    let Pairing { faster, slower, alike } = one.against_first;
+    let races = faster + slower + alike;
+    if faster + slower == 0 {
+        return "-".to_owned();
+    }
+    let told = if group.tells_from_first(one) { "" } else { " ?" };
+    format!("{} faster, {} slower{told}", share(faster, races), share(slower, races))
 }
 
 fn winners(classes: &[Group]) -> String {
@@ -227,18 +249,20 @@ fn winners(classes: &[Group]) -> String {
 /// The three schemes with the least median cost, and how many are not told apart from the first; `beyond` for a median
 /// beyond all numbers.
 pub(crate) fn least(group: &Group, beyond: &str) -> String {
-    let order = by_cost(group);
-    let Some(first) = order.first() else { return String::new() };
+    let order = group.by_cost();
+    if order.is_empty() {
+        return String::new();
+    }
     let names: Vec<_> = order
         .iter()
         .take(3)
         .map(|one| format!("{} {}", one.scheme, quantile(one.cost.at[0], 1.0, beyond)))
         .collect();
-    let same = if has_interval(first) {
-        let same = order.iter().take_while(|one| overlaps(first, one)).count();
+    let same = if group.is_independent() {
+        let same = order.iter().filter(|one| !group.tells_from_first(one)).count();
         format!("{same} not told apart")
     } else {
-        "no interval".to_owned()
+        "several runs a path: no test".to_owned()
     };
     format!("{} ({same})", names.join(", "))
 }
@@ -246,30 +270,12 @@ pub(crate) fn least(group: &Group, beyond: &str) -> String {
 /// The three schemes, if there are as many, that are most often within a hundredth of the best, of the races that somebody
 /// finished.
 pub(crate) fn nearest(group: &Group, decided: usize) -> String {
-    let mut near = by_cost(group);
+    let mut near = group.by_cost();
     near.retain(|one| one.near_best > 0);
     near.sort_by_key(|one| std::cmp::Reverse(one.near_best));
     let names: Vec<_> =
         near.iter().take(3).map(|one| format!("{} {}", one.scheme, share(one.near_best, decided))).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
-}
-
-/// Whether there were rows enough for both ends of the interval of the median cost.
-pub(crate) fn has_interval(one: &Standing) -> bool {
-    matches!(one.cost.at[0], Quantile::Value { low: Some(_), high: Some(_), .. })
-}
-
-/// Whether the intervals of two medians of cost overlap, so that the figures alone do not tell the two apart.
-pub(crate) fn overlaps(a: &Standing, b: &Standing) -> bool {
-    let ends = |one: &Standing| match one.cost.at[0] {
-        Quantile::Value { low, high, .. } => {
-            (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))
-        }
-        Quantile::Beyond => (f64::INFINITY, f64::INFINITY),
-        Quantile::Undefined => (f64::NEG_INFINITY, f64::INFINITY),
-    };
-    let ((low, high), (other_low, other_high)) = (ends(a), ends(b));
-    low <= other_high && other_low <= high
 }
 
 fn by_class(groups: &[&Group], beyond: &str) -> String {
@@ -283,21 +289,6 @@ fn by_class(groups: &[&Group], beyond: &str) -> String {
         rows.push(std::iter::once(one.scheme.clone()).chain(cells).collect());
     }
     aligned(&rows)
-}
-
-/// Those with rows, the least median cost first, ties by the 90th percentile.
-pub(crate) fn by_cost(group: &Group) -> Vec<&Standing> {
-    let key = |one: &Standing| {
-        one.cost
-            .at
-            .map(|quantile| if let Quantile::Value { value, .. } = quantile { value } else { f64::INFINITY })
-    };
-    let mut order: Vec<&Standing> = group.standings.iter().filter(|one| one.rows > 0).collect();
-    order.sort_by(|a, b| {
-        let pairs = key(a).into_iter().zip(key(b));
-        pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    order
 }
 
 fn three(spread: &Spread, factor: f64, beyond: &str) -> String {

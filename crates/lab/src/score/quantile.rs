@@ -67,7 +67,7 @@ pub fn interval(n: usize, q: f64) -> (Option<usize>, Option<usize>) {
 
 /// The probability of `k` among `n`, each with probability `p`.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn binomial(n: usize, k: usize, p: f64) -> f64 {
+pub(super) fn binomial(n: usize, k: usize, p: f64) -> f64 {
     let (n, k) = (n as f64, k as f64);
     let ways = libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0);
     libm::exp(ways + k * libm::log(p) + (n - k) * libm::log1p(-p))

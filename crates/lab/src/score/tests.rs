@@ -136,3 +136,59 @@ fn a_distribution_has_every_cost_in_order_and_counts_what_was_given_up() {
     let shares = score(&rows)[0].standings.iter().map(|one| (one.cost.of, one.regret.of)).collect::<Vec<_>>();
     assert_eq!(shares, [(a.rows, a.races), (b.rows, b.races)], "as the quantiles have it");
 }
+
+#[test]
+fn two_schemes_are_told_apart_by_the_sign_test_of_the_races_in_which_they_differ() {
+    let tells = |faster, slower, comparisons| Pairing { faster, slower, alike: 1_000 }.tells(comparisons);
+    // Conover's table A3 of the binomial distribution: of 20 with p = 0.5 at most 5 have 0.0207, at most 6 have 0.0577.
+    assert_eq!([tells(5, 15, 1), tells(15, 5, 1), tells(6, 14, 1)], [true, true, false]);
+    // At most 3 have 0.0013, at most 4 have 0.0059: of 14 comparisons the first is still seldom, the second is not.
+    assert_eq!([tells(3, 17, 14), tells(4, 16, 14)], [true, false]);
+    assert_eq!(
+        [tells(0, 0, 1), tells(0, 5, 1), tells(0, 6, 1), tells(5_000, 5_000, 1)],
+        [false, false, true, false]
+    );
+}
+
+#[test]
+fn schemes_are_compared_with_the_first_race_by_race_and_what_was_given_up_is_slower() {
+    let rows: Vec<_> = (0..20)
+        .flat_map(|path| {
+            let cost = 1.0 + f64::from(u32::try_from(path).unwrap());
+            // Always a hundredth slower; half the races given up; a tie but for one race.
+            let c = if path < 10 { Some(cost + 1.0) } else { None };
+            let d = if path == 0 { cost + 1.0 } else { cost };
+            [
+                row(path, "a", Some(cost)),
+                row(path, "b", Some(cost * 1.01)),
+                row(path, "c", c),
+                row(path, "d", Some(d)),
+            ]
+        })
+        .collect();
+    let all = &score(&rows)[0];
+    let against = |at: usize| {
+        let Pairing { faster, slower, alike } = all.standings[at].against_first;
+        (faster, slower, alike, all.tells_from_first(&all.standings[at]))
+    };
+    assert_eq!(all.by_cost()[0].scheme, "a");
+    assert_eq!([against(0), against(1)], [(0, 0, 20, false), (0, 20, 0, true)]);
+    assert_eq!([against(2), against(3)], [(0, 20, 0, true), (0, 1, 19, false)]);
+    // The intervals of the medians of a and b overlap all the same.
+    let ends = |at: usize| match all.standings[at].cost.at[0] {
+        Quantile::Value { low: Some(low), high: Some(high), .. } => (low, high),
+        _ => unreachable!("twenty rows have both"),
+    };
+    assert!(ends(1).0 < ends(0).1);
+}
+
+#[test]
+fn races_that_share_a_path_test_nothing() {
+    let again = |row: Judged| Judged { seed: 2, ..row };
+    let rows: Vec<_> = (0..20)
+        .flat_map(|path| [row(path, "a", Some(1.0)), row(path, "b", Some(2.0))])
+        .flat_map(|row| [row.clone(), again(row)])
+        .collect();
+    let all = &score(&rows)[0];
+    assert_eq!((all.standings[1].against_first.slower, all.tells_from_first(&all.standings[1])), (40, false));
+}

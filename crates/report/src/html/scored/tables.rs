@@ -1,10 +1,10 @@
 //! The tables of a score's page.
 
-use firstflight_lab::score::{Group, Quantile, Spread};
+use firstflight_lab::score::{Group, Pairing, Quantile, Spread};
 use serde::Serialize;
 
 use crate::human::{count, significant};
-use crate::score::{by_cost, has_interval, least, nearest, overlaps, share};
+use crate::score::{least, nearest, share};
 
 /// A table: columns under heads that span some of them.
 #[derive(Serialize)]
@@ -52,20 +52,23 @@ pub(super) fn verdict(all: &Group, beyond: &str) -> String {
 /// What transfers cost.
 pub(super) fn cost(all: &Group, beyond: &str) -> Table {
     let decided = all.races - all.nobody;
-    let order = by_cost(all);
-    let rows = order.iter().map(|one| {
-        let first = order[0];
+    let rows = all.by_cost().into_iter().enumerate().map(|(place, one)| {
         let mut row =
             vec![Cell::words(&one.scheme), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
         row.extend(quantiles(&one.cost, 1.0, beyond));
-        row[3].is_best = has_interval(first) && overlaps(first, one);
+        row[3].is_best = all.is_independent() && !all.tells_from_first(one);
         row.extend([one.best_alone, one.best_tied, one.near_best].map(|wins| Cell::share(wins, decided)));
         row.extend(quantiles(&one.regret, 1.0, "never"));
+        let Pairing { faster, slower, alike } = one.against_first;
+        row.extend([faster, slower].map(|races| match place {
+            0 => Cell { text: "–".to_owned(), ..Cell::default() },
+            _ => Cell::share(races, faster + slower + alike),
+        }));
         row
     });
     Table {
         rows: rows.collect(),
-        spans: spans(&[("", 3), ("cost, × ideal", 3), ("races, %", 3), ("over best, ×", 3)]),
+        spans: spans(&[("", 3), ("cost, × ideal", 3), ("races, %", 3), ("over best, ×", 3), ("races, %", 2)]),
         heads: [
             ("scheme", ""),
             ("rows", ""),
@@ -79,6 +82,8 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
             ("median", ""),
             ("90th", "percentile"),
             ("99th", "percentile"),
+            ("faster", "than the first"),
+            ("slower", "than the first"),
         ]
         .map(Head::new)
         .into(),
@@ -87,7 +92,7 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
 
 /// What the transfers cost the network and others on it.
 pub(super) fn price(all: &Group) -> Table {
-    let rows = by_cost(all).into_iter().map(|one| {
+    let rows = all.by_cost().into_iter().map(|one| {
         let mut row = vec![Cell::words(&one.scheme)];
         row.extend(quantiles(&one.loss, 100.0, "–"));
         row.extend(quantiles(&one.timeouts, 1.0, "–"));
@@ -147,14 +152,12 @@ pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
         unit: format!("{} {}", count(group.paths as u64), if group.paths == 1 { "path" } else { "paths" }),
         is_words: false,
     }));
-    let firsts: Vec<_> = groups.iter().map(|group| by_cost(group).first().copied()).collect();
     let rows = (0..groups[0].standings.len()).map(|at| {
-        let cells = groups.iter().zip(&firsts).map(|(group, first)| {
+        let cells = groups.iter().map(|group| {
             let one = &group.standings[at];
             let [median, ninetieth, _] = quantiles(&one.cost, 1.0, beyond);
             Cell {
-                is_best: one.rows > 0
-                    && first.is_some_and(|first| has_interval(first) && overlaps(first, one)),
+                is_best: one.rows > 0 && group.is_independent() && !group.tells_from_first(one),
                 text: format!("{} / {}", median.text, ninetieth.text),
                 key: median.key,
                 ..Cell::default()
