@@ -298,6 +298,11 @@ fn check_endpoints(client: &Config, server: &Config) -> Result<(), FlowFault> {
     if !server.reads_at_once {
         return Err(FlowFault::NeverReads);
     }
+    // Headers of 40 bytes, to which endpoints cut the MSS, and the timestamps of RFC 7323, to which they need not.
+    let stamps = if client.timestamps && server.timestamps { 12 } else { 0 };
+    if stamps > 0 && u32::from(client.mss.min(server.mss)) > PACKET_LIMIT - 40 - stamps {
+        return Err(FlowFault::HugePacket);
+    }
     Ok(())
 }
 

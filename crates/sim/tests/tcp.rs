@@ -228,6 +228,9 @@ fn flows_that_can_never_work_are_refused() {
     let fault = |fault| NetworkError::Flow { flow: 0, fault };
     let with = |config| over(&path(), Application::Bulk, config);
     assert_eq!(refused(&with(Config { mss: 0, ..every() })), fault(FlowFault::ZeroPacket));
+    let stamped = Config { timestamps: true, ..every() };
+    assert_eq!(refused(&with(Config { mss: 65_484, ..stamped })), fault(FlowFault::HugePacket));
+    assert!(Sim::new(&with(Config { mss: 65_483, ..stamped }), 1, ()).is_ok());
     assert_eq!(refused(&with(Config { reads_at_once: false, ..every() })), fault(FlowFault::NeverReads));
     assert_eq!(refused(&over(&path(), Application::Sized(0), every())), fault(FlowFault::ZeroSize));
     let mut network = with(every());

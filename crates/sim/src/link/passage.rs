@@ -36,12 +36,14 @@ impl Parcel {
     /// A segment of `wire` IP bytes, at most 65,535; `asks` says whether routers have to look into it.
     #[inline]
     pub(crate) fn segment(packet: PacketId, step: Step, wire: u32, asks: bool) -> Self {
+        debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
         Self { packet, step, rest: u64::from(wire) << FLAGS | if asks { ASKS } else { 0 } }
     }
 
     /// A datagram of `wire` IP bytes, at most 65,535.
     #[inline]
     pub(crate) fn datagram(packet: PacketId, step: Step, wire: u32) -> Self {
+        debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
         Self { packet, step, rest: u64::from(wire) << FLAGS | DATAGRAM }
     }
 
