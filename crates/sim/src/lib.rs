@@ -18,6 +18,9 @@ mod link;
 mod network;
 mod on_off;
 mod packet;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod parts;
 mod policer;
 mod pool;
 mod quick_start;

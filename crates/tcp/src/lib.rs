@@ -14,6 +14,9 @@
 mod clock;
 mod config;
 mod endpoint;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod parts;
 pub mod quick_start;
 mod receiver;
 mod segment;

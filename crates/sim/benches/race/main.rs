@@ -1,5 +1,6 @@
 //! How fast a race runs: packet-hops per CPU second over the built-in path of `firstflight race`.
 
+#[path = "../common/cpu.rs"]
 mod cpu;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

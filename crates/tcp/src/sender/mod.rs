@@ -19,7 +19,7 @@ mod rate;
 mod recovery;
 mod rtt;
 mod rtt_linux;
-mod scoreboard;
+pub(crate) mod scoreboard;
 mod spurious;
 mod timers;
 mod usage;

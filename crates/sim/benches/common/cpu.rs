@@ -40,14 +40,18 @@ impl Measurement for CpuTime {
     }
 
     fn formatter(&self) -> &dyn ValueFormatter {
-        &Milliseconds
+        &Scaled
     }
 }
 
-struct Milliseconds;
+/// Nanoseconds, or milliseconds where there are many.
+struct Scaled;
 
-impl ValueFormatter for Milliseconds {
-    fn scale_values(&self, _typical: f64, values: &mut [f64]) -> &'static str {
+impl ValueFormatter for Scaled {
+    fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str {
+        if typical < 1e5 {
+            return "ns CPU";
+        }
         for value in values {
             *value /= 1e6;
         }

@@ -1,0 +1,87 @@
+//! Parts of the network each by itself, for benchmarks: what nobody else is to build upon. The feature `bench` has them.
+
+use firstflight::Time;
+
+use crate::agenda;
+use crate::fabric::{Device, Fabric, Label};
+use crate::network::{LinkSpec, Network};
+use crate::packet::{FlowId, LinkId, Side};
+use crate::topology::Route;
+
+/// The queue of events: at most one for each device.
+#[derive(Clone, Debug)]
+pub struct Agenda(agenda::Agenda);
+
+impl Agenda {
+    /// An empty one for this many devices.
+    pub fn new(devices: usize) -> Self {
+        Self(agenda::Agenda::new(devices))
+    }
+
+    /// Sets the event of a device, in place of the one it had. Of two at one instant that of the lower sequence comes first.
+    #[inline]
+    pub fn set(&mut self, device: usize, at: Time, sequence: u64) {
+        self.0.set(device, at, sequence);
+    }
+
+    /// The next event: when, its sequence, and whose.
+    #[inline]
+    pub fn next(&self) -> Option<(Time, u64, usize)> {
+        self.0.next()
+    }
+}
+
+/// Links one behind the other, without hosts: what is sent over all of them arrives, and nobody answers.
+#[derive(Clone, Debug)]
+pub struct Links {
+    fabric: Fabric,
+    flow: FlowId,
+    count: u32,
+}
+
+impl Links {
+    /// These links at rest.
+    pub fn new(links: &[LinkSpec]) -> Self {
+        let mut fabric = Fabric::new(&Network::<(), (), ()>::new(links.to_vec()), 1);
+        let count = u32::try_from(links.len()).unwrap_or(u32::MAX);
+        let flow = fabric.add_flow(&Route { forward: (0..count).map(LinkId).collect(), reverse: Vec::new() });
+        Self { fabric, flow, count }
+    }
+
+    /// A segment of this much payload enters the first link at `now`, to which [`Links::run`] has come.
+    #[inline]
+    pub fn send(&mut self, now: Time, payload: u16) {
+        self.fabric.next_segment().len = payload;
+        let label = Label { flow: self.flow, from: Side::Client, retransmission: false, number: 0 };
+        self.fabric.send_segment(now, label, &mut ());
+    }
+
+    /// All that happens before `until`; how many segments arrived at the end.
+    #[inline]
+    pub fn run(&mut self, until: Time) -> u64 {
+        let mut arrived = 0;
+        while let Some((at, sequence, device)) = self.fabric.next()
+            && at < until
+            && let Device::Link(link) = device
+        {
+            self.fabric.happens(sequence);
+            if let Some(packet) = self.fabric.event(at, link, &mut ()) {
+                self.fabric.forget(packet);
+                arrived += 1;
+            }
+        }
+        arrived
+    }
+
+    /// Segments that were let in, each once for every link.
+    pub fn hops(&self) -> u64 {
+        self.fabric.packet_hops()
+    }
+
+    /// Segments that found a queue full, up to `now`.
+    pub fn dropped(&mut self, now: Time) -> u64 {
+        self.fabric.settle(now, &mut ());
+        let links = (0..self.count).filter_map(|link| self.fabric.link(now, LinkId(link)));
+        links.map(|stats| stats.dropped_by_queue).sum()
+    }
+}
