@@ -44,6 +44,8 @@ pub(crate) struct Fabric {
     present: u64,
     /// How many processes bring flows up.
     processes: usize,
+    /// A link that is to look at what came to it as soon as it may.
+    crowded: Option<LinkId>,
 }
 
 /// What a host says of a packet.
@@ -78,6 +80,7 @@ impl Fabric {
             sequence: 0,
             present: 0,
             processes: network.arrivals.len(),
+            crowded: None,
         };
         for flow in &network.flows {
             let reverse = match flow.traffic {

@@ -79,6 +79,17 @@ impl Fabric {
         {
             self.refresh(id);
         }
+        if let Some(crowded) = self.crowded {
+            self.thin_out(now, crowded, recorder);
+        }
+    }
+
+    /// A crowded link looks at what came to it.
+    #[inline(never)]
+    fn thin_out<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
+        self.crowded = None;
+        self.take_in(now, id, self.present, recorder);
+        self.refresh(id);
     }
 
     /// The same, at a link whose events say it all.
@@ -223,10 +234,21 @@ impl Fabric {
             Expectation::Refused => false,
             Expectation::Taken => true,
             Expectation::EventMoved => {
-                self.refresh(id);
+                self.bring_forward(id);
                 true
             }
         }
+    }
+
+    /// The next event of a link that expects something may come sooner than the agenda has it.
+    #[inline(never)]
+    fn bring_forward(&mut self, id: LinkId) {
+        if let Link::DropTail(link) = &self.links[id.index()].link
+            && link.is_crowded()
+        {
+            self.crowded = Some(id);
+        }
+        self.refresh(id);
     }
 
     /// Puts the next event of a link on the agenda.

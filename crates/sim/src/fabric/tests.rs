@@ -43,25 +43,33 @@ struct Log {
     queues: Vec<Vec<(Time, Bytes, u32)>>,
 }
 
+impl Log {
+    /// Nothing but queues is told of late.
+    fn say(&mut self, at: Time, what: String) {
+        assert!(self.said.last().is_none_or(|(last, _)| *last <= at), "{what} at {at:?} comes late");
+        self.said.push((at, what));
+    }
+}
+
 impl Recorder for Log {
     fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, _: &Segment, sent: Option<&Sent>) {
-        self.said.push((at, format!("{flow:?} {side:?} sent {number} {sent:?}")));
+        self.say(at, format!("{flow:?} {side:?} sent {number} {sent:?}"));
     }
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        self.said.push((at, format!("{flow:?} {side:?} arrived {} {}", segment.seq, segment.ack)));
+        self.say(at, format!("{flow:?} {side:?} arrived {} {}", segment.seq, segment.ack));
     }
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
-        self.said.push((at, format!("{link:?} dropped {:?} {} {cause:?}", packet.flow, packet.number)));
+        self.say(at, format!("{link:?} dropped {:?} {} {cause:?}", packet.flow, packet.number));
     }
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
         self.queues.resize_with(self.queues.len().max(link.index() + 1), Vec::new);
         self.queues[link.index()].push((at, bytes, packets));
     }
     fn happening(&mut self, at: Time, flow: FlowId, _: Side, what: &Happening, _: impl Fn() -> Snapshot) {
-        self.said.push((at, format!("{flow:?} {what:?}")));
+        self.say(at, format!("{flow:?} {what:?}"));
     }
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
-        self.said.push((at, format!("{flow:?} delivered {bytes}")));
+        self.say(at, format!("{flow:?} delivered {bytes}"));
     }
 }
 

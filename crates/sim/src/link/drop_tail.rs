@@ -53,8 +53,8 @@ pub(crate) struct DropTail {
     freed: Option<(Time, u64)>,
     /// The integrals in it count each packet's whole wait as soon as it is known.
     meter: Meter,
-    /// When the event comes that the agenda has.
-    event: Option<Time>,
+    /// When the event comes that the agenda has, and its place in the order.
+    event: Option<(Time, u64)>,
     /// When a packet last came, and whether a datagram of a source ever came at the same instant as another packet.
     #[cfg(test)]
     last_entry: Option<Time>,

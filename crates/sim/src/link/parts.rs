@@ -1,6 +1,6 @@
 //! What every kind of link is made of: a transmitter, what may befall a packet on the wire, counters.
 
-use firstflight::{Rate, Span, Time};
+use firstflight::{Bytes, Rate, Span, Time};
 
 use crate::network::{LinkSpec, Probability};
 use crate::packet::LinkId;
@@ -137,6 +137,26 @@ impl Transmitter {
             }
             Pace::Free | Pace::Along(..) => starts,
         }
+    }
+
+    /// Whether `wire` bytes and all that is to be transmitted from `at` until it is free at `free` are surely no more than
+    /// `limit`.
+    pub(super) fn leaves_room(&self, at: Time, free: Time, wire: u32, limit: Bytes) -> bool {
+        let Pace::At(rate) = self.pace else { return false };
+        // The remainder of a nanosecond counts as a whole one.
+        let ahead = u128::from(free.since(at).nanos() + 1) * u128::from(rate.bps());
+        let bits = |bytes: u64| u128::from(bytes) * u128::from(BIT_NANOS);
+        free < at || ahead + bits(wire.into()) <= bits(limit.get())
+    }
+
+    /// When a packet that comes at `at` has surely been transmitted by, if the transmitter is free at `free`.
+    pub(super) fn ends_by(&self, at: Time, free: Time, wire: u32) -> Time {
+        let nanos = match self.pace {
+            Pace::At(_) if self.newest.0 == wire => self.newest.1 + 1,
+            Pace::At(rate) => transmission(rate, wire, 0).0 + 1,
+            Pace::Free | Pace::Along(..) => 0,
+        };
+        free.max(at) + Span::from_nanos(nanos)
     }
 
     /// Transmits after all that came before, and says when that starts. `free_at` is then its end.

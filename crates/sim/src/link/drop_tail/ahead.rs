@@ -38,6 +38,11 @@ pub(crate) struct Turned {
 /// How many datagrams of a source may come before the link looks at them, however much room it has.
 const FAR: u64 = 2_048;
 
+/// Packets that are expected where one may find no room: from so many on they are let in as soon as they have come.
+const CROWD: u64 = 4;
+/// How many of them are looked at one by one.
+const MOST: u64 = 8;
+
 /// Constant-rate sources whose datagrams come to a link and end at its far end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
@@ -84,8 +89,20 @@ impl DropTail {
             return Expectation::Refused;
         }
         let Some(place) = self.inbox.put(at, parcel) else { return Expectation::Refused };
-        let moved = place == 0 || self.doubts();
+        let moved = place == 0 && self.is_sooner(at) || self.doubts();
         if moved { Expectation::EventMoved } else { Expectation::Taken }
+    }
+
+    /// Whether what comes first of all at `at` may arrive at the far end before the event that the agenda has.
+    #[inline]
+    fn is_sooner(&self, at: Time) -> bool {
+        self.event.is_none_or(|(event, _)| event > self.wire.soonest(at))
+    }
+
+    /// Whether so many packets are expected that it is cheaper to let those in that have come than to ask of each again
+    /// whether it will find room.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.inbox.len() >= CROWD && !self.is_roomy()
     }
 
     /// Whether something that was expected may have come by `now`.
@@ -170,7 +187,38 @@ impl DropTail {
                 if self.inbox.bytes() <= room { u64::MAX } else { 0 }
             }
         };
-        if self.inbox.len() <= sure { None } else { self.inbox.get(sure).map(Expected::place) }
+        if self.inbox.len() <= sure { None } else { self.first_not_sure(sure) }
+    }
+
+    /// The same of those behind the first `sure`, each of which is looked at with what will have left the queue when it
+    /// comes. One too far behind is taken to be in doubt.
+    #[inline(never)]
+    fn first_not_sure(&self, sure: u64) -> Option<(Time, u64)> {
+        let mut free = self.transmitter.free_at();
+        for place in sure..self.inbox.len().min(sure + MOST) {
+            let expected = self.inbox.get(place)?;
+            let (at, wire) = (expected.at, expected.parcel.wire());
+            let finds_room = match self.queue {
+                QueueLimit::Unlimited => true,
+                QueueLimit::Packets(limit) => self.fewer_wait(at, u64::from(limit).saturating_sub(1 + place)),
+                QueueLimit::Bytes(limit) => self.transmitter.leaves_room(at, free, wire, limit),
+            };
+            if !finds_room {
+                return Some(expected.place());
+            }
+            free = self.transmitter.ends_by(at, free, wire);
+        }
+        self.inbox.get(sure + MOST).map(Expected::place)
+    }
+
+    /// Whether of those that were let in fewer than `count` will not have left the queue before `at`.
+    fn fewer_wait(&self, at: Time, count: u64) -> bool {
+        match self.ring.end().checked_sub(count) {
+            _ if count == 0 => false,
+            None => true,
+            Some(name) if name < self.unstarted => self.freed.is_none_or(|(freed, _)| freed < at),
+            Some(name) => self.ring.get(name).is_none_or(|passage| passage.starts < at),
+        }
     }
 
     /// How many packets are sure to find room, whatever their sizes are.
@@ -212,15 +260,14 @@ impl DropTail {
 
     #[inline(never)]
     fn has_sooner_doubt(&mut self) -> bool {
-        self.first_in_doubt().is_some_and(|(doubt, _)| self.event.is_none_or(|event| doubt <= event))
+        self.first_in_doubt().is_some_and(|doubt| self.event.is_none_or(|event| doubt < event))
     }
 
     /// The same as [`DropTail::next_event`], which is then what the agenda has.
     #[inline]
     pub(crate) fn set_event(&mut self) -> Option<(Time, u64)> {
-        let next = self.next_event();
-        self.event = next.map(|(at, _)| at);
-        next
+        self.event = self.next_event();
+        self.event
     }
 
     /// Takes on a source whose datagrams come here and end at the far end, if nothing else is to happen when they come
