@@ -23,6 +23,8 @@ pub(crate) struct Expected {
     pub(crate) parcel: Parcel,
 }
 
+const _: () = assert!(size_of::<Expected>() == 24);
+
 impl Expected {
     #[inline]
     pub(crate) fn place(&self) -> (Time, u64) {

@@ -53,6 +53,8 @@ struct Record {
     fin: bool,
 }
 
+const _: () = assert!(size_of::<Record>() == 48);
+
 impl Record {
     fn end(&self) -> u64 {
         self.start + u64::from(self.len)

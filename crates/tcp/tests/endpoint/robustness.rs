@@ -33,6 +33,31 @@ fn a_window_closed_for_an_hour_is_probed_and_the_connection_stays() {
 }
 
 #[test]
+fn a_sender_keeps_at_most_64_bytes_for_each_packet_that_was_in_flight() {
+    // Of every so many data segments one is dropped when it leaves for the first time.
+    for lossy in [None, Some(4), Some(1_000)] {
+        let mut line = line(&Config { receive_buffer: 1 << 24, ..config() });
+        line.client.open(line.now);
+        line.client.write(u64::MAX / 2);
+        let (mut most, mut highest) = (0, 0);
+        for ms in 1..1_200 {
+            line.run(millis(ms), |_, client, segment| {
+                let fresh = client && segment.len > 0 && segment.seq > highest;
+                highest = if fresh { segment.seq } else { highest };
+                let index = segment.seq / 1_000;
+                // The window has to be large when it begins.
+                let falls = lossy.is_some_and(|every| fresh && index > 4_000 && index.is_multiple_of(every));
+                if falls { Verdict::Drop } else { Verdict::Pass }
+            });
+            most = most.max(line.client.info().outstanding);
+            let memory = line.client.memory() as u64;
+            assert!(memory <= 64 * most + 4_096, "{lossy:?}: {memory} bytes for {most} packets, {ms} ms");
+        }
+        assert!(most > 4_000, "{lossy:?}: {most}");
+    }
+}
+
+#[test]
 fn the_initial_window_counts_segments_of_the_size_agreed_on() {
     let mut line = Line::new(&Config { mss: 1_460, ..config() }, &Config { mss: 536, ..config() }, DELAY);
     line.client.open(line.now);

@@ -72,6 +72,22 @@ fn repairing_half_of_a_window_takes_no_more_than_64_bytes_a_segment() {
 }
 
 #[test]
+fn a_window_lost_twice_takes_no_more_than_72_bytes_a_segment() {
+    let segments = (1 << 20) + 1;
+    let mut board = board(segments);
+    board.mark_all_lost(false);
+    let mut lost = Vec::new();
+    for packet in segments..2 * segments {
+        let range = board.next_lost().expect("all are lost");
+        board.resent(&range, &how(packet, packet));
+    }
+    assert!(bytes_per(segments, &board) <= 64, "sent again: {}", bytes_per(segments, &board));
+    board.mark_overdue(2 * segments, Time::from_nanos(2 * segments), &mut lost);
+    assert_eq!(lost.len() as u64, segments, "all are lost again");
+    assert!(bytes_per(segments, &board) <= 72, "lost again: {}", bytes_per(segments, &board));
+}
+
+#[test]
 fn packet_numbers_beyond_32_bits_come_back_whole() {
     let first = u64::from(u32::MAX) - 1;
     let mut board = Scoreboard::new(true);
