@@ -48,6 +48,23 @@ pub enum Note {
     },
 }
 
+/// What [`Controller::acked_in_brief`] is told of an ACK.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief {
+    /// [`Ack::advanced`].
+    pub advanced: Bytes,
+    /// [`Path::una`].
+    pub una: u64,
+    /// [`Path::nxt`].
+    pub nxt: u64,
+    /// [`Path::cwnd`].
+    pub cwnd: Bytes,
+    /// [`Path::mss`].
+    pub mss: Bytes,
+    /// [`Path::recovering`].
+    pub recovering: bool,
+}
+
 /// An idle time with a start-up to come back to makes as many: its exit, the restart's begin and exit, and that it
 /// goes on.
 const NOTES: usize = 4;
@@ -89,6 +106,9 @@ pub struct Controller<S, R, A> {
     exited_since: bool,
     /// Whether the host says what of an ACK may widen the window.
     host_judges: bool,
+    /// Whether a part hears what is told to another, and whether the law or the restart policy minds what leaves.
+    overheard: bool,
+    minded: bool,
     /// Notes not yet taken, the oldest first.
     notes: Option<Large<Notes>>,
 }
@@ -99,6 +119,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     /// A controller for a new connection; say [`Event::Begin`] with [`Origin::Fresh`] before the SYN.
     pub fn new(startup: S, restart: R, avoidance: A) -> Self {
+        let overheard = restart.overhears() || avoidance.overhears();
+        let minded = restart.minds_sends() || avoidance.minds_sends();
         let state = State {
             startup,
             restart,
@@ -110,7 +132,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             episode: false,
             interrupted: false,
         };
-        Self { state, undo: None, exited_since: false, host_judges: false, notes: None }
+        Self { state, undo: None, exited_since: false, host_judges: false, overheard, minded, notes: None }
     }
 
     /// The host itself looks at whether the window was the limit, and says by [`Ack::advanced`] what may widen it.
@@ -200,13 +222,37 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     /// [`Controller::sent_unminded`] in its place, and keep its plan.
     #[inline]
     pub fn minds_sends(&self) -> bool {
-        let State { startup, restart, avoidance, phase, .. } = &self.state;
-        let governs = match phase {
-            Phase::Startup => startup.minds_sends(),
+        let governs = match self.state.phase {
+            Phase::Startup => self.state.startup.minds_sends(),
             Phase::Restart => true,
             Phase::Avoidance => false,
         };
-        governs || avoidance.minds_sends() || restart.minds_sends()
+        governs || self.minded
+    }
+
+    /// The same as [`Event::Acked`] for parts that mind nothing of an ACK but what they may grow by: the window of the plan
+    /// then, in which nothing else has changed. `None`, with nothing done, if a part minds more: then the event is to be
+    /// said. `flight` gives [`Path::flight`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
+    pub fn acked_in_brief(&mut self, ack: &Brief, flight: impl FnOnce() -> Bytes) -> Option<Bytes> {
+        if self.overheard {
+            return None;
+        }
+        let grows =
+            !ack.recovering && (self.host_judges || self.state.window_was_the_limit(ack.cwnd, ack.mss));
+        let growth = if grows { ack.advanced } else { Bytes::ZERO };
+        let window = match self.state.phase {
+            Phase::Startup => self.state.startup.widen(growth, ack.mss),
+            Phase::Restart => None,
+            Phase::Avoidance => self.state.avoidance.widen(growth, ack.mss),
+        };
+        let window = window?;
+        self.state.episode &= ack.recovering;
+        if self.state.round_ended(ack.una) {
+            self.state.start_round(ack.nxt, flight());
+        }
+        Some(window.max(ack.mss))
     }
 
     /// A packet left, and `flight` bytes are in flight with it.
@@ -247,7 +293,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             Origin::AfterIdle { .. } => Phase::Restart,
             Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => Phase::Startup,
         };
-        self.state.start_round(path);
+        self.state.start_round(path.nxt, path.flight);
         self.state.peak_before = 0;
         self.note(Note::Began(origin));
         self.forward(&Event::Begin(origin), path);
@@ -280,13 +326,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     /// Says of an ACK what the controller knows.
     fn judge(&mut self, ack: &mut Ack<'_>, path: &Path) {
         self.state.episode &= path.recovering;
-        let limited = self.host_judges || self.state.window_was_the_limit(path);
+        let limited = self.host_judges || self.state.window_was_the_limit(path.cwnd, path.mss);
         ack.growth = if path.recovering || !limited { Bytes::ZERO } else { ack.advanced };
-        ack.round_ended = self.state.round_ended(path);
+        ack.round_ended = self.state.round_ended(path.una);
         ack.round_sent = Bytes::ZERO;
         if ack.round_ended {
             ack.round_sent = self.state.sent_in_round(path);
-            self.state.start_round(path);
+            self.state.start_round(path.nxt, path.flight);
         }
     }
 
@@ -330,7 +376,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn spurious(&mut self, path: &Path) {
         let Some(mut before) = self.undo.take() else { return };
         core::mem::swap(&mut self.state, &mut before);
-        self.state.start_round(path);
+        self.state.start_round(path.nxt, path.flight);
         self.note(Note::Undone { exit: self.exited_since });
         self.forward(&Event::SpuriousLoss, path);
     }
@@ -462,8 +508,8 @@ impl<S, R, A> State<S, R, A> {
     /// A round trip ends with the first ACK for data sent after it began (the HyStart paper and Linux;
     /// RFC 9406 section 4.2 calls the mark windowEnd). Offsets are compared modulo 2^32, as TCP does.
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
-    fn round_ended(&self, path: &Path) -> bool {
-        (path.una as u32).wrapping_sub(self.round_end).wrapping_sub(1) < u32::MAX / 2
+    fn round_ended(&self, una: u64) -> bool {
+        (una as u32).wrapping_sub(self.round_end).wrapping_sub(1) < u32::MAX / 2
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
@@ -472,20 +518,20 @@ impl<S, R, A> State<S, R, A> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
-    fn start_round(&mut self, path: &Path) {
-        self.round_end = path.nxt as u32;
+    fn start_round(&mut self, nxt: u64, flight: Bytes) {
+        self.round_end = nxt as u32;
         self.peak_before = self.peak;
-        self.peak = u32::try_from(path.flight.get()).unwrap_or(u32::MAX);
+        self.peak = u32::try_from(flight.get()).unwrap_or(u32::MAX);
     }
 
     /// Whether the flight of the last two rounds shows that the window was what limited sending: a window may
     /// grow to twice what was in flight in start-up, to a segment more in avoidance
     /// (draft-ietf-ccwg-ratelimited-increase; RFC 7661 section 4.3 states the need).
-    fn window_was_the_limit(&self, path: &Path) -> bool {
+    fn window_was_the_limit(&self, cwnd: Bytes, mss: Bytes) -> bool {
         let peak = Bytes::new(u64::from(self.peak.max(self.peak_before)));
         match self.phase {
-            Phase::Avoidance => path.cwnd < peak + path.mss,
-            Phase::Startup | Phase::Restart => path.cwnd < peak * 2,
+            Phase::Avoidance => cwnd < peak + mss,
+            Phase::Startup | Phase::Restart => cwnd < peak * 2,
         }
     }
 }

@@ -37,7 +37,7 @@ mod told;
 mod units;
 mod vegas;
 
-pub use controller::{Controller, Note, Phase};
+pub use controller::{Brief, Controller, Note, Phase};
 pub use pacer::Pacer;
 pub use rate_code::RateCode;
 pub use seam::{

@@ -19,6 +19,7 @@ use crate::schemes::{
     PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
+use crate::units::Bytes;
 
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
@@ -46,8 +47,17 @@ macro_rules! any_startup {
                 match self { $(Self::$scheme(scheme) => scheme.plan(path)),+ }
             }
 
+            fn overhears(&self) -> bool {
+                match self { $(Self::$scheme(scheme) => scheme.overhears()),+ }
+            }
+
             fn minds_sends(&self) -> bool {
                 match self { $(Self::$scheme(scheme) => scheme.minds_sends()),+ }
+            }
+
+            #[inline]
+            fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+                match self { $(Self::$scheme(scheme) => scheme.widen(growth, mss)),+ }
             }
         }
 
@@ -96,8 +106,17 @@ macro_rules! any_law {
                 match self { $(Self::$law(law) => law.plan(path)),+ }
             }
 
+            fn overhears(&self) -> bool {
+                match self { $(Self::$law(law) => law.overhears()),+ }
+            }
+
             fn minds_sends(&self) -> bool {
                 match self { $(Self::$law(law) => law.minds_sends()),+ }
+            }
+
+            #[inline]
+            fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+                match self { $(Self::$law(law) => law.widen(growth, mss)),+ }
             }
         }
 
@@ -151,6 +170,14 @@ impl Startup for AnyScheme {
         match self {
             Self::Plain(scheme) => scheme.minds_sends(),
             Self::QuickStart(scheme) => scheme.minds_sends(),
+        }
+    }
+
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        match self {
+            Self::Plain(scheme) => scheme.widen(growth, mss),
+            Self::QuickStart(scheme) => scheme.widen(growth, mss),
         }
     }
 }

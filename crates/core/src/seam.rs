@@ -22,6 +22,11 @@ pub trait Startup: Clone {
         None
     }
 
+    /// Whether [`Startup::overhear`] does anything: at all times the same.
+    fn overhears(&self) -> bool {
+        true
+    }
+
     /// What to do now. Asked after every event; must not depend on how often it is asked.
     fn plan(&self, path: &Path) -> Plan;
 
@@ -29,6 +34,12 @@ pub trait Startup: Clone {
     /// nobody minds.
     fn minds_sends(&self) -> bool {
         true
+    }
+
+    /// Hears [`Event::Acked`] if it minds nothing of it but [`Ack::growth`], nothing of the path but the segment size, and
+    /// goes on with a plan that differs in the window only: the window. Else it does nothing, and is told in full.
+    fn widen(&mut self, _growth: Bytes, _mss: Bytes) -> Option<Bytes> {
+        None
     }
 }
 
@@ -49,12 +60,23 @@ pub trait Avoidance: Clone {
     /// path all the time (Westwood's rate, BBR's bandwidth). Nothing that it changes governs yet.
     fn overhear(&mut self, _event: &Event<'_>, _path: &Path) {}
 
+    /// Whether [`Avoidance::overhear`] does anything: at all times the same.
+    fn overhears(&self) -> bool {
+        true
+    }
+
     /// What to do now.
     fn plan(&self, path: &Path) -> Plan;
 
-    /// Whether [`Event::Sent`] may change anything, overheard or not; see [`Startup::minds_sends`].
+    /// Whether [`Event::Sent`] may change anything, overheard or not: at all times the same; see
+    /// [`Startup::minds_sends`].
     fn minds_sends(&self) -> bool {
         true
+    }
+
+    /// As [`Startup::widen`].
+    fn widen(&mut self, _growth: Bytes, _mss: Bytes) -> Option<Bytes> {
+        None
     }
 }
 

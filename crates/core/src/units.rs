@@ -181,6 +181,12 @@ impl Time {
         NonZeroU64::new(least.wrapping_add(1)).map(|inner| Self(NonMax(inner)))
     }
 
+    /// The nanoseconds from `earlier` to here; none if `earlier` is later.
+    #[inline]
+    pub const fn nanos_since(self, earlier: Self) -> u64 {
+        self.0.0.get().saturating_sub(earlier.0.0.get())
+    }
+
     /// The span from `earlier` to here; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.minus(earlier.0))
@@ -392,6 +398,8 @@ mod tests {
         assert_eq!(Rate::ZERO.time_for(Bytes::new(1)), Span::MAX);
         assert_eq!(Bytes::new(1).per(Span::ZERO), None);
         assert_eq!(Time::from_nanos(1).since(Time::from_nanos(9)), Span::ZERO);
+        assert_eq!(Time::from_nanos(1).nanos_since(Time::from_nanos(9)), 0);
+        assert_eq!(Time::MAX.nanos_since(Time::from_nanos(9)), u64::MAX - 10);
         assert_eq!(Span::MAX.scale(u64::MAX, 1), Span::MAX);
     }
 }

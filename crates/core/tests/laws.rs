@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{Flow, micros};
+use common::{Flow, MSS, micros};
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
-use firstflight::schemes::Initial;
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
     Advice, Avoidance, Bytes, Controller, Event, Exit, Note, Origin, Pacing, Path, Phase, Plan, Rate, Span,
     Startup, Step, Tag,
@@ -366,6 +367,44 @@ proptest! {
             prop_assert_eq!(one.plan(), other.plan());
             prop_assert_eq!(&one.notes, &other.notes);
         }
+    }
+
+    #[test]
+    fn an_ack_is_said_in_brief_or_in_full_to_the_same_effect(
+        scheme in 0usize..64,
+        restart in 0usize..24,
+        law in 0usize..24,
+        segments in 1u32..20,
+        ops in proptest::collection::vec(op(), 1..120),
+    ) {
+        // Those that take it are few: every other case is of them.
+        let (scheme, restart, law) = if scheme % 2 == 0 { (1, restart % 2, law % 2) } else { (scheme, restart, law) };
+        let (startup, policy, law) = chosen(scheme, restart, law, segments);
+        let mut one = ready(Controller::new(startup, policy, law));
+        let mut other = one.clone();
+        other.briefly = true;
+        for op in ops {
+            apply(&mut one, op);
+            apply(&mut other, op);
+            prop_assert_eq!(one.plan(), other.plan());
+            prop_assert_eq!(&one.notes, &other.notes);
+        }
+    }
+}
+
+#[test]
+fn slow_start_and_reno_are_content_with_what_an_ack_may_widen_until_the_threshold() {
+    let initial = Initial { segments: 10, ssthresh: Some(MSS * 20) };
+    // 5 ACKs of two packets, then 8, of which the fifth reaches the threshold; cubic hears the last three in full.
+    for (law, brief) in [(0, 12), (1, 12), (2, 9)] {
+        let startup = SlowStart::new(initial);
+        let law = registry::laws()[law].build();
+        let mut flow = ready(Controller::new(startup, Rfc5681::new(initial), law));
+        flow.briefly = true;
+        for _ in 0..2 {
+            flow.round(micros(20_000), 2, Span::ZERO);
+        }
+        assert_eq!((flow.control.phase(), flow.brief), (Phase::Avoidance, brief));
     }
 }
 

@@ -222,6 +222,10 @@ impl Avoidance for Cubic {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
     }
 
+    fn overhears(&self) -> bool {
+        false
+    }
+
     fn minds_sends(&self) -> bool {
         false
     }

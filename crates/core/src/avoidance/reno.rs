@@ -42,12 +42,12 @@ impl Reno {
 
     /// A segment once a window's worth of bytes was acknowledged (RFC 5681 section 3.1).
     #[inline]
-    fn grow(&mut self, by: Bytes, path: &Path) {
+    fn grow(&mut self, by: Bytes, mss: Bytes) {
         let window = self.window.wide();
         // One ACK can cover more than the window just after a reduction; it counts as one window.
         let acked = self.acked.wide() + by.min(window);
         if acked >= window {
-            self.window = (window + path.mss).into();
+            self.window = (window + mss).into();
             self.acked = (acked - window).into();
         } else {
             self.acked = acked.into();
@@ -67,7 +67,7 @@ impl Avoidance for Reno {
     #[inline]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match event {
-            Event::Acked(ack) => self.grow(ack.growth, path),
+            Event::Acked(ack) => self.grow(ack.growth, path.mss),
             Event::Lost(loss) if loss.opens_episode => self.halve(path),
             Event::Marked | Event::TimedOut { .. } => self.halve(path),
             Event::Begin(_)
@@ -88,7 +88,17 @@ impl Avoidance for Reno {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
     }
 
+    fn overhears(&self) -> bool {
+        false
+    }
+
     fn minds_sends(&self) -> bool {
         false
+    }
+
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        self.grow(growth, mss);
+        Some(self.window.wide())
     }
 }

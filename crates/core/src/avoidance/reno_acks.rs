@@ -5,6 +5,7 @@
 use crate::avoidance::Reno;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Event, Exit, Path, Plan};
+use crate::units::Bytes;
 
 /// Reno, a segment a window of ACKs.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +45,16 @@ impl Avoidance for RenoAcks {
         self.0.plan(path)
     }
 
+    fn overhears(&self) -> bool {
+        false
+    }
+
     fn minds_sends(&self) -> bool {
         false
+    }
+
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        self.0.widen(growth.min(mss), mss)
     }
 }

@@ -31,6 +31,10 @@ impl Startup for Nssr {
         }
     }
 
+    fn overhears(&self) -> bool {
+        false
+    }
+
     fn plan(&self, path: &Path) -> Plan {
         Plan::ack_clocked(path.cwnd, None)
     }

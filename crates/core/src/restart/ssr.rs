@@ -71,6 +71,10 @@ impl Startup for Ssr {
         self.slow.on(&Event::Begin(Origin::AfterIdle { idle, was: Learned { window, ..was } }), path)
     }
 
+    fn overhears(&self) -> bool {
+        false
+    }
+
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
     }

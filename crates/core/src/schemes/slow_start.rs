@@ -181,6 +181,10 @@ impl Startup for SlowStart {
         }
     }
 
+    fn overhears(&self) -> bool {
+        false
+    }
+
     fn plan(&self, path: &Path) -> Plan {
         let plan = Plan::ack_clocked(self.window(), self.ssthresh.map(Bytes32::wide));
         if !self.open {
@@ -196,6 +200,17 @@ impl Startup for SlowStart {
 
     fn minds_sends(&self) -> bool {
         false
+    }
+
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        let window = Bytes32::from(self.window() + growth.min(mss));
+        let goes_on = self.ssthresh.is_none_or(|ssthresh| window.wide() < ssthresh.wide());
+        if !goes_on || self.paced || !self.open {
+            return None;
+        }
+        self.window = window;
+        Some(window.wide())
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use firstflight::{
-    Ack, Avoidance, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Plan,
-    Rate, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
+    Ack, Avoidance, Brief, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path,
+    Plan, Rate, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };
 
 pub(crate) const MSS: Bytes = Bytes::new(1_000);
@@ -35,6 +35,9 @@ pub(crate) struct Flow<S, R, A> {
     recovery_end: u64,
     /// Bytes acknowledged selectively beyond what is acknowledged cumulatively.
     sacked: Bytes,
+    /// Whether an ACK is said by [`Controller::acked_in_brief`] where that will do, and how often it did.
+    pub(crate) briefly: bool,
+    pub(crate) brief: u64,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
@@ -70,6 +73,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             next_packet: 0,
             recovery_end: 0,
             sacked: Bytes::ZERO,
+            briefly: false,
+            brief: 0,
         };
         flow.say(&Event::Begin(Origin::Fresh));
         flow
@@ -170,6 +175,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
         if let Some(rtt) = rtt {
             self.sample(rtt);
         }
+        if self.briefly && self.say_briefly(bytes) {
+            return;
+        }
         self.say(&Event::Acked(Ack {
             packets: &acked,
             bytes,
@@ -183,6 +191,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         }));
+    }
+
+    /// Tells of an ACK of `advanced` bytes by what it may widen alone, if all concerned are content with that.
+    fn say_briefly(&mut self, advanced: Bytes) -> bool {
+        let Path { una, nxt, cwnd, mss, flight, recovering, .. } = self.path;
+        let before = self.plan();
+        let brief = Brief { advanced, una, nxt, cwnd, mss, recovering };
+        let Some(window) = self.control.acked_in_brief(&brief, || flight) else { return false };
+        assert_eq!(Plan { window, ..before }, self.plan(), "nothing but the window changes");
+        assert_eq!(self.control.take_note(), None);
+        self.path.cwnd = window;
+        self.brief += 1;
+        true
     }
 
     /// The oldest packet in flight is acknowledged, and the newest one selectively by the same ACK.
