@@ -228,7 +228,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             let segment = fabric.next_segment();
             // Looked at where it was written: a processor waits to copy what was just written piece by piece.
             let departure = host.endpoint.transmit_into(now, segment);
-            let Some(Departure { sent }) = &departure else { break };
+            let Some(Departure { sent, last }) = &departure else { break };
             recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
             let label = Label {
                 flow: id,
@@ -238,6 +238,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             };
             host.packets += 1;
             fabric.send_segment(now, label, recorder);
+            if *last {
+                break;
+            }
         }
         if host.packets > before {
             host.tell(now, id, side, recorder);

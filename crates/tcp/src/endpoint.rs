@@ -7,9 +7,10 @@ use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, S
 use crate::config::Config;
 use crate::quick_start::Negotiation;
 use crate::receiver::Receiver;
-use crate::segment::Segment;
+use crate::segment::{MAX_SACK_BLOCKS, Segment};
 use crate::sender::{Sender, Turn};
 
+use self::exchange::NO_BLOCK;
 use self::handshake::{Handshake, Offer};
 
 mod exchange;
@@ -43,6 +44,8 @@ pub struct Transmit {
 pub struct Departure {
     /// For data packets: the packet's number, its tag, and whether its data was sent before.
     pub sent: Option<Sent>,
+    /// Whether nothing else may leave now, so that the endpoint need not be asked. May be unset though it is so.
+    pub last: bool,
 }
 
 /// What happened inside an endpoint, for whoever keeps the record.
@@ -176,6 +179,8 @@ pub struct Endpoint<S, R, A> {
     largest_window: u64,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
+    /// The SACK blocks of the last ACK that had any, in its order: the sender has marked what lies in them.
+    told_blocks: [(u64, u64); MAX_SACK_BLOCKS],
     quick_start: Negotiation,
     /// Whether nothing but data and its acknowledgement is under way; see [`Endpoint::is_smooth`]. May be unset though it
     /// is so.
@@ -219,6 +224,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             last_ack_sent: 0,
             largest_window: 0,
             challenged_at: None,
+            told_blocks: [NO_BLOCK; MAX_SACK_BLOCKS],
             quick_start: Negotiation::new(config.secret),
             smooth: false,
             acks_sent: 0,
@@ -361,6 +367,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The instant of [`Endpoint::next_timer`] has come. Early calls do nothing.
     pub fn on_timer(&mut self, now: Time) {
         self.smooth = false;
+        // A timeout may forget what was SACKed.
+        self.told_blocks = [NO_BLOCK; MAX_SACK_BLOCKS];
         match self.state {
             State::Closed | State::Listening | State::Aborted => {}
             State::SynSent | State::SynReceived => {
@@ -395,7 +403,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 Turn::Nothing if !self.receiver.ack_due() => return None,
                 Turn::Nothing => {
                     self.pure_ack(now, place);
-                    return Some(Departure { sent: None });
+                    return Some(Departure { sent: None, last: true });
                 }
                 Turn::Unclear => self.smooth = false,
             }
@@ -411,7 +419,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
             self.data_segment(now, &outgoing, place);
-            return Some(Departure { sent: Some(outgoing.sent) });
+            return Some(Departure { sent: Some(outgoing.sent), last: false });
         } else if core::mem::take(&mut self.probe_window) {
             // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
             // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).
@@ -422,7 +430,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         } else {
             return None;
         }
-        Some(Departure { sent: None })
+        Some(Departure { sent: None, last: false })
     }
 
     /// What leaves before the connection is open, or as it opens, or after it was reset.

@@ -14,6 +14,9 @@ use super::{Endpoint, State};
 /// This is Linux's spacing (`tcp_invalid_ratelimit`), which comes to that, a connection at a time.
 const CHALLENGES_APART: Span = Span::from_millis(500);
 
+/// In the place of a SACK block that is not there.
+pub(super) const NO_BLOCK: (u64, u64) = (0, 0);
+
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn on_established_segment(&mut self, now: Time, segment: &Segment) {
         let flags = segment.flags;
@@ -171,30 +174,44 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !self.options.sack || segment.sack_count == 0 {
             return self.sender.on_ack(now, &input);
         }
-        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let mut all = [NO_BLOCK; MAX_SACK_BLOCKS];
+        let mut fresh = [NO_BLOCK; MAX_SACK_BLOCKS];
         let mut count = 0;
-        for (i, block) in segment.sack_blocks().iter().enumerate() {
-            let start = seq::unwrap(initial, block.start, una);
-            let end = seq::unwrap(initial, block.end, una);
-            let (Some(start), Some(end)) = (start, end) else { continue };
-            if start >= end || end > self.sender.nxt() {
+        let offsets = |block: &SackBlock| {
+            Some((seq::unwrap(initial, block.start, una)?, seq::unwrap(initial, block.end, una)?))
+        };
+        let told = segment.sack_blocks();
+        let keeps = self.sender.keeps_blocks();
+        for (i, block) in told.iter().enumerate() {
+            let Some((start, end)) = offsets(block).filter(|(start, end)| start < end) else { continue };
+            if end > self.sender.nxt() {
                 continue;
             }
             // RFC 2883 section 4: below the cumulative ACK, or within the block that follows.
-            let second = segment.sack_blocks().get(1).and_then(|second| {
-                Some((seq::unwrap(initial, second.start, una)?, seq::unwrap(initial, second.end, una)?))
-            });
-            let within_second = second.is_some_and(|(low, high)| low <= start && end <= high);
-            if i == 0 && (end <= ack || within_second) {
+            let within_second =
+                || told.get(1).and_then(offsets).is_some_and(|(low, high)| low <= start && end <= high);
+            if i == 0 && (end <= ack || within_second()) {
                 input.dsack = Some((start, end));
-            } else {
-                blocks[count] = (start, end);
+                continue;
+            }
+            all[i] = (start, end);
+            // Most were told of by the ACK before, in this place or in the one before it.
+            let told_before = self.told_blocks[i] == all[i] || i > 0 && self.told_blocks[i - 1] == all[i];
+            if !told_before || !keeps {
+                fresh[count] = all[i];
                 count += 1;
             }
         }
-        blocks[..count].sort_unstable();
-        input.blocks = &blocks[..count];
-        self.sender.on_ack(now, &input)
+        if count > 1 {
+            fresh[..count].sort_unstable();
+        }
+        input.blocks = &fresh[..count];
+        let acceptable = self.sender.on_ack(now, &input);
+        // An old ACK's were left out.
+        if acceptable && ack >= una {
+            self.told_blocks = all;
+        }
+        acceptable
     }
 
     #[inline]
@@ -240,9 +257,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if self.quick_start.owes_response() {
             place.quick_start.set_response(self.quick_start.take_response());
         }
-        if !self.receiver.has_blocks() {
-            self.receiver.acknowledged();
-        }
+        self.receiver.acknowledged_with_data();
     }
 
     #[inline(never)]

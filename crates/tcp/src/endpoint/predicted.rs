@@ -1,9 +1,10 @@
-//! The segment that is expected: the next data, or the acknowledgement of what is outstanding, without anything else to
+//! The segment that is expected: data, or the acknowledgement of what is outstanding, without anything else to
 //! say (header prediction: Jacobson 1990, and every kernel since 4.3BSD-Reno). What is done with it, and what leaves for
 //! it, is what would be done without prediction.
 
 use firstflight::{Avoidance, Startup, Time};
 
+use crate::receiver::Incoming;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::seq;
 
@@ -25,31 +26,51 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[inline]
     pub(super) fn on_predicted_segment(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_smooth(), "nothing else is predicted");
-        let predicted = segment.flags == Flags::ACK
-            && segment.seq == seq::wrap(self.peer.initial, self.receiver.next())
+        let plain = segment.flags == Flags::ACK
             && segment.sack_count == 0
             && segment.quick_start.is_empty()
-            && segment.ecn != Ecn::Ce
-            && (segment.timestamps.is_none() || self.passes_in_time(segment));
-        if !predicted {
+            && segment.ecn != Ecn::Ce;
+        if !plain {
             return false;
         }
+        let is_next = segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
         let una = self.sender.una();
         let ahead = segment.ack.wrapping_sub(seq::wrap(self.offer.initial_sequence, una));
-        let ack = una + u64::from(ahead);
         let window = self.offered_window(segment);
         if segment.len > 0 {
-            if !self.sender.is_no_news(ack, window) || !self.receiver.on_next(now, u64::from(segment.len)) {
-                return false;
+            let no_news = ahead == 0 && self.sender.is_window(window);
+            let in_order = is_next && (segment.timestamps.is_none() || self.passes_in_time(segment));
+            let expected = no_news
+                && (in_order && self.receiver.on_next(now, u64::from(segment.len))
+                    || self.on_data_around_a_hole(now, segment));
+            if expected {
+                self.sender.on_no_news(now);
             }
-            self.sender.on_no_news(now);
-        } else {
-            if ack == una || ack > self.sender.nxt() {
-                return false;
-            }
-            self.sender.on_expected_ack(now, ack, window);
+            return expected;
+        }
+        let ack = una + u64::from(ahead);
+        let expected = is_next && self.sender.may_expect(ack);
+        if !expected || segment.timestamps.is_some() && !self.passes_in_time(segment) {
+            return false;
         }
         self.largest_window = self.largest_window.max(window);
+        self.sender.on_expected_ack(now, ack, window);
+        true
+    }
+
+    /// Takes in data inside the window that is not the next, or is and fills a hole; says whether it is inside.
+    #[inline(never)]
+    fn on_data_around_a_hole(&mut self, now: Time, segment: &Segment) -> bool {
+        let next = self.receiver.next();
+        let ahead = seq::distance(self.peer.initial, segment.seq, next);
+        let Ok(ahead) = u64::try_from(ahead) else { return false };
+        let inside = ahead <= self.receiver.room();
+        if !inside || segment.timestamps.is_some() && !self.passes_in_time(segment) {
+            return false;
+        }
+        let (start, len) = (next + ahead, u64::from(segment.len));
+        let plain = Incoming { start, len, fin: false, ce: false, cwr: false, closing: false };
+        self.receiver.on_data(now, &plain);
         true
     }
 
@@ -66,15 +87,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// A full segment of new data leaves.
     #[inline(never)]
     pub(super) fn full_segment(&mut self, now: Time, place: &mut Segment) -> Departure {
-        let (start, sent) = self.sender.send_full(now);
-        self.header(now, start, place);
-        place.len = u16::try_from(sent.bytes.get()).unwrap_or(u16::MAX);
+        let full = self.sender.send_full(now);
+        self.header(now, full.start, place);
+        place.len = full.len;
         if self.sender.ecn() {
             place.ecn = Ecn::Ect0;
         }
-        if !self.receiver.has_blocks() {
-            self.receiver.acknowledged();
-        }
-        Departure { sent: Some(sent) }
+        self.receiver.acknowledged_with_data();
+        Departure { sent: Some(full.sent), last: full.last && !self.receiver.ack_due() }
     }
 }

@@ -52,6 +52,9 @@ pub(crate) struct Receiver {
     /// The window field offered last, and whether what it is made of has changed since.
     offered: u16,
     moved: bool,
+    opening: Opening,
+    /// By how much the edge moves at least.
+    step: u64,
     fin_at: Option<u64>,
     due: Due,
     /// Bytes not acknowledged yet, and the largest segment seen: a peer's full size.
@@ -67,6 +70,19 @@ pub(crate) struct Receiver {
     echo: bool,
     ece_last: bool,
 }
+
+/// What the window comes to whenever its edge moves, with so much in order that the application has not taken.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    /// `u64::MAX` if it is not known.
+    unread: u64,
+    /// How far ahead of the next byte the edge could be, and how far what the field says reaches.
+    room: u64,
+    reach: u64,
+    field: u16,
+}
+
+const UNKNOWN: Opening = Opening { unread: u64::MAX, room: 0, reach: 0, field: 0 };
 
 /// A segment in stream offsets.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +115,8 @@ impl Receiver {
             edge: config.receive_buffer,
             offered: 0,
             moved: true,
+            opening: UNKNOWN,
+            step: u64::from(config.mss).min(config.receive_buffer / 2),
             fin_at: None,
             due: Due::Nothing,
             unacknowledged: 0,
@@ -116,6 +134,8 @@ impl Receiver {
     /// What the handshake agreed on.
     pub(crate) fn establish(&mut self, mss: u16, sack: bool) {
         self.mss = u64::from(mss);
+        self.step = self.mss.min(self.buffer / 2);
+        self.opening = UNKNOWN;
         self.moved = true;
         self.sack = sack;
     }
@@ -145,7 +165,11 @@ impl Receiver {
 
     /// The next `len` bytes arrived, with nothing else to say; says whether they could be taken in right away, else
     /// nothing was done.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is called in one place, and that is in several programs' inner loops"
+    )]
     pub(crate) fn on_next(&mut self, now: Time, len: u64) -> bool {
         let end = self.next + len;
         if end > self.edge || self.fin_at.is_some() || self.echo || !self.queue.is_empty() {
@@ -156,7 +180,12 @@ impl Receiver {
         if !self.reads_at_once {
             self.unread += len;
         }
-        self.acknowledge_in_order(now, len, false, false, false);
+        if self.policy == AckPolicy::Every {
+            self.count(len);
+            self.due = Due::Now;
+        } else {
+            self.acknowledge_in_order(now, len, false, false, false);
+        }
         true
     }
 
@@ -226,9 +255,7 @@ impl Receiver {
 
     #[inline]
     fn acknowledge_in_order(&mut self, now: Time, len: u64, fin: bool, closing: bool, had_hole: bool) {
-        // A peer's full segments may be smaller than ours, for its options' sake: the largest seen counts as full.
-        self.largest = self.largest.max(len).min(self.mss);
-        self.unacknowledged += len;
+        self.count(len);
         let quick = match self.policy {
             AckPolicy::Every => true,
             AckPolicy::Linux => {
@@ -251,6 +278,13 @@ impl Receiver {
             let delay = if lazy && self.largest == 0 { Span::ZERO } else { self.delay };
             self.delayed_at = Some(now + delay);
         }
+    }
+
+    #[inline]
+    fn count(&mut self, len: u64) {
+        // A peer's full segments may be smaller than ours, for its options' sake: the largest seen counts as full.
+        self.largest = self.largest.max(len).min(self.mss);
+        self.unacknowledged += len;
     }
 
     /// An ACK is to leave, whatever arrived.
@@ -303,20 +337,32 @@ impl Receiver {
     #[inline]
     pub(crate) fn window(&mut self, shift: u8) -> u16 {
         if core::mem::take(&mut self.moved) {
-            self.offered = self.new_window(shift);
+            let opening = &self.opening;
+            // Mostly what arrived has moved the edge by a segment, and the field is what it was.
+            if opening.unread == self.unread && self.next + opening.room >= self.edge + self.step {
+                self.edge = self.next + opening.reach;
+                self.offered = opening.field;
+            } else {
+                self.offered = self.new_window(shift);
+            }
         }
         self.offered
     }
 
+    #[inline(never)]
     fn new_window(&mut self, shift: u8) -> u16 {
-        let edge = self.next.saturating_add(self.buffer - self.unread.min(self.buffer));
-        let step = self.mss.min(self.buffer / 2);
-        if edge >= self.edge.saturating_add(step) {
+        let room = self.buffer - self.unread.min(self.buffer);
+        let edge = self.next.saturating_add(room);
+        let moves = edge >= self.edge.saturating_add(self.step);
+        if moves {
             self.edge = edge;
         }
         let scaled = self.edge.saturating_sub(self.next).div_ceil(1 << shift);
         let field = u16::try_from(scaled).unwrap_or(u16::MAX);
         self.edge = self.edge.max(self.next + (u64::from(field) << shift));
+        if moves && u32::try_from(room).is_ok() {
+            self.opening = Opening { unread: self.unread, room, reach: self.edge - self.next, field };
+        }
         field
     }
 
@@ -336,6 +382,17 @@ impl Receiver {
         self.unacknowledged = 0;
         self.delayed_at = None;
         self.ece_last = self.echo;
+    }
+
+    /// The same with data, which has no room for SACK blocks.
+    #[inline]
+    pub(crate) fn acknowledged_with_data(&mut self) {
+        // With nothing due, nothing arrived since an ACK left.
+        let waits = self.due != Due::Nothing;
+        debug_assert!(waits || self.unacknowledged == 0 && self.delayed_at.is_none(), "{self:?}");
+        if waits && !self.has_blocks() {
+            self.acknowledged();
+        }
     }
 
     /// The blocks to report, a duplicate first (RFC 2883); taking them forgets the duplicate.

@@ -3,6 +3,7 @@
 use firstflight::{Ack, Avoidance, Bytes, Event, RttSample, Span, Startup, Time};
 
 use super::Sender;
+use super::rate::Flight;
 use super::recovery::Mode;
 use super::scoreboard::Arrival;
 use crate::config::Recovery;
@@ -40,6 +41,8 @@ pub(super) struct Progress {
     pub(super) sacked: u64,
     pub(super) duplicate: bool,
     pub(super) rtt: Option<Span>,
+    /// The packet sent last of those delivered.
+    pub(super) newest: Option<Flight>,
     /// Whether the reordering timer ran when it came.
     pub(super) reordering: bool,
 }
@@ -127,6 +130,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         true
     }
 
+    /// Whether a SACK block says nothing to it that it was told of before.
+    pub(crate) fn keeps_blocks(&self) -> bool {
+        !self.rules.as_linux && self.queue.is_none()
+    }
+
     /// Whether losses are found without SACK, as Linux does it: each duplicate ACK says that some segment was delivered,
     /// and the pipe and PRR count with that.
     pub(super) fn counts_duplicates(&self) -> bool {
@@ -203,7 +211,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let (mut bytes, mut sacked) = (trimmed, 0);
         let mut newest: Option<usize> = None;
         let mut newest_clean: Option<Time> = None;
-        self.delivered.clear();
+        let mut repaired = false;
         let min_rtt = self.rtt.min();
         self.note_reordering(cumulative);
         for (i, arrival) in self.arrivals.iter().enumerate() {
@@ -222,7 +230,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             if !delivered.retransmitted {
                 newest_clean = newest_clean.max(Some(delivered.sent_at));
             }
-            self.delivered.push(delivered);
+            repaired |= delivered.retransmitted;
         }
         if self.rules.as_linux {
             // What was selectively acknowledged comes first there.
@@ -238,15 +246,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
         // before it, and says nothing about the round trip.
-        let repaired = self.delivered.iter().any(|delivered| delivered.retransmitted);
         let rtt = if self.rules.as_linux {
             self.sample_as_linux(now, cumulative)
         } else {
             let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
             rtt.inspect(|&rtt| self.rtt.sample(rtt))
         };
-        let newest = newest.map(|n| self.arrivals[n].flight());
-        self.delivery_rate = self.rate.on_ack(now, Bytes::new(bytes), newest);
+        let newest = newest.map(|n| self.arrivals[n].flight()).filter(|_| bytes > 0);
+        self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
         let duplicate = if self.recovery.uses_sack() {
             // RFC 6675 section 2: a duplicate ACK brings new SACK information.
             advanced == 0 && sacked > 0
@@ -255,7 +262,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             advanced == 0 && !input.carries_data && !window_changed && self.nxt > self.una
         };
         let reordering = self.reorder_at.is_some();
-        Progress { advanced, segments, bytes, sacked, duplicate, rtt, reordering }
+        Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }
     }
 
     /// Linux's round-trip samples (`tcp_clean_rtx_queue`, `tcp_sacktag_one`): the estimate hears of the oldest segment
@@ -293,16 +300,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if progress.advanced == 0 && progress.bytes == 0 && !progress.duplicate {
             return;
         }
-        let packets = core::mem::take(&mut self.delivered);
+        let advanced = Bytes::new(self.counts(progress));
+        if !self.tell_in_brief(advanced, self.recovering() || self.reducing_for_marks) {
+            self.tell_acked_in_full(now, progress, advanced);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_acked_in_full(&mut self, now: Time, progress: &Progress, advanced: Bytes) {
+        let mut packets = core::mem::take(&mut self.delivered);
+        packets.clear();
+        packets.extend(self.arrivals.iter().map(|arrival| arrival.delivered));
         let ack = Ack {
             packets: &packets,
             bytes: Bytes::new(progress.bytes),
-            advanced: Bytes::new(self.counts(progress)),
+            advanced,
             sacked: Bytes::new(progress.sacked),
             segments: progress.segments,
             duplicate: progress.duplicate,
             rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: self.delivery_rate,
+            delivery_rate: progress.newest.and_then(|newest| self.rate.sample(now, &newest)),
             round_ended: false,
             round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,

@@ -4,14 +4,14 @@
 //! can be taken they lead to the same state.
 
 use firstflight::{
-    Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Startup, Time,
+    Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Time,
 };
 
 use super::Sender;
 use super::ack::{AckInput, MOST_KEPT};
 use super::rack::probe_timeout;
 use super::recovery::Mode;
-use super::scoreboard::Transmission;
+use super::scoreboard::{Head, Transmission};
 use crate::config::Recovery;
 
 /// What a calm sender may send.
@@ -25,13 +25,25 @@ pub(crate) enum Turn {
     Unclear,
 }
 
+/// A full segment that leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Full {
+    /// Where it starts in the stream, and its length.
+    pub(crate) start: u64,
+    pub(crate) len: u16,
+    pub(crate) sent: Sent,
+    /// Whether the next turn would be [`Turn::Nothing`], and need not be taken.
+    pub(crate) last: bool,
+}
+
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether nothing was lost, marked or probed that is still to be answered or made up for. [`Sender::on_expected_ack`],
     /// [`Sender::take_turn`] and [`Sender::send_full`] leave it so.
     pub(crate) fn is_calm(&self) -> bool {
-        let orderly = matches!(self.mode, Mode::Open)
-            && self.board.is_orderly(self.rack.newest)
-            && self.rack.fack <= self.una;
+        // What is most often otherwise comes first.
+        if !matches!(self.mode, Mode::Open) || !self.board.is_orderly(self.rack.newest) {
+            return false;
+        }
         let waits_for_nothing = self.probe.is_none()
             && !self.probe_due
             && !self.persist_due
@@ -40,14 +52,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.reduction.is_none()
             && !self.reducing_for_marks
             && !self.cwr_due
-            && !self.undo.armed
             && !self.new_first
             && !self.approved.is_awaited();
-        let counted =
-            self.dupacks | self.extra | u64::from(self.unanswered_probes | self.consecutive_timeouts);
-        orderly
-            && waits_for_nothing
+        let failures = self.unanswered_probes | self.consecutive_timeouts | self.persist_backoff;
+        let counted = self.dupacks | self.extra | u64::from(failures);
+        waits_for_nothing
             && counted == 0
+            && self.rack.fack <= self.una
             && self.rtt.backoff() == 0
             && self.established
             && self.queue.is_none()
@@ -57,18 +68,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether an ACK is of this kind, if the sender is calm.
     pub(super) fn is_expected(&self, input: &AckInput<'_>) -> bool {
-        input.ack > self.una
+        self.may_expect(input.ack)
             && input.blocks.is_empty()
             && input.dsack.is_none()
             && !input.ece
             && self.is_calm()
     }
 
-    /// Whether an ACK on data tells a calm sender nothing: of the segments of a bulk transfer these are the receiver's
-    /// half.
+    /// Whether an ACK acknowledges something that is outstanding, and leaves a reduction that may yet be undone as it is:
+    /// that is settled by what acknowledges more than was out when the repair ended.
     #[inline]
-    pub(crate) fn is_no_news(&self, ack: u64, window: u64) -> bool {
-        ack == self.una && window == self.rwnd
+    pub(crate) fn may_expect(&self, ack: u64) -> bool {
+        ack > self.una && ack <= self.nxt && ack <= self.undo.settled_by()
+    }
+
+    /// Whether the peer offers the window that it offered before. Then an ACK on data that acknowledges nothing more tells
+    /// a calm sender nothing: of the segments of a bulk transfer these are the receiver's half.
+    #[inline]
+    pub(crate) fn is_window(&self, window: u64) -> bool {
+        window == self.rwnd
     }
 
     /// What [`Sender::on_ack`] does with that: nothing.
@@ -86,32 +104,81 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         {
             self.expected_acks += 1;
         }
+        let advanced = Bytes::new(ack - self.una);
         self.last_received = Some(now);
-        let advanced = ack - self.una;
-        self.delivered.clear();
-        let tally = self.board.acknowledge_in_order(ack, &mut self.delivered);
         self.una = ack;
-        self.set_window(ack, window);
-        let mut rtt = None;
-        if let Some(head) = tally.newest {
-            let sample = now.since(head.flight.sent_at);
-            self.rack.newest = head.packet;
-            self.rack.rtt = sample;
-            self.rack.fack = head.end;
-            self.rtt.sample(sample);
-            rtt = Some(RttSample { rtt: sample, handshake: false });
+        if window == self.rwnd {
+            self.window_edge = ack.saturating_add(window);
+        } else {
+            self.set_window(ack, window);
         }
+        if self.tell_in_brief(advanced, false) {
+            match self.board.acknowledge_head(ack) {
+                Some(head) if head.bytes > 0 => {
+                    self.sample_in_order(now, &head);
+                    self.rate.on_ack(now, Bytes::new(head.bytes), Some(head.flight.sent_at));
+                }
+                head => self.take_in_order(now, ack, head),
+            }
+        } else {
+            self.tell_expected_ack(now, ack, advanced);
+        }
+        if self.nxt == ack {
+            self.rto_at = None;
+            self.probe_at = None;
+        } else {
+            self.rto_at = Some(now + self.rtt.rto());
+            self.put_probe_off(now);
+        }
+    }
+
+    /// The samples that the newest of what it acknowledges gives; the round trip.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of the scoreboard's part")]
+    fn sample_in_order(&mut self, now: Time, head: &Head) -> Span {
+        let sample = now.since(head.flight.sent_at);
+        self.rack.newest = head.packet;
+        self.rack.rtt = sample;
+        self.rack.fack = head.end;
+        self.rtt.sample(sample);
+        sample
+    }
+
+    /// What is acknowledged if it is not one segment, or has no data; the segment taken from the scoreboard already.
+    #[inline(never)]
+    fn take_in_order(&mut self, now: Time, ack: u64, taken: Option<Head>) {
+        let (bytes, newest) = taken.map_or_else(
+            || {
+                let tally = self.board.acknowledge_in_order(ack, |_| {});
+                (tally.bytes, tally.newest)
+            },
+            |head| (head.bytes, Some(head)),
+        );
+        if let Some(head) = newest {
+            self.sample_in_order(now, &head);
+        }
+        self.rate.on_ack(now, Bytes::new(bytes), newest.map(|head| head.flight.sent_at));
+    }
+
+    /// The part of it that tells a controller that wants to hear all of it.
+    #[inline(never)]
+    fn tell_expected_ack(&mut self, now: Time, ack: u64, advanced: Bytes) {
+        self.delivered.clear();
+        let tally = self.board.acknowledge_in_order(ack, |packet| self.delivered.push(packet));
+        let rtt = tally.newest.map(|head| self.sample_in_order(now, &head));
         let bytes = Bytes::new(tally.bytes);
-        let delivery_rate = self.rate.on_ack(now, bytes, tally.newest.map(|head| head.flight));
+        let flight = tally.newest.map(|head| head.flight).filter(|_| !bytes.is_zero());
+        self.rate.on_ack(now, bytes, flight.map(|flight| flight.sent_at));
+        let delivery_rate = flight.and_then(|flight| self.rate.sample(now, &flight));
         let path = self.path_with(now, self.calm_flight());
         let mut event = Event::Acked(Ack {
             packets: &self.delivered,
             bytes,
-            advanced: Bytes::new(advanced),
+            advanced,
             sacked: Bytes::ZERO,
             segments: tally.segments,
             duplicate: false,
-            rtt,
+            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate,
             round_ended: false,
             round_sent: Bytes::ZERO,
@@ -125,13 +192,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.controller.on_own(&mut event, &path);
             self.adopt(&path, || Call::Plan);
         }
-        if self.nxt == self.una {
-            self.rto_at = None;
-            self.probe_at = None;
-        } else {
-            self.rto_at = Some(now + self.rtt.rto());
-            self.put_probe_off(now);
-        }
         if self.delivered.capacity() > MOST_KEPT {
             self.put_lists_away();
         }
@@ -140,12 +200,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What [`Sender::schedule_probe`] does in a calm sender with something outstanding.
     #[inline]
     fn put_probe_off(&mut self, now: Time) {
-        if self.recovery == Recovery::Rack && self.rules.probes_tail {
+        self.probe_at = None;
+        if self.rules.probes_tail {
             let single = self.nxt - self.una <= self.mss.get();
-            let at = now + probe_timeout(self.rtt.srtt(), single);
+            let at = now + probe_timeout(self.rtt.twice(), single);
             self.probe_at = Time::earlier(Some(at), self.rto_at);
-        } else {
-            self.probe_at = None;
         }
     }
 
@@ -190,10 +249,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Time::earlier(sending, Time::earlier(self.pace_at, self.plan.wake))
     }
 
-    /// Sends what [`Turn::Full`] promises; where it starts in the stream.
+    /// Sends what [`Turn::Full`] promises.
     #[inline]
-    pub(crate) fn send_full(&mut self, now: Time) -> (u64, Sent) {
+    pub(crate) fn send_full(&mut self, now: Time) -> Full {
         let (start, packet, tag, bytes) = (self.nxt, self.next_packet, self.plan.tag, self.mss);
+        let len = low(bytes);
         self.next_packet += 1;
         let (since_delivery, since_first_sent) = self.rate.on_send(now, false);
         let how = Transmission {
@@ -207,22 +267,42 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
         let sent = Sent { packet, bytes, tag, retransmission: false };
         // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
-        if self.told.is_some() || self.controller.minds_sends() {
+        let end = start + u64::from(len);
+        let mut last = false;
+        if self.rules.tells_all || self.controller.minds_sends() {
             self.tell(now, &Event::Sent(sent));
         } else {
-            self.controller.sent_unminded(self.calm_flight() + bytes);
+            let used = end - self.una;
+            self.controller.sent_unminded(Bytes::new(used));
+            // The plan stands: it is the next turn's.
+            last = self.backlog() > 2 * u64::from(len)
+                && self.window_edge.saturating_sub(end) >= u64::from(len)
+                && used + u64::from(len) > self.plan.window.get();
         }
-        self.board.sent(start, u16::try_from(bytes.get()).unwrap_or(u16::MAX), false, &how);
-        self.nxt = start + bytes.get();
+        self.board.sent(start, len, false, &how);
+        self.nxt = end;
         self.packets_sent += 1;
         self.last_sent = Some(now);
         debug_assert!(self.rto_at.is_some() && !self.idle_served, "something is outstanding");
         self.put_probe_off(now);
-        (start, sent)
+        if last {
+            debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
+            self.limit = SendLimit::Window;
+        }
+        Full { start, len, sent, last }
     }
+}
 
+/// The length of a full segment, which fits its field.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the segment size is made of 16 bits")]
+fn low(mss: Bytes) -> u16 {
+    mss.get() as u16
+}
+
+#[cfg(test)]
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether the shorter way is taken where it can be.
-    #[cfg(test)]
     pub(crate) fn expect_acks(&mut self, on: bool) {
         self.rules.expects = on;
     }

@@ -19,26 +19,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(super) fn end_episode_if_repaired(&mut self, now: Time) {
-        let overdue = self.head_is_overdue(now);
         // Without SACK Linux holds on until something above is acknowledged (`tcp_try_undo_recovery`).
         let una = if self.rules.as_linux && !self.recovery.uses_sack() {
             self.una.saturating_sub(1)
         } else {
             self.una
         };
+        let overdue = self.recovery == Recovery::Vegas && self.head_is_overdue(now);
         match &mut self.mode {
             Mode::Recovery(episode) => {
                 let satisfied = match self.recovery {
                     // "If it is the first or second one after a retransmission, Vegas again checks."
-                    Recovery::Vegas if self.dupacks == 0 && overdue && episode.worried > 0 => {
+                    Recovery::Vegas if self.dupacks == 0 && episode.worried > 0 && overdue => {
                         episode.worried -= 1;
                         false
                     }
                     Recovery::Reno | Recovery::Vegas => self.dupacks == 0,
                     _ => false,
                 };
-                let episode = *episode;
-                if una >= episode.recover || satisfied {
+                let recover = episode.recover;
+                if una >= recover || satisfied {
                     self.mode = Mode::Open;
                     if self.rules.as_linux {
                         self.dupacks = 0;
@@ -46,7 +46,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     self.undo.until = self.nxt;
                     self.board.shrink();
                     if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
-                        self.recovered_to = Some(episode.recover);
+                        self.recovered_to = Some(recover);
                     }
                     self.happenings.push_back(Happening::RecoveryEnded);
                 }

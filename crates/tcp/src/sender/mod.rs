@@ -27,8 +27,8 @@ mod usage;
 use std::collections::VecDeque;
 
 use firstflight::{
-    Avoidance, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path, Plan, Rate,
-    SendLimit, Span, Startup, Time, Told,
+    Avoidance, Brief, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path,
+    Plan, SendLimit, Span, Startup, Time, Told,
 };
 
 use crate::config::{Config, Recovery};
@@ -128,7 +128,6 @@ pub(crate) struct Sender<S, R, A> {
     arrivals: Vec<Arrival>,
     delivered: Vec<Delivered>,
     lost: Vec<LostPacket>,
-    delivery_rate: Option<Rate>,
     /// Duplicates that the peer reported (RFC 2883).
     duplicates_reported: u64,
     pub(crate) timeouts: u64,
@@ -156,10 +155,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             undo: Undo::default(),
             recovery: config.recovery,
             rules: Rules {
-                probes_tail: config.tail_loss_probe,
+                probes_tail: config.tail_loss_probe && config.recovery == Recovery::Rack,
                 frto: config.frto,
                 reordering: u64::from(config.reordering),
                 as_linux: config.as_linux,
+                tells_all: config.recovery == Recovery::Ns2Sack1,
                 expects: true,
             },
             #[cfg(test)]
@@ -209,7 +209,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             arrivals: Vec::new(),
             delivered: Vec::new(),
             lost: Vec::new(),
-            delivery_rate: None,
             duplicates_reported: 0,
             timeouts: 0,
             probes: 0,
@@ -233,6 +232,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if !agreed.sack && self.recovery.uses_sack() {
             // Without SACK the peer leaves only duplicate ACKs to go by.
             self.recovery = Recovery::NewReno;
+            self.rules.probes_tail = false;
         }
         self.ecn = agreed.ecn;
         if let Some(rtt) = agreed.rtt {
@@ -397,10 +397,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Keeps what the controller is told from now on.
     pub(crate) fn keep_told(&mut self) {
         self.told.get_or_insert_default();
+        self.rules.tells_all = true;
     }
 
     pub(crate) fn take_told(&mut self) -> Option<Told> {
         self.told.as_mut()?.pop_front()
+    }
+
+    /// Tells the controller of an ACK that may widen the window by `advanced` bytes, and takes over its plan, if it is
+    /// content to hear no more; says whether it is.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
+    fn tell_in_brief(&mut self, advanced: Bytes, recovering: bool) -> bool {
+        let (una, nxt, cwnd, mss) = (self.una, self.nxt, self.plan.window, self.mss);
+        let brief = Brief { advanced, una, nxt, cwnd, mss, recovering };
+        if self.rules.tells_all {
+            return false;
+        }
+        let (board, leaves_out) = (&self.board, self.recovery == Recovery::Rack);
+        // As [`Sender::flight`] has it: for ns-2's, all is told.
+        let flight = || Bytes::new(nxt - una - if leaves_out { board.sacked_bytes().get() } else { 0 });
+        let Some(window) = self.controller.acked_in_brief(&brief, flight) else { return false };
+        self.plan.window = window;
+        true
     }
 
     /// Tells the controller what happened and takes over its plan.
@@ -451,11 +470,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 /// What a host may choose of how losses are found and answered: see [`Config`].
 #[derive(Clone, Copy, Debug)]
 struct Rules {
+    /// Whether the tail is probed, which is RACK's.
     probes_tail: bool,
     frto: bool,
     /// Segments above a hole that tell of its loss.
     reordering: u64,
     as_linux: bool,
+    /// Whether the controller is told what it says it does not mind: for a trace, or because the flight is not what is
+    /// outstanding.
+    tells_all: bool,
     /// Whether the expected ACK may take its shorter way; a test makes it take the other.
     expects: bool,
 }

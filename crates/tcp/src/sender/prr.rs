@@ -69,9 +69,13 @@ impl Prr {
     /// What may have left by now, to come down to `ssthresh` in step with what is delivered.
     fn due(&self, ssthresh: u64, mss: u64) -> u64 {
         let unit = if self.whole { mss.max(1) } else { 1 };
-        let count = |bytes: u64| u128::from(bytes / unit);
+        let count = |bytes: u64| if self.whole { bytes / unit } else { bytes };
         let flight = count(self.recover_flight).max(1);
-        let due = (count(self.delivered) * count(ssthresh)).div_ceil(flight);
+        let (delivered, ssthresh) = (count(self.delivered), count(ssthresh));
+        let due = match delivered.checked_mul(ssthresh) {
+            Some(product) => u128::from(product.div_ceil(flight)),
+            None => (u128::from(delivered) * u128::from(ssthresh)).div_ceil(u128::from(flight)),
+        };
         u64::try_from(due * u128::from(unit)).unwrap_or(u64::MAX)
     }
 

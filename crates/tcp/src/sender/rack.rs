@@ -108,10 +108,11 @@ pub(crate) struct Probe {
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_millis(2);
 
 /// RFC 8985 section 7.2: twice the smoothed RTT, and the worst-case delayed ACK if a single segment is in flight.
-pub(crate) fn probe_timeout(srtt: Option<Span>, single: bool) -> Span {
-    match srtt {
-        Some(srtt) if single => srtt + srtt + WORST_CASE_DELAYED_ACK,
-        Some(srtt) => srtt + srtt,
+#[inline]
+pub(crate) fn probe_timeout(twice: Option<Span>, single: bool) -> Span {
+    match twice {
+        Some(twice) if single => twice + WORST_CASE_DELAYED_ACK,
+        Some(twice) => twice,
         None => PROBE_WITHOUT_RTT,
     }
 }

@@ -34,29 +34,32 @@ impl RateSampler {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
-        (short(now.since(self.delivered_at)), short(now.since(self.first_sent_at)))
+        (short(now.nanos_since(self.delivered_at)), short(now.nanos_since(self.first_sent_at)))
     }
 
-    /// Packets of `bytes` in all were delivered by one ACK, `newest` being the one sent last.
-    pub(crate) fn on_ack(&mut self, now: Time, bytes: Bytes, newest: Option<Flight>) -> Option<Rate> {
+    /// Packets of `bytes` in all were delivered by one ACK; when the one sent last left, of those delivered whole.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Time, bytes: Bytes, newest: Option<Time>) {
         if bytes.is_zero() {
-            return None;
+            return;
         }
         self.delivered += bytes;
         self.delivered_at = now;
-        let newest = newest?;
-        let sent_at = newest.sent_at;
-        self.first_sent_at = sent_at;
+        self.first_sent_at = newest.unwrap_or(self.first_sent_at);
+    }
+
+    /// The sample that the ACK just heard gives, `newest` being the one sent last of what it delivered.
+    pub(crate) fn sample(&self, now: Time, newest: &Flight) -> Option<Rate> {
         let send_elapsed = long(newest.since_first_sent)?;
-        let ack_elapsed = now.since(sent_at) + long(newest.since_delivery)?;
+        let ack_elapsed = now.since(newest.sent_at) + long(newest.since_delivery)?;
         let carried = self.delivered - newest.delivered_at_send;
         carried.per(send_elapsed.max(ack_elapsed))
     }
 }
 
 /// Nanoseconds in 32 bits; longer spans than 4 s give no sample.
-fn short(span: Span) -> u32 {
-    u32::try_from(span.nanos()).unwrap_or(u32::MAX)
+fn short(nanos: u64) -> u32 {
+    u32::try_from(nanos).unwrap_or(u32::MAX)
 }
 
 fn long(nanos: u32) -> Option<Span> {

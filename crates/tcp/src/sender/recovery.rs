@@ -72,6 +72,12 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
+    /// What may be acknowledged before it is too late to undo.
+    #[inline]
+    pub(crate) fn settled_by(&self) -> u64 {
+        if self.armed { self.until } else { u64::MAX }
+    }
+
     /// `[start, end)` was sent again.
     pub(crate) fn note_resent(&mut self, start: u64, end: u64, stamp: u32) {
         self.outstanding += 1;

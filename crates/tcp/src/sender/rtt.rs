@@ -15,14 +15,22 @@ const MAX_RTO: Span = Span::from_secs(60);
 /// Linux `TCP_RTO_MAX`.
 const MAX_RTO_OF_LINUX: Span = Span::from_secs(120);
 
+/// A longer round trip counts as this, 36 years, so that sums of a few need no care.
+const LONGEST: Span = Span::from_nanos(1 << 60);
+const UNKNOWN: u64 = u64::MAX;
+
 /// Smoothed round-trip time, its variation, and the timeout made of them.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
-    srtt: Option<Span>,
-    rttvar: Span,
+    /// In nanoseconds; [`UNKNOWN`] before the first sample.
+    srtt: u64,
+    rttvar: u64,
     latest: Option<Span>,
-    min: Option<Span>,
+    /// [`Span::MAX`] before the first.
+    min: Span,
     min_rto: Span,
+    /// What stands in the timeout for the variation at least, in nanoseconds.
+    least_variation: u64,
     /// What the timeout is at most.
     most: Span,
     backoff: u32,
@@ -31,21 +39,28 @@ pub(crate) struct RttEstimator {
     initial: Span,
     /// The base doubled as often as that.
     rto: Span,
+    /// Twice the smoothed round trip.
+    twice: Option<Span>,
 }
 
 impl RttEstimator {
     pub(crate) fn new(min_rto: Span) -> Self {
         Self {
-            srtt: None,
-            rttvar: Span::ZERO,
+            srtt: UNKNOWN,
+            rttvar: 0,
             latest: None,
-            min: None,
+            min: Span::MAX,
             min_rto,
+            // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
+            // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
+            // least timeout there, up to its 200 ms.
+            least_variation: min_rto.min(LEAST_VARIATION).nanos(),
             most: MAX_RTO.max(min_rto),
             backoff: 0,
             linux: None,
             initial: INITIAL_RTO.max(min_rto),
             rto: INITIAL_RTO.max(min_rto).min(MAX_RTO.max(min_rto)),
+            twice: None,
         }
     }
 
@@ -60,47 +75,42 @@ impl RttEstimator {
         let Some(linux) = &mut self.linux else { return self.sample(newest) };
         linux.sample(rtt, una, nxt);
         self.latest = Some(newest);
-        self.min = Some(self.min.map_or(newest, |min| min.min(newest)));
-        self.srtt = Some(linux.smoothed());
-        self.rttvar = linux.deviation();
+        self.min = self.min.min(newest);
+        self.srtt = linux.smoothed().nanos();
+        self.twice = Some(linux.smoothed() * 2);
+        self.rttvar = linux.deviation().nanos();
         self.set_backoff(0);
     }
 
     /// RFC 6298 sections 2.2 and 2.3: alpha = 1/8, beta = 1/4, K = 4.
+    #[inline]
     pub(crate) fn sample(&mut self, rtt: Span) {
-        let rtt = rtt.max(Span::from_nanos(1));
+        let rtt = rtt.clamp(Span::from_nanos(1), LONGEST);
         self.latest = Some(rtt);
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.min = self.min.min(rtt);
         let rtt = rtt.nanos();
-        let (srtt, rttvar) = match self.srtt {
-            None => (rtt, rtt / 2),
-            Some(srtt) => {
-                let error = srtt.nanos().abs_diff(rtt);
-                let rttvar = without_part(self.rttvar.nanos(), 2) + error / 4;
-                (without_part(srtt.nanos(), 3) + rtt / 8, rttvar)
-            }
-        };
-        self.srtt = Some(Span::from_nanos(srtt));
-        self.rttvar = Span::from_nanos(rttvar);
+        if self.srtt == UNKNOWN {
+            (self.srtt, self.rttvar) = (rtt, rtt / 2);
+        } else {
+            self.rttvar = self.rttvar * 3 / 4 + self.srtt.abs_diff(rtt) / 4;
+            self.srtt = self.srtt * 7 / 8 + rtt / 8;
+        }
+        self.twice = Some(Span::from_nanos(self.srtt * 2));
         self.backoff = 0;
-        self.rto = self.timeout(srtt, rttvar).min(self.most);
+        self.rto = self.timeout().min(self.most);
     }
 
-    /// RFC 6298 section 2.3, of nanoseconds.
+    /// RFC 6298 section 2.3.
     #[inline]
-    fn timeout(&self, srtt: u64, rttvar: u64) -> Span {
-        // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
-        // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
-        // least timeout there, up to its 200 ms.
-        let variation = rttvar.saturating_mul(4).max(self.min_rto.min(LEAST_VARIATION).nanos());
-        Span::from_nanos(srtt.saturating_add(variation)).max(self.min_rto)
+    fn timeout(&self) -> Span {
+        Span::from_nanos(self.srtt + (self.rttvar * 4).max(self.least_variation)).max(self.min_rto)
     }
 
     fn set_backoff(&mut self, times: u32) {
-        let base = match (&self.linux, self.srtt) {
+        let base = match (&self.linux, self.srtt()) {
             (_, None) => self.initial,
             (Some(linux), Some(_)) => linux.timeout(),
-            (None, Some(srtt)) => self.timeout(srtt.nanos(), self.rttvar.nanos()),
+            (None, Some(_)) => self.timeout(),
         };
         self.backoff = times;
         self.rto = (base * (1 << times)).min(self.most);
@@ -134,17 +144,24 @@ impl RttEstimator {
     }
 
     pub(crate) fn variation(&self) -> Span {
-        self.rttvar
+        Span::from_nanos(self.rttvar)
     }
 
     /// The fine-grained timeout of Vegas. Brakmo and Peterson leave the formula to Jacobson's; ns-2
     /// (`tcp-vegas.cc`) takes 17/16 of srtt and twice the variation.
     pub(crate) fn fine(&self) -> Option<Span> {
-        self.srtt.map(|srtt| (srtt + self.rttvar * 2).scale(17, 16))
+        self.srtt().map(|srtt| (srtt + self.variation() * 2).scale(17, 16))
     }
 
+    #[inline]
     pub(crate) fn srtt(&self) -> Option<Span> {
-        self.srtt
+        (self.srtt != UNKNOWN).then(|| Span::from_nanos(self.srtt))
+    }
+
+    /// Twice the smoothed round trip.
+    #[inline]
+    pub(crate) fn twice(&self) -> Option<Span> {
+        self.twice
     }
 
     pub(crate) fn latest(&self) -> Option<Span> {
@@ -152,27 +169,13 @@ impl RttEstimator {
     }
 
     pub(crate) fn min(&self) -> Option<Span> {
-        self.min
+        self.latest.map(|_| self.min)
     }
-}
-
-/// `(2^shift - 1) / 2^shift` of a number, rounded down.
-#[inline]
-fn without_part(number: u64, shift: u32) -> u64 {
-    number - (number >> shift) - u64::from(number & ((1 << shift) - 1) != 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seven_eighths_are_rounded_down() {
-        for number in (0..40).chain([u64::MAX - 1]) {
-            assert_eq!(u128::from(without_part(number, 3)), u128::from(number) * 7 / 8);
-            assert_eq!(u128::from(without_part(number, 2)), u128::from(number) * 3 / 4);
-        }
-    }
 
     #[test]
     fn the_first_sample_sets_the_timeout_to_three_times_itself() {

@@ -183,7 +183,7 @@ pub(crate) struct Head {
     /// Where it ends in the stream.
     pub(crate) end: u64,
     /// Its payload.
-    bytes: u64,
+    pub(crate) bytes: u64,
     pub(crate) flight: Flight,
 }
 
@@ -367,14 +367,14 @@ impl Scoreboard {
         clippy::inline_always,
         reason = "what it gives is used at once, and is dear to pass through memory"
     )]
-    pub(crate) fn acknowledge_in_order(&mut self, una: u64, delivered: &mut Vec<Delivered>) -> Tally {
+    pub(crate) fn acknowledge_in_order(&mut self, una: u64, mut delivered: impl FnMut(Delivered)) -> Tally {
         let before = self.base;
-        let mut newest = self.take_head(una, delivered);
+        let mut newest = self.take_head(una, &mut delivered);
         let mut bytes = newest.map_or(0, |head| head.bytes);
         // One is the rule.
         while let Some(head) = newest
             && head.end < una
-            && let Some(next) = self.take_head(una, delivered)
+            && let Some(next) = self.take_head(una, &mut delivered)
         {
             newest = Some(next);
             bytes += next.bytes;
@@ -391,16 +391,23 @@ impl Scoreboard {
         Tally { segments: low(self.base - before), bytes, newest }
     }
 
+    /// The same where the first segment is all that is acknowledged; else nothing is done.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    pub(crate) fn acknowledge_head(&mut self, una: u64) -> Option<Head> {
+        if self.records.front()?.end() == una { self.take_head(una, &mut |_| {}) } else { None }
+    }
+
     /// Takes the first segment away if it ends by `una`; what was delivered goes to `delivered`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    fn take_head(&mut self, una: u64, delivered: &mut Vec<Delivered>) -> Option<Head> {
+    fn take_head(&mut self, una: u64, delivered: &mut impl FnMut(Delivered)) -> Option<Head> {
         let head = self.records.front().filter(|head| head.end() <= una)?;
         let packet = self.delivered(head, false);
         let bytes = u64::from(head.len - u16::from(head.fin));
         let taken = Head { packet: packet.packet, end: head.end(), bytes, flight: head.flight() };
         self.pipe -= u64::from(head.len);
-        delivered.push(packet);
+        delivered(packet);
         self.records.pop_front();
         self.base += 1;
         Some(taken)

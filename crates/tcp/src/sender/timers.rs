@@ -150,8 +150,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 8985 section 7.2: a probe is scheduled when new data is sent or acknowledged, with SACK, outside of
     /// recovery, with nothing SACKed and no probe unanswered. It comes no later than the `timeout`, which it puts off.
     pub(super) fn schedule_probe(&mut self, now: Time, timeout: Option<Time>) {
-        let wanted = self.recovery == Recovery::Rack
-            && self.rules.probes_tail
+        let wanted = self.rules.probes_tail
             && matches!(self.mode, Mode::Open)
             && self.board.sacked_segments() == 0
             && (self.probe.is_none() || self.rules.as_linux)
@@ -164,7 +163,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             let single = self.outstanding() <= self.mss;
             let more = if self.rules.as_linux && !single { LEAST_TIMEOUT } else { Span::ZERO };
-            let at = now + probe_timeout(self.rtt.srtt(), single) + more;
+            let at = now + probe_timeout(self.rtt.twice(), single) + more;
             self.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
         }
     }

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use firstflight::avoidance::Cubic;
+use firstflight::avoidance::{Cubic, Reno};
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::restart::Rfc5681;
-use firstflight::schemes::{Initial, Suss};
+use firstflight::schemes::{Initial, SlowStart, Suss};
 use firstflight::{Controller, Span, Time};
 use proptest::prelude::*;
 
@@ -10,13 +11,24 @@ use crate::config::{AckPolicy, Config, Recovery};
 use crate::sender::Sender;
 use crate::{Endpoint, Role, Segment};
 
-/// Suss paces some rounds, so that plans with a rate and plans without take turns.
-type Host = Endpoint<Suss, Rfc5681, Cubic>;
+type Host = Endpoint<AnyScheme, AnyRestart, AnyLaw>;
 
-fn endpoint(role: Role, config: &Config) -> Host {
+/// Which scheme and law a host has.
+#[derive(Clone, Copy, Debug)]
+enum Parts {
+    /// Suss paces some rounds, so that plans with a rate and plans without take turns.
+    SussAndCubic,
+    /// Those that mind nothing of an ACK but what it may widen.
+    SlowStartAndReno,
+}
+
+fn endpoint(role: Role, config: &Config, parts: Parts) -> Host {
     let initial = Initial { segments: 10, ssthresh: None };
-    let controller = Controller::new(Suss::new(initial), Rfc5681::new(initial), Cubic::new());
-    Endpoint::new(role, config, controller)
+    let (scheme, law) = match parts {
+        Parts::SussAndCubic => (Suss::new(initial).into(), Cubic::new().into()),
+        Parts::SlowStartAndReno => (SlowStart::new(initial).into(), Reno::new().into()),
+    };
+    Endpoint::new(role, config, Controller::new(scheme, Rfc5681::new(initial).into(), law))
 }
 
 /// What a network does with the segments that enter it, in order and from the beginning again: in some spells of sixty all
@@ -67,8 +79,9 @@ fn state(host: &Host, now: Time) -> String {
 }
 
 /// The course of a transfer of half a second, and the client at its end.
-fn transfer(config: &Config, fates: Fates, writes: Writes, expects: bool) -> (Course, Host) {
-    let (mut client, mut server) = (endpoint(Role::Client, config), endpoint(Role::Server, config));
+fn transfer(config: &Config, parts: Parts, fates: Fates, writes: Writes, expects: bool) -> (Course, Host) {
+    let (mut client, mut server) =
+        (endpoint(Role::Client, config, parts), endpoint(Role::Server, config, parts));
     client.expect_acks(expects);
     server.expect_acks(expects);
     client.open(Time::ZERO);
@@ -81,15 +94,22 @@ fn transfer(config: &Config, fates: Fates, writes: Writes, expects: bool) -> (Co
     let (mut now, mut entered) = (Time::ZERO, 0);
     while now < Time::ZERO + Span::from_millis(500) && log.len() < 4_000 {
         for (from_client, endpoint) in [(true, &mut client), (false, &mut server)] {
-            while let Some(transmit) = endpoint.poll_transmit(now) {
-                log.push((now, from_client, transmit.segment));
+            let mut segment = Segment::default();
+            while let Some(departure) = endpoint.transmit_into(now, &mut segment) {
+                assert!(
+                    !departure.last || endpoint.clone().poll_transmit(now).is_none(),
+                    "nothing else may leave"
+                );
+                log.push((now, from_client, segment));
                 for (copy, delay) in fates.delays(log.len()).enumerate() {
                     entered += 1;
-                    network.insert((now + delay, entered, copy), (from_client, transmit.segment));
+                    network.insert((now + delay, entered, copy), (from_client, segment));
                 }
                 if log.len().is_multiple_of(100) {
                     endpoint.write(if from_client { writes.client } else { writes.server });
                     endpoint.read(u64::MAX);
+                } else if departure.last {
+                    break;
                 }
             }
         }
@@ -116,6 +136,7 @@ proptest! {
     #[test]
     fn the_shorter_way_and_the_longer_way_lead_to_the_same_state(
         fates: [u8; 32],
+        parts in prop::sample::select(vec![Parts::SussAndCubic, Parts::SlowStartAndReno]),
         recovery in prop::sample::select(vec![Recovery::Rack, Recovery::Sack, Recovery::NewReno, Recovery::Ns2Sack1]),
         policy in prop::sample::select(vec![AckPolicy::Every, AckPolicy::Delayed, AckPolicy::Linux]),
         (timestamps, ecn, reads_at_once) in any::<(bool, bool, bool)>(),
@@ -136,8 +157,8 @@ proptest! {
             ..Config::default()
         };
         let writes = Writes { client, server, closes };
-        let (short, _) = transfer(&config, Fates(fates), writes, true);
-        let (long, client) = transfer(&config, Fates(fates), writes, false);
+        let (short, _) = transfer(&config, parts, Fates(fates), writes, true);
+        let (long, client) = transfer(&config, parts, Fates(fates), writes, false);
         prop_assert_eq!(client.sender().expected_acks, 0);
         prop_assert_eq!(short, long);
     }
@@ -146,7 +167,7 @@ proptest! {
 #[test]
 fn of_a_transfer_without_loss_all_acks_of_data_but_the_first_are_expected() {
     let config = Config { ack_policy: AckPolicy::Every, ..Config::default() };
-    let (_, client) = transfer(&config, Fates([255; 32]), ALL_AT_ONCE, true);
+    let (_, client) = transfer(&config, Parts::SussAndCubic, Fates([255; 32]), ALL_AT_ONCE, true);
     let (expected, acknowledged) =
         (client.sender().expected_acks, client.sender().una / u64::from(config.mss));
     assert!(acknowledged > 1_000 && expected + 1 == acknowledged, "{expected} of {acknowledged}");
