@@ -55,6 +55,11 @@ pub(crate) struct Label {
     pub(crate) from: Side,
     pub(crate) retransmission: bool,
     pub(crate) number: u64,
+    /// IP bytes.
+    pub(crate) wire: u32,
+    pub(crate) is_data: bool,
+    /// Whether it carries Quick-Start options.
+    pub(crate) asks: bool,
 }
 
 /// Whose event is next.
@@ -164,19 +169,15 @@ impl Fabric {
 
     /// A host puts the segment that it has written to [`Fabric::next_segment`] on the first link of its way.
     pub(crate) fn send_segment<W: Recorder>(&mut self, now: Time, label: Label, recorder: &mut W) {
-        let Label { flow, from, retransmission, number } = label;
-        let packet = self.packets.spare();
-        let Payload::Segment(segment) = &packet.payload else { return };
-        let (wire, asks) = (segment.ip_length(), !segment.quick_start.is_empty());
-        let clients_data = from == Side::Client && segment.len > 0;
+        let Label { flow, from, retransmission, number, wire, is_data, asks } = label;
+        self.count(now, flow, from == Side::Client && is_data);
+        let (name, packet) = self.packets.take_spare();
         packet.flow = flow;
         packet.from = from;
         packet.retransmission = retransmission;
         packet.wire = wire;
         packet.number = number;
         packet.sent_at = now;
-        self.count(now, flow, clients_data);
-        let name = self.packets.put_spare();
         let step = self.routes.start(flow, from);
         self.sequence += 1;
         let parcel = Parcel::segment(name, step, wire, asks).in_place(self.sequence);

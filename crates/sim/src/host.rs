@@ -228,13 +228,16 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             let segment = fabric.next_segment();
             // Looked at where it was written: a processor waits to copy what was just written piece by piece.
             let departure = host.endpoint.transmit_into(now, segment);
-            let Some(Departure { sent, last }) = &departure else { break };
+            let Some(Departure { sent, ip_length, last }) = &departure else { break };
             recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
             let label = Label {
                 flow: id,
                 from: side,
                 retransmission: sent.as_ref().is_some_and(|sent| sent.retransmission),
                 number: host.packets,
+                wire: *ip_length,
+                is_data: segment.len > 0,
+                asks: !segment.quick_start.is_empty(),
             };
             host.packets += 1;
             fabric.send_segment(now, label, recorder);
@@ -281,6 +284,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     }
 
     /// Moves the host's event to what comes first: its endpoint's next timer or its application's `next` act.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn set_timer(
         &mut self,
         now: Time,
@@ -290,7 +295,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         fabric: &mut Fabric,
     ) {
         // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
-        let earliest = if woken { now + firstflight::Span::from_nanos(1) } else { now };
+        let earliest = now.after_nanos(u64::from(woken));
         let first = Time::earlier(self.endpoint.next_timer(), next);
         self.timer = first.map(|at| at.max(earliest));
         let stands = match (self.armed, self.timer) {

@@ -22,8 +22,7 @@ use crate::recorder::Recorder;
 use crate::stats::LinkStats;
 
 use batcher::Batcher;
-use drop_tail::DropTail;
-pub(crate) use drop_tail::{Expectation, Turned};
+pub(crate) use drop_tail::{DropTail, Expectation, Turned};
 use managed::Managed;
 pub(crate) use parts::transmission;
 pub(crate) use passage::{Fate, Parcel, Passage};

@@ -51,8 +51,17 @@ impl Links {
     /// A segment of this much payload enters the first link at `now`, to which [`Links::run`] has come.
     #[inline]
     pub fn send(&mut self, now: Time, payload: u16) {
-        self.fabric.next_segment().len = payload;
-        let label = Label { flow: self.flow, from: Side::Client, retransmission: false, number: 0 };
+        let segment = self.fabric.next_segment();
+        segment.len = payload;
+        let label = Label {
+            flow: self.flow,
+            from: Side::Client,
+            retransmission: false,
+            number: 0,
+            wire: segment.ip_length(),
+            is_data: payload > 0,
+            asks: false,
+        };
         self.fabric.send_segment(now, label, &mut ());
     }
 

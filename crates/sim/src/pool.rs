@@ -15,7 +15,7 @@ impl Pool {
     #[inline]
     pub(crate) fn put(&mut self, packet: Packet) -> PacketId {
         *self.spare() = packet;
-        self.put_spare()
+        self.take_spare().0
     }
 
     /// The place that the next packet will have, with what was left there.
@@ -30,8 +30,9 @@ impl Pool {
 
     /// The spare place holds a packet now.
     #[inline]
-    pub(crate) fn put_spare(&mut self) -> PacketId {
-        self.free.pop().unwrap_or_default()
+    pub(crate) fn take_spare(&mut self) -> (PacketId, &mut Packet) {
+        let id = self.free.pop().unwrap_or_default();
+        (id, &mut self.packets[id.index()])
     }
 
     #[cold]

@@ -55,11 +55,6 @@ impl<T: Copy + Default> Ring<T> {
         self.get(self.head)
     }
 
-    #[inline]
-    pub(crate) fn last(&self) -> Option<&T> {
-        if self.head < self.end { self.places.get(self.place(self.end - 1)) } else { None }
-    }
-
     /// Moves the last one ahead of so many others.
     #[inline(never)]
     pub(crate) fn move_forward(&mut self, others: u64) {

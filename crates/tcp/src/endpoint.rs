@@ -46,6 +46,8 @@ pub struct Departure {
     pub sent: Option<Sent>,
     /// Whether nothing else may leave now, so that the endpoint need not be asked. May be unset though it is so.
     pub last: bool,
+    /// Its [`Segment::ip_length`].
+    pub ip_length: u32,
 }
 
 /// What happened inside an endpoint, for whoever keeps the record.
@@ -395,15 +397,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The same for a host that keeps segments in places of its own: the segment is written to `place`, which is left as
     /// it is, or with anything, if none may leave.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
     pub fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
         if self.smooth {
             match self.sender.take_turn() {
                 Turn::Full => return Some(self.full_segment(now, place)),
                 Turn::Nothing if !self.receiver.ack_due() => return None,
                 Turn::Nothing => {
+                    let plain = !self.receiver.has_blocks();
                     self.pure_ack(now, place);
-                    return Some(Departure { sent: None, last: true });
+                    let ip_length = if plain { self.plain_length() } else { place.ip_length() };
+                    debug_assert_eq!(ip_length, place.ip_length(), "nothing of Quick-Start is to be said");
+                    return Some(Departure { sent: None, ip_length, last: true });
                 }
                 Turn::Unclear => self.smooth = false,
             }
@@ -419,7 +425,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
             self.data_segment(now, &outgoing, place);
-            return Some(Departure { sent: Some(outgoing.sent), last: false });
+            return Some(Departure {
+                sent: Some(outgoing.sent),
+                ip_length: place.ip_length(),
+                last: false,
+            });
         } else if core::mem::take(&mut self.probe_window) {
             // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
             // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).
@@ -430,7 +440,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         } else {
             return None;
         }
-        Some(Departure { sent: None, last: false })
+        Some(Departure { sent: None, ip_length: place.ip_length(), last: false })
     }
 
     /// What leaves before the connection is open, or as it opens, or after it was reset.
@@ -451,11 +461,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// When to call [`Endpoint::on_timer`] next, whether or not anything arrives.
+    #[inline]
     pub fn next_timer(&self) -> Option<Time> {
+        if self.smooth {
+            return Time::earlier(self.sender.next_calm_timer(), self.receiver.timer());
+        }
         match self.state {
             State::Closed | State::Listening | State::Aborted => None,
             State::SynSent | State::SynReceived => self.handshake.timer,
-            State::Open if self.smooth => Time::earlier(self.sender.next_calm_timer(), self.receiver.timer()),
             State::Open => Time::earlier(self.sender.next_timer(), self.receiver.timer()),
         }
     }

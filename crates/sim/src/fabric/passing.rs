@@ -3,7 +3,7 @@
 use firstflight::Time;
 
 use super::{Fabric, Hop, is_clients_data};
-use crate::link::{Expectation, Fate, Link, Parcel, Passage, Turned};
+use crate::link::{DropTail, Expectation, Fate, Link, Parcel, Passage, Turned};
 use crate::packet::{DropCause, LinkId, Packet, PacketId};
 use crate::quick_start;
 use crate::recorder::Recorder;
@@ -52,19 +52,78 @@ impl Fabric {
             arrived = link.arrival_in_passing(now, |step| self.routes.link(step).is_none());
         }
         if arrived.is_none() {
-            self.take_in(now, id, u64::MAX, recorder);
-            let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
-            link.catch_up(now, recorder);
-            arrived = link.arrival(now, &mut self.flows);
+            return self.drop_tail_event_at_length(now, id, recorder);
         }
+        match link.set_event() {
+            Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
+            None => self.agenda.clear(id.index()),
+        }
+        arrived
+    }
+
+    /// The same, of a link that has to look at what came.
+    #[inline(never)]
+    fn drop_tail_event_at_length<W: Recorder>(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        recorder: &mut W,
+    ) -> Option<Passage> {
+        self.take_in(now, id, u64::MAX, recorder);
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
+        link.catch_up(now, recorder);
+        let arrived = link.arrival(now, &mut self.flows);
         self.refresh(id);
         arrived
     }
 
     /// A packet comes to the link ahead of it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(super) fn enter<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) {
-        let Some(id) = self.routes.link(parcel.step) else { return self.packets.forget(parcel.packet) };
-        let Link::DropTail(link) = &self.links[id.index()].link else {
+        let (ahead, Some(id)) = (parcel.ahead(), self.routes.link(parcel.step)) else {
+            return self.packets.forget(parcel.packet);
+        };
+        // What is in doubt at a calm link is so as it was, if the packet does not wait.
+        match self.routes.link(ahead.step) {
+            Some(next) => {
+                if let Some((link, next_link)) = pair(&mut self.links, id, next)
+                    && link.is_calm(now)
+                    && let Some(arrives) = link.pass(now, parcel)
+                {
+                    return match next_link.expect(arrives, ahead) {
+                        Expectation::Taken => {}
+                        Expectation::EventMoved => {
+                            self.bring_forward(next);
+                            self.thin_out(now, recorder);
+                        }
+                        Expectation::Refused => {
+                            if link.take_passing(now, parcel, arrives) {
+                                self.refresh(id);
+                            }
+                        }
+                    };
+                }
+            }
+            None => {
+                if let Link::DropTail(link) = &mut self.links[id.index()].link
+                    && link.is_calm(now)
+                    && let Some(arrives) = link.pass(now, parcel)
+                {
+                    if link.take_passing(now, parcel, arrives) {
+                        self.refresh(id);
+                    }
+                    return;
+                }
+            }
+        }
+        self.enter_at_length(now, id, parcel, recorder);
+    }
+
+    /// The same, at any link.
+    #[inline(never)]
+    fn enter_at_length<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
+        let Link::DropTail(link) = &mut self.links[id.index()].link else {
             return self.enter_other(now, id, parcel, recorder);
         };
         if link.is_due(now) {
@@ -79,17 +138,16 @@ impl Fabric {
         {
             self.refresh(id);
         }
-        if let Some(crowded) = self.crowded {
-            self.thin_out(now, crowded, recorder);
-        }
+        self.thin_out(now, recorder);
     }
 
-    /// A crowded link looks at what came to it.
+    /// A link that was found crowded looks at what came to it.
     #[inline(never)]
-    fn thin_out<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
-        self.crowded = None;
-        self.take_in(now, id, self.present, recorder);
-        self.refresh(id);
+    fn thin_out<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        if let Some(id) = self.crowded.take() {
+            self.take_in(now, id, self.present, recorder);
+            self.refresh(id);
+        }
     }
 
     /// The same, at a link whose events say it all.
@@ -127,7 +185,11 @@ impl Fabric {
     pub(super) fn take_in<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
         while let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] {
             if let Some((at, parcel)) = link.take_expected(now, sequence) {
-                self.let_in(at, id, parcel, recorder);
+                let passes = link.pass(at, parcel);
+                match passes {
+                    Some(arrives) => drop(self.pass_on(at, id, parcel, arrives)),
+                    None => drop(self.let_in_to_wait(at, id, parcel, recorder)),
+                }
             } else if let Some(came) = link.take_datagram(now, (&mut self.flows, recorder)) {
                 match (came, router) {
                     (Ok((at, wire)), Some(router)) => router.carries(at, wire),
@@ -146,9 +208,17 @@ impl Fabric {
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn let_in<W: Recorder>(&mut self, at: Time, id: LinkId, parcel: Parcel, recorder: &mut W) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        let Some(arrives) = link.pass(at, parcel) else {
-            return self.let_in_to_wait(at, id, parcel, recorder);
-        };
+        match link.pass(at, parcel) {
+            Some(arrives) => self.pass_on(at, id, parcel, arrives),
+            None => self.let_in_to_wait(at, id, parcel, recorder),
+        }
+    }
+
+    /// A packet that entered a drop-tail link at `at` and need not wait is expected by the next, or else taken. Says
+    /// whether it is the first there on whose arrival something depends.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
+    fn pass_on(&mut self, at: Time, id: LinkId, parcel: Parcel, arrives: Time) -> bool {
         let ahead = parcel.ahead();
         if let Some(next) = self.routes.link(ahead.step)
             && self.expect(next, arrives, ahead)
@@ -168,6 +238,37 @@ impl Fabric {
         parcel: Parcel,
         recorder: &mut W,
     ) -> bool {
+        let ahead = parcel.ahead();
+        let Some(next) = self.routes.link(ahead.step) else {
+            return self.let_in_last_to_wait(at, id, parcel, recorder);
+        };
+        let Some((link, next_link)) = pair(&mut self.links, id, next) else {
+            return self.let_in_at_length(at, id, parcel, recorder);
+        };
+        let Some(trip) = link.wait(at, parcel, recorder) else {
+            return self.let_in_at_length(at, id, parcel, recorder);
+        };
+        if link.is_full() {
+            link.sink(at, &mut self.flows);
+        }
+        let expectation = next_link.expect(trip.arrives, ahead);
+        let fate = if expectation == Expectation::Refused { Fate::Arrives } else { Fate::Passed };
+        let first = link.take(at, parcel, trip, fate, recorder);
+        if expectation == Expectation::EventMoved {
+            self.bring_forward(next);
+        }
+        first
+    }
+
+    /// The same, at the last link of its way.
+    #[inline(never)]
+    fn let_in_last_to_wait<W: Recorder>(
+        &mut self,
+        at: Time,
+        id: LinkId,
+        parcel: Parcel,
+        recorder: &mut W,
+    ) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
         let Some(trip) = link.wait(at, parcel, recorder) else {
             return self.let_in_at_length(at, id, parcel, recorder);
@@ -175,12 +276,7 @@ impl Fabric {
         if link.is_full() {
             link.sink(at, &mut self.flows);
         }
-        let ahead = parcel.ahead();
-        let next = self.routes.link(ahead.step);
-        let passed = next.is_some_and(|next| self.expect(next, trip.arrives, ahead));
-        let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        let fate = if passed { Fate::Passed } else { Fate::Arrives };
-        link.take(at, parcel, trip, fate, recorder)
+        link.take(at, parcel, trip, Fate::Arrives, recorder)
     }
 
     /// The same, of a packet that may be dropped, or more.
@@ -299,5 +395,16 @@ impl Fabric {
             (false, _) => flow.control_dropped += 1,
         }
         recorder.dropped(now, link, packet, cause);
+    }
+}
+
+/// Two different drop-tail links.
+#[inline]
+fn pair(links: &mut [Hop], one: LinkId, other: LinkId) -> Option<(&mut DropTail, &mut DropTail)> {
+    match links.get_disjoint_mut([one.index(), other.index()]) {
+        Ok([Hop { link: Link::DropTail(one), .. }, Hop { link: Link::DropTail(other), .. }]) => {
+            Some((one, other))
+        }
+        Ok(_) | Err(_) => None,
     }
 }

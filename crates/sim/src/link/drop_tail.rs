@@ -34,6 +34,10 @@ pub(crate) struct DropTail {
     sources: Sources,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,
+    /// Which packets may take the short ways, by [`Parcel::kind`]: plain segments as large as the packet before.
+    short: u32,
+    /// How many of these took them that the meter has not counted.
+    uncounted: u64,
     inbox: Inbox,
     ring: Ring<Passage>,
     /// The ring's first packet that has not started transmission, or its end.
@@ -45,8 +49,10 @@ pub(crate) struct DropTail {
     waiting_bytes: u64,
     /// The place of the last packet in the order of events.
     last_place: u64,
-    /// The greatest packet that ever waited, in IP bytes.
+    /// The greatest packet that was ever let in, in IP bytes.
     largest: u64,
+    /// What is expected finds room, as long as no more than so many packets were ever put into the inbox. It may be more.
+    sure_to: u64,
     /// How many packets wait.
     waiting: u32,
     /// The instant at which a packet last left the queue for the transmitter, and its size.
@@ -83,6 +89,8 @@ impl DropTail {
             expects,
             sources: Sources::default(),
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
+            short: u32::MAX,
+            uncounted: 0,
             inbox: Inbox::default(),
             ring: Ring::default(),
             unstarted: 0,
@@ -92,6 +100,7 @@ impl DropTail {
             waiting_bytes: 0,
             last_place: 0,
             largest: 0,
+            sure_to: 0,
             waiting: 0,
             freed: None,
             meter: Meter::default(),
@@ -107,29 +116,46 @@ impl DropTail {
     /// looked at: [`DropTail::admit`] does then.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time, parcel: Parcel) -> Option<Time> {
-        if !self.plain || self.unstarted != self.ring.end() || parcel.is_datagram() {
+        if parcel.kind() != self.short || self.unstarted != self.ring.end() {
             return None;
         }
-        let ends = self.transmitter.transmit_alike(now, parcel.wire())?;
-        self.meter.accept(parcel.wire());
+        let ends = self.transmitter.transmit_alike(now)?;
+        #[cfg(test)]
+        self.note_entry(now);
+        self.uncounted += 1;
         self.last_place = parcel.sequence();
         Some(self.wire.carry_surely(ends))
     }
 
     /// Lets a segment in that may have to wait; `None` if more has to be looked at: [`DropTail::admit`] does then.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(crate) fn wait<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) -> Option<Trip> {
-        if !self.plain || parcel.is_datagram() {
+        self.wait_alike(now, (parcel.kind(), parcel.sequence()), recorder)
+    }
+
+    /// The same of whatever is as large as a segment of this kind. It comes in this place in the order of events.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
+    fn wait_alike<W: Recorder>(
+        &mut self,
+        now: Time,
+        (kind, sequence): (u32, u64),
+        recorder: &mut W,
+    ) -> Option<Trip> {
+        if kind != self.short {
             return None;
         }
         self.catch_up(now, recorder);
-        if !self.has_room(now, parcel.wire()) {
+        if !self.has_room(now, Parcel::wire_of_kind(kind)) {
             return None;
         }
-        let (starts, ends) = self.transmitter.transmit_alike_later(now, parcel.wire())?;
-        self.meter.accept(parcel.wire());
-        self.last_place = parcel.sequence();
-        Some(Trip { starts, arrives: self.wire.carry_surely(ends), lost: false, place: self.last_place })
+        let (starts, ends) = self.transmitter.transmit_alike_later(now)?;
+        #[cfg(test)]
+        self.note_entry(now);
+        self.uncounted += 1;
+        self.last_place = sequence;
+        Some(Trip { starts, arrives: self.wire.carry_surely(ends), lost: false, place: sequence })
     }
 
     /// Takes a packet that was let in by [`DropTail::pass`], and on which something depends. Says whether it is the first.
@@ -152,10 +178,7 @@ impl DropTail {
         recorder: &mut W,
     ) -> Result<Trip, DropCause> {
         #[cfg(test)]
-        {
-            self.ties |= self.sources.are_there() && self.last_entry == Some(now);
-            self.last_entry = Some(now);
-        }
+        self.note_entry(now);
         self.catch_up(now, recorder);
         if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire)) {
             self.meter.stats.dropped_by_policer += 1;
@@ -167,6 +190,12 @@ impl DropTail {
         }
         self.meter.accept(wire);
         let starts = self.transmitter.transmit(now, wire);
+        self.largest = self.largest.max(u64::from(wire));
+        if self.plain && self.short != Parcel::plain_kind(self.transmitter.alike()) {
+            self.meter = self.counted();
+            self.uncounted = 0;
+            self.short = Parcel::plain_kind(self.transmitter.alike());
+        }
         let before = self.wire.last_arrival();
         let (arrives, lost) = self.wire.carry(flow, self.transmitter.free_at());
         // Of two that arrive together the first to enter comes first, whichever left its host before.
@@ -194,10 +223,11 @@ impl DropTail {
         if waits {
             self.ring.push(passage);
             let wire = u64::from(parcel.wire());
-            self.meter.wait(trip.starts.since(now), wire);
+            self.meter.wait(trip.starts.nanos_since(now), wire);
             self.waiting += 1;
             self.waiting_bytes += wire;
-            self.largest = self.largest.max(wire);
+            // Unless it was one of those that were expected.
+            self.sure_to = self.sure_to.saturating_sub(1);
             self.meter.peak(self.waiting, self.waiting_bytes);
             recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting);
         } else {
@@ -212,6 +242,13 @@ impl DropTail {
         } else {
             first
         }
+    }
+
+    /// A packet enters.
+    #[cfg(test)]
+    fn note_entry(&mut self, now: Time) {
+        self.ties |= self.sources.are_there() && self.last_entry == Some(now);
+        self.last_entry = Some(now);
     }
 
     /// Whether there is room for another quiet packet, or for any, without a greater ring.
@@ -283,13 +320,22 @@ impl DropTail {
     }
 
     /// How many packets it ever let in.
+    #[inline]
     pub(crate) fn accepted(&self) -> u64 {
-        self.meter.stats.packets
+        self.meter.stats.packets + self.uncounted
+    }
+
+    /// The meter with all packets that were let in.
+    fn counted(&self) -> Meter {
+        let mut meter = self.meter.clone();
+        meter.stats.packets += self.uncounted;
+        meter.stats.bytes += self.uncounted * u64::from(Parcel::wire_of_kind(self.short));
+        meter
     }
 
     /// Counters up to `now`, which the link has caught up with.
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
-        let mut stats = self.meter.stats(now, 0, 0);
+        let mut stats = self.counted().stats(now, 0, 0);
         // Of those that wait still, what of their wait is to come.
         for name in self.unstarted..self.ring.end() {
             let Some(passage) = self.ring.get(name) else { continue };
@@ -307,7 +353,11 @@ impl DropTail {
     /// transmission began, as one with a constant rate does, orders them so. Cross traffic in step with the
     /// transmitter makes such ties the rule, and the other order would give it every place.)
     fn has_room(&self, now: Time, wire: u32) -> bool {
-        if !self.transmitter.takes_time() || self.transmitter.free_at() < now || self.meter.stats.packets == 0
+        // Even if a place was freed at this very instant.
+        if matches!(self.queue, QueueLimit::Packets(limit) if self.waiting + 2 < limit)
+            || !self.transmitter.takes_time()
+            || self.transmitter.free_at() < now
+            || self.accepted() == 0
         {
             return true;
         }

@@ -12,6 +12,8 @@ use crate::ring::Ring;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inbox {
     expected: Ring<Expected>,
+    /// When the last of all that ever came or comes does so.
+    latest: Time,
     /// IP bytes of all of it.
     bytes: u64,
 }
@@ -42,9 +44,11 @@ impl Inbox {
     pub(crate) fn put(&mut self, at: Time, parcel: Parcel) -> Option<u64> {
         let new = Expected { at, parcel };
         let count = self.len();
-        let later = match self.expected.last() {
-            Some(last) if last.at >= at => self.later(&new)?,
-            Some(_) | None => 0,
+        let later = if self.latest < at {
+            self.latest = at;
+            0
+        } else {
+            self.later(&new)?
         };
         self.bytes += u64::from(parcel.wire());
         self.expected.push(new);
@@ -90,6 +94,12 @@ impl Inbox {
     #[inline]
     pub(crate) fn get(&self, place: u64) -> Option<&Expected> {
         self.expected.get(self.expected.head() + place)
+    }
+
+    /// How many were ever put in.
+    #[inline]
+    pub(crate) fn count(&self) -> u64 {
+        self.expected.end()
     }
 
     #[inline]

@@ -72,24 +72,31 @@ impl Transmitter {
         self.free_at
     }
 
-    /// Transmits a packet that comes to a free transmitter and is as large as the one before, and says when that ends;
-    /// `None`, and nothing is done, if it is not so.
+    /// The IP bytes of the packet before, what a packet as large takes being known; nought if there was none, or if the
+    /// same size does not always take as long.
     #[inline]
-    pub(super) fn transmit_alike(&mut self, now: Time, wire: u32) -> Option<Time> {
-        if self.free_at >= now || self.newest.0 != wire {
+    pub(super) fn alike(&self) -> u32 {
+        self.newest.0
+    }
+
+    /// Transmits a packet that comes to a free transmitter and is as large as the one before, and says when that ends;
+    /// `None`, and nothing is done, if the transmitter is not free.
+    #[inline]
+    pub(super) fn transmit_alike(&mut self, now: Time) -> Option<Time> {
+        if self.free_at >= now {
             return None;
         }
         self.remainder = self.newest.2;
-        self.free_at = now + Span::from_nanos(self.newest.1);
+        self.free_at = now.after_nanos(self.newest.1);
         Some(self.free_at)
     }
 
     /// Transmits a packet that is as large as the one before after all that came before, in some time. Says when that
     /// starts and when it ends; `None`, and nothing is done, if it is not so.
     #[inline]
-    pub(super) fn transmit_alike_later(&mut self, now: Time, wire: u32) -> Option<(Time, Time)> {
+    pub(super) fn transmit_alike_later(&mut self, now: Time) -> Option<(Time, Time)> {
         let Pace::At(rate) = self.pace else { return None };
-        if self.newest.0 != wire || self.newest.1 == 0 {
+        if self.newest.1 == 0 {
             return None;
         }
         if self.free_at < now {
@@ -109,13 +116,13 @@ impl Transmitter {
         self.remainder = self.remainder.saturating_add(remainder);
         let carry = u64::from(self.remainder >= rate.bps());
         self.remainder -= carry * rate.bps();
-        self.free_at + Span::from_nanos(nanos + carry)
+        self.free_at.after_nanos(nanos + carry)
     }
 
     /// When [`Transmitter::transmit_alike`] would say that the transmission ends.
     #[inline]
-    pub(super) fn would_end_alike(&self, at: Time, wire: u32) -> Option<Time> {
-        (self.free_at < at && self.newest.0 == wire).then(|| at + Span::from_nanos(self.newest.1))
+    pub(super) fn would_end_alike(&self, at: Time) -> Option<Time> {
+        (self.free_at < at).then(|| at.after_nanos(self.newest.1))
     }
 
     /// When the transmission of a packet would end that comes at `at`, or an instant before that.
@@ -133,7 +140,7 @@ impl Transmitter {
                     let remainder = if at <= self.free_at { self.remainder } else { 0 };
                     (transmission(rate, wire, remainder).0, 0)
                 };
-                starts + Span::from_nanos(nanos + carry)
+                starts.after_nanos(nanos + carry)
             }
             Pace::Free | Pace::Along(..) => starts,
         }
@@ -327,11 +334,11 @@ impl Meter {
         copy.stats
     }
 
-    /// Counts, ahead of time, that a packet of so many bytes will have waited so long.
+    /// Counts, ahead of time, that a packet of so many bytes will have waited so many nanoseconds.
     #[inline]
-    pub(super) fn wait(&mut self, span: Span, bytes: u64) {
-        self.stats.packet_nanos += u128::from(span.nanos());
-        self.stats.byte_nanos += u128::from(span.nanos()) * u128::from(bytes);
+    pub(super) fn wait(&mut self, nanos: u64, bytes: u64) {
+        self.stats.packet_nanos += u128::from(nanos);
+        self.stats.byte_nanos += u128::from(nanos) * u128::from(bytes);
     }
 
     /// Counts a packet that was accepted.
@@ -342,7 +349,11 @@ impl Meter {
 
     /// Counts that so much waits.
     pub(super) fn peak(&mut self, packets: u32, bytes: u64) {
-        self.stats.peak_packets = self.stats.peak_packets.max(packets);
-        self.stats.peak_bytes = self.stats.peak_bytes.max(bytes);
+        if packets > self.stats.peak_packets {
+            self.stats.peak_packets = packets;
+        }
+        if bytes > self.stats.peak_bytes {
+            self.stats.peak_bytes = bytes;
+        }
     }
 }

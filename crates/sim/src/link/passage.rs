@@ -47,6 +47,25 @@ impl Parcel {
         Self { packet, step, rest: u64::from(wire) << FLAGS | DATAGRAM }
     }
 
+    /// What a segment is on whose way nothing else is to be done, of so many IP bytes: [`Parcel::kind`] of it.
+    #[inline]
+    pub(crate) const fn plain_kind(wire: u32) -> u32 {
+        wire << FLAGS
+    }
+
+    /// The IP bytes of packets of a kind.
+    #[inline]
+    pub(crate) const fn wire_of_kind(kind: u32) -> u32 {
+        kind >> FLAGS & ((1 << WIRE) - 1)
+    }
+
+    /// Its IP bytes and its flags.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "they are the low bits")]
+    pub(crate) const fn kind(&self) -> u32 {
+        self.rest as u32 & ((1 << (FLAGS + WIRE)) - 1)
+    }
+
     /// The same with another place in the order of all events.
     #[inline]
     pub(crate) fn in_place(self, sequence: u64) -> Self {

@@ -90,10 +90,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let full = self.sender.send_full(now);
         self.header(now, full.start, place);
         place.len = full.len;
+        let ip_length = self.plain_length() + u32::from(full.len);
+        debug_assert_eq!(ip_length, place.ip_length(), "it has no options but timestamps");
         if self.sender.ecn() {
             place.ecn = Ecn::Ect0;
         }
         self.receiver.acknowledged_with_data();
-        Departure { sent: Some(full.sent), last: full.last && !self.receiver.ack_due() }
+        Departure { sent: Some(full.sent), last: full.last && !self.receiver.ack_due(), ip_length }
+    }
+
+    /// The IP bytes of a segment without data, SACK blocks and Quick-Start.
+    #[inline]
+    pub(super) fn plain_length(&self) -> u32 {
+        Segment::plain_length(self.options.timestamps)
     }
 }

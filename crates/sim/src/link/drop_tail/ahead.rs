@@ -102,7 +102,16 @@ impl DropTail {
     /// Whether so many packets are expected that it is cheaper to let those in that have come than to ask of each again
     /// whether it will find room.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.inbox.len() >= CROWD && !self.is_roomy()
+        self.inbox.len() >= CROWD
+            && (self.sources.next.is_some() || !matches!(self.queue, QueueLimit::Unlimited))
+    }
+
+    /// Whether nothing that was expected may have come by `now`, no datagram of a source is yet to come, and what is in
+    /// doubt stays so if a packet passes that need not wait.
+    #[inline]
+    pub(crate) fn is_calm(&self, now: Time) -> bool {
+        let stays = |expected: &Expected| expected.at > now && !matches!(self.queue, QueueLimit::Bytes(_));
+        self.sources.next.is_none() && self.inbox.first().is_none_or(stays)
     }
 
     /// Whether something that was expected may have come by `now`.
@@ -148,13 +157,14 @@ impl DropTail {
 
     /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
     /// arrive if what is expected is looked at, or one that is expected may find the queue full.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(crate) fn next_event(&mut self) -> Option<(Time, u64)> {
         let arrival = match self.ring.get(self.loud) {
             Some(passage) => Some((passage.arrives, passage.parcel.sequence())),
             None => self.inbox.first().map(|&Expected { at, parcel }| {
                 let alike =
-                    if self.plain { self.transmitter.would_end_alike(at, parcel.wire()) } else { None };
+                    if parcel.kind() == self.short { self.transmitter.would_end_alike(at) } else { None };
                 let arrives = match alike {
                     Some(ends) => ends + self.wire.delay(),
                     None => self.wire.soonest(self.transmitter.would_end(at, parcel.wire())),
@@ -173,20 +183,26 @@ impl DropTail {
     #[inline]
     fn first_in_doubt(&mut self) -> Option<(Time, u64)> {
         if let Some(next) = self.sources.next {
-            let entered = self.meter.stats.packets - self.sources.let_in + self.inbox.len();
+            let entered = self.accepted() - self.sources.let_in + self.inbox.len();
             return match self.sources.doubt {
                 Some(doubt) if entered <= self.sources.room && next < doubt => Some((doubt, 0)),
                 Some(_) | None => self.first_in_doubt_beside_sources(),
             };
         }
+        if self.inbox.count() <= self.sure_to {
+            return None;
+        }
         let sure = match self.queue {
-            QueueLimit::Unlimited => return None,
+            QueueLimit::Unlimited => u64::MAX,
             QueueLimit::Packets(_) => self.sure(),
             QueueLimit::Bytes(limit) => {
                 let room = limit.get().saturating_sub(self.waiting_bytes + self.largest);
                 if self.inbox.bytes() <= room { u64::MAX } else { 0 }
             }
         };
+        if !matches!(self.queue, QueueLimit::Bytes(_)) {
+            self.sure_to = (self.inbox.count() - self.inbox.len()).saturating_add(sure);
+        }
         if self.inbox.len() <= sure { None } else { self.first_not_sure(sure) }
     }
 
@@ -239,23 +255,17 @@ impl DropTail {
     fn first_in_doubt_beside_sources(&mut self) -> Option<(Time, u64)> {
         let half = self.sure().min(2 * FAR) / 2;
         self.sources.doubt = self.sources.after(half);
-        self.sources.room = self.meter.stats.packets - self.sources.let_in + half;
+        self.sources.room = self.accepted() - self.sources.let_in + half;
         let expected =
             if self.inbox.len() <= half { None } else { self.inbox.get(half).map(Expected::place) };
         let datagram = self.sources.doubt.map(|datagram| (datagram, 0));
         expected.min(datagram).or(datagram).or(expected)
     }
 
-    /// Whether everything that comes is expected and finds room.
-    #[inline]
-    fn is_roomy(&self) -> bool {
-        self.sources.next.is_none() && matches!(self.queue, QueueLimit::Unlimited)
-    }
-
     /// Whether one of the packets that are expected may find no room before the event that the agenda has.
     #[inline]
     pub(crate) fn doubts(&mut self) -> bool {
-        !self.is_roomy() && self.has_sooner_doubt()
+        (self.sources.next.is_some() || self.inbox.count() > self.sure_to) && self.has_sooner_doubt()
     }
 
     #[inline(never)]
@@ -291,7 +301,10 @@ impl DropTail {
         (flows, recorder): (&mut [FlowStats], &mut W),
     ) -> Option<Result<(Time, u32), Turned>> {
         let came = self.sources.next.filter(|datagram| *datagram <= at)?;
-        let place = self.sources.list.iter().position(|source| source.next() == Some(came))?;
+        let place = match &*self.sources.list {
+            [_] => 0,
+            list => list.iter().position(|source| source.next() == Some(came))?,
+        };
         #[cfg(test)]
         {
             let expected = self.inbox.first().is_some_and(|one| one.at == came);
@@ -302,7 +315,11 @@ impl DropTail {
         stats.started.get_or_insert(came);
         stats.first_data.get_or_insert(came);
         stats.data_sent += 1;
-        let turned = match self.admit(came, (wire, 0), || flow.index(), recorder) {
+        let trip = match self.wait_alike(came, (Parcel::plain_kind(wire), 0), recorder) {
+            Some(trip) => Ok(trip),
+            None => self.admit(came, (wire, 0), || flow.index(), recorder),
+        };
+        let turned = match trip {
             Ok(trip) => {
                 self.sources.let_in += 1;
                 if self.is_full() {
