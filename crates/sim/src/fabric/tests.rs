@@ -227,6 +227,21 @@ fn network() -> impl Strategy<Value = Net> {
     })
 }
 
+/// The log says so if it is not.
+#[test]
+fn a_drop_of_a_source_that_was_taken_on_last_and_starts_first_is_told_of_in_time() {
+    let queue = QueueLimit::Packets(1);
+    let link = LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(2_000_003)), Span::from_micros(10)) };
+    let back = LinkSpec::new(None, Span::from_micros(10));
+    let route = Route { forward: vec![LinkId(0)], reverse: vec![LinkId(1)] };
+    let mut network = Net::new(vec![link, back]);
+    network.add(tcp(&route, 53_076_413, None, AckPolicy::Delayed));
+    network.add(cbr(vec![LinkId(0)], 53_042_087, 400_009, 41, None));
+    network.add(cbr(vec![LinkId(0)], 0, 3_638_781, 95, None));
+    let (log, ..) = outcome(&network, 1, &[Time::from_nanos(60_000_000)], true);
+    assert!(log.said.iter().any(|(at, what)| at.nanos() < 53_000_000 && what.contains("dropped")));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

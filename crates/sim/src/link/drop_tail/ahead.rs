@@ -288,6 +288,8 @@ impl DropTail {
         }
         self.sources.list.push(source);
         self.sources.note();
+        // Its first datagrams may come before any of the others' that was in doubt.
+        self.sources.doubt = None;
         Ok(())
     }
 
