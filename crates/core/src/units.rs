@@ -179,12 +179,6 @@ impl Time {
         Self(NonMax(self.0.0.saturating_add(nanos)))
     }
 
-    /// Nanoseconds since `earlier`; none if that is later.
-    #[inline]
-    pub const fn nanos_since(self, earlier: Self) -> u64 {
-        self.0.0.get().saturating_sub(earlier.0.0.get())
-    }
-
     /// The earlier of two instants, either of which there may be none of.
     #[inline]
     pub fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {

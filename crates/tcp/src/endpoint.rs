@@ -425,11 +425,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
             self.data_segment(now, &outgoing, place);
-            return Some(Departure {
-                sent: Some(outgoing.sent),
-                ip_length: place.ip_length(),
-                last: false,
-            });
+            return Some(Departure { sent: Some(outgoing.sent), ip_length: place.ip_length(), last: false });
         } else if core::mem::take(&mut self.probe_window) {
             // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
             // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).
