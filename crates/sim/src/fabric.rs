@@ -15,6 +15,7 @@ use crate::source::Cbr;
 use crate::stats::{FlowStats, LinkStats};
 use crate::topology::Route;
 
+mod events;
 mod passing;
 
 /// A link and the router ahead of it, if that takes part in Quick-Start.

@@ -1,0 +1,128 @@
+//! What happens at links, and when it does next.
+
+use firstflight::Time;
+
+use super::{Fabric, is_clients_data};
+use crate::link::{Link, Passage};
+use crate::packet::{DropCause, LinkId, Packet, PacketId};
+use crate::recorder::Recorder;
+
+impl Fabric {
+    /// The event of a link: its first packet arrives at the far end, or one leaves its queue, or it looks at what came.
+    /// Gives the packet if it arrives at a host that has to hear of it, which [`Fabric::forget`]s it then.
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
+        let arrived = match &mut self.links[id.index()].link {
+            Link::DropTail(_) => self.drop_tail_event(now, id, recorder),
+            Link::Other(link) => {
+                let arrived = link.event(now, (&mut self.packets, recorder));
+                self.refresh(id);
+                if arrived.is_none() {
+                    self.hear_discipline(now, id, recorder);
+                }
+                arrived
+            }
+        }?;
+        let parcel = arrived.parcel;
+        if arrived.is_lost() {
+            let packet = self.packets.take(parcel.packet);
+            self.drop(now, id, &packet, DropCause::Random, recorder);
+            return None;
+        }
+        let ahead = parcel.ahead();
+        if self.routes.link(ahead.step).is_some() {
+            self.enter(now, ahead, recorder);
+            return None;
+        }
+        if parcel.is_datagram() {
+            let flow = self.packets.get(parcel.packet).flow;
+            self.flows[flow.index()].delivered_bytes += u64::from(parcel.wire());
+            self.packets.forget(parcel.packet);
+            return None;
+        }
+        Some(parcel.packet)
+    }
+
+    /// The event of a drop-tail link.
+    #[inline]
+    fn drop_tail_event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Passage> {
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
+        let mut arrived = link.arrival(now, &mut self.flows);
+        if arrived.is_none() {
+            arrived = link.arrival_in_passing(now, |step| self.routes.link(step).is_none());
+        }
+        if arrived.is_none() {
+            return self.drop_tail_event_at_length(now, id, recorder);
+        }
+        match link.set_event() {
+            Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
+            None => self.agenda.clear(id.index()),
+        }
+        arrived
+    }
+
+    /// The same, of a link that has to look at what came.
+    #[inline(never)]
+    fn drop_tail_event_at_length<W: Recorder>(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        recorder: &mut W,
+    ) -> Option<Passage> {
+        self.take_in(now, id, u64::MAX, recorder);
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
+        link.catch_up(now, recorder);
+        let arrived = link.arrival(now, &mut self.flows);
+        self.refresh(id);
+        arrived
+    }
+
+    /// Puts the next event of a link on the agenda.
+    #[inline(never)]
+    pub(super) fn refresh(&mut self, id: LinkId) {
+        let next = match &mut self.links[id.index()].link {
+            Link::DropTail(link) => link.set_event(),
+            Link::Other(link) => link.next_event(),
+        };
+        match next {
+            Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
+            None => self.agenda.clear(id.index()),
+        }
+    }
+
+    /// Counts and tells what the discipline of a link's queue just dropped and marked.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
+        while let Link::Other(link) = &mut self.links[id.index()].link
+            && let Some(packet) = link.take_marked()
+        {
+            if is_clients_data(&packet) {
+                self.flows[packet.flow.index()].data_marked += 1;
+            }
+            recorder.marked(now, id, &packet);
+        }
+        while let Link::Other(link) = &mut self.links[id.index()].link
+            && let Some(packet) = link.take_dropped()
+        {
+            self.drop(now, id, &packet, DropCause::Queue, recorder);
+        }
+    }
+
+    pub(super) fn drop<W: Recorder>(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        packet: &Packet,
+        cause: DropCause,
+        recorder: &mut W,
+    ) {
+        let flow = &mut self.flows[packet.flow.index()];
+        match (is_clients_data(packet), cause) {
+            (true, DropCause::Queue) => flow.data_dropped_by_queue += 1,
+            (true, DropCause::Policer) => flow.data_dropped_by_policer += 1,
+            (true, DropCause::Random) => flow.data_dropped_at_random += 1,
+            (false, _) => flow.control_dropped += 1,
+        }
+        recorder.dropped(now, link, packet, cause);
+    }
+}
