@@ -5,7 +5,8 @@
 #
 # Who begins when, between which hosts and how much it sends is read from that list, so that both simulators carry the
 # same transfers. hosts --edges-- router ==bottleneck== router --edges-- hosts; Agent/TCP/Sack1, Agent/TCPSink/Sack1.
-# -each FILE writes a row for each flow; without it nothing is recorded.
+# -each FILE writes a row for each flow, and -measure 1 counts what the bottleneck drops and finds the su-times of two flows
+# at most; without them nothing is recorded.
 
 array set par {
     flows        ""
@@ -25,6 +26,7 @@ array set par {
     routing      manual
     scheduler    Splay
     each         ""
+    measure      0
 }
 
 proc usage {message} {
@@ -96,6 +98,20 @@ if {$par(routing) eq "manual"} {
     }
 }
 
+if {$par(measure)} {
+    source [file join [file dirname [info script]] startup.tcl]
+    set dir [exec mktemp -d]
+    set packets [open $dir/packets.tr w]
+    foreach side {0 1} {
+        set other [expr {1 - $side}]
+        set drops [$ns create-trace Drop $packets $router($side) $router($other)]
+        set drophead [[$ns link $router($side) $router($other)] set drophead_]
+        $drops target [$drophead target]
+        $drophead target $drops
+    }
+    set nowhere [open /dev/null w]
+}
+
 # ---- the flows ------------------------------------------------------------------
 Agent/TCP set tcpTick_ $par(tick_s)
 Agent/TCP set minrto_ $par(minrto_s)
@@ -109,7 +125,7 @@ set again 0
 set timeouts 0
 set number 0
 proc launch {id from to bytes measured} {
-    global ns par host tcp sink began ours
+    global ns par host tcp sink began ours number
     set tcp($id) [new Agent/TCP/Sack1]
     $tcp($id) set window_ $par(window)
     $tcp($id) set ssthresh_ $par(ssthresh)
@@ -119,6 +135,7 @@ proc launch {id from to bytes measured} {
     $ns attach-agent $host($to) $sink($id)
     $ns connect $tcp($id) $sink($id)
     set began($id) [$ns now]
+    if {$par(measure) && $number <= 2} { watch $id }
     if {$bytes eq ""} {
         set ftp [new Application/FTP]
         $ftp attach-agent $tcp($id)
@@ -128,6 +145,55 @@ proc launch {id from to bytes measured} {
         set payload [expr {$par(packet) - 40}]
         $tcp($id) advance [expr {1 + ($bytes + $payload - 1) / $payload}]
     }
+}
+
+# Keeps the variables of a sender's first ten seconds.
+proc watch {id} {
+    global ns tcp dir nowhere variables
+    set variables($id) [open $dir/variables$id.tr w]
+    $tcp($id) attach $variables($id)
+    foreach v {cwnd_ ssthresh_ ack_ maxseq_ nrexmit_} { $tcp($id) trace $v }
+    $ns at [expr {[$ns now] + 10}] "$tcp($id) attach $nowhere"
+}
+
+# Data packets that the bottleneck dropped.
+proc dropped {} {
+    global dir packets
+    close $packets
+    set lost 0
+    set f [open $dir/packets.tr]
+    while {[gets $f line] >= 0} {
+        if {[lindex $line 4] eq "tcp" && [lindex $line 10] > 0} { incr lost }
+    }
+    close $f
+    return $lost
+}
+
+# When the first data of a sender left: the SYN is packet 0.
+proc first_data_of {file} {
+    set f [open $file]
+    set t ""
+    while {[gets $f line] >= 0} {
+        lassign $line at _ _ _ _ name value
+        if {$name eq "maxseq_" && $value > 0} { set t $at; break }
+    }
+    close $f
+    return $t
+}
+
+# The su-times of the senders watched, by commas; `none` where there is none.
+proc startups {} {
+    global dir variables su_end
+    set all {}
+    foreach id [lsort -integer [array names variables]] {
+        close $variables($id)
+        set file $dir/variables$id.tr
+        set first [first_data_of $file]
+        if {$first ne ""} { read_variables $file $first }
+        if {$first eq "" || $su_end eq ""} { return none }
+        lappend all [format %.5f [expr {$su_end - $first}]]
+    }
+    return [expr {$all eq {} ? "none" : [join $all ,]}]
 }
 
 # The last packet is acknowledged.
@@ -166,7 +232,7 @@ foreach {start from to bytes measured} $flows {
 }
 
 proc finish {} {
-    global ns par tcp sink left sent again timeouts number each
+    global ns par tcp sink left sent again timeouts number each dir
     set bytes 0
     foreach id [array names tcp] {
         tally $id
@@ -174,8 +240,15 @@ proc finish {} {
         incr bytes [expr {[$sink($id) set bytes_] - 40}]
     }
     if {[info exists each]} { close $each }
-    puts "flows $number unfinished $left packets_sent $sent again $again timeouts $timeouts\
-          mbps [format %.3f [expr {$bytes * 8.0 / [$ns now] / 1e6}]] now [format %.3f [$ns now]]"
+    # Of IP bytes; payload is 40 bytes less a packet.
+    set goodput [expr {$bytes * 8.0 / [$ns now] / 1e6 * ($par(packet) - 40) / $par(packet)}]
+    set line "flows $number unfinished $left packets_sent $sent again $again timeouts $timeouts"
+    append line " goodput_mbps [format %.3f $goodput] now [format %.3f [$ns now]]"
+    if {$par(measure)} {
+        append line " packets_lost [dropped] su_time_s [startups]"
+        file delete -force $dir
+    }
+    puts $line
     exit 0
 }
 

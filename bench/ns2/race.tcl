@@ -177,49 +177,7 @@ if {$par(measure)} {
 }
 
 # ---- the measures ------------------------------------------------------------------
-# Start-up ends with the first ACK after which no recovery goes on and cwnd >= ssthresh.
-# Sets su_end (empty if it never ends), first_cut, cwnd_cut, su_timeouts.
-proc read_variables {file first_data} {
-    global su_end first_cut cwnd_cut su_timeouts
-    set su_end ""; set first_cut ""; set cwnd_cut ""; set su_timeouts 0
-    set cwnd 0; set ssthresh 1e9; set ack -1; set maxseq -1
-    set recover -1; set recovering 0; set after_rto 0
-    set f [open $file]
-    while {[gets $f line] >= 0} {
-        lassign $line t _ _ _ _ name value
-        if {$t < $first_data} {
-            # Before the first data packet only the start values matter.
-            if {$name eq "ssthresh_"} { set ssthresh $value }
-            if {$name eq "cwnd_"} { set cwnd $value }
-            continue
-        }
-        switch -- $name {
-            maxseq_ { set maxseq $value }
-            nrexmit_ {
-                incr su_timeouts
-                set recovering 0
-                set after_rto 1
-            }
-            ssthresh_ {
-                if {$first_cut eq ""} { set first_cut $t; set cwnd_cut $cwnd }
-                if {!$after_rto} { set recovering 1; set recover $maxseq }
-                set ssthresh $value
-            }
-            cwnd_ { set cwnd $value; if {$value <= 1} { set after_rto 0 } }
-            ack_ {
-                set ack $value
-                set after_rto 0
-                if {$recovering && $ack >= $recover} { set recovering 0 }
-            }
-        }
-        if {($name eq "ack_" || $name eq "cwnd_") && !$recovering && !$after_rto
-            && $cwnd >= $ssthresh} {
-            set su_end $t
-            break
-        }
-    }
-    close $f
-}
+source [file join [file dirname [info script]] startup.tcl]
 
 # Counts what was sent and dropped, in all and among data sent before `until`.
 proc read_packets {file until} {

@@ -1,4 +1,4 @@
-// The benchmark scenarios in ns-3 (3.37, Debian's libns3-dev), with nothing traced.
+// The benchmark scenarios in ns-3 (3.37, Debian's libns3-dev).
 //
 //   g++ -O3 -o peers peers.cc $(pkg-config --cflags ns3-internet) -lns3-applications -lns3-internet \
 //       -lns3-point-to-point -lns3-traffic-control -lns3-bridge -lns3-network -lns3-core -lns3-stats
@@ -9,6 +9,10 @@
 // The same topologies, transfers, queues, packets and initial windows as Firstflight and ns-2 have: TCP with SACK and
 // Linux's Reno, an ACK for every packet, no timestamps, queues of whole packets at the devices and no queue discipline
 // above them. Routes are set by hand, which spares ns-3 the search for the shortest ways of all pairs of nodes.
+//
+// Counted are, by callbacks that take a thousandth of the time: data packets that left the senders and those of them that the
+// bottleneck dropped, timeouts, and the su-time of each of a few flows (first data packet -> no recovery goes on and cwnd
+// >= ssthresh).
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -18,6 +22,7 @@
 
 #include <fstream>
 #include <iostream>
+#include <list>
 #include <sstream>
 
 using namespace ns3;
@@ -48,7 +53,10 @@ struct Net
         Ipv4AddressHelper addresses;
         addresses.SetBase(base.str().c_str(), "255.255.255.252");
         Ipv4InterfaceContainer both = addresses.Assign(devices);
-        bottleneck = DynamicCast<PointToPointNetDevice>(devices.Get(0))->GetQueue();
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            queues[end] = DynamicCast<PointToPointNetDevice>(devices.Get(end))->GetQueue();
+        }
         return {both.GetAddress(0), both.GetAddress(1)};
     }
 
@@ -57,8 +65,156 @@ struct Net
         return routing.GetStaticRouting(node->GetObject<Ipv4>());
     }
 
-    Ptr<Queue<Packet>> bottleneck;
+    // Those of the link that was joined last.
+    Ptr<Queue<Packet>> queues[2];
 };
+
+struct Counts
+{
+    uint64_t sent = 0, lost = 0, timeouts = 0;
+};
+
+static Counts counts;
+
+// Watches one sender.
+struct Watch
+{
+    uint32_t cwnd = 0, ssthresh = UINT32_MAX;
+    TcpSocketState::TcpCongState_t state = TcpSocketState::CA_OPEN;
+    double first = -1, over = -1;
+    bool judging = false;
+
+    void window(uint32_t, uint32_t now)
+    {
+        cwnd = now;
+        changed();
+    }
+
+    void threshold(uint32_t, uint32_t now)
+    {
+        ssthresh = now;
+        changed();
+    }
+
+    void machine(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
+    {
+        counts.timeouts += now == TcpSocketState::CA_LOSS;
+        state = now;
+        changed();
+    }
+
+    void leaves(Ptr<const Packet> packet, const TcpHeader &, Ptr<const TcpSocketBase>)
+    {
+        if (packet->GetSize() == 0)
+        {
+            return;
+        }
+        counts.sent++;
+        if (first < 0)
+        {
+            first = Simulator::Now().GetSeconds();
+        }
+    }
+
+    // One event changes several of them: judged is what they are after it.
+    void changed()
+    {
+        if (over < 0 && first >= 0 && !judging)
+        {
+            judging = true;
+            Simulator::ScheduleNow(&Watch::judge, this);
+        }
+    }
+
+    void judge()
+    {
+        judging = false;
+        bool repairs = state == TcpSocketState::CA_RECOVERY || state == TcpSocketState::CA_LOSS;
+        if (!repairs && cwnd >= ssthresh)
+        {
+            over = Simulator::Now().GetSeconds();
+        }
+    }
+
+    void begin(Ptr<Application> sender)
+    {
+        Ptr<Socket> socket = DynamicCast<BulkSendApplication>(sender)->GetSocket();
+        socket->TraceConnectWithoutContext("Tx", MakeCallback(&Watch::leaves, this));
+        socket->TraceConnectWithoutContext("CongState", MakeCallback(&Watch::machine, this));
+        socket->TraceConnectWithoutContext("CongestionWindow", MakeCallback(&Watch::window, this));
+        socket->TraceConnectWithoutContext("SlowStartThreshold", MakeCallback(&Watch::threshold, this));
+    }
+};
+
+static std::list<Watch> watches;
+
+// Lets a transfer begin, and watches it.
+static void
+start(ApplicationContainer sender, Time at)
+{
+    sender.Start(at);
+    watches.emplace_back();
+    // Its socket is there once it has begun.
+    Simulator::Schedule(at + NanoSeconds(1), &Watch::begin, &watches.back(), sender.Get(0));
+}
+
+static void
+dropped(Ptr<const Packet> dropped)
+{
+    Ptr<Packet> packet = dropped->Copy();
+    PppHeader ppp;
+    Ipv4Header ip;
+    TcpHeader tcp;
+    packet->RemoveHeader(ppp);
+    packet->RemoveHeader(ip);
+    if (ip.GetProtocol() == 6)
+    {
+        packet->RemoveHeader(tcp);
+        counts.lost += packet->GetSize() > 0;
+    }
+}
+
+static double lastArrival = 0;
+
+static void
+arrived(Ptr<const Packet>, const Address &)
+{
+    lastArrival = Simulator::Now().GetSeconds();
+}
+
+// Counts what is dropped at either end of the link that was joined last.
+static void
+countDrops(const Net &net)
+{
+    for (const Ptr<Queue<Packet>> &queue : net.queues)
+    {
+        queue->TraceConnectWithoutContext("Drop", MakeCallback(&dropped));
+    }
+}
+
+// Of two flows at most, by commas.
+static std::string
+startups()
+{
+    std::ostringstream all;
+    for (const Watch &watch : watches)
+    {
+        all << (all.tellp() > 0 ? "," : "");
+        if (watch.over < 0)
+        {
+            return "none";
+        }
+        all << watch.over - watch.first;
+    }
+    return watches.size() > 2 ? "none" : all.str();
+}
+
+static void
+report(uint64_t bytes, double seconds)
+{
+    std::cout << "goodput_mbps " << bytes * 8.0 / 1e6 / seconds << " packets_sent " << counts.sent << " packets_lost "
+              << counts.lost << " timeouts " << counts.timeouts << " su_time_s " << startups() << std::endl;
+}
 
 static void
 stackDefaults(uint32_t packet, uint32_t ssthreshPackets)
@@ -87,7 +243,7 @@ s1()
     net.stack.Install(nodes);
     Ptr<Node> near = nodes.Get(0), far = nodes.Get(1);
     auto middle = net.join(near, far, "100Mbps", "40ms", "1000p", 9);
-    Ptr<Queue<Packet>> bottleneck = net.bottleneck;
+    countDrops(net);
     Ipv4Address address[6];
     for (uint32_t i = 2; i < 6; i++)
     {
@@ -109,12 +265,11 @@ s1()
     ApplicationContainer sink = tcp.Install(nodes.Get(4));
     BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(address[4], 9));
     bulk.SetAttribute("SendSize", UintegerValue(960));
-    bulk.Install(nodes.Get(2)).Start(Seconds(1));
+    start(bulk.Install(nodes.Get(2)), Seconds(1));
 
     Simulator::Stop(Seconds(51));
     Simulator::Run();
-    uint64_t bytes = DynamicCast<PacketSink>(sink.Get(0))->GetTotalRx();
-    std::cout << "mbps " << bytes * 8.0 / 50e6 << " dropped " << bottleneck->GetTotalDroppedPackets() << std::endl;
+    report(DynamicCast<PacketSink>(sink.Get(0))->GetTotalRx(), 50);
     return 0;
 }
 
@@ -176,7 +331,7 @@ dumbbell(const char *list, uint32_t hosts, std::string rate, std::string oneWay,
     Net net;
     net.stack.Install(routers);
     auto middle = net.join(routers.Get(0), routers.Get(1), rate, oneWay, queue, 9);
-    Ptr<Queue<Packet>> bottleneck = net.bottleneck;
+    countDrops(net);
     std::vector<Ipv4Address> address[2];
     ApplicationContainer sinks;
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 9));
@@ -192,6 +347,10 @@ dumbbell(const char *list, uint32_t hosts, std::string rate, std::string oneWay,
         }
         sinks.Add(sink.Install(host[side]));
     }
+    for (uint32_t i = 0; i < sinks.GetN(); i++)
+    {
+        sinks.Get(i)->TraceConnectWithoutContext("Rx", MakeCallback(&arrived));
+    }
     net.routes(routers.Get(0))->AddNetworkRouteTo("10.2.0.0", "255.255.0.0", middle.second, 1);
     net.routes(routers.Get(1))->AddNetworkRouteTo("10.1.0.0", "255.255.0.0", middle.first, 1);
 
@@ -201,7 +360,7 @@ dumbbell(const char *list, uint32_t hosts, std::string rate, std::string oneWay,
         BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(address[t.to[0]].at(t.to[1]), 9));
         bulk.SetAttribute("SendSize", UintegerValue(packet - 40));
         bulk.SetAttribute("MaxBytes", UintegerValue(t.bytes));
-        bulk.Install(host[t.from[0]].Get(t.from[1])).Start(Seconds(t.start));
+        start(bulk.Install(host[t.from[0]].Get(t.from[1])), Seconds(t.start));
     }
     if (until > 0)
     {
@@ -213,9 +372,8 @@ dumbbell(const char *list, uint32_t hosts, std::string rate, std::string oneWay,
     {
         bytes += DynamicCast<PacketSink>(sinks.Get(i))->GetTotalRx();
     }
-    std::cout << "flows " << all.size() << " bytes " << bytes << " now " << Simulator::Now().GetSeconds() << " mbps "
-              << bytes * 8.0 / 1e6 / Simulator::Now().GetSeconds() << " dropped "
-              << bottleneck->GetTotalDroppedPackets() << std::endl;
+    // Timers of closed connections run for minutes after the last byte.
+    report(bytes, until > 0 ? until : lastArrival);
     return 0;
 }
 
