@@ -1,5 +1,5 @@
-//! Arbitrary bytes into every target, on stable: the same bytes each time, so that every machine tests the same.
-//! `HUNT=1 PROPTEST_CASES=20000` takes others.
+//! Arbitrary bytes into every target, on stable: the same bytes each time, so that every machine tests the same
+//! (`.cargo/config.toml`). `PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=20000` takes others.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,9 @@ use firstflight_hostile::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use proptest::test_runner::RngSeed;
 
 fn config() -> ProptestConfig {
-    let hunts = std::env::var_os("HUNT").is_some();
-    let rng_seed = if hunts { RngSeed::Random } else { RngSeed::Fixed(9406) };
-    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::with_cases(300) }
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) }
 }
 
 /// The files of a target's corpus, in order of their names.
