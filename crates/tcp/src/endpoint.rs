@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time, Told};
+use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time};
 
 use crate::config::Config;
 use crate::quick_start::Negotiation;
 use crate::receiver::Receiver;
-use crate::segment::{MAX_SACK_BLOCKS, Segment};
+use crate::segment::Segment;
 use crate::sender::{Sender, Turn};
 
-use self::exchange::NO_BLOCK;
+use self::exchange::Told;
 use self::handshake::{Handshake, Offer};
 
 mod exchange;
@@ -181,8 +181,7 @@ pub struct Endpoint<S, R, A> {
     largest_window: u64,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
-    /// The SACK blocks of the last ACK that had any, in its order: the sender has marked what lies in them.
-    told_blocks: [(u64, u64); MAX_SACK_BLOCKS],
+    told: Told,
     quick_start: Negotiation,
     /// Whether nothing but data and its acknowledgement is under way; see [`Endpoint::is_smooth`]. May be unset though it
     /// is so.
@@ -226,7 +225,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             last_ack_sent: 0,
             largest_window: 0,
             challenged_at: None,
-            told_blocks: [NO_BLOCK; MAX_SACK_BLOCKS],
+            told: Told::default(),
             quick_start: Negotiation::new(config.secret),
             smooth: false,
             acks_sent: 0,
@@ -340,12 +339,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        if !self.smooth {
-            self.smooth = self.is_smooth();
+        if !(self.smooth || self.turns_smooth()) || !self.on_predicted_segment(now, segment) {
+            self.on_other_segment(now, segment);
         }
-        if self.smooth && self.on_predicted_segment(now, segment) {
-            return;
-        }
+    }
+
+    /// A segment arrived that was not predicted.
+    #[inline(never)]
+    fn on_other_segment(&mut self, now: Time, segment: &Segment) {
         self.smooth = false;
         if self.state == State::Open {
             self.on_established_segment(now, segment);
@@ -370,7 +371,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub fn on_timer(&mut self, now: Time) {
         self.smooth = false;
         // A timeout may forget what was SACKed.
-        self.told_blocks = [NO_BLOCK; MAX_SACK_BLOCKS];
+        self.told = Told::default();
         match self.state {
             State::Closed | State::Listening | State::Aborted => {}
             State::SynSent | State::SynReceived => {
@@ -486,7 +487,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// The oldest call of the controller not yet taken.
-    pub fn poll_told(&mut self) -> Option<Told> {
+    pub fn poll_told(&mut self) -> Option<firstflight::Told> {
         self.sender.take_told()
     }
 

@@ -39,7 +39,9 @@ impl Receiver {
     /// `len` bytes from `start` on arrive; the ACK that leaves if one is due.
     #[inline]
     pub fn hear(&mut self, now: Time, start: u64, len: u64) -> Option<Ack> {
-        if start != self.0.next() || !self.0.on_next(now, len) {
+        if start == self.0.next() && self.0.takes_next(len) {
+            self.0.take_next(now, len);
+        } else {
             let nothing_else = Incoming { start, len, fin: false, ce: false, cwr: false, closing: false };
             self.0.on_data(now, &nothing_else);
         }

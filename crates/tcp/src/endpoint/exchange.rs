@@ -14,8 +14,22 @@ use super::{Endpoint, State};
 /// This is Linux's spacing (`tcp_invalid_ratelimit`), which comes to that, a connection at a time.
 const CHALLENGES_APART: Span = Span::from_millis(500);
 
-/// In the place of a SACK block that is not there.
-pub(super) const NO_BLOCK: (u64, u64) = (0, 0);
+/// The SACK blocks of the last ACK that had any, in its order: what lies in them is marked. Empty ones are in the place of
+/// those that were not heeded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    blocks: [SackBlock; MAX_SACK_BLOCKS],
+    /// What was acknowledged then.
+    una: u64,
+}
+
+impl Told {
+    /// Those blocks which, if they are told of again while `una` is acknowledged, say nothing new; none where that is not
+    /// `kept`, or so long ago that their sequence numbers may have come round.
+    fn of(&self, una: u64, kept: bool) -> [SackBlock; MAX_SACK_BLOCKS] {
+        if kept && una - self.una < 1 << 30 { self.blocks } else { Self::default().blocks }
+    }
+}
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn on_established_segment(&mut self, now: Time, segment: &Segment) {
@@ -174,15 +188,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !self.options.sack || segment.sack_count == 0 {
             return self.sender.on_ack(now, &input);
         }
-        let mut all = [NO_BLOCK; MAX_SACK_BLOCKS];
-        let mut fresh = [NO_BLOCK; MAX_SACK_BLOCKS];
+        let told = segment.sack_blocks();
+        let before = self.told.of(una, self.sender.keeps_blocks());
+        let mut all = [SackBlock::default(); MAX_SACK_BLOCKS];
+        let mut fresh = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
         let offsets = |block: &SackBlock| {
             Some((seq::unwrap(initial, block.start, una)?, seq::unwrap(initial, block.end, una)?))
         };
-        let told = segment.sack_blocks();
-        let keeps = self.sender.keeps_blocks();
         for (i, block) in told.iter().enumerate() {
+            // Most were told of by the ACK before, in this place or in the one before it.
+            if i > 0 && (*block == before[i] || *block == before[i - 1]) {
+                all[i] = *block;
+                continue;
+            }
             let Some((start, end)) = offsets(block).filter(|(start, end)| start < end) else { continue };
             if end > self.sender.nxt() {
                 continue;
@@ -194,13 +213,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 input.dsack = Some((start, end));
                 continue;
             }
-            all[i] = (start, end);
-            // Most were told of by the ACK before, in this place or in the one before it.
-            let told_before = self.told_blocks[i] == all[i] || i > 0 && self.told_blocks[i - 1] == all[i];
-            if !told_before || !keeps {
-                fresh[count] = all[i];
-                count += 1;
-            }
+            all[i] = *block;
+            fresh[count] = (start, end);
+            count += 1;
         }
         if count > 1 {
             fresh[..count].sort_unstable();
@@ -209,7 +224,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let acceptable = self.sender.on_ack(now, &input);
         // An old ACK's were left out.
         if acceptable && ack >= una {
-            self.told_blocks = all;
+            self.told = Told { blocks: all, una };
         }
         acceptable
     }

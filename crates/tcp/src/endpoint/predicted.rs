@@ -13,12 +13,19 @@ use super::{Departure, Endpoint, State};
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether the connection is open, our FIN was not sent, nothing of the handshake, of Quick-Start or of a closed window
     /// is to be seen to, and the sender is calm.
-    pub(super) fn is_smooth(&self) -> bool {
+    fn is_smooth(&self) -> bool {
         self.state == State::Open
             && !(self.handshake.due | self.handshake.window_due | self.probe_window | self.all_acknowledged)
             && !self.sender.fin_sent()
             && self.quick_start.is_idle()
             && self.sender.is_calm()
+    }
+
+    /// Looks at that, and keeps what is seen.
+    #[inline(never)]
+    pub(super) fn turns_smooth(&mut self) -> bool {
+        self.smooth = self.is_smooth();
+        self.smooth
     }
 
     /// Takes in a segment that was predicted; says whether it was, else nothing was done that the longer way does not do
@@ -31,26 +38,52 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && segment.quick_start.is_empty()
             && segment.ecn != Ecn::Ce;
         if !plain {
+            false
+        } else if segment.timestamps.is_none() {
+            self.on_plain_segment(now, segment)
+        } else {
+            self.on_stamped_segment(now, segment)
+        }
+    }
+
+    /// One with timestamps: they are heard first if it lies in the window, and may be again.
+    #[inline(never)]
+    fn on_stamped_segment(&mut self, now: Time, segment: &Segment) -> bool {
+        if self.ahead(segment).is_none() || self.is_too_old(segment) {
             return false;
         }
+        self.note_timestamp(segment);
+        self.on_plain_segment(now, segment)
+    }
+
+    /// How far ahead of the next byte a segment starts, if that is in the window.
+    fn ahead(&self, segment: &Segment) -> Option<u64> {
+        let ahead = seq::distance(self.peer.initial, segment.seq, self.receiver.next());
+        u64::try_from(ahead).ok().filter(|ahead| *ahead <= self.receiver.room())
+    }
+
+    /// One whose timestamps, if it has any, have nothing more to say.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "timestamps are looked at in a way of their own")]
+    fn on_plain_segment(&mut self, now: Time, segment: &Segment) -> bool {
         let is_next = segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
         let una = self.sender.una();
-        let ahead = segment.ack.wrapping_sub(seq::wrap(self.offer.initial_sequence, una));
+        let advance = segment.ack.wrapping_sub(seq::wrap(self.offer.initial_sequence, una));
         let window = self.offered_window(segment);
-        if segment.len > 0 {
-            let no_news = ahead == 0 && self.sender.is_window(window);
-            let in_order = is_next && (segment.timestamps.is_none() || self.passes_in_time(segment));
-            let expected = no_news
-                && (in_order && self.receiver.on_next(now, u64::from(segment.len))
-                    || self.on_data_around_a_hole(now, segment));
-            if expected {
-                self.sender.on_no_news(now);
+        let len = u64::from(segment.len);
+        if len > 0 {
+            if advance != 0 || !self.sender.is_window(window) {
+                return false;
             }
-            return expected;
+            if !is_next || !self.receiver.takes_next(len) {
+                return self.on_data_around_a_hole(now, segment);
+            }
+            self.sender.on_no_news(now);
+            self.receiver.take_next(now, len);
+            return true;
         }
-        let ack = una + u64::from(ahead);
-        let expected = is_next && self.sender.may_expect(ack);
-        if !expected || segment.timestamps.is_some() && !self.passes_in_time(segment) {
+        let ack = una + u64::from(advance);
+        if !is_next || !self.sender.may_expect(ack) {
             return false;
         }
         self.largest_window = self.largest_window.max(window);
@@ -58,30 +91,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         true
     }
 
-    /// Takes in data inside the window that is not the next, or is and fills a hole; says whether it is inside.
+    /// Data that is not the next, or is and fills a hole, if it is inside the window; says whether it is.
     #[inline(never)]
     fn on_data_around_a_hole(&mut self, now: Time, segment: &Segment) -> bool {
-        let next = self.receiver.next();
-        let ahead = seq::distance(self.peer.initial, segment.seq, next);
-        let Ok(ahead) = u64::try_from(ahead) else { return false };
-        let inside = ahead <= self.receiver.room();
-        if !inside || segment.timestamps.is_some() && !self.passes_in_time(segment) {
-            return false;
-        }
-        let (start, len) = (next + ahead, u64::from(segment.len));
+        let Some(ahead) = self.ahead(segment) else { return false };
+        self.sender.on_no_news(now);
+        let (start, len) = (self.receiver.next() + ahead, u64::from(segment.len));
         let plain = Incoming { start, len, fin: false, ce: false, cwr: false, closing: false };
         self.receiver.on_data(now, &plain);
         true
-    }
-
-    /// Whether a segment's timestamps are as expected, too; then they are heard, and may be again.
-    #[inline(never)]
-    fn passes_in_time(&mut self, segment: &Segment) -> bool {
-        let passes = !self.is_too_old(segment);
-        if passes {
-            self.note_timestamp(segment);
-        }
-        passes
     }
 
     /// A full segment of new data leaves.

@@ -163,19 +163,19 @@ impl Receiver {
         self.fin_at.is_some_and(|at| self.next > at)
     }
 
-    /// The next `len` bytes arrived, with nothing else to say; says whether they could be taken in right away, else
-    /// nothing was done.
+    /// Whether the next `len` bytes, with nothing else to say, would change nothing but what is next and what is to be
+    /// acknowledged.
+    #[inline]
+    pub(crate) fn takes_next(&self, len: u64) -> bool {
+        self.next + len <= self.edge && self.fin_at.is_none() && !self.echo && self.queue.is_empty()
+    }
+
+    /// They arrived.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "it is called in one place, and that is in several programs' inner loops"
-    )]
-    pub(crate) fn on_next(&mut self, now: Time, len: u64) -> bool {
-        let end = self.next + len;
-        if end > self.edge || self.fin_at.is_some() || self.echo || !self.queue.is_empty() {
-            return false;
-        }
-        self.next = end;
+    #[expect(clippy::inline_always, reason = "most of what a receiver does, and it is little")]
+    pub(crate) fn take_next(&mut self, now: Time, len: u64) {
+        debug_assert!(self.takes_next(len), "anything else goes the longer way");
+        self.next += len;
         self.moved = true;
         if !self.reads_at_once {
             self.unread += len;
@@ -186,7 +186,6 @@ impl Receiver {
         } else {
             self.acknowledge_in_order(now, len, false, false, false);
         }
-        true
     }
 
     /// A segment with data or a FIN arrived.

@@ -7,7 +7,10 @@ use crate::segment::MAX_SACK_BLOCKS;
 /// The out-of-order queue. Only ranges are kept; the host keeps the bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
-    /// Disjoint, non-adjacent ranges: start to end.
+    /// The highest range, to which most of what arrives out of order belongs, or beyond which it begins another one;
+    /// [`NONE`] if there are no ranges.
+    highest: (u64, u64),
+    /// The ranges below it, disjoint and non-adjacent: start to end.
     ranges: BTreeMap<u64, u64>,
     /// The ranges most recently changed, newest first (RFC 2018 section 4); then empty ones.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
@@ -17,22 +20,45 @@ pub(crate) struct Reassembly {
 const NONE: (u64, u64) = (0, 0);
 
 impl Reassembly {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        // No range that is there ends at the beginning.
+        self.highest.1 == NONE.1
     }
 
     /// The first range, if it begins before `end`: what of it had arrived.
     pub(crate) fn overlap(&self, end: u64) -> Option<(u64, u64)> {
-        let (&start, &upto) = self.ranges.first_key_value()?;
-        (start < end).then_some((start, upto.min(end)))
+        let lower = self.ranges.first_key_value().map(|(start, upto)| (*start, *upto));
+        let (start, upto) = lower.unwrap_or(self.highest);
+        (start < end && !self.is_empty()).then_some((start, upto.min(end)))
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.ranges.len()
+        self.ranges.len() + usize::from(!self.is_empty())
     }
 
     /// Adds `[start, end)`, which lies beyond the first hole. Gives the part that had arrived before, if any.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let (low, high) = self.highest;
+        if start < low {
+            return self.insert_below(start, end);
+        }
+        let mut duplicate = None;
+        if start <= high && !self.is_empty() {
+            duplicate = (high > start).then_some((start, end.min(high)));
+            self.highest.1 = high.max(end);
+        } else {
+            if !self.is_empty() {
+                self.ranges.insert(low, high);
+            }
+            self.highest = (start, end);
+        }
+        self.note(self.highest);
+        duplicate
+    }
+
+    /// The same where it begins below the highest range.
+    fn insert_below(&mut self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut duplicate = None;
         let (mut low, mut high) = (start, end);
         if let Some((&before, &before_end)) = self.ranges.range(..=start).next_back()
@@ -52,10 +78,19 @@ impl Reassembly {
             self.ranges.remove(&next);
             self.forget(next);
         }
-        self.ranges.insert(low, high);
-        self.forget(low);
-        self.recent.rotate_right(1);
-        self.recent[0] = (low, high);
+        let (next, next_end) = self.highest;
+        if next <= high {
+            if next < end && duplicate.is_none() {
+                duplicate = Some((next, end.min(next_end)));
+            }
+            self.ranges.remove(&low);
+            self.forget(next);
+            self.highest = (low, high.max(next_end));
+            self.note(self.highest);
+        } else {
+            self.ranges.insert(low, high);
+            self.note((low, high));
+        }
         duplicate
     }
 
@@ -63,15 +98,19 @@ impl Reassembly {
     pub(crate) fn join(&mut self, mut next: u64) -> u64 {
         while let Some((&start, &end)) = self.ranges.first_key_value() {
             if start > next {
-                break;
+                return next;
             }
             next = next.max(end);
-            self.ranges.remove(&start);
+            self.ranges.pop_first();
             self.forget(start);
         }
-        if self.ranges.is_empty() {
-            // An empty tree keeps a node, and most receivers of many have nothing out of order.
-            self.ranges = BTreeMap::new();
+        // An empty tree keeps a node, and most receivers of many have nothing out of order.
+        self.ranges = BTreeMap::new();
+        let (start, end) = self.highest;
+        if start <= next && !self.is_empty() {
+            next = next.max(end);
+            self.highest = NONE;
+            self.forget(start);
         }
         next
     }
@@ -79,6 +118,15 @@ impl Reassembly {
     /// The ranges to report, the most recent first, at most `limit`.
     pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
         self.recent.into_iter().take_while(|range| *range != NONE).take(limit)
+    }
+
+    /// A range is the one that changed last.
+    fn note(&mut self, range: (u64, u64)) {
+        if self.recent[0].0 != range.0 {
+            self.forget(range.0);
+            self.recent.rotate_right(1);
+        }
+        self.recent[0] = range;
     }
 
     fn forget(&mut self, start: u64) {
@@ -139,8 +187,17 @@ mod tests {
             let mut queue = Reassembly::default();
             let mut model = [false; 80];
             for (start, len) in parts {
-                queue.insert(start, start + len);
-                for at in start..start + len {
+                let part = start..start + len;
+                let arrived = |at: u64| model[usize::try_from(at).unwrap()];
+                let before = part.clone().any(arrived);
+                let duplicate = queue.insert(start, start + len);
+                prop_assert_eq!(duplicate.is_some(), before);
+                if let Some((low, high)) = duplicate {
+                    prop_assert!(start <= low && high <= start + len && (low..high).all(arrived));
+                }
+                let first = (0u64..80).find(|at| arrived(*at) || part.contains(at));
+                prop_assert_eq!(queue.overlap(80).map(|(low, _)| low), first);
+                for at in part {
                     model[usize::try_from(at).unwrap()] = true;
                 }
                 for (low, high) in queue.report(MAX_SACK_BLOCKS) {

@@ -65,15 +65,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.restart_if_idle(now);
         }
         if self.new_first {
-            if let Some(next) = self.new_data(now) {
-                return Some(self.send(now, next));
+            if let Some(outgoing) = self.send_new(now) {
+                return Some(outgoing);
             }
             if matches!(self.mode, Mode::Loss { recover } if self.nxt > recover) {
                 return None;
             }
             (self.new_first, self.undo.frto) = (false, false);
         }
-        if let Some(range) = self.retransmission().filter(|_| self.pacer.train_left() == 0) {
+        if self.pacer.train_left() == 0
+            && let Some(index) = self.retransmission()
+        {
+            // Made where it stays: a processor waits to copy what was just written piece by piece.
+            let range = self.board.range(index);
             let bytes = Bytes::new(u64::from(range.len));
             let forced = core::mem::take(&mut self.forced);
             if !forced && !self.fits(bytes) {
@@ -85,10 +89,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.forced = forced;
                 return None;
             }
-            return Some(self.send(now, Next::Again(range)));
+            let stretch = (range.start, range.len, range.fin);
+            return Some(self.send_range(now, stretch, Some((&range, false))));
         }
-        let next = self.new_data(now)?;
-        Some(self.send(now, next))
+        self.send_new(now)
     }
 
     /// Whether all that was written and the FIN, if one was asked for, is acknowledged, and no train waits for more: the
@@ -118,22 +122,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What recovery sends again next, before any new data.
-    fn retransmission(&mut self) -> Option<Range> {
+    /// What recovery sends again next, before any new data: its index on the scoreboard.
+    #[inline]
+    fn retransmission(&mut self) -> Option<u64> {
         match (&mut self.mode, self.recovery) {
             (Mode::Open, _) if !self.board.has_lost() => None,
             (Mode::Recovery(episode), Recovery::Ns2Sack1) => {
-                let first = self.board.next_lost();
-                first.or_else(|| self.board.next_hole(&mut episode.hole))
+                let first = self.board.next_lost_index();
+                first.or_else(|| self.board.next_hole_index(&mut episode.hole))
             }
-            _ => self.board.next_lost(),
+            _ => self.board.next_lost_index(),
         }
     }
 
-    /// New data, or, when there is none, RFC 6675's last resorts. Notes what limits sending.
-    fn new_data(&mut self, now: Time) -> Option<Next> {
+    /// Sends new data, or, when there is none, RFC 6675's last resorts. Notes what limits sending.
+    fn send_new(&mut self, now: Time) -> Option<Outgoing> {
         let Some((len, fin)) = self.next_new(now, false) else {
-            return self.last_resort(now);
+            let next = self.last_resort(now)?;
+            return Some(self.send(now, next));
         };
         let bytes = Bytes::new(u64::from(len));
         if self.queue.is_none() && !self.fits(bytes) && len > 0 {
@@ -143,7 +149,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if len > 0 && !self.on_the_clock(now, bytes, false) {
             return None;
         }
-        Some(Next::New { len, fin })
+        Some(self.send_range(now, (self.nxt, len, fin), None))
     }
 
     /// The length of the next new segment and whether the FIN goes with it; `None` when the application or the
@@ -255,8 +261,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if !fits {
             return None;
         }
-        if let Some(range) = self.board.next_hole(&mut episode.hole) {
-            return Some(Next::Again(range));
+        if let Some(index) = self.board.next_hole_index(&mut episode.hole) {
+            return Some(Next::Again(self.board.range(index)));
         }
         if episode.rescued {
             return None;

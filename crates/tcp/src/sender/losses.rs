@@ -226,15 +226,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_lost(now);
         }
         let ack = self.prr_ack(progress);
+        let as_linux = self.rules.as_linux;
+        let Mode::Recovery(episode) = &mut self.mode else { return };
+        if let Budget::Proportional(prr) = &mut episode.budget {
+            if !(as_linux && ack.delivered.is_zero()) {
+                prr.on_ack(&ack);
+            }
+        } else {
+            self.go_on_without_prr(now, progress);
+        }
+    }
+
+    /// The rest of it where what may leave is not reckoned in proportion.
+    #[inline(never)]
+    fn go_on_without_prr(&mut self, now: Time, progress: &Progress) {
         let (one, acked) = (self.signed(1), i64::try_from(progress.advanced).unwrap_or(i64::MAX));
         let partial = progress.advanced > 0;
         let full = progress.advanced >= self.mss.get();
-        let as_linux = self.rules.as_linux;
         let Mode::Recovery(episode) = &mut self.mode else { return };
         match &mut episode.budget {
-            Budget::Proportional(_) if as_linux && ack.delivered.is_zero() => {}
-            Budget::Proportional(prr) => prr.on_ack(&ack),
-            Budget::Pipe => {}
+            Budget::Proportional(_) | Budget::Pipe => {}
             // ns-2 deflates the window at once.
             Budget::Inflated { by } if partial && self.recovery == Recovery::Vegas => {
                 *by = 0;

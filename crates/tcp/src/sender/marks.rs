@@ -9,10 +9,15 @@ use super::recovery::{Mode, Undo};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 3168 section 6.1.2: one reduction a window of data.
+    #[inline]
     pub(super) fn note_marks(&mut self, now: Time, ece: bool) {
-        if !ece || !self.ecn || self.una <= self.cwr_until {
-            return;
+        if ece && self.ecn && self.una > self.cwr_until {
+            self.answer_mark(now);
         }
+    }
+
+    #[inline(never)]
+    fn answer_mark(&mut self, now: Time) {
         self.answer_marks_with_this();
         self.approved.congested(self.una);
         if matches!(self.mode, Mode::Open) {
@@ -28,6 +33,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(super) fn steer_to_reduction(&mut self, progress: &Progress) {
         if !self.reducing_for_marks {
             self.reduction = None;
+        }
+        if self.reduction.is_none() {
+            return;
         }
         let ack = self.prr_ack(progress);
         if let Some(reduction) = &mut self.reduction

@@ -163,6 +163,10 @@ pub(crate) struct Scoreboard {
     ordered: bool,
     /// Records sent more than once.
     repeated: u64,
+    /// Where the block starts that was marked last, and the index of the first record that did not lie whole within it.
+    marked: (u64, u64),
+    /// No transmission in the network is older than this packet's, as far as was looked at.
+    oldest: u64,
 }
 
 /// What an acknowledgement in order brought.
@@ -297,7 +301,7 @@ impl Scoreboard {
         self.pipe += u64::from(len);
     }
 
-    /// A range given by one of the `next_*` functions left again.
+    /// A range found by one of the `next_*` functions left again.
     pub(crate) fn resent(&mut self, range: &Range, how: &Transmission) {
         self.newest = how.packet;
         let record = self.at_mut(range.index);
@@ -448,10 +452,18 @@ impl Scoreboard {
     /// A SACK block `[start, end)` of stream offsets: marks every segment that lies whole within it. Each newly
     /// marked segment goes to `arrivals`.
     pub(crate) fn sack(&mut self, start: u64, end: u64, arrivals: &mut Vec<Arrival>) {
-        let Some(mut index) = self.first_at_or_after(start) else { return };
+        // Mostly it is the block of the ACK before, which has grown.
+        let (from, upto) = self.marked;
+        let mut index = if from == start && upto >= self.base {
+            upto
+        } else {
+            let Some(first) = self.first_at_or_after(start) else { return };
+            first
+        };
         loop {
             index = self.next_unsacked(index);
             if index >= self.end_index() || self.at(index).end() > end {
+                self.marked = (start, index);
                 return;
             }
             let record = *self.at(index);
@@ -573,13 +585,18 @@ impl Scoreboard {
         deadline: Time,
         lost: &mut Vec<LostPacket>,
     ) -> Overdue {
-        while let Some((index, again)) = self.oldest() {
-            let record = self.at(index);
-            if self.number(record.packet) >= newest {
+        // What leaves is newer than all that left.
+        if newest <= self.oldest {
+            return Overdue::default();
+        }
+        while let Some((index, again, number)) = self.oldest() {
+            self.oldest = number;
+            if number >= newest {
                 break;
             }
-            if record.sent_at > deadline {
-                return Overdue { next: Some(record.sent_at) };
+            let sent_at = self.at(index).sent_at;
+            if sent_at > deadline {
+                return Overdue { next: Some(sent_at) };
             }
             if again {
                 self.order.pop_front();
@@ -591,8 +608,10 @@ impl Scoreboard {
         Overdue::default()
     }
 
-    /// The oldest transmission in the network that was not judged: its record, and whether its data was sent before.
-    fn oldest(&mut self) -> Option<(u64, bool)> {
+    /// The oldest transmission in the network that was not judged: its record, whether its data was sent before, and the
+    /// packet's number.
+    #[inline]
+    fn oldest(&mut self) -> Option<(u64, bool, u64)> {
         let end = self.end_index();
         self.unjudged = self.unjudged.max(self.base);
         while self.unjudged < end && !self.at(self.unjudged).is_first_in_network() {
@@ -607,10 +626,11 @@ impl Scoreboard {
             };
         };
         let number = |index: u64| self.number(self.at(index).packet);
+        let first = first.map(|index| (index, false, number(index)));
+        let again = again.map(|index| (index, true, number(index)));
         match (first, again) {
-            (Some(first), Some(again)) if number(again) < number(first) => Some((again, true)),
-            (Some(first), _) => Some((first, false)),
-            (None, again) => again.map(|again| (again, true)),
+            (Some(first), Some(again)) => Some(if again.2 < first.2 { again } else { first }),
+            (first, again) => first.or(again),
         }
     }
 
@@ -653,6 +673,7 @@ impl Scoreboard {
             }
         }
         if forget_sacks {
+            self.marked = (0, 0);
             self.sacked = 0;
             self.sacked_bytes = 0;
             self.sacked_below_frontier = 0;
@@ -683,6 +704,7 @@ impl Scoreboard {
             }
         }
         self.pipe = pipe;
+        self.oldest = 0;
         self.lost = 0;
         self.again.clear();
         self.cursor = self.base;
@@ -699,12 +721,18 @@ impl Scoreboard {
         self.order.extend(slots.into_iter().map(|(_, slot)| slot));
     }
 
+    /// [`Scoreboard::next_lost_index`]'s segment.
+    #[cfg(any(test, feature = "bench"))]
+    pub(crate) fn next_lost(&mut self) -> Option<Range> {
+        self.next_lost_index().map(|index| self.range(index))
+    }
+
     /// The segment found lost that should be sent again first: those lost a second time, which are the oldest
     /// holes, then by sequence (RFC 6675 `NextSeg` rule 1).
-    pub(crate) fn next_lost(&mut self) -> Option<Range> {
+    pub(crate) fn next_lost_index(&mut self) -> Option<u64> {
         while let Some(&index) = self.again.front() {
             if index >= self.base && self.at(index).fate == Fate::Lost {
-                return Some(self.range(index));
+                return Some(index);
             }
             self.again.pop_front();
         }
@@ -712,7 +740,7 @@ impl Scoreboard {
         self.cursor = self.cursor.max(self.base);
         while self.cursor < end {
             if self.at(self.cursor).fate == Fate::Lost {
-                return Some(self.range(self.cursor));
+                return Some(self.cursor);
             }
             let next = self.next_unsacked(self.cursor);
             self.cursor = if next > self.cursor { next } else { self.cursor + 1 };
@@ -723,12 +751,12 @@ impl Scoreboard {
     /// The first segment never sent again that lies below the highest SACKed one, lost or not, at or after
     /// `from` (RFC 6675 `NextSeg` rule 3; ns-2's `GetNextRetran`). Advances `from`, an index that the caller
     /// keeps for the episode and starts at zero.
-    pub(crate) fn next_hole(&mut self, from: &mut u64) -> Option<Range> {
+    pub(crate) fn next_hole_index(&mut self, from: &mut u64) -> Option<u64> {
         *from = (*from).max(self.base);
         while *from < self.sacked_end.min(self.end_index()) {
             let record = self.at(*from);
             if record.fate != Fate::Sacked && !record.resent {
-                return Some(self.range(*from));
+                return Some(*from);
             }
             let next = self.next_unsacked(*from);
             *from = if next > *from { next } else { *from + 1 };
@@ -743,7 +771,9 @@ impl Scoreboard {
         (self.at(last).fate != Fate::Sacked).then(|| self.range(last))
     }
 
-    fn range(&self, index: u64) -> Range {
+    /// The segment of an index that one of the `next_*` functions gave.
+    #[inline]
+    pub(crate) fn range(&self, index: u64) -> Range {
         let record = self.at(index);
         Range { start: record.start, len: record.len - u16::from(record.fin), fin: record.fin, index }
     }

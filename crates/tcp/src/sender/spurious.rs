@@ -40,9 +40,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp));
         // RFC 5682: data sent before the timeout, and not again, arrives. Without SACK it may have arrived long before, and
         // an ACK that also covers what was sent again says nothing.
-        let covers_resent = self.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
+        let covers_resent = || self.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
         let originals_arrive = self.undo.frto
-            && !(covers_resent && self.counts_duplicates())
+            && !(self.counts_duplicates() && covers_resent())
             && matches!(self.mode, Mode::Loss { recover } if self.arrivals.iter()
                 .any(|arrival| !arrival.delivered.retransmitted && arrival.end <= recover));
         if !(all_were_duplicates || answers_the_original || originals_arrive) {
