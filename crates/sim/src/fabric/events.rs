@@ -12,7 +12,14 @@ impl Fabric {
     /// Gives the packet if it arrives at a host that has to hear of it, which [`Fabric::forget`]s it then.
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
         let arrived = match &mut self.links[id.index()].link {
-            Link::DropTail(_) => self.drop_tail_event(now, id, recorder),
+            Link::DropTail(link) => {
+                if let Some(packet) = link.arrival_in_passing(now, |step| self.routes.link(step).is_none()) {
+                    let next = link.set_event();
+                    self.set_event(id, next);
+                    return Some(packet);
+                }
+                self.drop_tail_event(now, id, recorder)
+            }
             Link::Other(link) => {
                 let arrived = link.event(now, (&mut self.packets, recorder));
                 self.refresh(id);
@@ -42,32 +49,21 @@ impl Fabric {
         Some(parcel.packet)
     }
 
-    /// The event of a drop-tail link.
+    /// The event of a drop-tail link: a packet that it has taken arrives, or it looks at what came.
     #[inline]
     fn drop_tail_event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Passage> {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
-        let mut arrived = link.arrival(now, &mut self.flows);
-        if arrived.is_none() {
-            arrived = link.arrival_in_passing(now, |step| self.routes.link(step).is_none());
-        }
-        if arrived.is_none() {
-            return self.drop_tail_event_at_length(now, id, recorder);
-        }
-        match link.set_event() {
-            Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
-            None => self.agenda.clear(id.index()),
-        }
-        arrived
+        let Some(arrived) = link.arrival(now, &mut self.flows) else {
+            return self.look(now, id, recorder);
+        };
+        let next = link.set_event();
+        self.set_event(id, next);
+        Some(arrived)
     }
 
-    /// The same, of a link that has to look at what came.
+    /// A drop-tail link looks at what came.
     #[inline(never)]
-    fn drop_tail_event_at_length<W: Recorder>(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        recorder: &mut W,
-    ) -> Option<Passage> {
+    fn look<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Passage> {
         self.take_in(now, id, u64::MAX, recorder);
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
         link.catch_up(now, recorder);
@@ -83,6 +79,11 @@ impl Fabric {
             Link::DropTail(link) => link.set_event(),
             Link::Other(link) => link.next_event(),
         };
+        self.set_event(id, next);
+    }
+
+    #[inline]
+    fn set_event(&mut self, id: LinkId, next: Option<(Time, u64)>) {
         match next {
             Some((at, sequence)) => self.agenda.set(id.index(), at, sequence),
             None => self.agenda.clear(id.index()),

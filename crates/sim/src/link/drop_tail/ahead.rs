@@ -7,7 +7,7 @@
 use firstflight::Time;
 
 use super::super::inbox::Expected;
-use super::super::passage::{Fate, Parcel, Passage};
+use super::super::passage::{Fate, Parcel};
 use super::DropTail;
 use crate::network::QueueLimit;
 use crate::packet::{DropCause, Packet, PacketId};
@@ -133,14 +133,14 @@ impl DropTail {
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 
-    /// Lets the first packet that is expected by `now` in, if it is at its last link and passes at once. Gives it if it has
-    /// arrived, too; it is on no list then.
+    /// Lets the first packet that is expected by `now` in, if it is a segment at its last link and passes at once. Gives it
+    /// if it has arrived, too; it is on no list then.
     #[inline]
     pub(crate) fn arrival_in_passing(
         &mut self,
         now: Time,
         is_last: impl FnOnce(Step) -> bool,
-    ) -> Option<Passage> {
+    ) -> Option<PacketId> {
         let &Expected { at, parcel } = self.inbox.first()?;
         let sooner = self.sources.next.is_some_and(|datagram| datagram <= at);
         if at > now || sooner || self.loud != self.ring.end() || !is_last(parcel.ahead().step) {
@@ -152,7 +152,7 @@ impl DropTail {
             self.take_passing(at, parcel, arrives);
             return None;
         }
-        Some(Passage::new(parcel, at, arrives, Fate::Arrives))
+        Some(parcel.packet)
     }
 
     /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
