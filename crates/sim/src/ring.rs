@@ -55,13 +55,20 @@ impl<T: Copy + Default> Ring<T> {
         self.get(self.head)
     }
 
-    /// Moves the last one ahead of so many others.
+    /// Puts one in ahead of so many others.
     #[inline(never)]
-    pub(crate) fn move_forward(&mut self, others: u64) {
-        for name in (self.end - others..self.end).rev() {
-            let (here, before) = (self.place(name), self.place(name.wrapping_sub(1)));
-            self.places.swap(here, before);
+    pub(crate) fn insert(&mut self, value: T, others: u64) {
+        if self.is_full() {
+            self.grow();
         }
+        let at = self.end - others;
+        for name in (at..self.end).rev() {
+            let (here, next) = (self.place(name), self.place(name + 1));
+            self.places[next] = self.places[here];
+        }
+        let place = self.place(at);
+        self.places[place] = value;
+        self.end += 1;
     }
 
     #[inline(always)]
@@ -107,13 +114,16 @@ mod tests {
     proptest! {
         /// Against a deque.
         #[test]
-        fn what_is_put_comes_out_in_order_and_keeps_its_name(puts in proptest::collection::vec(any::<bool>(), 0..600)) {
+        fn what_is_put_comes_out_in_order_and_keeps_its_name(
+            puts in proptest::collection::vec(proptest::option::of(0usize..20), 0..600),
+        ) {
             let (mut ring, mut model) = (Ring::default(), std::collections::VecDeque::new());
             let mut taken = 0;
             for (value, put) in (0u64..).zip(puts) {
-                if put {
-                    ring.push(value);
-                    model.push_back(value);
+                if let Some(ahead_of) = put {
+                    let others = ahead_of.min(model.len());
+                    if others == 0 { ring.push(value) } else { ring.insert(value, others as u64) }
+                    model.insert(model.len() - others, value);
                 } else {
                     taken += u64::from(!model.is_empty());
                     prop_assert_eq!(ring.pop(), model.pop_front());

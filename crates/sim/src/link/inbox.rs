@@ -51,9 +51,10 @@ impl Inbox {
             self.later(&new)?
         };
         self.bytes += u64::from(parcel.wire());
-        self.expected.push(new);
         if later > 0 {
-            self.expected.move_forward(later);
+            self.expected.insert(new, later);
+        } else {
+            self.expected.push(new);
         }
         Some(count - later)
     }
