@@ -8,6 +8,7 @@ use crate::link::{Fate, Link, Parcel};
 use crate::network::{LinkSpec, Network, Traffic};
 use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload, Side};
 use crate::pool::Pool;
+use crate::prefetch::{self, fetch};
 use crate::quick_start::Router;
 use crate::recorder::Recorder;
 use crate::routes::Routes;
@@ -246,6 +247,26 @@ impl Fabric {
             }
             Err(cause) => self.drop(now, id, packet, cause, recorder),
         }
+    }
+
+    /// The packet on which the event of a link most likely depends.
+    #[inline]
+    pub(crate) fn upcoming(&self, id: LinkId) -> Option<&Packet> {
+        let Link::DropTail(link) = &self.links[id.index()].link else { return None };
+        link.upcoming().map(|packet| self.packets.get(packet))
+    }
+
+    /// Whether packets take so much memory that one is in no cache when it arrives.
+    #[inline]
+    pub(crate) fn has_many_packets(&self) -> bool {
+        self.packets.places() > prefetch::MANY
+    }
+
+    /// What is kept of a flow is needed soon.
+    #[inline]
+    pub(crate) fn fetch(&self, flow: FlowId) {
+        fetch(&self.flows[flow.index()]);
+        self.routes.fetch(flow);
     }
 
     /// A packet on a link, or one that just arrived.

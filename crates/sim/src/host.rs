@@ -6,6 +6,7 @@ use firstflight_tcp::{Departure, Endpoint, Happening, Role, Segment};
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
 use crate::packet::{FlowId, Side};
+use crate::prefetch::fetch;
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
 use crate::writes::Writing;
@@ -71,6 +72,15 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             client: host(Role::Client, &spec.client),
             server: host(Role::Server, &spec.server),
         }
+    }
+
+    /// A host is needed soon.
+    #[inline]
+    pub(crate) fn fetch(&self, side: Side) {
+        fetch(match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        });
     }
 
     pub(crate) fn endpoint(&self, side: Side) -> &Endpoint<S, R, A> {

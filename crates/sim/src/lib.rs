@@ -23,6 +23,7 @@ mod packet;
 pub mod parts;
 mod policer;
 mod pool;
+mod prefetch;
 mod quick_start;
 mod random;
 mod recorder;

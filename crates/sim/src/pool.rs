@@ -43,6 +43,12 @@ impl Pool {
         id
     }
 
+    /// How many packets there ever were at once.
+    #[inline]
+    pub(crate) fn places(&self) -> usize {
+        self.packets.len()
+    }
+
     /// Takes a packet out, whose name is then free for another.
     #[inline]
     pub(crate) fn take(&mut self, id: PacketId) -> Packet {

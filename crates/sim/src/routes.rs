@@ -1,6 +1,7 @@
 //! The ways of all flows.
 
 use crate::packet::{FlowId, LinkId, Side};
+use crate::prefetch::fetch;
 use crate::topology::Route;
 
 /// A place on a way: a link, or its end.
@@ -48,6 +49,12 @@ impl Routes {
     pub(crate) fn start(&self, flow: FlowId, side: Side) -> Step {
         let [client, server] = self.starts[flow.index()];
         if side == Side::Client { client } else { server }
+    }
+
+    /// Where a flow's ways begin is needed soon.
+    #[inline]
+    pub(crate) fn fetch(&self, flow: FlowId) {
+        fetch(&self.starts[flow.index()]);
     }
 
     /// The link at a place; `None` at the end of a way.

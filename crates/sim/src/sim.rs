@@ -11,6 +11,7 @@ use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::OnOff;
 use crate::packet::{FlowId, LinkId, PacketId, Payload, Side};
+use crate::prefetch::{self, fetch};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;
@@ -190,6 +191,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match device {
             Device::Link(link) => {
                 if let Some(packet) = self.fabric.event(self.now, link, &mut self.recorder) {
+                    if self.fabric.has_many_packets() {
+                        self.look_ahead(link);
+                    }
                     self.deliver(packet);
                 }
             }
@@ -210,6 +214,30 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                     self.bury(flow);
                 }
             }
+        }
+    }
+
+    /// Has what the next events need fetched: the next packet of this link, by which its flow is found when its turn comes,
+    /// and the flow whose turn is next.
+    #[inline(never)]
+    fn look_ahead(&self, link: LinkId) {
+        if let Some(packet) = self.fabric.upcoming(link) {
+            fetch(packet);
+        }
+        if self.flows.len() <= prefetch::FEW {
+            return;
+        }
+        let (flow, side) = match self.fabric.next() {
+            Some((_, _, Device::Link(next))) => match self.fabric.upcoming(next) {
+                Some(packet) => (packet.flow, packet.from.other()),
+                None => return,
+            },
+            Some((_, _, Device::Host(flow, side))) => (flow, side),
+            Some((_, _, Device::Process(_))) | None => return,
+        };
+        if let Some(Hosts::Tcp(tcp)) = self.flows.get(flow.index()) {
+            tcp.fetch(side);
+            self.fabric.fetch(flow);
         }
     }
 

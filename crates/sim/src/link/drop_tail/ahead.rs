@@ -155,6 +155,13 @@ impl DropTail {
         Some(parcel.packet)
     }
 
+    /// What arrives next, or is expected if nothing has entered.
+    #[inline]
+    pub(crate) fn upcoming(&self) -> Option<PacketId> {
+        let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet);
+        listed.or_else(|| self.inbox.first().map(|expected| expected.parcel.packet))
+    }
+
     /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
     /// arrive if what is expected is looked at, or one that is expected may find the queue full.
     #[inline(always)]

@@ -1,0 +1,25 @@
+//! What the processor is told to fetch because it is needed soon.
+//!
+//! With many thousands of flows hardly anything of the one whose turn is next is in a cache, and each look at it waits for
+//! memory. A processor that is told one event before has it by then. This changes how long a run takes and nothing else.
+
+use prefetch_index::prefetch_index;
+
+/// Bytes that a cache fetches at once.
+const LINE: usize = 64;
+
+/// Up to how many flows all of them are in a cache anyway.
+pub(crate) const FEW: usize = 256;
+/// From how many packets on they are not.
+pub(crate) const MANY: usize = 4096;
+
+/// All of a value is needed soon.
+#[inline]
+pub(crate) fn fetch<T>(value: &T) {
+    let nowhere: &[u8] = &[];
+    let from = std::ptr::from_ref(value).addr().wrapping_sub(nowhere.as_ptr().addr());
+    for line in (0..size_of::<T>()).step_by(LINE) {
+        prefetch_index(nowhere, from + line);
+    }
+    prefetch_index(nowhere, from + size_of::<T>() - 1);
+}
