@@ -116,7 +116,7 @@ impl DropTail {
     /// looked at: [`DropTail::admit`] does then.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time, parcel: Parcel) -> Option<Time> {
-        if parcel.kind() != self.short || self.unstarted != self.ring.end() {
+        if self.unstarted != self.ring.end() || parcel.kind() != self.short && !self.turn_to(parcel.kind()) {
             return None;
         }
         let ends = self.transmitter.transmit_alike(now)?;
@@ -143,7 +143,7 @@ impl DropTail {
         (kind, sequence): (u32, u64),
         recorder: &mut W,
     ) -> Option<Trip> {
-        if kind != self.short {
+        if kind != self.short && !self.turn_to(kind) {
             return None;
         }
         self.catch_up(now, recorder);
@@ -156,6 +156,29 @@ impl DropTail {
         self.uncounted += 1;
         self.last_place = sequence;
         Some(Trip { starts, arrives: self.wire.carry_surely(ends), lost: false, place: sequence })
+    }
+
+    /// Packets of this kind take the short ways from now on, if they may; says whether they do.
+    #[inline(never)]
+    fn turn_to(&mut self, kind: u32) -> bool {
+        let wire = Parcel::wire_of_kind(kind);
+        let may = self.plain && kind == Parcel::plain_kind(wire) && self.transmitter.turn_to(wire);
+        if may {
+            self.largest = self.largest.max(u64::from(wire));
+            self.shorten(wire);
+        }
+        may
+    }
+
+    /// Plain segments as large as this take the short ways from now on.
+    #[inline]
+    fn shorten(&mut self, wire: u32) {
+        if self.plain && self.short != Parcel::plain_kind(wire) {
+            self.meter.stats.packets += self.uncounted;
+            self.meter.stats.bytes += self.uncounted * u64::from(Parcel::wire_of_kind(self.short));
+            self.uncounted = 0;
+            self.short = Parcel::plain_kind(wire);
+        }
     }
 
     /// Takes a packet that was let in by [`DropTail::pass`], and on which something depends. Says whether it is the first.
@@ -191,11 +214,7 @@ impl DropTail {
         self.meter.accept(wire);
         let starts = self.transmitter.transmit(now, wire);
         self.largest = self.largest.max(u64::from(wire));
-        if self.plain && self.short != Parcel::plain_kind(self.transmitter.alike()) {
-            self.meter = self.counted();
-            self.uncounted = 0;
-            self.short = Parcel::plain_kind(self.transmitter.alike());
-        }
+        self.shorten(self.transmitter.alike());
         let before = self.wire.last_arrival();
         let (arrives, lost) = self.wire.carry(flow, self.transmitter.free_at());
         // Of two that arrive together the first to enter comes first, whichever left its host before.

@@ -27,8 +27,10 @@ pub(super) struct Transmitter {
     /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
     free_at: Time,
     remainder: u64,
-    /// What the newest size takes, at the one rate: its IP bytes, and [`transmission`] of them.
+    /// What the newest size takes, at the one rate, and the one before it: data and ACKs often take turns. Its IP bytes, and
+    /// [`transmission`] of them.
     newest: (u32, u64, u64),
+    before: (u32, u64, u64),
 }
 
 /// How fast.
@@ -48,7 +50,7 @@ impl Transmitter {
             (None, Some(rate)) => Pace::At(rate),
             (None, None) => Pace::Free,
         };
-        Self { pace, free_at: Time::ZERO, remainder: 0, newest: (0, 0, 0) }
+        Self { pace, free_at: Time::ZERO, remainder: 0, newest: (0, 0, 0), before: (0, 0, 0) }
     }
 
     /// Whether it can be busy at all.
@@ -77,6 +79,23 @@ impl Transmitter {
     #[inline]
     pub(super) fn alike(&self) -> u32 {
         self.newest.0
+    }
+
+    /// Makes a size the newest one; says whether it always takes as long.
+    pub(super) fn turn_to(&mut self, wire: u32) -> bool {
+        let Pace::At(rate) = self.pace else { return false };
+        if self.newest.0 != wire {
+            let (nanos, remainder) = self.known(wire).unwrap_or_else(|| transmission(rate, wire, 0));
+            self.before = std::mem::replace(&mut self.newest, (wire, nanos, remainder));
+        }
+        true
+    }
+
+    /// [`transmission`] of a size, if it is one of the newest two.
+    #[inline]
+    fn known(&self, wire: u32) -> Option<(u64, u64)> {
+        let (size, nanos, remainder) = if self.newest.0 == wire { self.newest } else { self.before };
+        (size == wire).then_some((nanos, remainder))
     }
 
     /// Transmits a packet that comes to a free transmitter and is as large as the one before, and says when that ends;
@@ -131,11 +150,8 @@ impl Transmitter {
         let starts = self.free_at.max(at);
         match self.pace {
             Pace::At(rate) => {
-                let (nanos, carry) = if self.newest.0 == wire {
-                    (
-                        self.newest.1,
-                        u64::from(at <= self.free_at && self.remainder + self.newest.2 >= rate.bps()),
-                    )
+                let (nanos, carry) = if let Some((nanos, remainder)) = self.known(wire) {
+                    (nanos, u64::from(at <= self.free_at && self.remainder + remainder >= rate.bps()))
                 } else {
                     let remainder = if at <= self.free_at { self.remainder } else { 0 };
                     (transmission(rate, wire, remainder).0, 0)
@@ -159,8 +175,7 @@ impl Transmitter {
     /// When a packet that comes at `at` has surely been transmitted by, if the transmitter is free at `free`.
     pub(super) fn ends_by(&self, at: Time, free: Time, wire: u32) -> Time {
         let nanos = match self.pace {
-            Pace::At(_) if self.newest.0 == wire => self.newest.1 + 1,
-            Pace::At(rate) => transmission(rate, wire, 0).0 + 1,
+            Pace::At(rate) => self.known(wire).unwrap_or_else(|| transmission(rate, wire, 0)).0 + 1,
             Pace::Free | Pace::Along(..) => 0,
         };
         free.max(at) + Span::from_nanos(nanos)
@@ -176,10 +191,7 @@ impl Transmitter {
         let starts = self.free_at;
         match self.pace {
             Pace::At(rate) => {
-                if self.newest.0 != wire {
-                    let (nanos, remainder) = transmission(rate, wire, 0);
-                    self.newest = (wire, nanos, remainder);
-                }
+                self.turn_to(wire);
                 self.free_at = self.end_alike(rate);
             }
             Pace::Free => {}
