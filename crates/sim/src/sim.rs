@@ -191,7 +191,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         match device {
             Device::Link(link) => {
                 if let Some(packet) = self.fabric.event(self.now, link, &mut self.recorder) {
-                    if self.fabric.has_many_packets() {
+                    if self.flows.len() > prefetch::FEW && self.fabric.has_many_packets() {
                         self.look_ahead(link);
                     }
                     self.deliver(packet);
@@ -223,9 +223,6 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     fn look_ahead(&self, link: LinkId) {
         if let Some(packet) = self.fabric.upcoming(link) {
             fetch(packet);
-        }
-        if self.flows.len() <= prefetch::FEW {
-            return;
         }
         let (flow, side) = match self.fabric.next() {
             Some((_, _, Device::Link(next))) => match self.fabric.upcoming(next) {

@@ -5,6 +5,7 @@ use firstflight::Time;
 use super::{Fabric, is_clients_data};
 use crate::link::{Link, Passage};
 use crate::packet::{DropCause, LinkId, Packet, PacketId};
+use crate::prefetch::{self, fetch};
 use crate::recorder::Recorder;
 
 impl Fabric {
@@ -15,6 +16,11 @@ impl Fabric {
             Link::DropTail(link) => {
                 if let Some(packet) = link.arrival_in_passing(now, |step| self.routes.link(step).is_none()) {
                     let next = link.set_event();
+                    if self.packets.places() > prefetch::MANY
+                        && let Some(upcoming) = link.upcoming()
+                    {
+                        fetch(self.packets.get(upcoming));
+                    }
                     self.set_event(id, next);
                     return Some(packet);
                 }
