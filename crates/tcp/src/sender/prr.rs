@@ -73,10 +73,13 @@ impl Prr {
         let flight = count(self.recover_flight).max(1);
         let (delivered, ssthresh) = (count(self.delivered), count(ssthresh));
         let due = match delivered.checked_mul(ssthresh) {
-            Some(product) => u128::from(product.div_ceil(flight)),
-            None => (u128::from(delivered) * u128::from(ssthresh)).div_ceil(u128::from(flight)),
+            Some(product) => product.div_ceil(flight),
+            None => {
+                let product = u128::from(delivered) * u128::from(ssthresh);
+                u64::try_from(product.div_ceil(u128::from(flight))).unwrap_or(u64::MAX)
+            }
         };
-        u64::try_from(due * u128::from(unit)).unwrap_or(u64::MAX)
+        due.saturating_mul(unit)
     }
 
     /// Data left.

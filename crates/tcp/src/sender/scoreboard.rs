@@ -460,13 +460,16 @@ impl Scoreboard {
             let Some(first) = self.first_at_or_after(start) else { return };
             first
         };
-        loop {
-            index = self.next_unsacked(index);
-            if index >= self.end_index() || self.at(index).end() > end {
-                self.marked = (start, index);
-                return;
-            }
+        let outstanding = self.end_index();
+        while index < outstanding {
             let record = *self.at(index);
+            if record.fate == Fate::Sacked {
+                index = self.next_unsacked(index);
+                continue;
+            }
+            if record.end() > end {
+                break;
+            }
             self.forget(&record, u64::from(record.len));
             if record.fate == Fate::Lost {
                 self.lost -= 1;
@@ -480,9 +483,10 @@ impl Scoreboard {
             if index < self.frontier {
                 self.sacked_below_frontier += 1;
             }
-            self.sacked_end = self.sacked_end.max(index + 1);
             index += 1;
+            self.sacked_end = self.sacked_end.max(index);
         }
+        self.marked = (start, index);
     }
 
     /// The first index at or after `index` that is not SACKed, shortening links on the way (path halving).
