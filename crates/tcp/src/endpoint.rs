@@ -406,9 +406,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                 Turn::Full => return Some(self.full_segment(now, place)),
                 Turn::Nothing if !self.receiver.ack_due() => return None,
                 Turn::Nothing => {
-                    let plain = !self.receiver.has_blocks();
-                    self.pure_ack(now, place);
-                    let ip_length = if plain { self.plain_length() } else { place.ip_length() };
+                    let ip_length = if self.is_plain() && !self.receiver.has_blocks() {
+                        self.plain_ack(place);
+                        Segment::PLAIN_LENGTH
+                    } else {
+                        self.pure_ack(now, place);
+                        place.ip_length()
+                    };
                     debug_assert_eq!(ip_length, place.ip_length(), "nothing of Quick-Start is to be said");
                     return Some(Departure { sent: None, ip_length, last: true });
                 }

@@ -126,13 +126,11 @@ impl Segment {
         mss + scale + timestamps + permitted + self.quick_start.tcp_length() + sack
     }
 
-    /// [`Segment::ip_length`] of a segment without data and without options, but for timestamps.
-    pub(crate) const fn plain_length(timestamps: bool) -> u32 {
-        if timestamps { 52 } else { 40 }
-    }
+    /// [`Segment::ip_length`] of a segment without data and without options.
+    pub(crate) const PLAIN_LENGTH: u32 = 40;
 
     /// Bytes of the IPv4 packet: 20 of IP header, 8 of its Quick-Start option, 20 of TCP header, options, payload.
     pub fn ip_length(&self) -> u32 {
-        40 + self.quick_start.ip_length() + self.options_length() + u32::from(self.len)
+        Self::PLAIN_LENGTH + self.quick_start.ip_length() + self.options_length() + u32::from(self.len)
     }
 }

@@ -106,20 +106,50 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[inline(never)]
     pub(super) fn full_segment(&mut self, now: Time, place: &mut Segment) -> Departure {
         let full = self.sender.send_full(now);
-        self.header(now, full.start, place);
-        place.len = full.len;
-        let ip_length = self.plain_length() + u32::from(full.len);
+        let ip_length = if self.is_plain() {
+            self.plain_header(full.start, full.len, place);
+            Segment::PLAIN_LENGTH + u32::from(full.len)
+        } else {
+            self.header(now, full.start, place);
+            place.len = full.len;
+            if self.sender.ecn() {
+                place.ecn = Ecn::Ect0;
+            }
+            place.ip_length()
+        };
         debug_assert_eq!(ip_length, place.ip_length(), "it has no options but timestamps");
-        if self.sender.ecn() {
-            place.ecn = Ecn::Ect0;
-        }
         self.receiver.acknowledged_with_data();
         Departure { sent: Some(full.sent), last: full.last && !self.receiver.ack_due(), ip_length }
     }
 
-    /// The IP bytes of a segment without data, SACK blocks and Quick-Start.
+    /// Whether neither timestamps nor ECN were agreed on, so that headers are without options but for SACK blocks, and
+    /// without flags but ACK.
     #[inline]
-    pub(super) fn plain_length(&self) -> u32 {
-        Segment::plain_length(self.options.timestamps)
+    pub(super) fn is_plain(&self) -> bool {
+        !(self.options.timestamps | self.options.ecn)
+    }
+
+    /// [`Endpoint::header`] then, of `len` bytes.
+    #[inline]
+    fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
+        let window = self.receiver.window(self.options.own_scale);
+        let next = self.receiver.next();
+        self.last_ack_sent = next;
+        *place = Segment {
+            seq: seq::wrap(self.offer.initial_sequence, start),
+            ack: seq::wrap(self.peer.initial, next),
+            len,
+            window,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+    }
+
+    /// [`Endpoint::pure_ack`] then, where there are no SACK blocks and nothing of Quick-Start to say.
+    #[inline(never)]
+    pub(super) fn plain_ack(&mut self, place: &mut Segment) {
+        self.acks_sent += 1;
+        self.plain_header(self.sender.nxt(), 0, place);
+        self.receiver.acknowledged();
     }
 }

@@ -113,12 +113,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.set_window(ack, window);
         }
         if self.tell_in_brief(advanced, false) {
-            match self.board.acknowledge_head(ack) {
-                Some(head) if head.bytes > 0 => {
-                    self.sample_in_order(now, &head);
-                    self.rate.on_ack(now, Bytes::new(head.bytes), Some(head.flight.sent_at));
-                }
-                head => self.take_in_order(now, ack, head),
+            if let Some(head) = self.board.acknowledge_head(ack) {
+                self.sample_in_order(now, &head);
+                self.rate.on_ack(now, Bytes::new(head.bytes), Some(head.flight.sent_at));
+            } else {
+                self.take_in_order(now, ack);
             }
         } else {
             self.tell_expected_ack(now, ack, advanced);
@@ -144,20 +143,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         sample
     }
 
-    /// What is acknowledged if it is not one segment, or has no data; the segment taken from the scoreboard already.
+    /// What is acknowledged if it is not one segment, or the FIN.
     #[inline(never)]
-    fn take_in_order(&mut self, now: Time, ack: u64, taken: Option<Head>) {
-        let (bytes, newest) = taken.map_or_else(
-            || {
-                let tally = self.board.acknowledge_in_order(ack, |_| {});
-                (tally.bytes, tally.newest)
-            },
-            |head| (head.bytes, Some(head)),
-        );
-        if let Some(head) = newest {
+    fn take_in_order(&mut self, now: Time, ack: u64) {
+        let tally = self.board.acknowledge_in_order(ack, |_| {});
+        if let Some(head) = tally.newest {
             self.sample_in_order(now, &head);
         }
-        self.rate.on_ack(now, Bytes::new(bytes), newest.map(|head| head.flight.sent_at));
+        self.rate.on_ack(now, Bytes::new(tally.bytes), tally.newest.map(|head| head.flight.sent_at));
     }
 
     /// The part of it that tells a controller that wants to hear all of it.
@@ -200,12 +193,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What [`Sender::schedule_probe`] does in a calm sender with something outstanding.
     #[inline]
     fn put_probe_off(&mut self, now: Time) {
-        self.probe_at = None;
-        if self.rules.probes_tail {
+        self.probe_at = if self.rules.probes_tail {
             let single = self.nxt - self.una <= self.mss.get();
             let at = now + probe_timeout(self.rtt.twice(), single);
-            self.probe_at = Time::earlier(Some(at), self.rto_at);
-        }
+            Time::earlier(Some(at), self.rto_at)
+        } else {
+            None
+        };
     }
 
     /// What may leave a calm sender whose FIN was not sent: what [`Sender::poll`] would come to.

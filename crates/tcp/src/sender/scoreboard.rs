@@ -395,11 +395,12 @@ impl Scoreboard {
         Tally { segments: low(self.base - before), bytes, newest }
     }
 
-    /// The same where the first segment is all that is acknowledged; else nothing is done.
+    /// The same where the first segment is all that is acknowledged and no FIN goes with it; else nothing is done.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
     pub(crate) fn acknowledge_head(&mut self, una: u64) -> Option<Head> {
-        if self.records.front()?.end() == una { self.take_head(una, &mut |_| {}) } else { None }
+        let head = self.records.front()?;
+        if head.end() == una && !head.fin { self.take_head(una, &mut |_| {}) } else { None }
     }
 
     /// Takes the first segment away if it ends by `una`; what was delivered goes to `delivered`.
