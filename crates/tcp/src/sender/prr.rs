@@ -72,12 +72,11 @@ impl Prr {
         let count = |bytes: u64| if self.whole { bytes / unit } else { bytes };
         let flight = count(self.recover_flight).max(1);
         let (delivered, ssthresh) = (count(self.delivered), count(ssthresh));
-        let due = match delivered.checked_mul(ssthresh) {
-            Some(product) => product.div_ceil(flight),
-            None => {
-                let product = u128::from(delivered) * u128::from(ssthresh);
-                u64::try_from(product.div_ceil(u128::from(flight))).unwrap_or(u64::MAX)
-            }
+        let due = if let Some(product) = delivered.checked_mul(ssthresh) {
+            product.div_ceil(flight)
+        } else {
+            let product = u128::from(delivered) * u128::from(ssthresh);
+            u64::try_from(product.div_ceil(u128::from(flight))).unwrap_or(u64::MAX)
         };
         due.saturating_mul(unit)
     }
