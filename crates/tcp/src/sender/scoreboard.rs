@@ -619,8 +619,13 @@ impl Scoreboard {
     fn oldest(&mut self) -> Option<(u64, bool, u64)> {
         let end = self.end_index();
         self.unjudged = self.unjudged.max(self.base);
-        while self.unjudged < end && !self.at(self.unjudged).is_first_in_network() {
-            self.unjudged = self.next_unsacked(self.unjudged).max(self.unjudged + 1);
+        while self.unjudged < end {
+            let record = self.at(self.unjudged);
+            if record.is_first_in_network() {
+                break;
+            }
+            let sacked = record.fate == Fate::Sacked;
+            self.unjudged = if sacked { self.next_unsacked(self.unjudged) } else { self.unjudged + 1 };
         }
         let first = (self.unjudged < end).then_some(self.unjudged);
         let again = loop {
@@ -744,11 +749,11 @@ impl Scoreboard {
         let end = self.lost_end.min(self.end_index());
         self.cursor = self.cursor.max(self.base);
         while self.cursor < end {
-            if self.at(self.cursor).fate == Fate::Lost {
-                return Some(self.cursor);
-            }
-            let next = self.next_unsacked(self.cursor);
-            self.cursor = if next > self.cursor { next } else { self.cursor + 1 };
+            self.cursor = match self.at(self.cursor).fate {
+                Fate::Lost => return Some(self.cursor),
+                Fate::Sacked => self.next_unsacked(self.cursor),
+                Fate::Sent | Fate::Resent => self.cursor + 1,
+            };
         }
         None
     }
