@@ -42,29 +42,29 @@ impl Inbox {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn put(&mut self, at: Time, parcel: Parcel) -> Option<u64> {
-        let new = Expected { at, parcel };
         let count = self.len();
-        let later = if self.latest < at {
-            self.latest = at;
-            0
-        } else {
-            self.later(&new)?
-        };
-        self.bytes += u64::from(parcel.wire());
-        if later > 0 {
-            self.expected.insert(new, later);
-        } else {
-            self.expected.push(new);
+        if self.latest >= at {
+            return self.put_ahead(at, parcel);
         }
-        Some(count - later)
+        self.latest = at;
+        self.bytes += u64::from(parcel.wire());
+        self.expected.push(Expected { at, parcel });
+        Some(count)
     }
 
-    /// How many come later than `new`, if they are not too many.
+    /// The same of one that does not come later than all that ever did.
+    // By itself, or what is put in would be kept in memory for it on the other way, too: written piece by piece and read at
+    // once, for which a processor waits.
     #[inline(never)]
-    fn later(&self, new: &Expected) -> Option<u64> {
+    fn put_ahead(&mut self, at: Time, parcel: Parcel) -> Option<u64> {
+        let new = Expected { at, parcel };
         let names = (self.expected.head()..self.expected.end()).rev();
         let later = names.map_while(|name| self.expected.get(name).filter(|one| one.place() > new.place()));
-        Some(later.zip(0..=REACH).count() as u64).filter(|later| *later <= REACH)
+        let later = Some(later.zip(0..=REACH).count() as u64).filter(|later| *later <= REACH)?;
+        let count = self.len();
+        self.bytes += u64::from(parcel.wire());
+        self.expected.insert(new, later);
+        Some(count - later)
     }
 
     /// The first that comes no later than `at` and, at that instant, than the `sequence`-th event.
