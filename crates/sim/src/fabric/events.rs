@@ -17,7 +17,7 @@ impl Fabric {
                 if let Some(packet) = link.arrival_in_passing(now, |step| self.routes.link(step).is_none()) {
                     let next = link.set_event();
                     if self.packets.places() > prefetch::MANY
-                        && let Some(upcoming) = link.upcoming()
+                        && let Some(upcoming) = link.expected_first()
                     {
                         fetch(self.packets.get(upcoming));
                     }

@@ -159,7 +159,13 @@ impl DropTail {
     #[inline]
     pub(crate) fn upcoming(&self) -> Option<PacketId> {
         let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet);
-        listed.or_else(|| self.inbox.first().map(|expected| expected.parcel.packet))
+        listed.or_else(|| self.expected_first())
+    }
+
+    /// What is expected first.
+    #[inline]
+    pub(crate) fn expected_first(&self) -> Option<PacketId> {
+        self.inbox.first().map(|expected| expected.parcel.packet)
     }
 
     /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
