@@ -292,6 +292,9 @@ impl Fabric {
     #[inline(never)]
     pub(crate) fn settle<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         for index in 0..self.links.len() {
+            if matches!(&self.links[index].link, Link::DropTail(link) if link.rests()) {
+                continue;
+            }
             let id = LinkId(u32::try_from(index).unwrap_or(u32::MAX));
             // What they pass on comes to the next links later than now, or their events would have come.
             self.take_in(now, id, u64::MAX, recorder);

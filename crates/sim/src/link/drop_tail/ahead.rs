@@ -114,6 +114,15 @@ impl DropTail {
         self.sources.next.is_none() && self.inbox.first().is_none_or(stays)
     }
 
+    /// Whether nothing is on it, expected, or on the agenda.
+    #[inline]
+    pub(crate) fn rests(&self) -> bool {
+        self.event.is_none()
+            && self.inbox.len() == 0
+            && self.ring.head() == self.ring.end()
+            && self.sources.next.is_none()
+    }
+
     /// Whether something that was expected may have come by `now`.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
