@@ -1,0 +1,250 @@
+//! What is lost of what is outstanding, by whichever sign, and what is sent again next.
+
+use firstflight::{Bytes, LostPacket, Time};
+
+use super::{DUP_THRESH, Fate, Overdue, Range, Record, Scoreboard, Slot, Transmission, low};
+
+impl Scoreboard {
+    /// RFC 6675 `IsLost`, for all segments at once: a segment is lost once [`DUP_THRESH`] segments above it are
+    /// SACKed. Segments are counted, as Linux does, where the RFC counts runs or bytes: for full segments the
+    /// two agree. Segments sent again are not judged: SACKs of older transmissions say nothing about them.
+    pub(crate) fn mark_lost_by_sacks(&mut self, lost: &mut Vec<LostPacket>) {
+        let end = self.end_index();
+        self.frontier = self.frontier.max(self.base);
+        while self.frontier < end {
+            let sacked_here = self.at(self.frontier).fate == Fate::Sacked;
+            let above = self.sacked - self.sacked_below_frontier - u64::from(sacked_here);
+            if above < DUP_THRESH {
+                break;
+            }
+            if sacked_here {
+                self.sacked_below_frontier += 1;
+            } else if self.at(self.frontier).fate == Fate::Sent {
+                self.mark_lost(self.frontier, lost);
+            }
+            self.frontier += 1;
+        }
+    }
+
+    /// Marks the first outstanding segment lost (RFC 5681 section 3.2: the third duplicate ACK; RFC 6582: a
+    /// partial ACK). One that was sent again is marked only if `resent_too`.
+    pub(crate) fn mark_head_lost(&mut self, resent_too: bool, lost: &mut Vec<LostPacket>) {
+        let markable = |head: &Record| head.fate == Fate::Sent || resent_too && head.fate == Fate::Resent;
+        if self.records.front().is_some_and(markable) {
+            self.mark_lost(self.base, lost);
+        }
+    }
+
+    /// When the first outstanding segment was last sent; `None` also if it is to be sent again already.
+    pub(crate) fn head_in_network_since(&self) -> Option<Time> {
+        let head = self.records.front()?;
+        head.in_network().then_some(head.sent_at)
+    }
+
+    fn mark_lost(&mut self, index: u64, lost: &mut Vec<LostPacket>) {
+        let record = self.at_mut(index);
+        record.fate = Fate::Lost;
+        let (packet, tag, len) = (record.packet, record.tag, u64::from(record.len));
+        let packet = self.number(packet);
+        self.pipe -= len;
+        self.lost += 1;
+        if index < self.cursor {
+            self.again.push_back(index);
+        } else {
+            self.lost_end = self.lost_end.max(index + 1);
+        }
+        lost.push(LostPacket { packet, bytes: Bytes::new(len), tag });
+    }
+
+    /// RACK (RFC 8985 section 6.2 step 5): every segment sent before packet `newest` is lost once it is older
+    /// than that packet's round trip and the reordering window, that is, sent no later than `deadline`.
+    pub(crate) fn mark_overdue(
+        &mut self,
+        newest: u64,
+        deadline: Time,
+        lost: &mut Vec<LostPacket>,
+    ) -> Overdue {
+        // What leaves is newer than all that left.
+        if newest <= self.oldest {
+            return Overdue::default();
+        }
+        while let Some((index, again, number)) = self.oldest() {
+            self.oldest = number;
+            if number >= newest {
+                break;
+            }
+            let sent_at = self.at(index).sent_at;
+            if sent_at > deadline {
+                return Overdue { next: Some(sent_at) };
+            }
+            if again {
+                self.order.pop_front();
+            } else {
+                self.unjudged = index + 1;
+            }
+            self.mark_lost(index, lost);
+        }
+        Overdue::default()
+    }
+
+    /// The oldest transmission in the network that was not judged: its record, whether its data was sent before, and the
+    /// packet's number.
+    #[inline]
+    fn oldest(&mut self) -> Option<(u64, bool, u64)> {
+        let end = self.end_index();
+        self.unjudged = self.unjudged.max(self.base);
+        while self.unjudged < end {
+            let record = self.at(self.unjudged);
+            if record.is_first_in_network() {
+                break;
+            }
+            let sacked = record.fate == Fate::Sacked;
+            self.unjudged = if sacked { self.next_unsacked(self.unjudged) } else { self.unjudged + 1 };
+        }
+        let first = (self.unjudged < end).then_some(self.unjudged);
+        let again = loop {
+            let Some(&slot) = self.order.front() else { break None };
+            match self.live(slot) {
+                Some(index) => break Some(index),
+                None => self.order.pop_front(),
+            };
+        };
+        let number = |index: u64| self.number(self.at(index).packet);
+        let first = first.map(|index| (index, false, number(index)));
+        let again = again.map(|index| (index, true, number(index)));
+        match (first, again) {
+            (Some(first), Some(again)) => Some(if again.2 < first.2 { again } else { first }),
+            (first, again) => first.or(again),
+        }
+    }
+
+    /// When the last of the segments in the network that were sent before packet `newest` left.
+    pub(crate) fn last_before(&self, newest: u64) -> Option<Time> {
+        let first = (self.unjudged.max(self.base)..self.end_index()).map(|index| self.at(index));
+        let first = first.filter(|record| record.is_first_in_network());
+        let again = self.order.iter().filter_map(|&slot| self.live(slot)).map(|index| self.at(index));
+        let before = |record: &&Record| self.number(record.packet) < newest;
+        let last = [first.take_while(before).last(), again.take_while(before).last()];
+        last.into_iter().flatten().map(|record| record.sent_at).max()
+    }
+
+    /// A range left as a tail loss probe, as Linux counts it: what was not found lost is not sent again by recovery.
+    pub(crate) fn probed(&mut self, range: &Range, how: &Transmission) {
+        let was = self.at(range.index).fate;
+        self.resent(range, how);
+        if was == Fate::Sent {
+            self.at_mut(range.index).fate = was;
+        }
+    }
+
+    /// The record of a transmission, if it is still the segment's newest and in the network.
+    fn live(&self, slot: Slot) -> Option<u64> {
+        let index = self.base + u64::from(slot.index.wrapping_sub(low(self.base)));
+        if index >= self.end_index() {
+            return None;
+        }
+        let record = self.at(index);
+        (record.packet == slot.packet && record.in_network()).then_some(index)
+    }
+
+    /// The timer fired: everything not SACKed is lost (RFC 6298 section 5.4 and RFC 5681 section 3.1, as Linux
+    /// does it). With `forget_sacks` the SACK marks go too: the receiver reneged (RFC 2018 section 8), or the
+    /// host does not keep them.
+    pub(crate) fn mark_all_lost(&mut self, forget_sacks: bool) {
+        for record in &mut self.records {
+            if forget_sacks || record.fate != Fate::Sacked {
+                record.fate = Fate::Lost;
+            }
+        }
+        if forget_sacks {
+            self.marked = (0, 0);
+            self.sacked = 0;
+            self.sacked_bytes = 0;
+            self.sacked_below_frontier = 0;
+            self.sacked_end = self.base;
+        }
+        self.pipe = 0;
+        self.lost = self.records.len() as u64 - self.sacked;
+        self.restart_cursor();
+        self.unjudged = self.end_index();
+        self.order.clear();
+    }
+
+    fn restart_cursor(&mut self) {
+        self.cursor = self.base;
+        self.lost_end = self.end_index();
+        self.again.clear();
+    }
+
+    /// What was found lost was not: it counts as in the network again, at its first transmission.
+    pub(crate) fn unmark_lost(&mut self) {
+        let mut pipe = 0;
+        for record in &mut self.records {
+            if record.fate == Fate::Lost {
+                record.fate = if record.resent { Fate::Resent } else { Fate::Sent };
+            }
+            if record.in_network() {
+                pipe += u64::from(record.len);
+            }
+        }
+        self.pipe = pipe;
+        self.oldest = 0;
+        self.lost = 0;
+        self.again.clear();
+        self.cursor = self.base;
+        self.lost_end = self.base;
+        let base = self.base;
+        self.unjudged = base;
+        self.order.clear();
+        let mut slots: Vec<(Time, Slot)> = (base..)
+            .zip(&self.records)
+            .filter(|(_, record)| record.in_network() && record.resent)
+            .map(|(index, record)| (record.sent_at, Slot { index: low(index), packet: record.packet }))
+            .collect();
+        slots.sort_by_key(|(at, slot)| (*at, slot.packet));
+        self.order.extend(slots.into_iter().map(|(_, slot)| slot));
+    }
+
+    /// [`Scoreboard::next_lost_index`]'s segment.
+    #[cfg(any(test, feature = "bench"))]
+    pub(crate) fn next_lost(&mut self) -> Option<Range> {
+        self.next_lost_index().map(|index| self.range(index))
+    }
+
+    /// The segment found lost that should be sent again first: those lost a second time, which are the oldest
+    /// holes, then by sequence (RFC 6675 `NextSeg` rule 1).
+    pub(crate) fn next_lost_index(&mut self) -> Option<u64> {
+        while let Some(&index) = self.again.front() {
+            if index >= self.base && self.at(index).fate == Fate::Lost {
+                return Some(index);
+            }
+            self.again.pop_front();
+        }
+        let end = self.lost_end.min(self.end_index());
+        self.cursor = self.cursor.max(self.base);
+        while self.cursor < end {
+            self.cursor = match self.at(self.cursor).fate {
+                Fate::Lost => return Some(self.cursor),
+                Fate::Sacked => self.next_unsacked(self.cursor),
+                Fate::Sent | Fate::Resent => self.cursor + 1,
+            };
+        }
+        None
+    }
+
+    /// The first segment never sent again that lies below the highest SACKed one, lost or not, at or after
+    /// `from` (RFC 6675 `NextSeg` rule 3; ns-2's `GetNextRetran`). Advances `from`, an index that the caller
+    /// keeps for the episode and starts at zero.
+    pub(crate) fn next_hole_index(&mut self, from: &mut u64) -> Option<u64> {
+        *from = (*from).max(self.base);
+        while *from < self.sacked_end.min(self.end_index()) {
+            let record = self.at(*from);
+            if record.fate != Fate::Sacked && !record.resent {
+                return Some(*from);
+            }
+            let next = self.next_unsacked(*from);
+            *from = if next > *from { next } else { *from + 1 };
+        }
+        None
+    }
+}
