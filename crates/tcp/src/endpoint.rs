@@ -548,7 +548,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.all_acknowledged = false;
             return;
         }
-        self.closed_first |= self.sender.fin_sent() && !self.receiver.fin_arrived();
         if self.sender.finished() && !core::mem::replace(&mut self.all_acknowledged, true) {
             self.own.push_back(Happening::AllAcknowledged);
         } else if !self.sender.finished() {

@@ -255,6 +255,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         place.len = outgoing.len;
         if outgoing.fin {
             place.flags = place.flags.with(Flags::FIN);
+            self.closed_first |= !self.receiver.fin_arrived();
         }
         if outgoing.push {
             place.flags = place.flags.with(Flags::PSH);

@@ -11,12 +11,11 @@ use crate::seq;
 use super::{Departure, Endpoint, State};
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
-    /// Whether the connection is open, our FIN was not sent, nothing of the handshake, of Quick-Start or of a closed window
-    /// is to be seen to, and the sender is calm.
+    /// Whether the connection is open, our FIN was not acknowledged, nothing of the handshake, of Quick-Start or of a closed
+    /// window is to be seen to, and the sender is calm.
     fn is_smooth(&self) -> bool {
         self.state == State::Open
             && !(self.handshake.due | self.handshake.window_due | self.probe_window | self.all_acknowledged)
-            && !self.sender.fin_sent()
             && self.quick_start.is_idle()
             && self.sender.is_calm()
     }
@@ -83,7 +82,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return true;
         }
         let ack = una + u64::from(advance);
-        if !is_next || !self.sender.may_expect(ack) {
+        if !is_next || !self.sender.may_expect_of_data(ack) {
             return false;
         }
         self.largest_window = self.largest_window.max(window);
@@ -151,5 +150,63 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.acks_sent += 1;
         self.plain_header(self.sender.nxt(), 0, place);
         self.receiver.acknowledged();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight::avoidance::Reno;
+    use firstflight::restart::Rfc5681;
+    use firstflight::schemes::{Initial, SlowStart};
+    use firstflight::{Controller, Span};
+
+    use super::*;
+    use crate::{AckPolicy, Config, Happening, Role, Transmit};
+
+    type Host = Endpoint<SlowStart, Rfc5681, Reno>;
+
+    fn host(role: Role) -> Host {
+        let initial = Initial { segments: 10, ssthresh: None };
+        let config = Config { ack_policy: AckPolicy::Every, ..Config::default() };
+        let controller = Controller::new(SlowStart::new(initial), Rfc5681::new(initial), Reno::new());
+        Endpoint::new(role, &config, controller)
+    }
+
+    /// All that may leave `from` arrives at `to`.
+    fn pass(now: Time, from: &mut Host, to: &mut Host) {
+        while let Some(transmit) = from.poll_transmit(now) {
+            to.on_segment(now, &transmit.segment);
+        }
+    }
+
+    #[test]
+    fn behind_the_fin_acks_of_data_are_predicted_and_that_of_the_fin_is_not() {
+        let (mut client, mut server) = (host(Role::Client), host(Role::Server));
+        let mut now = Time::ZERO;
+        client.open(now);
+        client.write(5_500);
+        client.shut();
+        pass(now, &mut client, &mut server);
+        now = now + Span::from_millis(10);
+        pass(now, &mut server, &mut client);
+        let sent: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
+        assert!(client.sender.fin_sent() && sent.len() == 4, "{sent:?}");
+        let mut predicted = Vec::new();
+        for Transmit { segment, .. } in sent {
+            now = now + Span::from_millis(10);
+            server.on_segment(now, &segment);
+            while let Some(transmit) = server.poll_transmit(now) {
+                let before = client.smooth || client.turns_smooth();
+                predicted.push(before && client.on_predicted_segment(now, &transmit.segment));
+                if predicted.last() == Some(&false) {
+                    client.on_segment(now, &transmit.segment);
+                }
+                assert!(client.poll_transmit(now).is_none());
+            }
+        }
+        // The first of all never is.
+        assert_eq!(predicted, [false, true, true, false]);
+        let last = std::iter::from_fn(|| client.poll_happening()).last();
+        assert_eq!(last, Some(Happening::AllAcknowledged));
     }
 }

@@ -82,6 +82,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         ack > self.una && ack <= self.nxt && ack <= self.undo.settled_by()
     }
 
+    /// The same of an ACK that does not acknowledge our FIN.
+    #[inline]
+    pub(crate) fn may_expect_of_data(&self, ack: u64) -> bool {
+        ack <= self.written && self.may_expect(ack)
+    }
+
     /// Whether the peer offers the window that it offered before. Then an ACK on data that acknowledges nothing more tells
     /// a calm sender nothing: of the segments of a bulk transfer these are the receiver's half.
     #[inline]
@@ -202,10 +208,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
     }
 
-    /// What may leave a calm sender whose FIN was not sent: what [`Sender::poll`] would come to.
+    /// What may leave a calm sender: what [`Sender::poll`] would come to.
     #[inline]
     pub(crate) fn take_turn(&mut self) -> Turn {
-        debug_assert!(self.is_calm() && !self.fin_sent(), "only a calm sender takes turns");
+        debug_assert!(self.is_calm(), "only a calm sender takes turns");
         let (backlog, full) = (self.backlog(), self.mss.get());
         // Nothing is lost or SACKed, so the pipe is what is outstanding.
         let used = self.nxt - self.una;
@@ -221,7 +227,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             self.limit = SendLimit::Window;
             Turn::Nothing
-        } else if backlog == 0 && !self.fin && !matches!(self.plan.pacing, Pacing::Train { .. }) {
+        } else if backlog == 0
+            && (!self.fin || self.fin_sent())
+            && !matches!(self.plan.pacing, Pacing::Train { .. })
+        {
             self.pace_at = None;
             self.limit = SendLimit::App;
             Turn::Nothing

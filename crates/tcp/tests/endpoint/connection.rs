@@ -47,6 +47,16 @@ fn the_handshake_agrees_on_the_smaller_mss_and_data_follows_the_third_segment() 
 }
 
 #[test]
+fn whose_fin_went_first_waits_for_late_segments_even_if_the_first_answer_to_it_is_the_peers_fin() {
+    // TCP_TIME_WAIT and TCP_CLOSE.
+    let (time_wait, closed) = (6, 7);
+    let mut line = line(&config());
+    transfer(&mut line, 0);
+    line.run(millis(1_000), |_, _, _| Verdict::Pass);
+    assert_eq!((line.client.info().state, line.server.info().state), (time_wait, closed));
+}
+
+#[test]
 fn slow_start_doubles_each_round_trip_and_everything_arrives_and_closes() {
     let mut line = line(&config());
     transfer(&mut line, 70);
