@@ -238,7 +238,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             let segment = fabric.next_segment();
             // Looked at where it was written: a processor waits to copy what was just written piece by piece.
             let departure = host.endpoint.transmit_into(now, segment);
-            let Some(Departure { sent, ip_length, last }) = &departure else { break };
+            let Some(Departure { sent, last, ip_length, asks }) = &departure else { break };
             recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
             let label = Label {
                 flow: id,
@@ -247,7 +247,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 number: host.packets,
                 wire: *ip_length,
                 is_data: segment.len > 0,
-                asks: !segment.quick_start.is_empty(),
+                asks: *asks,
             };
             host.packets += 1;
             fabric.send_segment(now, label, recorder);

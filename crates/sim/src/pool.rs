@@ -3,11 +3,19 @@
 use crate::packet::{Packet, PacketId};
 
 /// The packets of a run. It allocates while more are in the network than ever before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pool {
     packets: Vec<Packet>,
-    /// Places that hold no packet.
+    /// The place that the next packet will have.
+    spare: PacketId,
+    /// Other places that hold no packet.
     free: Vec<PacketId>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { packets: vec![Packet::default()], spare: PacketId(0), free: Vec::new() }
+    }
 }
 
 impl Pool {
@@ -21,29 +29,27 @@ impl Pool {
     /// The place that the next packet will have, with what was left there.
     #[inline]
     pub(crate) fn spare(&mut self) -> &mut Packet {
-        let id = match self.free.last() {
-            Some(id) => *id,
-            None => self.make_room(),
-        };
-        &mut self.packets[id.index()]
+        &mut self.packets[self.spare.index()]
     }
 
     /// The spare place holds a packet now.
     #[inline]
     pub(crate) fn take_spare(&mut self) -> (PacketId, &mut Packet) {
-        let id = self.free.pop().unwrap_or_default();
+        let next = match self.free.pop() {
+            Some(id) => id,
+            None => self.make_room(),
+        };
+        let id = std::mem::replace(&mut self.spare, next);
         (id, &mut self.packets[id.index()])
     }
 
     #[cold]
     fn make_room(&mut self) -> PacketId {
-        let id = PacketId(u32::try_from(self.packets.len()).unwrap_or(u32::MAX));
         self.packets.push(Packet::default());
-        self.free.push(id);
-        id
+        PacketId(u32::try_from(self.packets.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// How many packets there ever were at once.
+    /// How many packets there ever were at once, and one.
     #[inline]
     pub(crate) fn places(&self) -> usize {
         self.packets.len()

@@ -48,6 +48,16 @@ pub struct Departure {
     pub last: bool,
     /// Its [`Segment::ip_length`].
     pub ip_length: u32,
+    /// Whether it carries Quick-Start options.
+    pub asks: bool,
+}
+
+impl Departure {
+    /// Of a segment of whatever kind, behind which there may be others.
+    fn of(segment: &Segment, sent: Option<Sent>) -> Self {
+        let asks = !segment.quick_start.is_empty();
+        Self { sent, last: false, ip_length: segment.ip_length(), asks }
+    }
 }
 
 /// What happened inside an endpoint, for whoever keeps the record.
@@ -414,7 +424,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
                         place.ip_length()
                     };
                     debug_assert_eq!(ip_length, place.ip_length(), "nothing of Quick-Start is to be said");
-                    return Some(Departure { sent: None, ip_length, last: true });
+                    return Some(Departure { sent: None, last: true, ip_length, asks: false });
                 }
                 Turn::Unclear => self.smooth = false,
             }
@@ -430,7 +440,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
             self.data_segment(now, &outgoing, place);
-            return Some(Departure { sent: Some(outgoing.sent), ip_length: place.ip_length(), last: false });
+            return Some(Departure::of(place, Some(outgoing.sent)));
         } else if core::mem::take(&mut self.probe_window) {
             // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
             // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).
@@ -441,7 +451,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         } else {
             return None;
         }
-        Some(Departure { sent: None, ip_length: place.ip_length(), last: false })
+        Some(Departure::of(place, None))
     }
 
     /// What leaves before the connection is open, or as it opens, or after it was reset.

@@ -21,8 +21,10 @@ impl Fabric {
             Some(next) => {
                 if let Some((link, next_link)) = pair(&mut self.links, id, next)
                     && link.is_calm(now)
-                    && let Some(arrives) = link.pass(now, parcel)
                 {
+                    let Some(arrives) = link.pass(now, parcel) else {
+                        return self.enter_to_wait(now, id, parcel, recorder);
+                    };
                     return match next_link.expect(arrives, ahead) {
                         Expectation::Taken => {}
                         Expectation::EventMoved => {
@@ -52,6 +54,23 @@ impl Fabric {
         self.enter_at_length(now, id, parcel, recorder);
     }
 
+    /// The same, at a calm drop-tail link, of a packet that has to wait, or more.
+    #[inline(never)]
+    fn enter_to_wait<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
+        if parcel.asks() {
+            self.ask(now, id, parcel);
+        }
+        let first = self.let_in_to_wait(now, id, parcel, recorder);
+        if let Link::DropTail(link) = &mut self.links[id.index()].link
+            && (first || link.doubts())
+        {
+            self.refresh(id);
+        }
+        if self.crowded.is_some() {
+            self.thin_out(now, recorder);
+        }
+    }
+
     /// The same, at any link.
     #[inline(never)]
     fn enter_at_length<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
@@ -61,16 +80,7 @@ impl Fabric {
         if link.is_due(now) {
             self.take_in(now, id, self.present, recorder);
         }
-        if parcel.asks() {
-            self.ask(now, id, parcel);
-        }
-        let first = self.let_in(now, id, parcel, recorder);
-        if let Link::DropTail(link) = &mut self.links[id.index()].link
-            && (first || link.doubts())
-        {
-            self.refresh(id);
-        }
-        self.thin_out(now, recorder);
+        self.enter_to_wait(now, id, parcel, recorder);
     }
 
     /// A link that was found crowded looks at what came to it.
@@ -133,18 +143,6 @@ impl Fabric {
         }
     }
 
-    /// A packet enters a drop-tail link, behind all that came before. Says whether it is the first there on whose arrival
-    /// something depends.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
-    fn let_in<W: Recorder>(&mut self, at: Time, id: LinkId, parcel: Parcel, recorder: &mut W) -> bool {
-        let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        match link.pass(at, parcel) {
-            Some(arrives) => self.pass_on(at, id, parcel, arrives),
-            None => self.let_in_to_wait(at, id, parcel, recorder),
-        }
-    }
-
     /// A packet that entered a drop-tail link at `at` and need not wait is expected by the next, or else taken. Says
     /// whether it is the first there on whose arrival something depends.
     #[inline(always)]
@@ -160,7 +158,8 @@ impl Fabric {
         link.take_passing(at, parcel, arrives)
     }
 
-    /// The same, of a packet that may have to wait.
+    /// A packet enters a drop-tail link, behind all that came before, and may have to wait. Says whether it is the first
+    /// there on whose arrival something depends.
     #[inline(never)]
     fn let_in_to_wait<W: Recorder>(
         &mut self,

@@ -118,7 +118,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         };
         debug_assert_eq!(ip_length, place.ip_length(), "it has no options but timestamps");
         self.receiver.acknowledged_with_data();
-        Departure { sent: Some(full.sent), last: full.last && !self.receiver.ack_due(), ip_length }
+        let last = full.last && !self.receiver.ack_due();
+        Departure { sent: Some(full.sent), last, ip_length, asks: false }
     }
 
     /// Whether neither timestamps nor ECN were agreed on, so that headers are without options but for SACK blocks, and
