@@ -2,7 +2,8 @@
 
 use firstflight::Time;
 
-/// Children of a node. Four keep the heap shallow, and siblings lie side by side.
+/// Children of a node. Four keep the heap shallow, and siblings lie side by side: of four that are always there the least is
+/// found without a jump.
 const ARITY: usize = 4;
 
 /// A device without an event has no place in the heap.
@@ -50,10 +51,20 @@ impl Entry {
 /// As many events as are cheaper to search than to keep in order.
 const FEW: usize = 8;
 
+/// What stands where there is no event: later than any.
+const NONE: Entry = Entry(u128::MAX);
+
+/// The root, so that siblings begin where a multiple of [`ARITY`] is.
+const ROOT: usize = ARITY - 1;
+
 /// The events in a heap or, while there are few, in no order. It allocates when it is made and when a device comes up.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
+    /// The events, from the root on without a gap; behind them nothing, up to the next multiple of [`ARITY`], so that there
+    /// are always as many siblings.
     heap: Vec<Entry>,
+    /// Where the last event ends.
+    end: usize,
     ordered: bool,
     /// Where the event of each device is.
     place: Vec<u32>,
@@ -62,7 +73,9 @@ pub(crate) struct Agenda {
 impl Agenda {
     /// An empty agenda for this many devices.
     pub(crate) fn new(devices: usize) -> Self {
-        Self { heap: Vec::with_capacity(devices), ordered: false, place: vec![ABSENT; devices] }
+        let mut heap = Vec::with_capacity((ROOT + devices).next_multiple_of(ARITY));
+        heap.resize(ARITY, NONE);
+        Self { heap, end: ROOT, ordered: false, place: vec![ABSENT; devices] }
     }
 
     /// Makes room for this many more devices.
@@ -73,7 +86,11 @@ impl Agenda {
     /// The next event: when, its place in the order, and whose.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, u64, usize)> {
-        let next = if self.ordered { self.heap.first().copied() } else { self.heap.iter().copied().min() };
+        let next = if self.ordered {
+            self.heap.get(ROOT).copied()
+        } else {
+            self.heap.get(ROOT..self.end)?.iter().copied().min()
+        };
         next.map(|entry| (entry.at(), entry.sequence(), entry.device()))
     }
 
@@ -98,12 +115,15 @@ impl Agenda {
 
     #[inline(never)]
     fn add(&mut self, entry: Entry) {
-        let last = self.heap.len();
-        self.heap.push(entry);
+        let last = self.end;
+        self.end += 1;
+        if last == self.heap.len() {
+            self.heap.resize(last + ARITY, NONE);
+        }
         self.put(last, entry);
         if self.ordered {
             self.rise(last, entry);
-        } else if self.heap.len() > FEW {
+        } else if self.end > ROOT + FEW {
             self.order();
         }
     }
@@ -111,13 +131,14 @@ impl Agenda {
     /// Takes the event of a device away, if it has one.
     pub(crate) fn clear(&mut self, device: usize) {
         let place = std::mem::replace(&mut self.place[device], ABSENT) as usize;
-        if place >= self.heap.len() {
+        if place >= self.end {
             return;
         }
-        let Some(last) = self.heap.pop() else { return };
+        self.end -= 1;
+        let last = std::mem::replace(&mut self.heap[self.end], NONE);
         // Half as many, so that an event that comes and goes does not order them each time.
-        self.ordered &= self.heap.len() > FEW / 2;
-        if place == self.heap.len() {
+        self.ordered &= self.end > ROOT + FEW / 2;
+        if place == self.end {
             return;
         }
         if !self.ordered {
@@ -133,15 +154,15 @@ impl Agenda {
     #[cold]
     fn order(&mut self) {
         self.ordered = true;
-        for place in (0..self.heap.len()).rev() {
+        for place in (ROOT..self.end).rev() {
             self.sink(place, self.heap[place]);
         }
     }
 
     /// Puts `entry` at `hole` or as far above as its order says.
     fn rise(&mut self, mut hole: usize, entry: Entry) {
-        while hole > 0 {
-            let parent = (hole - 1) / ARITY;
+        while hole > ROOT {
+            let parent = hole / ARITY + ROOT - 1;
             let above = self.heap[parent];
             if above <= entry {
                 break;
@@ -155,22 +176,19 @@ impl Agenda {
     /// Puts `entry` at `hole` or as far below as its order says.
     fn sink(&mut self, mut hole: usize, entry: Entry) {
         loop {
-            let first = hole * ARITY + 1;
-            let end = (first + ARITY).min(self.heap.len());
-            let Some((&head, rest)) = self.heap.get(first..end).and_then(<[Entry]>::split_first) else {
+            let first = (hole + 1 - ROOT) * ARITY;
+            let Some(children) = self.heap.get(first..).and_then(<[Entry]>::first_chunk::<ARITY>) else {
                 break;
             };
-            let (mut child, mut least) = (first, head);
-            for (place, &entry) in (first + 1..).zip(rest) {
-                let sooner = entry < least;
-                child = if sooner { place } else { child };
-                least = if sooner { entry } else { least };
-            }
+            let [one, two, three, four] = *children;
+            let left = if two < one { (1, two) } else { (0, one) };
+            let right = if four < three { (3, four) } else { (2, three) };
+            let (child, least) = if right.1 < left.1 { right } else { left };
             if entry <= least {
                 break;
             }
             self.put(hole, least);
-            hole = child;
+            hole = first + child;
         }
         self.put(hole, entry);
     }
