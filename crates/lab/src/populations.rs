@@ -111,7 +111,7 @@ fn run<'a>(
             return Err(RunError::Interrupted);
         }
         reached = (reached + SLICE).min(end);
-        sim.run(reached);
+        sim.run_on(reached);
         // Flows come in order: the first are not measured, and the next so many are.
         let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
         while measured.start < sim.flow_count() && began(measured.start).is_none_or(|at| at < warm) {
@@ -128,6 +128,7 @@ fn run<'a>(
             break;
         }
     }
+    sim.run(reached);
     let count = sim.flow_count();
     measured.end = measured.start.saturating_add(population.flows).min(count);
     Ok(Run {

@@ -73,7 +73,7 @@ impl Recorder for Log {
     }
 }
 
-/// What a run says, and the counters at each of these instants.
+/// What a run says, and the counters at each of these instants. One that is looked at late pauses on the way, too.
 fn outcome(network: &Net, seed: u64, stops: &[Time], ahead: bool) -> (Log, Vec<String>, bool) {
     let mut sim = Sim::new(network, seed, Log::default()).expect("a possible network");
     if !ahead {
@@ -81,6 +81,9 @@ fn outcome(network: &Net, seed: u64, stops: &[Time], ahead: bool) -> (Log, Vec<S
     }
     let mut counted = Vec::new();
     for stop in stops {
+        if ahead {
+            sim.run_on(Time::from_nanos(sim.now().nanos().midpoint(stop.nanos())));
+        }
         let why = sim.run(*stop);
         let links = (0u32..).map_while(|link| sim.link(LinkId(link)));
         let flows = (0..sim.flow_count()).map(|flow| sim.flow(FlowId(flow)));
