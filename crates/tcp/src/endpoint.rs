@@ -354,7 +354,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// A segment arrived that was not predicted.
+    /// A segment arrived that was not predicted. What leaves for it, and what comes next, may be.
     #[inline(never)]
     fn on_other_segment(&mut self, now: Time, segment: &Segment) {
         self.smooth = false;
@@ -364,6 +364,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.on_early_segment(now, segment);
         }
         self.note_closing();
+        self.turns_smooth();
     }
 
     /// A segment arrived before the connection is open, or too late.

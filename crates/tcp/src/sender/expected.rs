@@ -41,7 +41,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// [`Sender::take_turn`] and [`Sender::send_full`] leave it so.
     pub(crate) fn is_calm(&self) -> bool {
         // What is most often otherwise comes first.
-        if !matches!(self.mode, Mode::Open) || !self.board.is_orderly(self.rack.newest) {
+        if !matches!(self.mode, Mode::Open) || !self.board.is_orderly(self.rack.newest()) {
             return false;
         }
         let waits_for_nothing = self.probe.is_none()

@@ -17,7 +17,7 @@ const MOST_REORDERING: u64 = 300;
 /// RACK's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rack {
-    /// The most recently sent packet that was delivered. Packet numbers order transmissions exactly, where
+    /// The most recently sent packet that was delivered, or nought. Packet numbers order transmissions exactly, where
     /// the RFC, having none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
     pub(crate) newest: u64,
     /// Whether anything was delivered since losses were looked for.
@@ -42,6 +42,11 @@ impl Rack {
         Self { reordering, ..Self::default() }
     }
 
+    /// The most recently sent packet that was delivered, if any was.
+    pub(crate) fn newest(&self) -> Option<u64> {
+        (self.fack > 0).then_some(self.newest)
+    }
+
     /// RFC 8985 section 6.2 steps 2 and 3: a segment was delivered at `now`.
     pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival, as_linux: bool) {
         let rtt = now.since(arrival.delivered.sent_at);
@@ -51,12 +56,12 @@ impl Rack {
         } else {
             !arrival.delivered.retransmitted && arrival.end < self.fack
         };
+        let newer = self.newest().is_none_or(|newest| arrival.delivered.packet > newest);
         self.fack = self.fack.max(arrival.end);
         // A retransmission answered faster than any round trip was answered by its original.
         if arrival.delivered.retransmitted && min_rtt.is_some_and(|min| rtt < min) {
             return;
         }
-        let newer = arrival.delivered.packet > self.newest;
         self.advanced = true;
         if newer {
             self.newest = arrival.delivered.packet;

@@ -359,11 +359,11 @@ impl Scoreboard {
         (segments, trimmed)
     }
 
-    /// Whether every segment outstanding was sent once, after packet `newest`, and is in the network as far as anybody
-    /// knows.
+    /// Whether every segment outstanding was sent once, after packet `newest` if that is one, and is in the network as far
+    /// as anybody knows.
     #[inline]
-    pub(crate) fn is_orderly(&self, newest: u64) -> bool {
-        let later = |head: &Record| self.number(head.packet) > newest;
+    pub(crate) fn is_orderly(&self, newest: Option<u64>) -> bool {
+        let later = |head: &Record| newest.is_none_or(|newest| self.number(head.packet) > newest);
         self.sacked | self.lost | self.repeated == 0 && self.records.front().is_none_or(later)
     }
 
