@@ -435,8 +435,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     #[inline(never)]
     fn next_transmit(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
+        let mut last = false;
         if self.state != State::Open || self.handshake.due || self.handshake.window_due {
             *place = self.unopened_transmit(now)?;
+            last = matches!(self.state, State::SynSent | State::SynReceived) && !self.handshake.window_due;
         } else if self.quick_start.owes_report() {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
@@ -449,10 +451,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             place.seq = place.seq.wrapping_sub(1);
         } else if self.receiver.ack_due() {
             self.pure_ack(now, place);
+            last = true;
         } else {
             return None;
         }
-        Some(Departure::of(place, None))
+        Some(Departure { last, ..Departure::of(place, None) })
     }
 
     /// What leaves before the connection is open, or as it opens, or after it was reset.
