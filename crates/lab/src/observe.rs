@@ -75,6 +75,8 @@ pub(crate) struct Observer {
     flow: FlowId,
     /// Whether figures will be drawn.
     full: bool,
+    /// Whether figures will be drawn or somebody listens, so that what the server sends and what arrives matters, too.
+    hears: bool,
     evidence: Evidence,
     sequences: [Sequence; 2],
     /// Whether new data left during the event at hand.
@@ -103,6 +105,7 @@ impl Observer {
         Self {
             flow,
             full,
+            hears: full || tap.is_some(),
             evidence: Evidence { recording, ..Evidence::default() },
             sequences: [Sequence::default(); 2],
             new_data: false,
@@ -216,6 +219,23 @@ impl Observer {
         }
     }
 
+    /// A segment arrived that figures or a listener want to know of.
+    fn hear(&mut self, at: Time, side: Side, segment: &Segment) {
+        let [client, server] = &self.sequences;
+        let (from, to) = if side == Side::Client { (server, client) } else { (client, server) };
+        let offset = from.offset(segment.seq);
+        if side == Side::Client && self.full && segment.flags.has(Flags::ACK) {
+            let acked = to.offset(segment.ack);
+            let acks = &mut self.evidence.recording.acks;
+            if acked > 0 && acks.last().is_none_or(|(_, last)| acked > *last) {
+                acks.push((at.nanos(), acked));
+            }
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.arrived(at, side, segment, offset);
+        }
+    }
+
     /// Su-time ends when avoidance governs new data that leaves: start-up exited, recovery over, the window at
     /// the threshold or above.
     fn watch_su_end(&mut self, at: Time, snapshot: &Snapshot) {
@@ -265,7 +285,7 @@ impl Observer {
 
 impl Recorder for Observer {
     fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
-        if flow != self.flow {
+        if flow != self.flow || side == Side::Server && !self.hears {
             return;
         }
         let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
@@ -283,22 +303,10 @@ impl Recorder for Observer {
         recording.sends.push(Send { at, offset, len, retransmission });
     }
 
+    #[inline]
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        if flow != self.flow || !self.full && self.tap.is_none() {
-            return;
-        }
-        let [client, server] = &self.sequences;
-        let (from, to) = if side == Side::Client { (server, client) } else { (client, server) };
-        let offset = from.offset(segment.seq);
-        if side == Side::Client && self.full && segment.flags.has(Flags::ACK) {
-            let acked = to.offset(segment.ack);
-            let acks = &mut self.evidence.recording.acks;
-            if acked > 0 && acks.last().is_none_or(|(_, last)| acked > *last) {
-                acks.push((at.nanos(), acked));
-            }
-        }
-        if let Some(tap) = &mut self.tap {
-            tap.arrived(at, side, segment, offset);
+        if self.hears && flow == self.flow {
+            self.hear(at, side, segment);
         }
     }
 

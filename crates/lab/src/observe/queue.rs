@@ -27,19 +27,26 @@ impl QueueWatch {
     }
 
     /// Since `at` this much waits.
+    #[inline]
     pub(super) fn changed(&mut self, at: Time, packets: u32) {
         let at = at.nanos();
         self.until(at);
         if self.full && at >= self.start {
-            if self.series.is_empty() {
-                self.series.push((self.start, self.now.1));
-            }
-            self.series.push((at, packets));
+            self.draw(at, packets);
         }
         self.now = (at, packets);
     }
 
+    #[inline(never)]
+    fn draw(&mut self, at: u64, packets: u32) {
+        if self.series.is_empty() {
+            self.series.push((self.start, self.now.1));
+        }
+        self.series.push((at, packets));
+    }
+
     /// Integrates the queue up to `at`, over the flow's life only.
+    #[inline]
     pub(super) fn until(&mut self, at: u64) {
         let (since, packets) = self.now;
         let from = since.max(self.start);
