@@ -31,8 +31,8 @@ enum Fate {
     Sacked,
 }
 
-/// A segment outstanding: 48 bytes, 54 with the room that [`push`] keeps; and 8 more, or 9, for its place in the order of
-/// retransmissions if it was sent again.
+/// A segment outstanding: 48 bytes, 51 with the room that [`push`] keeps; 8.5 more for its place in the order of
+/// retransmissions if it was sent again, and 4.25 for one in the list of those lost again.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     start: u64,
@@ -151,7 +151,7 @@ pub(crate) struct Scoreboard {
     /// Lost records at or above the cursor are found by scanning, those below it are in `again`.
     cursor: u64,
     lost_end: u64,
-    again: VecDeque<u64>,
+    again: VecDeque<u32>,
     /// Of the records at or above it RACK has to judge those sent once, which left in their order.
     unjudged: u64,
     /// Retransmissions in order of time; entries of segments since acknowledged or sent once more are stale.
@@ -207,7 +207,7 @@ impl Scoreboard {
     pub(crate) fn memory(&self) -> usize {
         self.records.capacity() * size_of::<Record>()
             + self.order.capacity() * size_of::<Slot>()
-            + self.again.capacity() * size_of::<u64>()
+            + self.again.capacity() * size_of::<u32>()
     }
 
     /// Bytes in the network: neither delivered nor lost (RFC 6675 `pipe`).
@@ -263,6 +263,9 @@ impl Scoreboard {
         let enough = self.records.len() + step(self.records.len());
         self.records.shrink_to(enough);
         self.order.shrink_to_fit();
+        if self.lost == 0 {
+            self.again.clear();
+        }
         self.again.shrink_to_fit();
     }
 
@@ -324,7 +327,7 @@ impl Scoreboard {
             self.pipe += len;
         }
         if self.ordered {
-            push(&mut self.order, Slot { index: low(range.index), packet: low(how.packet) });
+            self.list_resent(Slot { index: low(range.index), packet: low(how.packet) });
         }
     }
 
@@ -577,7 +580,7 @@ impl Scoreboard {
     }
 }
 
-/// Adds to a ring that grows by an eighth: doubling would keep up to twice the memory that the window needs.
+/// Adds to a ring that grows by a sixteenth: doubling would keep up to twice the memory that the window needs.
 #[inline]
 fn push<T>(ring: &mut VecDeque<T>, item: T) {
     if ring.len() == ring.capacity() {
@@ -588,7 +591,7 @@ fn push<T>(ring: &mut VecDeque<T>, item: T) {
 
 /// By how much a full ring grows.
 fn step(len: usize) -> usize {
-    (len / 8).max(8)
+    (len / 16).max(8)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "an index lies within 2^32 of the base")]

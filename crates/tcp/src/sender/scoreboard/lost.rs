@@ -1,8 +1,10 @@
 //! What is lost of what is outstanding, by whichever sign, and what is sent again next.
 
+use std::collections::VecDeque;
+
 use firstflight::{Bytes, LostPacket, Time};
 
-use super::{DUP_THRESH, Fate, Overdue, Range, Record, Scoreboard, Slot, Transmission, low};
+use super::{DUP_THRESH, Fate, Overdue, Range, Record, Scoreboard, Slot, Transmission, low, step};
 
 impl Scoreboard {
     /// RFC 6675 `IsLost`, for all segments at once: a segment is lost once [`DUP_THRESH`] segments above it are
@@ -49,7 +51,7 @@ impl Scoreboard {
         self.pipe -= len;
         self.lost += 1;
         if index < self.cursor {
-            self.again.push_back(index);
+            self.list_lost_again(index);
         } else {
             self.lost_end = self.lost_end.max(index + 1);
         }
@@ -139,12 +141,41 @@ impl Scoreboard {
 
     /// The record of a transmission, if it is still the segment's newest and in the network.
     fn live(&self, slot: Slot) -> Option<u64> {
-        let index = self.base + u64::from(slot.index.wrapping_sub(low(self.base)));
-        if index >= self.end_index() {
-            return None;
-        }
+        let index = self.whole(slot.index)?;
         let record = self.at(index);
         (record.packet == slot.packet && record.in_network()).then_some(index)
+    }
+
+    /// The record of an entry of those lost again, if it still waits to be sent.
+    fn waiting(&self, entry: u32) -> Option<u64> {
+        self.whole(entry).filter(|index| self.at(*index).fate == Fate::Lost)
+    }
+
+    /// The whole index of a record that is outstanding.
+    fn whole(&self, index: u32) -> Option<u64> {
+        let index = self.base + u64::from(index.wrapping_sub(low(self.base)));
+        (index < self.end_index()).then_some(index)
+    }
+
+    /// Adds to the order of retransmissions.
+    #[inline]
+    pub(super) fn list_resent(&mut self, slot: Slot) {
+        if self.order.len() == self.order.capacity() {
+            let mut order = core::mem::take(&mut self.order);
+            make_room(&mut order, self.records.len(), |slot| self.live(*slot).is_some());
+            self.order = order;
+        }
+        self.order.push_back(slot);
+    }
+
+    /// Adds to those lost again.
+    fn list_lost_again(&mut self, index: u64) {
+        if self.again.len() == self.again.capacity() {
+            let mut again = core::mem::take(&mut self.again);
+            make_room(&mut again, self.records.len(), |entry| self.waiting(*entry).is_some());
+            self.again = again;
+        }
+        self.again.push_back(low(index));
     }
 
     /// The timer fired: everything not SACKed is lost (RFC 6298 section 5.4 and RFC 5681 section 3.1, as Linux
@@ -214,11 +245,11 @@ impl Scoreboard {
     /// The segment found lost that should be sent again first: those lost a second time, which are the oldest
     /// holes, then by sequence (RFC 6675 `NextSeg` rule 1).
     pub(crate) fn next_lost_index(&mut self) -> Option<u64> {
-        while let Some(&index) = self.again.front() {
-            if index >= self.base && self.at(index).fate == Fate::Lost {
-                return Some(index);
-            }
-            self.again.pop_front();
+        while let Some(&entry) = self.again.front() {
+            match self.waiting(entry) {
+                Some(index) => return Some(index),
+                None => self.again.pop_front(),
+            };
         }
         let end = self.lost_end.min(self.end_index());
         self.cursor = self.cursor.max(self.base);
@@ -246,5 +277,18 @@ impl Scoreboard {
             *from = if next > *from { next } else { *from + 1 };
         }
         None
+    }
+}
+
+/// Makes room in a full list of records, of which each has one entry that is not stale at most: the list grows as the ring
+/// of the records does, and no further than that; then what is stale leaves it, a sixteenth of it at least.
+#[cold]
+fn make_room<T>(list: &mut VecDeque<T>, records: usize, is_live: impl Fn(&T) -> bool) {
+    let most = records + step(records);
+    if list.len() >= most {
+        list.retain(is_live);
+    }
+    if list.len() == list.capacity() {
+        list.reserve_exact(step(list.len()).min(most.saturating_sub(list.len())).max(1));
     }
 }
