@@ -443,7 +443,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
             self.data_segment(now, &outgoing, place);
-            return Some(Departure::of(place, Some(outgoing.sent)));
+            let last = outgoing.last && !self.receiver.ack_due() && !self.probe_window;
+            return Some(Departure { last, ..Departure::of(place, Some(outgoing.sent)) });
         } else if core::mem::take(&mut self.probe_window) {
             // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
             // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).

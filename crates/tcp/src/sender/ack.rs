@@ -62,6 +62,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.on_expected_ack(now, input.ack, input.window);
             return true;
         }
+        if self.goes_on(input) {
+            self.on_ack_in_repair(now, input);
+            return true;
+        }
         self.count_in_recovery(1);
         self.unanswered_probes = 0;
         let old;
@@ -182,7 +186,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// Marks what the ACK acknowledges and makes the samples.
-    fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
+    pub(super) fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
         self.arrivals.clear();
         let advanced = input.ack - self.una;
         // `tcp_may_update_window`: a window that only shrinks is no news.

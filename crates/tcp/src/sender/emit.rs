@@ -21,6 +21,8 @@ pub(crate) struct Outgoing {
     /// Whether it carries PSH.
     pub(crate) push: bool,
     pub(crate) sent: Sent,
+    /// Whether nothing else may leave now. May be unset though it is so.
+    pub(crate) last: bool,
 }
 
 /// What kind of thing to send next.
@@ -33,6 +35,9 @@ enum Next {
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The next data segment that may leave at `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if let Some(next) = self.next_in_repair() {
+            return self.poll_in_repair(now, &next);
+        }
         if self.rests() {
             return None;
         }
@@ -163,7 +168,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.queue.is_some() {
             return self.next_of_burst(now, probing);
         }
-        let full = self.mss.get().saturating_sub(self.option_room()).max(1).min(backlog);
+        let full = self.full_segment().min(backlog);
         let room = self.window_edge.saturating_sub(self.nxt);
         let len = if room >= full {
             full
@@ -177,6 +182,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let len = u16::try_from(len).unwrap_or(u16::MAX);
         let fin = self.fin && self.nxt + u64::from(len) == self.written;
         Some((len, fin))
+    }
+
+    /// The length of a full segment.
+    #[inline]
+    pub(super) fn full_segment(&self) -> u64 {
+        self.mss.get().saturating_sub(self.option_room()).max(1)
     }
 
     /// The same with offload: the queue looks at the windows itself.
@@ -351,20 +362,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let bytes = Bytes::new(u64::from(len));
         // Of the moment before, by which bursts are cut.
         let situation = (retransmission && self.queue.is_some()).then(|| self.situation(now));
-        let packet = self.next_packet;
-        self.next_packet += 1;
-        let (since_delivery, since_first_sent) = self.rate.on_send(now, self.board.pipe().is_zero());
-        let path_limit = if self.backlog() <= u64::from(len) { SendLimit::App } else { self.limit };
-        let how = Transmission {
-            at: now,
-            packet,
-            tag: self.plan.tag,
-            limit: path_limit,
-            delivered: self.rate.delivered(),
-            since_delivery,
-            since_first_sent,
-        };
-        let sent = Sent { packet, bytes, tag: self.plan.tag, retransmission };
+        let (how, sent) = self.transmission(now, len, retransmission);
         self.pacer.sent(now, bytes + self.overhead());
         let counted_first = retransmission && self.is_first_of_count();
         if let Some(reduction) = &mut self.reduction {
@@ -378,13 +376,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 Budget::Counted { .. } | Budget::Pipe | Budget::Inflated { .. } => {}
             }
         }
-        // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
-        if self.told.is_some() || self.controller.minds_sends() {
-            self.tell(now, &Event::Sent(sent));
-        } else {
-            let added = if retransmission { Bytes::ZERO } else { bytes };
-            self.controller.sent_unminded(self.flight() + added);
-        }
+        self.tell_sent(now, &sent);
         if let Some((range, probing)) = again {
             if probing {
                 self.board.probed(range, &how);
@@ -421,7 +413,37 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 Some(situation) => queue.resent(situation, start, end),
                 None => queue.sent(now, end, mss, u64::from(len)),
             });
-        Outgoing { start, len, fin, cwr, push, sent }
+        Outgoing { start, len, fin, cwr, push, sent, last: false }
+    }
+
+    /// What is kept of the next packet, of `len` bytes, and what the controller is told of it.
+    #[inline]
+    pub(super) fn transmission(&mut self, now: Time, len: u16, retransmission: bool) -> (Transmission, Sent) {
+        let packet = self.next_packet;
+        self.next_packet += 1;
+        let (since_delivery, since_first_sent) = self.rate.on_send(now, self.board.pipe().is_zero());
+        let path_limit = if self.backlog() <= u64::from(len) { SendLimit::App } else { self.limit };
+        let how = Transmission {
+            at: now,
+            packet,
+            tag: self.plan.tag,
+            limit: path_limit,
+            delivered: self.rate.delivered(),
+            since_delivery,
+            since_first_sent,
+        };
+        (how, Sent { packet, bytes: Bytes::new(u64::from(len)), tag: self.plan.tag, retransmission })
+    }
+
+    /// Said before the scoreboard takes the packet in: the flight is what it leaves behind.
+    #[inline]
+    pub(super) fn tell_sent(&mut self, now: Time, sent: &Sent) {
+        if self.told.is_some() || self.controller.minds_sends() {
+            self.tell(now, &Event::Sent(*sent));
+        } else {
+            let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
+            self.controller.sent_unminded(self.flight() + added);
+        }
     }
 
     /// Whether this is ns-2's fast retransmit: the first of its episode, from the head.

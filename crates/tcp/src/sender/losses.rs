@@ -73,18 +73,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let timed_out = self.rules.as_linux && matches!(self.mode, Mode::Loss { .. });
         let resent = if timed_out { self.board.resent_segments() } else { 0 };
         match self.recovery {
-            Recovery::Rack => {
-                // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
-                if !self.rack.reordering_seen && !self.rules.as_linux {
-                    self.board.mark_lost_by_sacks(&mut self.lost);
-                }
-                // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.
-                let advanced = core::mem::take(&mut self.rack.advanced);
-                if advanced || !self.rules.as_linux {
-                    self.mark_overdue(now);
-                }
-                self.rack.timed = advanced && self.reorder_at.is_some();
-            }
+            Recovery::Rack => self.find_losses_by_rack(now),
             Recovery::Sack => {
                 if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
                     self.board.mark_head_lost(false, &mut self.lost);
@@ -122,6 +111,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             // Linux leaves the state after a timeout, too, once what was sent again is lost (`FLAG_LOST_RETRANS`).
             self.begin_recovery(now, progress);
         }
+    }
+
+    /// What an ACK shows to RACK, and to RFC 6675's count beside it.
+    #[inline]
+    pub(super) fn find_losses_by_rack(&mut self, now: Time) {
+        // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
+        if !self.rack.reordering_seen && !self.rules.as_linux {
+            self.board.mark_lost_by_sacks(&mut self.lost);
+        }
+        // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.
+        let advanced = core::mem::take(&mut self.rack.advanced);
+        if advanced || !self.rules.as_linux {
+            self.mark_overdue(now);
+        }
+        self.rack.timed = advanced && self.reorder_at.is_some();
     }
 
     /// RACK's loss detection, on an ACK or when its timer fires.
@@ -216,7 +220,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// An ACK in the middle of a recovery.
-    fn go_on_recovering(&mut self, now: Time, progress: &Progress) {
+    pub(super) fn go_on_recovering(&mut self, now: Time, progress: &Progress) {
         let held = matches!(self.mode, Mode::Recovery(episode) if self.una >= episode.recover);
         if self.counts_duplicates() && progress.advanced > 0 && !held {
             // `tcp_newreno_mark_lost`.

@@ -17,6 +17,7 @@ mod quick_start;
 mod rack;
 mod rate;
 mod recovery;
+mod repair;
 mod rtt;
 mod rtt_linux;
 pub(crate) mod scoreboard;
@@ -65,6 +66,9 @@ pub(crate) struct Sender<S, R, A> {
     /// How many ACKs took the shorter way of the expected ones.
     #[cfg(test)]
     expected_acks: u64,
+    /// The same of those in a repair.
+    #[cfg(test)]
+    repair_acks: u64,
     usage: Usage,
     /// A mark reduced the window, and PRR steers to it.
     reduction: Option<Box<Prr>>,
@@ -164,6 +168,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             },
             #[cfg(test)]
             expected_acks: 0,
+            #[cfg(test)]
+            repair_acks: 0,
             usage: Usage::default(),
             reduction: None,
             mss,

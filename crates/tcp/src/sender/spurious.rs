@@ -33,11 +33,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let all_were_duplicates = input.dsack.is_some() && self.undo.outstanding == 0;
-        // RFC 3522: the ACK echoes a timestamp older than the first retransmission.
-        let before = input.ack - progress.advanced;
-        let answers_the_original = progress.advanced > 0
-            && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
-            && matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp));
+        let answers_the_original = self.answers_the_original(input.ack - progress.advanced, input);
         // RFC 5682: data sent before the timeout, and not again, arrives. Without SACK it may have arrived long before, and
         // an ACK that also covers what was sent again says nothing.
         let covers_resent = || self.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
@@ -56,6 +52,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.board.unmark_lost();
         self.undone += 1;
         self.tell(now, &Event::SpuriousLoss);
+    }
+
+    /// RFC 3522: whether an ACK after `before` was acknowledged is the first of the first retransmission, and echoes an older
+    /// timestamp.
+    #[inline]
+    pub(super) fn answers_the_original(&self, before: u64, input: &AckInput<'_>) -> bool {
+        matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp))
+            && self.undo.armed
+            && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
     }
 
     /// RFC 5682 section 3.1 as Linux has it (`tcp_process_loss`): the first ACK after a timeout that advances lets new data

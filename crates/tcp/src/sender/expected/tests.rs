@@ -159,7 +159,7 @@ proptest! {
         let writes = Writes { client, server, closes };
         let (short, _) = transfer(&config, parts, Fates(fates), writes, true);
         let (long, client) = transfer(&config, parts, Fates(fates), writes, false);
-        prop_assert_eq!(client.sender().expected_acks, 0);
+        prop_assert_eq!((client.sender().expected_acks, client.sender().repair_acks), (0, 0));
         prop_assert_eq!(short, long);
     }
 }
@@ -171,4 +171,18 @@ fn of_a_transfer_without_loss_all_acks_of_data_are_expected() {
     let (expected, acknowledged) =
         (client.sender().expected_acks, client.sender().una / u64::from(config.mss));
     assert!(acknowledged > 1_000 && expected == acknowledged, "{expected} of {acknowledged}");
+}
+
+#[test]
+fn of_the_acks_of_a_repair_nearly_all_take_its_shorter_way() {
+    let config = Config { ack_policy: AckPolicy::Every, ..Config::default() };
+    // Of sixty segments in a spell every fourth is dropped, and none in the others.
+    let mut fates = [240; 32];
+    fates.iter_mut().step_by(4).for_each(|fate| *fate = 0);
+    (0..32).filter(|spell| *spell != 7).for_each(|spell| fates[spell] |= 1);
+    let ((_, states), client) = transfer(&config, Parts::SlowStartAndReno, Fates(fates), ALL_AT_ONCE, true);
+    let client_repairs = |states: &[String; 2]| states[0].contains("recovering: true");
+    let within = states.windows(2).filter(|pair| pair.iter().all(client_repairs) && pair[0][0] != pair[1][0]);
+    let (shorter, all) = (client.sender().repair_acks, within.count() as u64);
+    assert!(shorter > 100 && shorter * 20 >= all * 19, "{shorter} of {all}");
 }
