@@ -349,7 +349,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        if !(self.smooth || self.turns_smooth()) || !self.on_predicted_segment(now, segment) {
+        let smooth = self.smooth || !self.sender.recovering() && self.turns_smooth();
+        if !smooth || !self.on_predicted_segment(now, segment) {
             self.on_other_segment(now, segment);
         }
     }

@@ -26,8 +26,9 @@ pub(super) struct Told {
 impl Told {
     /// Those blocks which, if they are told of again while `una` is acknowledged, say nothing new; none where that is not
     /// `kept`, or so long ago that their sequence numbers may have come round.
-    fn of(&self, una: u64, kept: bool) -> [SackBlock; MAX_SACK_BLOCKS] {
-        if kept && una - self.una < 1 << 30 { self.blocks } else { Self::default().blocks }
+    fn of(&self, una: u64, kept: bool) -> &[SackBlock; MAX_SACK_BLOCKS] {
+        const NONE: &[SackBlock; MAX_SACK_BLOCKS] = &[SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS];
+        if kept && una - self.una < 1 << 30 { &self.blocks } else { NONE }
     }
 }
 
@@ -190,18 +191,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         let told = segment.sack_blocks();
         let before = self.told.of(una, self.sender.keeps_blocks());
-        let mut all = [SackBlock::default(); MAX_SACK_BLOCKS];
+        let mut all = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
+        // Mostly all but the first were told of by the ACK before, each in its place or in the one before it.
+        let stood =
+            |places: usize| (1..MAX_SACK_BLOCKS).all(|i| i >= told.len() || all[i] == before[i - places]);
+        let unclear = if stood(0) || stood(1) { 1 } else { told.len() };
         let mut fresh = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
         let offsets = |block: &SackBlock| {
             Some((seq::unwrap(initial, block.start, una)?, seq::unwrap(initial, block.end, una)?))
         };
-        for (i, block) in told.iter().enumerate() {
-            // Most were told of by the ACK before, in this place or in the one before it.
+        for (i, block) in told[..unclear].iter().enumerate() {
             if i > 0 && (*block == before[i] || *block == before[i - 1]) {
-                all[i] = *block;
                 continue;
             }
+            all[i] = SackBlock::default();
             let Some((start, end)) = offsets(block).filter(|(start, end)| start < end) else { continue };
             if end > self.sender.nxt() {
                 continue;

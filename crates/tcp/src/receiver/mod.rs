@@ -245,8 +245,8 @@ impl Receiver {
         }
         // As many ranges as full segments could make in the window; beyond it what arrives is not kept (RFC 2018
         // section 8 allows it), so that tiny segments cannot fill the memory.
-        let most = self.buffer / self.mss.max(1) + 64;
-        if self.queue.count() as u64 >= most {
+        let beyond = (self.queue.count() as u64).saturating_sub(63);
+        if beyond * self.mss > self.buffer {
             return;
         }
         self.dsack = self.queue.insert(start, end);

@@ -81,7 +81,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// end of what was written.
     #[inline]
     pub(super) fn next_in_repair(&mut self) -> Option<Repair> {
-        if !self.repairs() || self.probe_due || !matches!(self.plan.pacing, Pacing::AckClock) {
+        if !self.repairs() || self.probe_due { None } else { self.next_unprobed() }
+    }
+
+    /// The same where no probe is due.
+    #[inline]
+    fn next_unprobed(&mut self) -> Option<Repair> {
+        if !matches!(self.plan.pacing, Pacing::AckClock) {
             return None;
         }
         if let Some(index) = self.board.next_lost_index() {
@@ -127,7 +133,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.rto_at.is_none() {
             self.rto_at = Some(now + self.rtt.rto());
         }
-        let last = self.next_in_repair().is_some_and(|next| !self.fits_in_repair(next.len));
+        let last = self.next_unprobed().is_some_and(|next| !self.fits_in_repair(next.len));
         if last {
             debug_assert!(self.clone().poll(now).is_none(), "nothing follows");
             self.limit = SendLimit::Window;

@@ -523,7 +523,7 @@ impl Scoreboard {
         }
         let span = back.start - front.start;
         let last = (self.records.len() - 1) as u64;
-        let guess = u128::from(offset - front.start) * u128::from(last) / u128::from(span.max(1));
+        let guess = (offset - front.start).saturating_mul(last) / span.max(1);
         let guess = usize::try_from(guess).unwrap_or(0);
         let fits =
             |i: usize| self.records[i].start >= offset && (i == 0 || self.records[i - 1].start < offset);

@@ -6,6 +6,17 @@ use firstflight::{Bytes, LostPacket, Time};
 
 use super::{DUP_THRESH, Fate, Overdue, Range, Record, Scoreboard, Slot, Transmission, low, step};
 
+/// The oldest transmission in the network.
+#[derive(Clone, Copy, Debug)]
+struct Oldest {
+    /// Its record, and whether its data was sent before.
+    index: u64,
+    again: bool,
+    /// The packet's number, and when it left.
+    number: u64,
+    sent_at: Time,
+}
+
 impl Scoreboard {
     /// RFC 6675 `IsLost`, for all segments at once: a segment is lost once [`DUP_THRESH`] segments above it are
     /// SACKed. Segments are counted, as Linux does, where the RFC counts runs or bytes: for full segments the
@@ -70,54 +81,53 @@ impl Scoreboard {
         if newest <= self.oldest {
             return Overdue::default();
         }
-        while let Some((index, again, number)) = self.oldest() {
-            self.oldest = number;
-            if number >= newest {
+        while let Some(oldest) = self.oldest() {
+            self.oldest = oldest.number;
+            if oldest.number >= newest {
                 break;
             }
-            let sent_at = self.at(index).sent_at;
-            if sent_at > deadline {
-                return Overdue { next: Some(sent_at) };
+            if oldest.sent_at > deadline {
+                return Overdue { next: Some(oldest.sent_at) };
             }
-            if again {
+            if oldest.again {
                 self.order.pop_front();
             } else {
-                self.unjudged = index + 1;
+                self.unjudged = oldest.index + 1;
             }
-            self.mark_lost(index, lost);
+            self.mark_lost(oldest.index, lost);
         }
         Overdue::default()
     }
 
-    /// The oldest transmission in the network that was not judged: its record, whether its data was sent before, and the
-    /// packet's number.
+    /// The oldest transmission in the network that was not judged.
     #[inline]
-    fn oldest(&mut self) -> Option<(u64, bool, u64)> {
+    fn oldest(&mut self) -> Option<Oldest> {
         let end = self.end_index();
         self.unjudged = self.unjudged.max(self.base);
+        let mut first = None;
         while self.unjudged < end {
             let record = self.at(self.unjudged);
             if record.is_first_in_network() {
+                first = Some(self.transmission(self.unjudged, record, false));
                 break;
             }
             let sacked = record.fate == Fate::Sacked;
             self.unjudged = if sacked { self.next_unsacked(self.unjudged) } else { self.unjudged + 1 };
         }
-        let first = (self.unjudged < end).then_some(self.unjudged);
-        let again = loop {
-            let Some(&slot) = self.order.front() else { break None };
-            match self.live(slot) {
-                Some(index) => break Some(index),
-                None => self.order.pop_front(),
-            };
-        };
-        let number = |index: u64| self.number(self.at(index).packet);
-        let first = first.map(|index| (index, false, number(index)));
-        let again = again.map(|index| (index, true, number(index)));
-        match (first, again) {
-            (Some(first), Some(again)) => Some(if again.2 < first.2 { again } else { first }),
-            (first, again) => first.or(again),
+        while let Some(&slot) = self.order.front() {
+            if let Some(index) = self.live(slot) {
+                let again = self.transmission(index, self.at(index), true);
+                let older = first.as_ref().is_none_or(|first| again.number < first.number);
+                return if older { Some(again) } else { first };
+            }
+            self.order.pop_front();
         }
+        first
+    }
+
+    #[inline]
+    fn transmission(&self, index: u64, record: &Record, again: bool) -> Oldest {
+        Oldest { index, again, number: self.number(record.packet), sent_at: record.sent_at }
     }
 
     /// When the last of the segments in the network that were sent before packet `newest` left.
