@@ -1,5 +1,6 @@
 //! The receiver: what arrived, what to acknowledge, when, and how much window to offer.
 
+mod ranges;
 mod reassembly;
 
 use firstflight::{Span, Time};
@@ -20,8 +21,8 @@ const LINUX_QUICK_ACKS: u32 = 16;
 /// paper, section 3.2; it does not give the limit, and this one is ours).
 const XP_RANGES: usize = 100;
 
-/// Bytes of the heap that a range out of order takes at most: a B-tree's leaf of 192 bytes holds five ranges at least,
-/// and one inner node of 288 goes with six leaves at least.
+/// Bytes of the heap that a range out of order takes at most, of many: sixteen in a list whose pieces are more than a
+/// third full.
 const RANGE_SIZE: usize = 48;
 
 /// An ACK that a segment calls for.

@@ -1,7 +1,6 @@
 //! What arrived out of order: disjoint ranges beyond the first hole, and which of them to report.
 
-use std::collections::BTreeMap;
-
+use super::ranges::Ranges;
 use crate::segment::MAX_SACK_BLOCKS;
 
 /// The out-of-order queue. Only ranges are kept; the host keeps the bytes.
@@ -10,8 +9,8 @@ pub(crate) struct Reassembly {
     /// The highest range, to which most of what arrives out of order belongs, or beyond which it begins another one;
     /// [`NONE`] if there are no ranges.
     highest: (u64, u64),
-    /// The ranges below it, disjoint and non-adjacent: start to end.
-    ranges: BTreeMap<u64, u64>,
+    /// The ranges below it, disjoint and non-adjacent.
+    ranges: Ranges,
     /// The ranges most recently changed, newest first (RFC 2018 section 4); then empty ones.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
 }
@@ -28,13 +27,12 @@ impl Reassembly {
 
     /// The first range, if it begins before `end`: what of it had arrived.
     pub(crate) fn overlap(&self, end: u64) -> Option<(u64, u64)> {
-        let lower = self.ranges.first_key_value().map(|(start, upto)| (*start, *upto));
-        let (start, upto) = lower.unwrap_or(self.highest);
+        let (start, upto) = self.ranges.first().unwrap_or(self.highest);
         (start < end && !self.is_empty()).then_some((start, upto.min(end)))
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.ranges.len() + usize::from(!self.is_empty())
+        self.ranges.count() + usize::from(!self.is_empty())
     }
 
     /// Adds `[start, end)`, which lies beyond the first hole. Gives the part that had arrived before, if any.
@@ -49,7 +47,7 @@ impl Reassembly {
             self.highest.1 = high.max(end);
         } else {
             if !self.is_empty() {
-                self.ranges.insert(low, high);
+                self.ranges.push(self.highest);
             }
             self.highest = (start, end);
         }
@@ -61,7 +59,7 @@ impl Reassembly {
     fn insert_below(&mut self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut duplicate = None;
         let (mut low, mut high) = (start, end);
-        if let Some((&before, &before_end)) = self.ranges.range(..=start).next_back()
+        if let Some((before, before_end)) = self.ranges.at_or_below(start)
             && before_end >= start
         {
             if before_end > start {
@@ -70,12 +68,12 @@ impl Reassembly {
             low = before;
             high = high.max(before_end);
         }
-        while let Some((&next, &next_end)) = self.ranges.range(low..=high).find(|(at, _)| **at > low) {
+        while let Some((next, next_end)) = self.ranges.above(low).filter(|next| next.0 <= high) {
             if next < end && duplicate.is_none() {
                 duplicate = Some((next.max(start), end.min(next_end)));
             }
             high = high.max(next_end);
-            self.ranges.remove(&next);
+            self.ranges.remove(next);
             self.forget(next);
         }
         let (next, next_end) = self.highest;
@@ -83,12 +81,12 @@ impl Reassembly {
             if next < end && duplicate.is_none() {
                 duplicate = Some((next, end.min(next_end)));
             }
-            self.ranges.remove(&low);
+            self.ranges.remove(low);
             self.forget(next);
             self.highest = (low, high.max(next_end));
             self.note(self.highest);
         } else {
-            self.ranges.insert(low, high);
+            self.ranges.insert((low, high));
             self.note((low, high));
         }
         duplicate
@@ -96,7 +94,7 @@ impl Reassembly {
 
     /// In-order data reached `next`: takes what joins it, and gives where in-order data ends now.
     pub(crate) fn join(&mut self, mut next: u64) -> u64 {
-        while let Some((&start, &end)) = self.ranges.first_key_value() {
+        while let Some((start, end)) = self.ranges.first() {
             if start > next {
                 return next;
             }
@@ -104,8 +102,6 @@ impl Reassembly {
             self.ranges.pop_first();
             self.forget(start);
         }
-        // An empty tree keeps a node, and most receivers of many have nothing out of order.
-        self.ranges = BTreeMap::new();
         let (start, end) = self.highest;
         if start <= next && !self.is_empty() {
             next = next.max(end);
