@@ -255,6 +255,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         Some(window.max(ack.mss))
     }
 
+    /// Whether [`Event::Lost`] may change anything while [`Path::recovering`] is `recovering`. While it may not, a host need
+    /// not say it, and keeps its plan.
+    #[inline]
+    pub fn minds_losses(&self, recovering: bool) -> bool {
+        let answered = self.state.episode && recovering && self.state.phase == Phase::Avoidance;
+        !answered || self.overheard || self.state.avoidance.minds_more_losses()
+    }
+
     /// A packet left, and `flight` bytes are in flight with it.
     #[inline]
     pub fn sent_unminded(&mut self, flight: Bytes) {

@@ -115,6 +115,11 @@ macro_rules! any_law {
             }
 
             #[inline]
+            fn minds_more_losses(&self) -> bool {
+                match self { $(Self::$law(law) => law.minds_more_losses()),+ }
+            }
+
+            #[inline]
             fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
                 match self { $(Self::$law(law) => law.widen(growth, mss)),+ }
             }

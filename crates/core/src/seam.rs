@@ -74,6 +74,12 @@ pub trait Avoidance: Clone {
         true
     }
 
+    /// Whether an [`Event::Lost`] that opens no episode may change anything: at all times the same. While it may not, a
+    /// host need not say it: an overshoot makes thousands of them.
+    fn minds_more_losses(&self) -> bool {
+        true
+    }
+
     /// As [`Startup::widen`].
     fn widen(&mut self, _growth: Bytes, _mss: Bytes) -> Option<Bytes> {
         None

@@ -104,7 +104,7 @@ impl Avoidance for Watched<AnyLaw> {
     }
 }
 
-/// Does not hear of packets that leave while what it wraps does not mind.
+/// Does not hear of packets that leave, or of losses that open no episode, while what it wraps does not mind.
 #[derive(Clone)]
 struct Unminded<T>(T);
 
@@ -136,7 +136,12 @@ impl Avoidance for Unminded<AnyLaw> {
     }
 
     fn on(&mut self, event: &Event<'_>, path: &Path) {
-        if !matches!(event, Event::Sent(_)) || self.0.minds_sends() {
+        let minded = match event {
+            Event::Sent(_) => self.0.minds_sends(),
+            Event::Lost(loss) if !loss.opens_episode => self.0.minds_more_losses(),
+            _ => true,
+        };
+        if minded {
             self.0.on(event, path);
         }
     }
@@ -352,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn who_does_not_mind_what_leaves_does_the_same_without_hearing_of_it(
+    fn who_does_not_mind_what_leaves_or_more_losses_does_the_same_without_hearing_of_it(
         scheme in 0usize..64,
         restart in 0usize..24,
         law in 0usize..24,
@@ -370,7 +375,7 @@ proptest! {
     }
 
     #[test]
-    fn an_ack_is_said_in_brief_or_in_full_to_the_same_effect(
+    fn an_ack_or_a_loss_is_said_in_brief_or_in_full_to_the_same_effect(
         scheme in 0usize..64,
         restart in 0usize..24,
         law in 0usize..24,
@@ -405,6 +410,20 @@ fn slow_start_and_reno_are_content_with_what_an_ack_may_widen_until_the_threshol
             flow.round(micros(20_000), 2, Span::ZERO);
         }
         assert_eq!((flow.control.phase(), flow.brief), (Phase::Avoidance, brief));
+    }
+}
+
+#[test]
+fn of_the_losses_of_an_episode_reno_minds_the_first_only_and_westwood_is_told_of_all() {
+    let initial = Initial { segments: 10, ssthresh: None };
+    for (name, minds_more) in [("reno", false), ("cubic", false), ("westwood", true)] {
+        let law = registry::law(name).expect("it is one of them").build();
+        let mut flow = ready(Controller::new(SlowStart::new(initial), Rfc5681::new(initial), law));
+        flow.fill();
+        assert!(flow.control.minds_losses(true), "it has not answered");
+        flow.lose();
+        assert_eq!(flow.control.minds_losses(true), minds_more, "{name}");
+        assert!(flow.control.minds_losses(false), "it is another episode");
     }
 }
 

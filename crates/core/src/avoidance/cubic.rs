@@ -229,6 +229,10 @@ impl Avoidance for Cubic {
     fn minds_sends(&self) -> bool {
         false
     }
+
+    fn minds_more_losses(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

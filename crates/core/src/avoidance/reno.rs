@@ -96,6 +96,10 @@ impl Avoidance for Reno {
         false
     }
 
+    fn minds_more_losses(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
         self.grow(growth, mss);

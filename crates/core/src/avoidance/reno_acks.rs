@@ -53,6 +53,10 @@ impl Avoidance for RenoAcks {
         false
     }
 
+    fn minds_more_losses(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
         self.0.widen(growth.min(mss), mss)

@@ -240,6 +240,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             self.path.recovering = true;
             self.recovery_end = self.path.nxt;
         }
+        if self.briefly && !self.control.minds_losses(self.path.recovering) {
+            return;
+        }
         self.say(&Event::Lost(Loss {
             packets: &[lost],
             bytes: lost.bytes,

@@ -305,7 +305,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let advanced = Bytes::new(self.counts(progress));
-        if !self.tell_in_brief(advanced, self.recovering() || self.reducing_for_marks) {
+        if !self.tell_in_brief(advanced, self.answers_congestion()) {
             self.tell_acked_in_full(now, progress, advanced);
         }
     }

@@ -279,8 +279,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(super) fn tell_lost(&mut self, now: Time) {
+        self.approved.lost(&self.lost);
+        if !self.rules.tells_all && !self.controller.minds_losses(self.answers_congestion()) {
+            return;
+        }
         let packets = core::mem::take(&mut self.lost);
-        self.approved.lost(&packets);
         let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
         let ranges = usize::from(!packets.is_empty())
             + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();

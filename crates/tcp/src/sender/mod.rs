@@ -313,6 +313,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         matches!(self.mode, Mode::Recovery(_))
     }
 
+    /// Whether losses are being repaired, or a mark was answered and its window of data is not over.
+    fn answers_congestion(&self) -> bool {
+        self.recovering() || self.reducing_for_marks
+    }
+
     /// Whether something happened, or was told and is kept, and nobody has taken it yet.
     pub(crate) fn has_news(&self) -> bool {
         !self.happenings.is_empty() || self.told.as_ref().is_some_and(|told| !told.is_empty())
@@ -389,7 +394,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             nxt: self.nxt,
             rto: self.rtt.rto(),
             limit: self.limit,
-            recovering: self.recovering() || self.reducing_for_marks,
+            recovering: self.answers_congestion(),
             last_sent: self.last_sent,
             last_received: self.last_received,
             wake: self.plan.wake,
