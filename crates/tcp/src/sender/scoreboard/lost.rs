@@ -254,7 +254,18 @@ impl Scoreboard {
 
     /// The segment found lost that should be sent again first: those lost a second time, which are the oldest
     /// holes, then by sequence (RFC 6675 `NextSeg` rule 1).
+    #[inline]
     pub(crate) fn next_lost_index(&mut self) -> Option<u64> {
+        if self.lost > 0 {
+            return self.find_next_lost();
+        }
+        // All that was listed is stale, and there is nothing to be found.
+        self.again.clear();
+        self.cursor = self.cursor.max(self.lost_end.min(self.end_index()));
+        None
+    }
+
+    fn find_next_lost(&mut self) -> Option<u64> {
         while let Some(&entry) = self.again.front() {
             match self.waiting(entry) {
                 Some(index) => return Some(index),
