@@ -144,13 +144,21 @@ mod tests {
 
     #[test]
     fn many_ranges_take_no_more_than_48_bytes_each_however_many_of_them_were_removed() {
-        let mut ranges = Ranges::default();
-        (0..20_000).for_each(|start| ranges.insert((start * 7_919 % 20_000, 0)));
-        assert!(memory(&ranges) <= ranges.count() * 48, "{}", memory(&ranges));
-        for kept in [2, 8, 32, 128] {
-            (0..20_000).filter(|start| start % kept != 0).for_each(|start| ranges.remove(start));
-            assert_eq!(ranges.count(), 20_000_usize.div_ceil(usize::try_from(kept).unwrap()));
-            assert!(memory(&ranges) <= ranges.count() * 48, "one of {kept}: {}", memory(&ranges));
+        let mut full = Ranges::default();
+        (0..20_000).for_each(|start| full.insert((start * 7_919 % 20_000, 0)));
+        assert!(memory(&full) <= full.count() * 48, "{}", memory(&full));
+        for downwards in [false, true] {
+            let mut ranges = full.clone();
+            for kept in [2, 8, 32, 128] {
+                for start in 0..20_000 {
+                    let start = if downwards { 19_999 - start } else { start };
+                    if start % kept != 0 {
+                        ranges.remove(start);
+                    }
+                }
+                assert_eq!(ranges.count(), 20_000_usize.div_ceil(usize::try_from(kept).unwrap()));
+                assert!(memory(&ranges) <= ranges.count() * 48, "one of {kept}: {}", memory(&ranges));
+            }
         }
     }
 

@@ -295,7 +295,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// Whether `bytes` more fit the window. An empty pipe always takes a segment.
-    fn fits(&self, bytes: Bytes) -> bool {
+    pub(super) fn fits(&self, bytes: Bytes) -> bool {
         let used = match (&self.mode, self.recovery) {
             (Mode::Recovery(episode), _) if let Budget::Counted { pipe } = episode.budget => self.mss * pipe,
             (Mode::Open, Recovery::Ns2Sack1) => self.outstanding(),

@@ -490,7 +490,7 @@ struct Rules {
     /// Whether the controller is told what it says it does not mind: for a trace, or because the flight is not what is
     /// outstanding.
     tells_all: bool,
-    /// Whether the expected ACK may take its shorter way; a test makes it take the other.
+    /// Whether what is expected, or usual in a repair, may take its shorter way; a test makes it take the other.
     expects: bool,
 }
 

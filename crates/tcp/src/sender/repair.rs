@@ -147,7 +147,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &self.mode else {
             return false;
         };
-        let pipe = self.board.pipe();
-        pipe.is_zero() || pipe + Bytes::new(u64::from(len)) <= prr.window() + self.mss * self.extra
+        let (pipe, bytes) = (self.board.pipe(), Bytes::new(u64::from(len)));
+        let fits = pipe.is_zero() || pipe + bytes <= prr.window() + self.mss * self.extra;
+        debug_assert_eq!(fits, self.fits(bytes), "the same rule");
+        fits
     }
 }

@@ -220,6 +220,40 @@ fn the_timer_backs_off_while_nothing_is_answered_and_the_connection_is_given_up(
 }
 
 #[test]
+fn blocks_that_an_ack_lost_on_the_way_told_of_are_heard_from_the_next_one() {
+    let mut line = line(&config());
+    transfer(&mut line, 80);
+    let mut lose = dropping(vec![12, 14, 16]);
+    // Only the ACK that segment 15 calls for tells of two blocks.
+    line.run(millis(20_000), |at, from_client, segment| {
+        if segment.sack_count == 2 { Verdict::Drop } else { lose(at, from_client, segment) }
+    });
+    assert_eq!(line.server.stats().received, 80_000);
+    assert_eq!((line.client.stats().retransmissions, line.client.stats().timeouts), (3, 0));
+}
+
+#[test]
+fn a_repair_that_was_spurious_is_undone_by_the_timestamp_that_the_original_brings_back() {
+    let mut line = line(&Config { timestamps: true, ..config() });
+    transfer(&mut line, 80);
+    // One arrives after it was sent again, and before that arrives; one after it is lost, so that the repair is not over.
+    let mut data = 0;
+    line.run(millis(20_000), |_, from_client, segment| {
+        if !from_client || segment.len == 0 {
+            return Verdict::Pass;
+        }
+        data += 1;
+        match data {
+            13 => Verdict::Delay(DELAY * 3 / 2),
+            15 => Verdict::Drop,
+            _ => Verdict::Pass,
+        }
+    });
+    assert_eq!(line.server.stats().received, 80_000);
+    assert_eq!((line.client.stats().retransmissions, line.client.stats().undone), (2, 1));
+}
+
+#[test]
 fn a_timeout_that_was_spurious_is_undone() {
     let config = Config { min_rto: Span::from_millis(200), ..config() };
     let mut line = line(&config);
