@@ -365,7 +365,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.on_early_segment(now, segment);
         }
         self.note_closing();
-        self.turns_smooth();
+        if !self.sender.recovering() {
+            self.turns_smooth();
+        }
     }
 
     /// A segment arrived before the connection is open, or too late.
