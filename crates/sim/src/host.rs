@@ -6,7 +6,7 @@ use firstflight_tcp::{Departure, Endpoint, Happening, Role, Segment};
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
 use crate::packet::{FlowId, Side};
-use crate::prefetch::fetch;
+use crate::prefetch::{fetch, fetch_first};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
 use crate::writes::Writing;
@@ -15,7 +15,13 @@ use crate::writes::Writing;
 /// sums with it do not overflow.
 const ENDLESS: u64 = 1 << 62;
 
+/// How many of its first bytes an endpoint touches that receives, and one that sends and has nothing to repair (Valgrind; what
+/// only a repair touches lies behind).
+const RECEIVING: usize = 544;
+const SENDING: usize = 1056;
+
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct Host<S, R, A> {
     endpoint: Endpoint<S, R, A>,
     /// When its endpoint wants to be woken.
@@ -29,19 +35,21 @@ struct Host<S, R, A> {
     closed: bool,
 }
 
+/// Both hosts, and what they do; in this order, for of many flows few are in a cache.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct TcpFlow<S, R, A> {
+    client: Host<S, R, A>,
     id: FlowId,
-    application: Application,
     opened: bool,
-    rounds: Option<Box<Progress>>,
-    writing: Option<Box<Writing>>,
     /// All that the client will write, if there is an end to it.
     whole: Option<u64>,
     /// Bytes in order at the server.
     delivered: u64,
-    client: Host<S, R, A>,
+    rounds: Option<Box<Progress>>,
+    writing: Option<Box<Writing>>,
     server: Host<S, R, A>,
+    application: Application,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
@@ -77,10 +85,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     /// A host is needed soon.
     #[inline]
     pub(crate) fn fetch(&self, side: Side) {
-        fetch(match side {
-            Side::Client => &self.client,
-            Side::Server => &self.server,
-        });
+        let (host, bytes) = match side {
+            Side::Client => (&self.client, SENDING),
+            Side::Server => (&self.server, RECEIVING),
+        };
+        fetch_first(&host.endpoint, bytes);
+        fetch(&host.timer);
+        fetch(&self.id);
+        fetch(&self.writing);
     }
 
     pub(crate) fn endpoint(&self, side: Side) -> &Endpoint<S, R, A> {

@@ -16,10 +16,17 @@ pub(crate) const MANY: usize = 4096;
 /// All of a value is needed soon.
 #[inline]
 pub(crate) fn fetch<T>(value: &T) {
+    fetch_first(value, size_of::<T>());
+}
+
+/// So many of a value's first bytes are needed soon.
+#[inline]
+pub(crate) fn fetch_first<T>(value: &T, bytes: usize) {
     let nowhere: &[u8] = &[];
+    let bytes = bytes.min(size_of::<T>());
     let from = std::ptr::from_ref(value).addr().wrapping_sub(nowhere.as_ptr().addr());
-    for line in (0..size_of::<T>()).step_by(LINE) {
+    for line in (0..bytes).step_by(LINE) {
         prefetch_index(nowhere, from + line);
     }
-    prefetch_index(nowhere, from + size_of::<T>() - 1);
+    prefetch_index(nowhere, from + bytes - 1);
 }

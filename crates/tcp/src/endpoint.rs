@@ -173,30 +173,29 @@ struct Options {
 const DEFAULT_MSS: u16 = 536;
 /// What fits an IPv4 packet beside 40 bytes of headers.
 const MAX_MSS: u16 = 65_495;
-/// One side of a connection. `S`, `R` and `A` are its start-up scheme, restart policy and avoidance law.
+
+/// One side of a connection. `S`, `R` and `A` are its start-up scheme, restart policy and avoidance law. What every segment
+/// touches lies together: the receiver ends with it, the sender begins with it.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Endpoint<S, R, A> {
-    offer: Offer,
-    state: State,
-    handshake: Handshake,
-    options: Options,
-    peer: Peer,
-    sender: Sender<S, R, A>,
     receiver: Receiver,
-    /// `TS.Recent` (RFC 7323 section 4.3).
-    recent_timestamp: u32,
+    own: VecDeque<Happening>,
+    peer: Peer,
     /// `Last.ACK.sent` (RFC 7323 section 4.3), as an offset.
     last_ack_sent: u64,
     /// `MAX.SND.WND`: the largest window that the peer ever offered (RFC 5961 section 5.2).
     largest_window: u64,
-    /// When the last challenge ACK was called for.
-    challenged_at: Option<Time>,
-    told: Told,
-    quick_start: Negotiation,
+    acks_sent: u64,
+    /// `TS.Recent` (RFC 7323 section 4.3).
+    recent_timestamp: u32,
+    /// Our own, which sequence numbers are counted from.
+    initial_sequence: u32,
+    state: State,
+    options: Options,
     /// Whether nothing but data and its acknowledgement is under way; see [`Endpoint::is_smooth`]. May be unset though it
     /// is so.
     smooth: bool,
-    acks_sent: u64,
     probe_window: bool,
     /// Our FIN went first.
     closed_first: bool,
@@ -204,7 +203,13 @@ pub struct Endpoint<S, R, A> {
     reset_due: bool,
     all_acknowledged: bool,
     closed: bool,
-    own: VecDeque<Happening>,
+    sender: Sender<S, R, A>,
+    told: Told,
+    handshake: Handshake,
+    quick_start: Negotiation,
+    offer: Offer,
+    /// When the last challenge ACK was called for.
+    challenged_at: Option<Time>,
 }
 
 /// The oldest happening. Seldom does anything happen, and flows are many: no room is kept for it.
@@ -245,6 +250,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             reset_due: false,
             closed: false,
             own: VecDeque::new(),
+            initial_sequence: config.initial_sequence,
         }
     }
 

@@ -50,10 +50,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if flags.has(Flags::SYN) {
             // A SYN again: the peer did not get our answer.
             let again = self.state == State::SynReceived && segment.seq == self.peer.initial;
-            if again
-                && flags.has(Flags::ACK)
-                && seq::distance(self.offer.initial_sequence, segment.ack, 0) == 0
-            {
+            if again && flags.has(Flags::ACK) && seq::distance(self.initial_sequence, segment.ack, 0) == 0 {
                 // The other half of a simultaneous open.
                 self.establish(now, segment);
                 self.receiver.acknowledge_now();
@@ -72,7 +69,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.refuse(now, segment);
             return;
         }
-        let initial = self.offer.initial_sequence;
+        let initial = self.initial_sequence;
         if self.state == State::SynReceived {
             // Nothing but the SYN was sent, so there is one acceptable acknowledgement.
             if seq::distance(initial, segment.ack, 0) != 0 || !self.is_inside(ahead) {
@@ -168,7 +165,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Says whether the acknowledgement was acceptable.
     fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
-        let initial = self.offer.initial_sequence;
+        let initial = self.initial_sequence;
         let una = self.sender.una();
         // RFC 5961 section 5.2: SND.UNA - MAX.SND.WND <= SEG.ACK. Nothing of the stream is older than its beginning.
         let oldest = una.saturating_sub(self.largest_window);
@@ -242,7 +239,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             flags = flags.with(Flags::ECE);
         }
         *place = Segment {
-            seq: seq::wrap(self.offer.initial_sequence, start),
+            seq: seq::wrap(self.initial_sequence, start),
             ack: seq::wrap(self.peer.initial, self.receiver.next()),
             window,
             flags,

@@ -25,11 +25,10 @@ const SYN_TIMEOUT: Span = Span::from_secs(1);
 /// RFC 4782 section 4.7.2: one with a Quick-Start request after three, for a router may take long over it.
 const QUICK_START_SYN_TIMEOUT: Span = Span::from_secs(3);
 
-/// What of its settings an endpoint needs after it was made: its address in the sequence space, and what it offers.
+/// What of its settings an endpoint needs after it was made: what it offers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) receive_buffer: u64,
-    pub(super) initial_sequence: u32,
     syn_retries: u32,
     linear_syns: u32,
     mss: u16,
@@ -45,7 +44,6 @@ impl Offer {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             receive_buffer: config.receive_buffer,
-            initial_sequence: config.initial_sequence,
             syn_retries: config.syn_retries,
             linear_syns: config.linear_syns,
             mss: config.mss,
@@ -98,7 +96,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn on_answer_to_syn(&mut self, now: Time, segment: &Segment) {
         let flags = segment.flags;
         let acknowledges = flags.has(Flags::ACK);
-        if acknowledges && segment.ack != self.offer.initial_sequence.wrapping_add(1) {
+        if acknowledges && segment.ack != self.initial_sequence.wrapping_add(1) {
             return;
         }
         if flags.has(Flags::RST) {
@@ -227,7 +225,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.handshake.window_due =
             response.is_some() && scaling && u64::from(window) < self.offer.receive_buffer;
         Segment {
-            seq: self.offer.initial_sequence,
+            seq: self.initial_sequence,
             ack: if answer { self.peer.initial.wrapping_add(1) } else { 0 },
             window,
             flags,

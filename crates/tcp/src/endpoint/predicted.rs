@@ -67,7 +67,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     fn on_plain_segment(&mut self, now: Time, segment: &Segment) -> bool {
         let is_next = segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
         let una = self.sender.una();
-        let advance = segment.ack.wrapping_sub(seq::wrap(self.offer.initial_sequence, una));
+        let advance = segment.ack.wrapping_sub(seq::wrap(self.initial_sequence, una));
         let window = self.offered_window(segment);
         let len = u64::from(segment.len);
         if len > 0 {
@@ -136,7 +136,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let next = self.receiver.next();
         self.last_ack_sent = next;
         *place = Segment {
-            seq: seq::wrap(self.offer.initial_sequence, start),
+            seq: seq::wrap(self.initial_sequence, start),
             ack: seq::wrap(self.peer.initial, next),
             len,
             window,

@@ -35,38 +35,40 @@ enum Due {
     Now,
 }
 
-/// The receiving half of an endpoint, in stream offsets.
+/// The receiving half of an endpoint, in stream offsets. In this order lie together what hardly anything touches, what is out
+/// of order, what data touches, and what every segment does.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
-    policy: AckPolicy,
     delay: Span,
-    sack: bool,
     buffer: u64,
-    reads_at_once: bool,
-    /// Next byte expected in order (`RCV.NXT`); past the FIN once it arrived.
-    next: u64,
-    /// Bytes in order that the application has not taken.
-    unread: u64,
     queue: Reassembly,
-    /// The highest offset that an offered window ever admitted.
-    edge: u64,
-    /// The window field offered last, and whether what it is made of has changed since.
-    offered: u16,
-    moved: bool,
+    dsack: Option<(u64, u64)>,
+    fin_at: Option<u64>,
     opening: Opening,
     /// By how much the edge moves at least.
     step: u64,
-    fin_at: Option<u64>,
-    due: Due,
+    mss: u64,
     /// Bytes not acknowledged yet, and the largest segment seen: a peer's full size.
     unacknowledged: u64,
     largest: u64,
+    /// Bytes in order that the application has not taken.
+    unread: u64,
+    /// The highest offset that an offered window ever admitted.
+    edge: u64,
+    /// Next byte expected in order (`RCV.NXT`); past the FIN once it arrived.
+    next: u64,
+    delayed_at: Option<Time>,
     quick: u32,
+    /// The window field offered last, and whether what it is made of has changed since.
+    offered: u16,
+    moved: bool,
+    policy: AckPolicy,
+    due: Due,
+    sack: bool,
+    reads_at_once: bool,
     /// Whether the application asked for delayed ACKs.
     lazy: bool,
-    delayed_at: Option<Time>,
-    dsack: Option<(u64, u64)>,
-    mss: u64,
     /// ECN: echo until CWR comes (RFC 3168 section 6.1.3).
     echo: bool,
     ece_last: bool,

@@ -5,14 +5,15 @@ use crate::segment::MAX_SACK_BLOCKS;
 
 /// The out-of-order queue. Only ranges are kept; the host keeps the bytes.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Reassembly {
-    /// The highest range, to which most of what arrives out of order belongs, or beyond which it begins another one;
-    /// [`NONE`] if there are no ranges.
-    highest: (u64, u64),
-    /// The ranges below it, disjoint and non-adjacent.
+    /// The ranges below the highest, disjoint and non-adjacent.
     ranges: Ranges,
     /// The ranges most recently changed, newest first (RFC 2018 section 4); then empty ones.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
+    /// The highest range, to which most of what arrives out of order belongs, or beyond which it begins another one;
+    /// [`NONE`] if there are no ranges.
+    highest: (u64, u64),
 }
 
 /// In the place of a range that is not there.

@@ -49,56 +49,31 @@ pub(crate) use emit::Outgoing;
 pub(crate) use expected::Turn;
 pub use offload::Offload;
 
-/// The sending half of an endpoint.
+/// The sending half of an endpoint. Of many flows hardly anything is in a cache when its turn comes, so that what counts is
+/// how many lines of one are looked at: in this order lie together what every segment touches, what one that is sent and
+/// an expected ACK touch, what a repair does, and what hardly anything does.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Sender<S, R, A> {
-    controller: Controller<S, R, A>,
-    plan: Plan,
-    pacer: Pacer,
-    board: Scoreboard,
-    rtt: RttEstimator,
-    rate: RateSampler,
-    rack: Rack,
-    mode: Mode,
-    undo: Undo,
-    recovery: Recovery,
-    rules: Rules,
-    /// How many ACKs took the shorter way of the expected ones.
-    #[cfg(test)]
-    expected_acks: u64,
-    /// The same of those in a repair.
-    #[cfg(test)]
-    repair_acks: u64,
-    usage: Usage,
-    /// A mark reduced the window, and PRR steers to it.
-    reduction: Option<Box<Prr>>,
-
-    mss: Bytes,
-    wire: Bytes,
+    happenings: VecDeque<Happening>,
     una: u64,
     nxt: u64,
     /// Bytes that the application wrote.
     written: u64,
+    mss: Bytes,
+    rwnd: u64,
+    last_received: Option<Time>,
+    /// What the controller was told and nobody has taken yet; `None` unless a trace is wanted.
+    #[expect(clippy::box_collection, reason = "seldom there, and looked at with every segment")]
+    told: Option<Box<VecDeque<Told>>>,
+    rto_at: Option<Time>,
+    probe_at: Option<Time>,
+    pace_at: Option<Time>,
+    unanswered_probes: u32,
     /// Whether a FIN follows what was written.
     fin: bool,
-    /// The highest offset that the peer's window admits, and that window.
-    window_edge: u64,
-    rwnd: u64,
-    /// The greatest window that the peer ever offered (sender-side silly-window avoidance).
-    rwnd_greatest: u64,
-    dupacks: u64,
-    /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
-    recovered_to: Option<u64>,
-    /// Segments allowed beyond the window by limited transmit (RFC 3042).
-    extra: u64,
     /// The next retransmission leaves whatever the window says: a fast retransmit, or a partial ACK's.
     forced: bool,
-    next_packet: u64,
-    last_sent: Option<Time>,
-    last_received: Option<Time>,
-    limit: SendLimit,
-    /// ECN: no second reduction before this is acknowledged (RFC 3168 section 6.1.2).
-    cwr_until: u64,
     /// ECN: the next new data carries CWR.
     cwr_due: bool,
     ecn: bool,
@@ -106,39 +81,68 @@ pub(crate) struct Sender<S, R, A> {
     reducing_for_marks: bool,
     /// The idle time before what is to be sent next was answered.
     idle_served: bool,
-
-    rto_at: Option<Time>,
-    probe_at: Option<Time>,
-    reorder_at: Option<Time>,
-    persist_at: Option<Time>,
-    pace_at: Option<Time>,
-    persist_backoff: u32,
     persist_due: bool,
-    consecutive_timeouts: u32,
-    patience: Patience,
-    unanswered_probes: u32,
-    probe: Option<Probe>,
     probe_due: bool,
     /// After a timeout that F-RTO looks at, new data leaves before anything is sent again.
     new_first: bool,
     established: bool,
-    approved: Approved,
-    /// Where what was written is cut as for segmentation offload.
-    queue: Option<Box<offload::Queue>>,
+    limit: SendLimit,
+    recovery: Recovery,
+    plan: Plan,
 
-    happenings: VecDeque<Happening>,
-    /// What the controller was told and nobody has taken yet; `None` unless a trace is wanted.
-    told: Option<VecDeque<Told>>,
+    /// The highest offset that the peer's window admits, `rwnd` being that window.
+    window_edge: u64,
+    next_packet: u64,
+    last_sent: Option<Time>,
+    pub(crate) packets_sent: u64,
+    rate: RateSampler,
+    rules: Rules,
+    rtt: RttEstimator,
+    controller: Controller<S, R, A>,
+    rack: Rack,
+    undo: Undo,
+    board: Scoreboard,
+
+    mode: Mode,
     arrivals: Vec<Arrival>,
     delivered: Vec<Delivered>,
     lost: Vec<LostPacket>,
+    /// A mark reduced the window, and PRR steers to it.
+    reduction: Option<Box<Prr>>,
+    wire: Bytes,
+    /// The greatest window that the peer ever offered (sender-side silly-window avoidance).
+    rwnd_greatest: u64,
+    dupacks: u64,
+    /// Segments allowed beyond the window by limited transmit (RFC 3042).
+    extra: u64,
+    /// ECN: no second reduction before this is acknowledged (RFC 3168 section 6.1.2).
+    cwr_until: u64,
+    reorder_at: Option<Time>,
+    persist_at: Option<Time>,
+    persist_backoff: u32,
+    consecutive_timeouts: u32,
+    approved: Approved,
+    /// Where what was written is cut as for segmentation offload.
+    queue: Option<Box<offload::Queue>>,
     /// Duplicates that the peer reported (RFC 2883).
     duplicates_reported: u64,
+    pub(crate) retransmissions: u64,
+    probe: Option<Probe>,
+    patience: Patience,
+    pacer: Pacer,
+
+    /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
+    recovered_to: Option<u64>,
+    usage: Usage,
     pub(crate) timeouts: u64,
     pub(crate) probes: u64,
     pub(crate) undone: u64,
-    pub(crate) packets_sent: u64,
-    pub(crate) retransmissions: u64,
+    /// How many ACKs took the shorter way of the expected ones.
+    #[cfg(test)]
+    expected_acks: u64,
+    /// The same of those in a repair.
+    #[cfg(test)]
+    repair_acks: u64,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {

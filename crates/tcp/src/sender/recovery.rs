@@ -56,19 +56,20 @@ pub(crate) enum Budget {
 /// What tells that an episode was spurious: all that was sent again arrived twice (RFC 3708, DSACK), or the
 /// original was answered (RFC 3522, timestamps; RFC 5682, F-RTO).
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Undo {
     /// Whether a reduction could be undone.
     pub(crate) armed: bool,
+    /// Whether F-RTO watches for originals (RFC 5682).
+    pub(crate) frto: bool,
+    /// The timestamp of the first retransmission.
+    pub(crate) stamp: Option<u32>,
+    /// Once the episode is over, what must be acknowledged for the evidence to be too old.
+    pub(crate) until: u64,
     /// Retransmissions of the episode not reported as duplicates; one that was lost keeps it above zero.
     pub(crate) outstanding: u64,
     /// What was sent again: where the first of it starts, and where the last of it ends.
     pub(crate) resent: Option<(u64, u64)>,
-    /// Once the episode is over, what must be acknowledged for the evidence to be too old.
-    pub(crate) until: u64,
-    /// The timestamp of the first retransmission.
-    pub(crate) stamp: Option<u32>,
-    /// Whether F-RTO watches for originals (RFC 5682).
-    pub(crate) frto: bool,
 }
 
 impl Undo {

@@ -135,40 +135,41 @@ struct Slot {
     packet: u32,
 }
 
-/// The scoreboard of a sender.
+/// The scoreboard of a sender. What every packet touches comes first.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     records: VecDeque<Record>,
     /// Index of the first record; indices never repeat.
     base: u64,
     /// Sequence length of records in the network.
     pipe: u64,
+    /// The number of the packet sent last.
+    newest: u64,
     sacked_bytes: u64,
     sacked: u64,
+    lost: u64,
+    /// Records sent more than once.
+    repeated: u64,
+    /// No transmission in the network is older than this packet's, as far as was looked at.
+    oldest: u64,
     /// Records below the frontier have been judged by RFC 6675's rule. This and the next two may lie below the base.
     frontier: u64,
     sacked_below_frontier: u64,
     /// Lost records at or above the cursor are found by scanning, those below it are in `again`.
     cursor: u64,
     lost_end: u64,
-    again: VecDeque<u32>,
     /// Of the records at or above it RACK has to judge those sent once, which left in their order.
     unjudged: u64,
-    /// Retransmissions in order of time; entries of segments since acknowledged or sent once more are stale.
-    order: VecDeque<Slot>,
-    lost: u64,
     /// One past the highest SACKed record.
     sacked_end: u64,
-    /// The number of the packet sent last.
-    newest: u64,
-    /// Whether the order of retransmissions is kept, which RACK needs.
-    ordered: bool,
-    /// Records sent more than once.
-    repeated: u64,
     /// Where the block starts that was marked last, and the index of the first record that did not lie whole within it.
     marked: (u64, u64),
-    /// No transmission in the network is older than this packet's, as far as was looked at.
-    oldest: u64,
+    /// Retransmissions in order of time; entries of segments since acknowledged or sent once more are stale.
+    order: VecDeque<Slot>,
+    again: VecDeque<u32>,
+    /// Whether the order of retransmissions is kept, which RACK needs.
+    ordered: bool,
 }
 
 /// What an acknowledgement in order brought.
