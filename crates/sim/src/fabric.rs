@@ -256,6 +256,14 @@ impl Fabric {
         link.upcoming().map(|packet| self.packets.get(packet))
     }
 
+    /// What comes to a link later is needed soon.
+    #[inline]
+    pub(crate) fn fetch_later(&self, id: LinkId) {
+        if let Link::DropTail(link) = &self.links[id.index()].link {
+            link.fetch_later();
+        }
+    }
+
     /// Whether packets take so much memory that one is in no cache when it arrives.
     #[inline]
     pub(crate) fn has_many_packets(&self) -> bool {

@@ -233,6 +233,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         if let Some(packet) = self.fabric.upcoming(link) {
             fetch(packet);
         }
+        self.fabric.fetch_later(link);
         let (flow, side) = match self.fabric.next() {
             Some((_, _, Device::Link(next))) => match self.fabric.upcoming(next) {
                 Some(packet) => (packet.flow, packet.from.other()),

@@ -11,6 +11,7 @@ use super::super::passage::{Fate, Parcel};
 use super::DropTail;
 use crate::network::QueueLimit;
 use crate::packet::{DropCause, Packet, PacketId};
+use crate::prefetch::fetch;
 use crate::recorder::Recorder;
 use crate::routes::Step;
 use crate::source::Cbr;
@@ -42,6 +43,9 @@ const FAR: u64 = 2_048;
 const CROWD: u64 = 4;
 /// How many of them are looked at one by one.
 const MOST: u64 = 8;
+
+/// How many others of what is expected are in a cache by then: two or three lie in each line.
+const LATER: u64 = 6;
 
 /// Constant-rate sources whose datagrams come to a link and end at its far end.
 #[derive(Clone, Debug, Default)]
@@ -169,6 +173,14 @@ impl DropTail {
     pub(crate) fn upcoming(&self) -> Option<PacketId> {
         let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet);
         listed.or_else(|| self.expected_first())
+    }
+
+    /// What is expected later is needed soon: a few others come first.
+    #[inline]
+    pub(crate) fn fetch_later(&self) {
+        if let Some(expected) = self.inbox.get(LATER) {
+            fetch(expected);
+        }
     }
 
     /// What is expected first.
