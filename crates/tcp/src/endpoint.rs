@@ -355,8 +355,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        let smooth = self.smooth || !self.sender.recovering() && self.turns_smooth();
-        if !smooth || !self.on_predicted_segment(now, segment) {
+        if !(self.smooth || self.turns_smooth()) || !self.on_predicted_segment(now, segment) {
             self.on_other_segment(now, segment);
         }
     }
@@ -371,9 +370,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.on_early_segment(now, segment);
         }
         self.note_closing();
-        if !self.sender.recovering() {
-            self.turns_smooth();
-        }
+        self.turns_smooth();
     }
 
     /// A segment arrived before the connection is open, or too late.

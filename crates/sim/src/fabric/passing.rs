@@ -54,7 +54,7 @@ impl Fabric {
         self.enter_at_length(now, id, parcel, recorder);
     }
 
-    /// The same, at a calm drop-tail link, of a packet that has to wait, or more.
+    /// The same, at a drop-tail link that has looked at all that came before, of a packet that may have to wait, or more.
     #[inline(never)]
     fn enter_to_wait<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
         if parcel.asks() {

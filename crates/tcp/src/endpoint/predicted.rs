@@ -20,11 +20,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && self.sender.is_calm()
     }
 
-    /// Looks at that, and keeps what is seen.
-    #[inline(never)]
+    /// Looks at that if it was not so, and keeps what is seen. During a repair, with its thousands of segments, it is not.
+    #[inline]
     pub(super) fn turns_smooth(&mut self) -> bool {
-        self.smooth = self.is_smooth();
+        if !self.sender.recovering() {
+            self.look_whether_smooth();
+        }
         self.smooth
+    }
+
+    #[inline(never)]
+    fn look_whether_smooth(&mut self) {
+        self.smooth = self.is_smooth();
     }
 
     /// Takes in a segment that was predicted; says whether it was, else nothing was done that the longer way does not do
