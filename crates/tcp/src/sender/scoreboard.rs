@@ -7,13 +7,17 @@
 //! list of their own. Each segment is passed once per transmission, so the cost of an ACK does not grow with the
 //! window (the HyStart paper, section 2.1, shows what happens otherwise).
 
+mod acknowledged;
 mod lost;
+mod sacked;
 
 use std::collections::VecDeque;
 
 use firstflight::{Bytes, Delivered, SendLimit, Tag, Time};
 
 use super::rate::Flight;
+
+pub(crate) use acknowledged::Head;
 
 /// SACKed segments above a hole that make it lost (RFC 6675 `DupThresh`).
 pub(crate) const DUP_THRESH: u64 = 3;
@@ -172,28 +176,6 @@ pub(crate) struct Scoreboard {
     ordered: bool,
 }
 
-/// What an acknowledgement in order brought.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tally {
-    /// Segments acknowledged whole, and bytes acknowledged.
-    pub(crate) segments: u32,
-    pub(crate) bytes: u64,
-    /// The last segment acknowledged whole.
-    pub(crate) newest: Option<Head>,
-}
-
-/// What is left of a segment that was the first outstanding one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Head {
-    /// The number of its packet.
-    pub(crate) packet: u64,
-    /// Where it ends in the stream.
-    pub(crate) end: u64,
-    /// Its payload.
-    pub(crate) bytes: u64,
-    pub(crate) flight: Flight,
-}
-
 impl Scoreboard {
     /// A scoreboard that keeps the order of retransmissions, if RACK is to walk it.
     pub(crate) fn new(ordered: bool) -> Self {
@@ -330,211 +312,6 @@ impl Scoreboard {
         if self.ordered {
             self.list_resent(Slot { index: low(range.index), packet: low(how.packet) });
         }
-    }
-
-    /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrivals`; says how
-    /// many segments were acknowledged, SACKed ones included, and how many bytes of a segment acknowledged in part.
-    pub(crate) fn acknowledge(&mut self, una: u64, arrivals: &mut Vec<Arrival>) -> (u32, u64) {
-        let (mut segments, mut trimmed) = (0, 0);
-        while let Some(head) = self.records.front_mut() {
-            if head.end() <= una {
-                let record = *head;
-                self.records.pop_front();
-                self.forget(&record, u64::from(record.len));
-                if record.fate != Fate::Sacked {
-                    arrivals.push(self.arrival(&record, false));
-                }
-                self.drop_head(&record);
-                segments += 1;
-            } else {
-                if head.start < una {
-                    let cut = una - head.start;
-                    head.start = una;
-                    head.len -= u16::try_from(cut).unwrap_or(head.len);
-                    let record = *head;
-                    if record.fate != Fate::Sacked {
-                        trimmed = cut;
-                    }
-                    self.forget(&record, cut);
-                }
-                break;
-            }
-        }
-        (segments, trimmed)
-    }
-
-    /// Whether every segment outstanding was sent once, after packet `newest` if that is one, and is in the network as far
-    /// as anybody knows.
-    #[inline]
-    pub(crate) fn is_orderly(&self, newest: Option<u64>) -> bool {
-        let later = |head: &Record| newest.is_none_or(|newest| self.number(head.packet) > newest);
-        self.sacked | self.lost | self.repeated == 0 && self.records.front().is_none_or(later)
-    }
-
-    /// [`Scoreboard::acknowledge`] on a board where [`Scoreboard::is_orderly`]; what was delivered goes to `delivered`.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it gives is used at once, and is dear to pass through memory"
-    )]
-    pub(crate) fn acknowledge_in_order(&mut self, una: u64, mut delivered: impl FnMut(Delivered)) -> Tally {
-        let before = self.base;
-        let mut newest = self.take_head(una, &mut delivered);
-        let mut bytes = newest.map_or(0, |head| head.bytes);
-        // One is the rule.
-        while let Some(head) = newest
-            && head.end < una
-            && let Some(next) = self.take_head(una, &mut delivered)
-        {
-            newest = Some(next);
-            bytes += next.bytes;
-        }
-        if newest.is_none_or(|head| head.end < una)
-            && let Some(head) = self.records.front_mut()
-        {
-            let cut = una - head.start;
-            head.start = una;
-            head.len -= u16::try_from(cut).unwrap_or(head.len);
-            self.pipe -= cut;
-            bytes += cut;
-        }
-        Tally { segments: low(self.base - before), bytes, newest }
-    }
-
-    /// The same where the first segment is all that is acknowledged and no FIN goes with it; else nothing is done.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    pub(crate) fn acknowledge_head(&mut self, una: u64) -> Option<Head> {
-        let head = self.records.front()?;
-        if head.end() == una && !head.fin { self.take_head(una, &mut |_| {}) } else { None }
-    }
-
-    /// Takes the first segment away if it ends by `una`; what was delivered goes to `delivered`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    fn take_head(&mut self, una: u64, delivered: &mut impl FnMut(Delivered)) -> Option<Head> {
-        let head = self.records.front().filter(|head| head.end() <= una)?;
-        let packet = self.delivered(head, false);
-        let bytes = u64::from(head.len - u16::from(head.fin));
-        let taken = Head { packet: packet.packet, end: head.end(), bytes, flight: head.flight() };
-        self.pipe -= u64::from(head.len);
-        delivered(packet);
-        self.records.pop_front();
-        self.base += 1;
-        Some(taken)
-    }
-
-    /// Takes `bytes` of a record out of the counters.
-    fn forget(&mut self, record: &Record, bytes: u64) {
-        match record.fate {
-            Fate::Sent | Fate::Resent => self.pipe -= bytes,
-            Fate::Sacked => self.sacked_bytes -= bytes,
-            Fate::Lost => {}
-        }
-    }
-
-    fn drop_head(&mut self, record: &Record) {
-        match record.fate {
-            Fate::Sacked => {
-                self.sacked -= 1;
-                if self.base < self.frontier {
-                    self.sacked_below_frontier -= 1;
-                }
-            }
-            Fate::Lost => self.lost -= 1,
-            Fate::Sent | Fate::Resent => {}
-        }
-        self.base += 1;
-        if record.resent {
-            self.repeated -= 1;
-            if self.repeated == 0 {
-                self.order.clear();
-            }
-        }
-        if self.records.is_empty() {
-            self.again.clear();
-        }
-    }
-
-    /// A SACK block `[start, end)` of stream offsets: marks every segment that lies whole within it. Each newly
-    /// marked segment goes to `arrivals`.
-    pub(crate) fn sack(&mut self, start: u64, end: u64, arrivals: &mut Vec<Arrival>) {
-        // Mostly it is the block of the ACK before, which has grown.
-        let (from, upto) = self.marked;
-        let mut index = if from == start && upto >= self.base {
-            upto
-        } else {
-            let Some(first) = self.first_at_or_after(start) else { return };
-            first
-        };
-        let outstanding = self.end_index();
-        while index < outstanding {
-            let record = *self.at(index);
-            if record.fate == Fate::Sacked {
-                index = self.next_unsacked(index);
-                continue;
-            }
-            if record.end() > end {
-                break;
-            }
-            self.forget(&record, u64::from(record.len));
-            if record.fate == Fate::Lost {
-                self.lost -= 1;
-            }
-            arrivals.push(self.arrival(&record, true));
-            let marked = self.at_mut(index);
-            marked.fate = Fate::Sacked;
-            marked.skip = 1;
-            self.sacked += 1;
-            self.sacked_bytes += u64::from(record.len);
-            if index < self.frontier {
-                self.sacked_below_frontier += 1;
-            }
-            index += 1;
-            self.sacked_end = self.sacked_end.max(index);
-        }
-        self.marked = (start, index);
-    }
-
-    /// The first index at or after `index` that is not SACKed, shortening links on the way (path halving).
-    fn next_unsacked(&mut self, mut index: u64) -> u64 {
-        let end = self.end_index();
-        while index < end && self.at(index).fate == Fate::Sacked {
-            let next = index + u64::from(self.at(index).skip);
-            if next < end && self.at(next).fate == Fate::Sacked {
-                let beyond = next + u64::from(self.at(next).skip);
-                let skip = u32::try_from(beyond - index).unwrap_or(1);
-                self.at_mut(index).skip = skip;
-                index += u64::from(skip);
-            } else {
-                index = next;
-            }
-        }
-        index
-    }
-
-    /// The first record that starts at or after `offset`: guessed from the mean segment, then searched for.
-    fn first_at_or_after(&self, offset: u64) -> Option<u64> {
-        let (front, back) = (self.records.front()?, self.records.back()?);
-        if offset <= front.start {
-            return Some(self.base);
-        }
-        if offset > back.start {
-            return None;
-        }
-        let span = back.start - front.start;
-        let last = (self.records.len() - 1) as u64;
-        let guess = (offset - front.start).saturating_mul(last) / span.max(1);
-        let guess = usize::try_from(guess).unwrap_or(0);
-        let fits =
-            |i: usize| self.records[i].start >= offset && (i == 0 || self.records[i - 1].start < offset);
-        for near in [guess, guess + 1] {
-            if near < self.records.len() && fits(near) {
-                return Some(self.base + near as u64);
-            }
-        }
-        let found = self.records.partition_point(|record| record.start < offset);
-        Some(self.base + found as u64)
     }
 
     /// The outstanding segment with the highest sequence: what a tail loss probe, or RFC 6675's rescue, sends

@@ -1,0 +1,154 @@
+//! What a cumulative acknowledgement takes away from what is outstanding.
+
+use firstflight::Delivered;
+
+use super::{Arrival, Fate, Record, Scoreboard, low};
+use crate::sender::rate::Flight;
+
+/// What an acknowledgement in order brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    /// Segments acknowledged whole, and bytes acknowledged.
+    pub(crate) segments: u32,
+    pub(crate) bytes: u64,
+    /// The last segment acknowledged whole.
+    pub(crate) newest: Option<Head>,
+}
+
+/// What is left of a segment that was the first outstanding one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// The number of its packet.
+    pub(crate) packet: u64,
+    /// Where it ends in the stream.
+    pub(crate) end: u64,
+    /// Its payload.
+    pub(crate) bytes: u64,
+    pub(crate) flight: Flight,
+}
+
+impl Scoreboard {
+    /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrivals`; says how
+    /// many segments were acknowledged, SACKed ones included, and how many bytes of a segment acknowledged in part.
+    pub(crate) fn acknowledge(&mut self, una: u64, arrivals: &mut Vec<Arrival>) -> (u32, u64) {
+        let (mut segments, mut trimmed) = (0, 0);
+        while let Some(head) = self.records.front_mut() {
+            if head.end() <= una {
+                let record = *head;
+                self.records.pop_front();
+                self.forget(&record, u64::from(record.len));
+                if record.fate != Fate::Sacked {
+                    arrivals.push(self.arrival(&record, false));
+                }
+                self.drop_head(&record);
+                segments += 1;
+            } else {
+                if head.start < una {
+                    let cut = una - head.start;
+                    head.start = una;
+                    head.len -= u16::try_from(cut).unwrap_or(head.len);
+                    let record = *head;
+                    if record.fate != Fate::Sacked {
+                        trimmed = cut;
+                    }
+                    self.forget(&record, cut);
+                }
+                break;
+            }
+        }
+        (segments, trimmed)
+    }
+
+    /// Whether every segment outstanding was sent once, after packet `newest` if that is one, and is in the network as far
+    /// as anybody knows.
+    #[inline]
+    pub(crate) fn is_orderly(&self, newest: Option<u64>) -> bool {
+        let later = |head: &Record| newest.is_none_or(|newest| self.number(head.packet) > newest);
+        self.sacked | self.lost | self.repeated == 0 && self.records.front().is_none_or(later)
+    }
+
+    /// [`Scoreboard::acknowledge`] on a board where [`Scoreboard::is_orderly`]; what was delivered goes to `delivered`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it gives is used at once, and is dear to pass through memory"
+    )]
+    pub(crate) fn acknowledge_in_order(&mut self, una: u64, mut delivered: impl FnMut(Delivered)) -> Tally {
+        let before = self.base;
+        let mut newest = self.take_head(una, &mut delivered);
+        let mut bytes = newest.map_or(0, |head| head.bytes);
+        // One is the rule.
+        while let Some(head) = newest
+            && head.end < una
+            && let Some(next) = self.take_head(una, &mut delivered)
+        {
+            newest = Some(next);
+            bytes += next.bytes;
+        }
+        if newest.is_none_or(|head| head.end < una)
+            && let Some(head) = self.records.front_mut()
+        {
+            let cut = una - head.start;
+            head.start = una;
+            head.len -= u16::try_from(cut).unwrap_or(head.len);
+            self.pipe -= cut;
+            bytes += cut;
+        }
+        Tally { segments: low(self.base - before), bytes, newest }
+    }
+
+    /// The same where the first segment is all that is acknowledged and no FIN goes with it; else nothing is done.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    pub(crate) fn acknowledge_head(&mut self, una: u64) -> Option<Head> {
+        let head = self.records.front()?;
+        if head.end() == una && !head.fin { self.take_head(una, &mut |_| {}) } else { None }
+    }
+
+    /// Takes the first segment away if it ends by `una`; what was delivered goes to `delivered`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    fn take_head(&mut self, una: u64, delivered: &mut impl FnMut(Delivered)) -> Option<Head> {
+        let head = self.records.front().filter(|head| head.end() <= una)?;
+        let packet = self.delivered(head, false);
+        let bytes = u64::from(head.len - u16::from(head.fin));
+        let taken = Head { packet: packet.packet, end: head.end(), bytes, flight: head.flight() };
+        self.pipe -= u64::from(head.len);
+        delivered(packet);
+        self.records.pop_front();
+        self.base += 1;
+        Some(taken)
+    }
+
+    /// Takes `bytes` of a record out of the counters.
+    pub(super) fn forget(&mut self, record: &Record, bytes: u64) {
+        match record.fate {
+            Fate::Sent | Fate::Resent => self.pipe -= bytes,
+            Fate::Sacked => self.sacked_bytes -= bytes,
+            Fate::Lost => {}
+        }
+    }
+
+    fn drop_head(&mut self, record: &Record) {
+        match record.fate {
+            Fate::Sacked => {
+                self.sacked -= 1;
+                if self.base < self.frontier {
+                    self.sacked_below_frontier -= 1;
+                }
+            }
+            Fate::Lost => self.lost -= 1,
+            Fate::Sent | Fate::Resent => {}
+        }
+        self.base += 1;
+        if record.resent {
+            self.repeated -= 1;
+            if self.repeated == 0 {
+                self.order.clear();
+            }
+        }
+        if self.records.is_empty() {
+            self.again.clear();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What SACK blocks mark of what is outstanding, without a walk over what is marked already.
+
+use super::{Arrival, Fate, Scoreboard};
+
+impl Scoreboard {
+    /// A SACK block `[start, end)` of stream offsets: marks every segment that lies whole within it. Each newly
+    /// marked segment goes to `arrivals`.
+    pub(crate) fn sack(&mut self, start: u64, end: u64, arrivals: &mut Vec<Arrival>) {
+        // Mostly it is the block of the ACK before, which has grown.
+        let (from, upto) = self.marked;
+        let mut index = if from == start && upto >= self.base {
+            upto
+        } else {
+            let Some(first) = self.first_at_or_after(start) else { return };
+            first
+        };
+        let outstanding = self.end_index();
+        while index < outstanding {
+            let record = *self.at(index);
+            if record.fate == Fate::Sacked {
+                index = self.next_unsacked(index);
+                continue;
+            }
+            if record.end() > end {
+                break;
+            }
+            self.forget(&record, u64::from(record.len));
+            if record.fate == Fate::Lost {
+                self.lost -= 1;
+            }
+            arrivals.push(self.arrival(&record, true));
+            let marked = self.at_mut(index);
+            marked.fate = Fate::Sacked;
+            marked.skip = 1;
+            self.sacked += 1;
+            self.sacked_bytes += u64::from(record.len);
+            if index < self.frontier {
+                self.sacked_below_frontier += 1;
+            }
+            index += 1;
+            self.sacked_end = self.sacked_end.max(index);
+        }
+        self.marked = (start, index);
+    }
+
+    /// The first index at or after `index` that is not SACKed, shortening links on the way (path halving).
+    pub(super) fn next_unsacked(&mut self, mut index: u64) -> u64 {
+        let end = self.end_index();
+        while index < end && self.at(index).fate == Fate::Sacked {
+            let next = index + u64::from(self.at(index).skip);
+            if next < end && self.at(next).fate == Fate::Sacked {
+                let beyond = next + u64::from(self.at(next).skip);
+                let skip = u32::try_from(beyond - index).unwrap_or(1);
+                self.at_mut(index).skip = skip;
+                index += u64::from(skip);
+            } else {
+                index = next;
+            }
+        }
+        index
+    }
+
+    /// The first record that starts at or after `offset`: guessed from the mean segment, then searched for.
+    fn first_at_or_after(&self, offset: u64) -> Option<u64> {
+        let (front, back) = (self.records.front()?, self.records.back()?);
+        if offset <= front.start {
+            return Some(self.base);
+        }
+        if offset > back.start {
+            return None;
+        }
+        let span = back.start - front.start;
+        let last = (self.records.len() - 1) as u64;
+        let guess = (offset - front.start).saturating_mul(last) / span.max(1);
+        let guess = usize::try_from(guess).unwrap_or(0);
+        let fits =
+            |i: usize| self.records[i].start >= offset && (i == 0 || self.records[i - 1].start < offset);
+        for near in [guess, guess + 1] {
+            if near < self.records.len() && fits(near) {
+                return Some(self.base + near as u64);
+            }
+        }
+        let found = self.records.partition_point(|record| record.start < offset);
+        Some(self.base + found as u64)
+    }
+}
