@@ -4,7 +4,7 @@ use firstflight::Time;
 
 /// Children of a node. Four keep the heap shallow, and siblings lie side by side: of four that are always there the least is
 /// found without a jump.
-const ARITY: usize = 4;
+const ARITY: u32 = 4;
 
 /// A device without an event has no place in the heap.
 const ABSENT: u32 = u32::MAX;
@@ -30,10 +30,14 @@ impl Entry {
     }
 
     #[inline]
-    fn at(self) -> Time {
-        let nanos = u64::try_from(self.0 >> (DEVICE + SEQUENCE)).unwrap_or(NEVER);
-        // Nothing happens sooner than it was to.
-        if nanos == NEVER { Time::MAX } else { Time::from_nanos(nanos) }
+    fn sooner(self, other: Self) -> Self {
+        if other < self { other } else { self }
+    }
+
+    /// When it is; [`NEVER`] is never.
+    #[inline]
+    fn nanos(self) -> u64 {
+        (self.0 >> (DEVICE + SEQUENCE)) as u64
     }
 
     #[inline]
@@ -42,9 +46,9 @@ impl Entry {
     }
 
     #[inline]
-    fn device(self) -> usize {
+    fn device(self) -> u32 {
         const MASK: u128 = (1 << DEVICE) - 1;
-        usize::try_from(self.0 & MASK).unwrap_or(0)
+        u32::try_from(self.0 & MASK).unwrap_or(0)
     }
 }
 
@@ -55,16 +59,27 @@ const FEW: usize = 8;
 const NONE: Entry = Entry(u128::MAX);
 
 /// The root, so that siblings begin where a multiple of [`ARITY`] is.
-const ROOT: usize = ARITY - 1;
+const ROOT: u32 = ARITY - 1;
+
+/// Both, to look into memory by.
+const FIRST: usize = ROOT as usize;
+const SIBLINGS: usize = ARITY as usize;
+
+/// A place in memory as the agenda keeps it.
+fn name(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(ABSENT)
+}
 
 /// The events in a heap or, while there are few, in no order. It allocates when it is made and when a device comes up.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// The events, from the root on without a gap; behind them nothing, up to the next multiple of [`ARITY`], so that there
-    /// are always as many siblings.
+    /// The events while there are few; behind them nothing.
+    few: [Entry; FEW],
+    /// The events of a heap, from the root on without a gap; behind them nothing, up to the next multiple of [`ARITY`], so
+    /// that there are always as many siblings.
     heap: Vec<Entry>,
-    /// Where the last event ends.
-    end: usize,
+    count: usize,
+    /// Whether they are in the heap.
     ordered: bool,
     /// Where the event of each device is.
     place: Vec<u32>,
@@ -73,9 +88,8 @@ pub(crate) struct Agenda {
 impl Agenda {
     /// An empty agenda for this many devices.
     pub(crate) fn new(devices: usize) -> Self {
-        let mut heap = Vec::with_capacity((ROOT + devices).next_multiple_of(ARITY));
-        heap.resize(ARITY, NONE);
-        Self { heap, end: ROOT, ordered: false, place: vec![ABSENT; devices] }
+        let heap = Vec::with_capacity((FIRST + devices).next_multiple_of(SIBLINGS));
+        Self { few: [NONE; FEW], heap, count: 0, ordered: false, place: vec![ABSENT; devices] }
     }
 
     /// Makes room for this many more devices.
@@ -85,13 +99,29 @@ impl Agenda {
 
     /// The next event: when, its place in the order, and whose.
     #[inline]
-    pub(crate) fn next(&self) -> Option<(Time, u64, usize)> {
-        let next = if self.ordered {
-            self.heap.get(ROOT).copied()
-        } else {
-            self.heap.get(ROOT..self.end)?.iter().copied().min()
-        };
-        next.map(|entry| (entry.at(), entry.sequence(), entry.device()))
+    pub(crate) fn next(&self) -> Option<(Time, u64, u32)> {
+        let next =
+            if self.ordered { self.heap.get(FIRST).copied().unwrap_or(NONE) } else { self.least_of_few() };
+        let nanos = next.nanos();
+        if nanos == NEVER {
+            // Nothing happens sooner than it was to.
+            return (next != NONE).then(|| (Time::MAX, next.sequence(), next.device()));
+        }
+        Some((Time::from_nanos(nanos), next.sequence(), next.device()))
+    }
+
+    /// The least of those in no order: without a jump for each, of which a processor could not guess one.
+    #[inline]
+    fn least_of_few(&self) -> Entry {
+        let [one, two, three, four, five, six, seven, eight] = self.few;
+        let mut least = one.sooner(two).sooner(three.sooner(four));
+        if self.count > 4 {
+            least = least.sooner(five.sooner(six));
+        }
+        if self.count > 6 {
+            least = least.sooner(seven.sooner(eight));
+        }
+        least
     }
 
     /// Sets the event of a device, in place of the one it had.
@@ -99,13 +129,15 @@ impl Agenda {
     pub(crate) fn set(&mut self, device: usize, at: Time, sequence: u64) {
         let Ok(name) = u32::try_from(device) else { return };
         let entry = Entry::new(at, sequence, name);
-        let place = self.place[device] as usize;
-        match self.heap.get_mut(place) {
+        let place = self.place[device];
+        let events = if self.ordered { &mut *self.heap } else { &mut self.few };
+        match events.get_mut(place as usize) {
             Some(had) if !self.ordered => *had = entry,
             Some(had) => {
                 if entry < *had {
                     self.rise(place, entry);
                 } else {
+                    *had = entry;
                     self.sink(place, entry);
                 }
             }
@@ -115,38 +147,51 @@ impl Agenda {
 
     #[inline(never)]
     fn add(&mut self, entry: Entry) {
-        let last = self.end;
-        self.end += 1;
-        if last == self.heap.len() {
-            self.heap.resize(last + ARITY, NONE);
-        }
-        self.put(last, entry);
-        if self.ordered {
-            self.rise(last, entry);
-        } else if self.end > ROOT + FEW {
+        if !self.ordered && self.count == FEW {
             self.order();
+        }
+        if self.ordered {
+            let end = FIRST + self.count;
+            if end == self.heap.len() {
+                self.heap.resize(end + SIBLINGS, NONE);
+            }
+            self.count += 1;
+            self.rise(name(end), entry);
+        } else {
+            self.few[self.count] = entry;
+            self.place[entry.device() as usize] = name(self.count);
+            self.count += 1;
         }
     }
 
     /// Takes the event of a device away, if it has one.
     pub(crate) fn clear(&mut self, device: usize) {
-        let place = std::mem::replace(&mut self.place[device], ABSENT) as usize;
-        if place >= self.end {
+        let place = std::mem::replace(&mut self.place[device], ABSENT);
+        if place == ABSENT {
             return;
         }
-        self.end -= 1;
-        let last = std::mem::replace(&mut self.heap[self.end], NONE);
-        // Half as many, so that an event that comes and goes does not order them each time.
-        self.ordered &= self.end > ROOT + FEW / 2;
-        if place == self.end {
-            return;
-        }
+        self.count -= 1;
         if !self.ordered {
+            let last = std::mem::replace(&mut self.few[self.count], NONE);
+            if last.device() as usize != device {
+                self.few[place as usize] = last;
+                self.place[last.device() as usize] = place;
+            }
+            return;
+        }
+        let last = std::mem::replace(&mut self.heap[FIRST + self.count], NONE);
+        if last.device() as usize != device {
+            let sooner = last < self.heap[place as usize];
             self.put(place, last);
-        } else if last < self.heap[place] {
-            self.rise(place, last);
-        } else {
-            self.sink(place, last);
+            if sooner {
+                self.rise(place, last);
+            } else {
+                self.sink(place, last);
+            }
+        }
+        // Half as many, so that an event that comes and goes does not order them each time.
+        if self.count <= FEW / 2 {
+            self.leave_unordered();
         }
     }
 
@@ -154,16 +199,32 @@ impl Agenda {
     #[cold]
     fn order(&mut self) {
         self.ordered = true;
-        for place in (ROOT..self.end).rev() {
-            self.sink(place, self.heap[place]);
+        self.heap.resize((FIRST + FEW).next_multiple_of(SIBLINGS), NONE);
+        self.heap[FIRST..FIRST + FEW].copy_from_slice(&self.few);
+        self.few = [NONE; FEW];
+        for place in (FIRST..FIRST + FEW).rev() {
+            let (entry, place) = (self.heap[place], name(place));
+            self.put(place, entry);
+            self.sink(place, entry);
         }
     }
 
+    /// Takes what is left of a heap out of it.
+    #[cold]
+    fn leave_unordered(&mut self) {
+        self.ordered = false;
+        for (place, event) in (0u32..).zip(&self.heap[FIRST..FIRST + self.count]) {
+            self.few[place as usize] = *event;
+            self.place[event.device() as usize] = place;
+        }
+        self.heap.clear();
+    }
+
     /// Puts `entry` at `hole` or as far above as its order says.
-    fn rise(&mut self, mut hole: usize, entry: Entry) {
+    fn rise(&mut self, mut hole: u32, entry: Entry) {
         while hole > ROOT {
             let parent = hole / ARITY + ROOT - 1;
-            let above = self.heap[parent];
+            let above = self.heap[parent as usize];
             if above <= entry {
                 break;
             }
@@ -173,11 +234,14 @@ impl Agenda {
         self.put(hole, entry);
     }
 
-    /// Puts `entry` at `hole` or as far below as its order says.
-    fn sink(&mut self, mut hole: usize, entry: Entry) {
+    /// Puts `entry`, which is at `from`, as far below as its order says.
+    #[inline(never)]
+    fn sink(&mut self, from: u32, entry: Entry) {
+        let mut hole = from;
         loop {
             let first = (hole + 1 - ROOT) * ARITY;
-            let Some(children) = self.heap.get(first..).and_then(<[Entry]>::first_chunk::<ARITY>) else {
+            let Some(children) = self.heap.get(first as usize..).and_then(<[Entry]>::first_chunk::<SIBLINGS>)
+            else {
                 break;
             };
             let [one, two, three, four] = *children;
@@ -190,12 +254,15 @@ impl Agenda {
             self.put(hole, least);
             hole = first + child;
         }
-        self.put(hole, entry);
+        if hole != from {
+            self.put(hole, entry);
+        }
     }
 
-    fn put(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.place[entry.device()] = u32::try_from(place).unwrap_or(ABSENT);
+    #[inline]
+    fn put(&mut self, place: u32, entry: Entry) {
+        self.heap[place as usize] = entry;
+        self.place[entry.device() as usize] = place;
     }
 }
 
@@ -261,7 +328,7 @@ mod tests {
                     None => agenda.clear(device),
                 }
                 model[device] = when.map(|nanos| (at(nanos), sequence));
-                let least = model.iter().enumerate().filter_map(|(d, e)| e.map(|(t, s)| (t, s, d))).min();
+                let least = (0..).zip(&model).filter_map(|(d, e)| e.map(|(t, s)| (t, s, d))).min();
                 prop_assert_eq!(agenda.next(), least);
             }
         }

@@ -118,11 +118,13 @@ impl Fabric {
 
     /// The next event: when, and its place in the order.
     pub(crate) fn next(&self) -> Option<(Time, u64, Device)> {
-        let (at, sequence, place) = self.agenda.next()?;
-        let links = self.links.len();
+        let (at, sequence, name) = self.agenda.next()?;
+        let (place, links) = (name as usize, self.links.len());
+        if place < links {
+            return Some((at, sequence, Device::Link(LinkId(name))));
+        }
         let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
         let device = match place.checked_sub(links + self.processes) {
-            None if place < links => Device::Link(LinkId(number(place))),
             None => Device::Process(number(place - links)),
             Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
             Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),

@@ -27,7 +27,7 @@ impl Agenda {
     /// The next event: when, its sequence, and whose.
     #[inline]
     pub fn next(&self) -> Option<(Time, u64, usize)> {
-        self.0.next()
+        self.0.next().map(|(at, sequence, device)| (at, sequence, device as usize))
     }
 }
 
