@@ -172,6 +172,8 @@ impl Fabric {
     }
 
     /// A host puts the segment that it has written to [`Fabric::next_segment`] on the first link of its way.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
     pub(crate) fn send_segment<W: Recorder>(&mut self, now: Time, label: Label, recorder: &mut W) {
         let Label { flow, from, retransmission, number, wire, is_data, asks } = label;
         self.count(now, flow, from == Side::Client && is_data);

@@ -24,10 +24,8 @@ const SENDING: usize = 1056;
 #[repr(C)]
 struct Host<S, R, A> {
     endpoint: Endpoint<S, R, A>,
-    /// When its endpoint wants to be woken.
-    timer: Option<Time>,
-    /// When its event is due: no later than that. A timer that is put off leaves its event where it is, which
-    /// when it comes is put off too; most timers are put off many times.
+    /// When its event is due: no later than its endpoint or its application wants to be woken. A timer that is put off leaves
+    /// its event where it is, which when it comes is put off too; most timers are put off many times.
     armed: Option<Time>,
     /// Packets sent.
     packets: u64,
@@ -56,7 +54,6 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     pub(crate) fn new(id: FlowId, spec: &TcpSpec<S, R, A>, seed: u64) -> Self {
         let host = |role, config| Host {
             endpoint: Endpoint::new(role, config, spec.controller.clone()),
-            timer: None,
             armed: None,
             packets: 0,
             closed: false,
@@ -90,7 +87,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             Side::Server => (&self.server, RECEIVING),
         };
         fetch_first(&host.endpoint, bytes);
-        fetch(&host.timer);
+        fetch(&host.armed);
         fetch(&self.id);
         fetch(&self.writing);
     }
@@ -122,11 +119,12 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             self.open(now, fabric);
             self.act(now, recorder);
         } else {
-            let id = self.id;
+            let (id, next) = (self.id, self.next_act(side));
             let host = self.host(side);
-            if host.timer.is_none_or(|timer| timer > now) {
-                host.armed = host.timer;
-                fabric.wake(id, side, host.timer);
+            let timer = host.timer(next);
+            if timer.is_none_or(|timer| timer > now) {
+                host.armed = timer;
+                fabric.wake(id, side, timer);
                 return;
             }
             host.endpoint.on_timer(now);
@@ -134,7 +132,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 self.act(now, recorder);
             }
         }
-        self.serve(now, side, true, fabric, recorder);
+        self.serve_woken(now, side, fabric, recorder);
     }
 
     /// A segment arrived at `side`. [`TcpFlow::answer`] is to be called next.
@@ -154,7 +152,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         if side == Side::Server {
             self.note_delivery(now, fabric, recorder);
         }
-        self.serve(now, side, false, fabric, recorder);
+        self.serve(now, side, fabric, recorder);
     }
 
     fn open(&mut self, now: Time, fabric: &mut Fabric) {
@@ -188,8 +186,12 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// When the client's application acts next.
-    fn next_act(&self) -> Option<Time> {
+    /// When the application of a host acts next.
+    #[inline]
+    fn next_act(&self, side: Side) -> Option<Time> {
+        if side == Side::Server {
+            return None;
+        }
         let (rounds, writing) = (self.rounds.as_deref(), self.writing.as_deref());
         rounds.and_then(Progress::next).or_else(|| writing.and_then(Writing::next))
     }
@@ -213,7 +215,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             recorder.round_ended(now, self.id, round);
         }
         let next = rounds.next();
-        self.client.set_timer(now, self.id, Side::Client, (next, false), fabric);
+        self.client.set_timer(now, (self.id, Side::Client), next, fabric);
     }
 
     /// Keeps count of what the server has in order; with the last byte of a sized transfer the server closes too.
@@ -233,15 +235,34 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.end_rounds(now, fabric, recorder);
     }
 
+    /// The same after a host was woken.
+    #[inline(never)]
+    fn serve_woken<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+        self.send(now, side, fabric, recorder);
+        let (id, next) = (self.id, self.next_act(side));
+        let host = self.host(side);
+        // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
+        let timer = host.timer(next).map(|at| at.max(now.after_nanos(1)));
+        host.arm((id, side), timer, fabric);
+        let endpoint = &self.endpoint(side);
+        recorder.state(now, id, side, || endpoint.snapshot());
+    }
+
     /// After an endpoint has heard something: sends what may leave, sets its timer, tells what happened.
-    fn serve<W: Recorder>(
-        &mut self,
-        now: Time,
-        side: Side,
-        woken: bool,
-        fabric: &mut Fabric,
-        recorder: &mut W,
-    ) {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    fn serve<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+        self.send(now, side, fabric, recorder);
+        let (id, next) = (self.id, self.next_act(side));
+        self.host(side).set_timer(now, (id, side), next, fabric);
+        let endpoint = &self.endpoint(side);
+        recorder.state(now, id, side, || endpoint.snapshot());
+    }
+
+    /// Sends what may leave a host, and tells what happened.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
+    fn send<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         host.tell(now, id, side, recorder);
@@ -270,10 +291,6 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         if host.packets > before {
             host.tell(now, id, side, recorder);
         }
-        let next = if side == Side::Client { self.next_act() } else { None };
-        self.host(side).set_timer(now, id, side, (next, woken), fabric);
-        let endpoint = &self.endpoint(side);
-        recorder.state(now, id, side, || endpoint.snapshot());
     }
 
     fn host(&mut self, side: Side) -> &mut Host<S, R, A> {
@@ -305,29 +322,41 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         }
     }
 
-    /// Moves the host's event to what comes first: its endpoint's next timer or its application's `next` act.
+    /// When the host wants to be woken: at its endpoint's next timer or its application's `next` act.
+    #[inline]
+    fn timer(&self, next: Option<Time>) -> Option<Time> {
+        Time::earlier(self.endpoint.next_timer(), next)
+    }
+
+    /// Moves the host's event to what comes first.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    fn set_timer(
-        &mut self,
-        now: Time,
-        flow: FlowId,
-        side: Side,
-        (next, woken): (Option<Time>, bool),
-        fabric: &mut Fabric,
-    ) {
-        // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
-        let earliest = now.after_nanos(u64::from(woken));
-        let first = Time::earlier(self.endpoint.next_timer(), next);
-        self.timer = first.map(|at| at.max(earliest));
-        let stands = match (self.armed, self.timer) {
+    fn set_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
+        let timer = self.timer(next);
+        let stands = match (self.armed, timer) {
             (Some(armed), Some(timer)) => armed <= timer,
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        if woken || !stands {
-            self.armed = self.timer;
-            fabric.wake(flow, side, self.timer);
+        if !stands {
+            self.move_timer(now, whose, timer, fabric);
         }
+    }
+
+    /// The same where the event comes later than `timer`, or there is none of either.
+    #[inline(never)]
+    fn move_timer(&mut self, now: Time, whose: (FlowId, Side), timer: Option<Time>, fabric: &mut Fabric) {
+        let timer = timer.map(|at| at.max(now));
+        // What is due is not put behind what else happens now.
+        if timer.is_none() || self.armed != timer {
+            self.arm(whose, timer, fabric);
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a few steps")]
+    fn arm(&mut self, (flow, side): (FlowId, Side), timer: Option<Time>, fabric: &mut Fabric) {
+        self.armed = timer;
+        fabric.wake(flow, side, timer);
     }
 }
