@@ -354,6 +354,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// A segment arrived.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         if !(self.smooth || self.turns_smooth()) || !self.on_predicted_segment(now, segment) {
             self.on_other_segment(now, segment);

@@ -36,7 +36,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Takes in a segment that was predicted; says whether it was, else nothing was done that the longer way does not do
     /// again.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
     pub(super) fn on_predicted_segment(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_smooth(), "nothing else is predicted");
         let plain = segment.flags == Flags::ACK
