@@ -17,6 +17,7 @@ use crate::stats::{FlowStats, LinkStats};
 use crate::topology::Route;
 
 mod events;
+mod feeders;
 mod passing;
 
 /// A link and the router ahead of it, if that takes part in Quick-Start.
@@ -74,12 +75,13 @@ pub(crate) enum Device {
 
 impl Fabric {
     pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
-        let hop = |(id, spec): (u32, &LinkSpec)| Hop {
-            link: Link::new(LinkId(id), spec, seed),
+        let hop = |((id, spec), fed_by_one): ((u32, &LinkSpec), bool)| Hop {
+            link: Link::new(LinkId(id), spec, seed, fed_by_one),
             router: spec.quick_start.map(|router| Box::new(Router::new(router, spec.rate, LinkId(id), seed))),
         };
+        let fed_by_one = feeders::last_behind_one(network);
         let mut fabric = Self {
-            links: (0u32..).zip(&network.links).map(hop).collect(),
+            links: (0u32..).zip(&network.links).zip(fed_by_one).map(hop).collect(),
             routes: Routes::default(),
             packets: Pool::default(),
             flows: vec![FlowStats::default(); network.flows.len()],
@@ -326,9 +328,9 @@ impl Fabric {
         Some(LinkStats { quick_start: quick_start.unwrap_or_default(), ..stats })
     }
 
-    /// Packets accepted by links, each once for every link.
-    pub(crate) fn packet_hops(&self) -> u64 {
-        self.links.iter().map(|hop| hop.link.accepted()).sum()
+    /// Packets accepted by links that have settled, each once for every link.
+    pub(crate) fn packet_hops(&self, now: Time) -> u64 {
+        self.links.iter().map(|hop| hop.link.accepted(now)).sum()
     }
 }
 

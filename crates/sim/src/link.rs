@@ -46,13 +46,14 @@ pub(crate) enum Other {
 }
 
 impl Link {
-    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
+    /// A link at rest; `fed_by_one` says that all it carries comes from one other link, and goes no further.
+    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, fed_by_one: bool) -> Self {
         if let Some(batch) = spec.batch {
             return Self::Other(Other::Batcher(Box::new(Batcher::new(id, batch, spec.delay, seed))));
         }
         match Aqm::new(spec, id, seed) {
             Some(aqm) => Self::Other(Other::Managed(Box::new(Managed::new(id, spec, aqm, seed)))),
-            None => Self::DropTail(DropTail::new(id, spec, seed)),
+            None => Self::DropTail(DropTail::new(id, spec, seed, fed_by_one)),
         }
     }
 
@@ -64,10 +65,10 @@ impl Link {
         }
     }
 
-    /// How many packets it ever let in.
-    pub(crate) fn accepted(&self) -> u64 {
+    /// How many packets it let in by `now`, which the link has caught up with.
+    pub(crate) fn accepted(&self, now: Time) -> u64 {
         match self {
-            Self::DropTail(link) => link.accepted(),
+            Self::DropTail(link) => link.accepted_by(now),
             Self::Other(link) => link.stats(Time::ZERO).packets,
         }
     }

@@ -84,7 +84,7 @@ impl Links {
 
     /// Segments that were let in, each once for every link.
     pub fn hops(&self) -> u64 {
-        self.fabric.packet_hops()
+        self.fabric.packet_hops(Time::MAX)
     }
 
     /// Segments that found a queue full, up to `now`.

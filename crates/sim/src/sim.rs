@@ -142,7 +142,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
 
     /// How many packets links have carried, each counted once for every link: the size of the work done.
     pub fn packet_hops(&self) -> u64 {
-        self.fabric.packet_hops()
+        self.fabric.packet_hops(self.now)
     }
 
     /// Whoever watches.

@@ -81,6 +81,21 @@ impl Ways {
             }
         }
     }
+
+    /// Ways that between them have every link behind every other behind which any of them has it.
+    pub(crate) fn samples(&self) -> Vec<Cow<'_, Route>> {
+        match self {
+            Self::Listed(routes) => routes.iter().map(Cow::Borrowed).collect(),
+            Self::Between(lot) | Self::Onward(lot) => {
+                // Between two routers all ways have the same links in the middle.
+                let hosts = u64::from(lot.hosts.max(1));
+                let froms = (0..self.count() / hosts).map(|ways| ways * hosts);
+                let pairs = 0..self.count() / hosts / hosts;
+                let tos = pairs.flat_map(|pair| (0..hosts).map(move |to| pair * hosts * hosts + to));
+                froms.chain(tos).filter_map(|at| self.route(at)).collect()
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +106,7 @@ mod tests {
 
     use super::*;
     use crate::network::LinkSpec;
+    use crate::packet::LinkId;
 
     fn lot(hops: u32, hosts: u32) -> ParkingLot {
         let link = LinkSpec::new(Some(Rate::from_bps(1_000_000)), Span::from_millis(1));
@@ -129,6 +145,20 @@ mod tests {
             let last = |route: &Route| route.forward.iter().chain(&route.reverse).max().copied();
             let all = (0..ways.count()).filter_map(|index| last(&*ways.route(index)?)).max();
             assert_eq!(ways.extremes().iter().filter_map(|route| last(route)).max(), all);
+        }
+    }
+
+    #[test]
+    fn no_way_has_two_links_in_a_row_that_none_of_the_samples_has() {
+        let rows = |route: &Route| {
+            let row = |way: &[LinkId]| way.windows(2).map(<[_]>::to_vec).collect::<Vec<_>>();
+            [row(&route.forward), row(&route.reverse)].concat()
+        };
+        for ways in [Ways::Between(lot(3, 2)), Ways::Onward(lot(3, 2)), Ways::Between(lot(1, 3))] {
+            let all: BTreeSet<_> =
+                (0..ways.count()).filter_map(|index| ways.route(index)).flat_map(|way| rows(&way)).collect();
+            let found: BTreeSet<_> = ways.samples().iter().flat_map(|way| rows(way)).collect();
+            assert_eq!(found, all);
         }
     }
 }

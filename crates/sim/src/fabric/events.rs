@@ -14,10 +14,10 @@ impl Fabric {
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
         let arrived = match &mut self.links[id.index()].link {
             Link::DropTail(link) => {
-                if let Some(packet) = link.arrival_in_passing(now, |step| self.routes.link(step).is_none()) {
+                if let Some(packet) = link.arrival_of_segment(now, |step| self.routes.link(step).is_none()) {
                     let next = link.set_event();
                     if self.packets.places() > prefetch::MANY
-                        && let Some(upcoming) = link.expected_first()
+                        && let Some(upcoming) = link.upcoming()
                     {
                         fetch(self.packets.get(upcoming));
                     }

@@ -4,7 +4,9 @@
 //! A FIFO that drops only at its tail decides a packet's whole future on arrival, so the link needs no event for
 //! the start or end of a transmission: it catches up with those whenever it is touched. For the same reason it can
 //! say at once when a packet comes to the next link, which puts that into its [`Inbox`] and looks at it when
-//! something depends on it: when the packet would arrive at the far end, or could find the queue full.
+//! something depends on it: when the packet would arrive at the far end, or could find the queue full. If only that one
+//! link feeds the next, and what it carries ends there, a packet that need not wait is let in as soon as it is known to
+//! come: nothing can come before it.
 
 use firstflight::{Bytes, Time};
 
@@ -31,6 +33,8 @@ pub(crate) struct DropTail {
     policer: Option<Policer>,
     /// Whether packets may be put into the inbox: nothing else is to happen when they come.
     expects: bool,
+    /// Whether all of it comes from one other link, in the order of its coming, and goes no further.
+    fed_by_one: bool,
     sources: Sources,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,
@@ -79,7 +83,8 @@ pub(crate) struct Trip {
 }
 
 impl DropTail {
-    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
+    /// A link at rest; `fed_by_one` says that all it carries comes from one other link, and goes no further.
+    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, fed_by_one: bool) -> Self {
         let (transmitter, wire) = (Transmitter::new(spec), Wire::new(id, spec, seed));
         let expects = spec.policer.is_none() && transmitter.takes_time();
         Self {
@@ -87,6 +92,7 @@ impl DropTail {
             queue: spec.queue,
             policer: spec.policer.map(Policer::new),
             expects,
+            fed_by_one: fed_by_one && expects,
             sources: Sources::default(),
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
             short: u32::MAX,
@@ -292,13 +298,19 @@ impl DropTail {
         if self.ring.head() < self.loud {
             self.sink(now, flows);
         }
+        self.let_go();
+        self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
+        Some(passage)
+    }
+
+    /// Lets the first packet go, which is the first on whose arrival something depended.
+    #[inline]
+    fn let_go(&mut self) {
         self.ring.pop();
         self.loud += 1;
         while self.ring.get(self.loud).is_some_and(Passage::is_quiet) {
             self.loud += 1;
         }
-        self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
-        Some(passage)
     }
 
     /// Whether no packet is lost on the wire.
@@ -338,10 +350,22 @@ impl DropTail {
         }
     }
 
-    /// How many packets it ever let in.
+    /// How many packets it ever let in, those that have yet to come included.
     #[inline]
-    pub(crate) fn accepted(&self) -> u64 {
+    fn accepted(&self) -> u64 {
         self.meter.stats.packets + self.uncounted
+    }
+
+    /// How many packets it let in by `now`, which it has caught up with.
+    pub(crate) fn accepted_by(&self, now: Time) -> u64 {
+        self.accepted() - self.early(now).count() as u64
+    }
+
+    /// The packets that were let in before they come.
+    fn early(&self, now: Time) -> impl Iterator<Item = &Passage> {
+        // What started without a wait came when it started.
+        let started = (self.ring.head()..self.unstarted).rev();
+        started.map_while(move |name| self.ring.get(name).filter(|passage| passage.starts > now))
     }
 
     /// The meter with all packets that were let in.
@@ -355,6 +379,10 @@ impl DropTail {
     /// Counters up to `now`, which the link has caught up with.
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
         let mut stats = self.counted().stats(now, 0, 0);
+        for passage in self.early(now) {
+            stats.packets -= 1;
+            stats.bytes -= u64::from(passage.parcel.wire());
+        }
         // Of those that wait still, what of their wait is to come.
         for name in self.unstarted..self.ring.end() {
             let Some(passage) = self.ring.get(name) else { continue };

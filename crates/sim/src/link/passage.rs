@@ -98,6 +98,12 @@ impl Parcel {
         (self.rest >> FLAGS) as u32 & ((1 << WIRE) - 1)
     }
 
+    /// Whether it is no segment, may be lost, or anything else is to be done on its way.
+    #[inline]
+    pub(crate) const fn has_flags(&self) -> bool {
+        self.rest & ((1 << FLAGS) - 1) != 0
+    }
+
     #[inline]
     pub(crate) const fn is_datagram(&self) -> bool {
         self.rest & DATAGRAM != 0

@@ -7,7 +7,7 @@
 use firstflight::Time;
 
 use super::super::inbox::Expected;
-use super::super::passage::{Fate, Parcel};
+use super::super::passage::{Fate, Parcel, Passage};
 use super::DropTail;
 use crate::network::QueueLimit;
 use crate::packet::{DropCause, Packet, PacketId};
@@ -89,6 +89,13 @@ impl DropTail {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn expect(&mut self, at: Time, parcel: Parcel) -> Expectation {
+        if self.fed_by_one
+            && self.inbox.len() == 0
+            && let Some(arrives) = self.pass(at, parcel)
+        {
+            let first = self.take_passing(at, parcel, arrives);
+            return if first { Expectation::EventMoved } else { Expectation::Taken };
+        }
         if !self.expects || parcel.asks() {
             return Expectation::Refused;
         }
@@ -146,14 +153,29 @@ impl DropTail {
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 
-    /// Lets the first packet that is expected by `now` in, if it is a segment at its last link and passes at once. Gives it
-    /// if it has arrived, too; it is on no list then.
+    /// Takes the first packet that has arrived by `now`, if it is a segment at its last link and nothing else is to be done.
     #[inline]
-    pub(crate) fn arrival_in_passing(
+    pub(crate) fn arrival_of_segment(
         &mut self,
         now: Time,
         is_last: impl FnOnce(Step) -> bool,
     ) -> Option<PacketId> {
+        let Some(&Passage { parcel, arrives, .. }) = self.ring.get(self.loud) else {
+            return self.arrival_in_passing(now, is_last);
+        };
+        let ahead = self.unstarted <= self.loud || self.ring.head() != self.loud;
+        if arrives > now || ahead || parcel.has_flags() || !(self.fed_by_one || is_last(parcel.ahead().step))
+        {
+            return None;
+        }
+        self.let_go();
+        Some(parcel.packet)
+    }
+
+    /// Lets the first packet that is expected by `now` in, if it is a segment at its last link and passes at once. Gives it
+    /// if it has arrived, too; it is on no list then.
+    #[inline]
+    fn arrival_in_passing(&mut self, now: Time, is_last: impl FnOnce(Step) -> bool) -> Option<PacketId> {
         let &Expected { at, parcel } = self.inbox.first()?;
         let sooner = self.sources.next.is_some_and(|datagram| datagram <= at);
         if at > now || sooner || self.loud != self.ring.end() || !is_last(parcel.ahead().step) {
@@ -172,21 +194,17 @@ impl DropTail {
     #[inline]
     pub(crate) fn upcoming(&self) -> Option<PacketId> {
         let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet);
-        listed.or_else(|| self.expected_first())
+        listed.or_else(|| self.inbox.first().map(|expected| expected.parcel.packet))
     }
 
-    /// What is expected later is needed soon: a few others come first.
+    /// What is expected later, or arrives later, is needed soon: a few others come first.
     #[inline]
     pub(crate) fn fetch_later(&self) {
-        if let Some(expected) = self.inbox.get(LATER) {
+        if let Some(passage) = self.ring.get(self.loud + LATER) {
+            fetch(passage);
+        } else if let Some(expected) = self.inbox.get(LATER) {
             fetch(expected);
         }
-    }
-
-    /// What is expected first.
-    #[inline]
-    pub(crate) fn expected_first(&self) -> Option<PacketId> {
-        self.inbox.first().map(|expected| expected.parcel.packet)
     }
 
     /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
@@ -376,6 +394,7 @@ impl DropTail {
     #[cfg(test)]
     pub(crate) fn look_at_once(&mut self) -> Vec<Cbr> {
         self.expects = false;
+        self.fed_by_one = false;
         std::mem::take(&mut self.sources).list
     }
 }

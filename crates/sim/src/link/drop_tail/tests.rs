@@ -82,7 +82,7 @@ fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, out
 }
 
 fn link(spec: &LinkSpec) -> DropTail {
-    DropTail::new(ID, spec, 1)
+    DropTail::new(ID, spec, 1, false)
 }
 
 fn mbps(rate: u64) -> Rate {

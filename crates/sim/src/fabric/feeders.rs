@@ -1,0 +1,70 @@
+//! Which links one other link feeds, and where what they carry ends.
+
+use crate::network::{Network, Traffic};
+use crate::packet::LinkId;
+
+/// What is known of what comes to a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Feeder {
+    Nobody,
+    /// All of it comes from this link, and goes no further.
+    One(LinkId),
+    /// It comes from hosts or from several links, or some of it goes on.
+    Several,
+}
+
+/// Whether all that a link carries comes from one other link, and goes no further: of each link of the network.
+pub(super) fn last_behind_one<S, R, A>(network: &Network<S, R, A>) -> Vec<bool> {
+    let mut feeders = vec![Feeder::Nobody; network.links.len()];
+    for flow in &network.flows {
+        note(&mut feeders, &flow.forward);
+        if matches!(flow.traffic, Traffic::Tcp(_)) {
+            note(&mut feeders, &flow.reverse);
+        }
+    }
+    for process in &network.arrivals {
+        for route in process.ways.samples() {
+            note(&mut feeders, &route.forward);
+            note(&mut feeders, &route.reverse);
+        }
+    }
+    feeders.into_iter().map(|feeder| matches!(feeder, Feeder::One(_))).collect()
+}
+
+fn note(feeders: &mut [Feeder], way: &[LinkId]) {
+    for (index, link) in way.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| way.get(before)).copied();
+        let Some(feeder) = feeders.get_mut(link.index()) else { continue };
+        *feeder = match (*feeder, before) {
+            (Feeder::Nobody, Some(before)) if index + 1 == way.len() => Feeder::One(before),
+            (Feeder::One(one), Some(before)) if index + 1 == way.len() && one == before => Feeder::One(one),
+            _ => Feeder::Several,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(ways: &[&[u32]], links: usize) -> Vec<bool> {
+        let mut feeders = vec![Feeder::Nobody; links];
+        for way in ways {
+            let way: Vec<_> = way.iter().copied().map(LinkId).collect();
+            note(&mut feeders, &way);
+        }
+        feeders.into_iter().map(|feeder| matches!(feeder, Feeder::One(_))).collect()
+    }
+
+    #[test]
+    fn the_last_link_of_all_its_ways_is_behind_one_if_they_all_come_from_the_same() {
+        assert_eq!(after(&[&[0, 2, 3], &[1, 2, 3], &[1, 2, 4]], 5), [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_link_is_not_behind_one_if_hosts_or_two_links_feed_it_or_some_of_it_goes_on() {
+        for ways in [&[&[0u32, 2][..], &[2]], &[&[0, 2], &[1, 2]], &[&[0, 2], &[0, 2, 1]]] {
+            assert!(!after(ways, 3)[2], "{ways:?}");
+        }
+    }
+}
