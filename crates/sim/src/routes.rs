@@ -9,6 +9,18 @@ use crate::topology::Route;
 pub(crate) struct Step(u32);
 
 impl Step {
+    /// The place of this number among those of all ways.
+    #[inline]
+    pub(crate) const fn at(place: u32) -> Self {
+        Self(place)
+    }
+
+    /// Its number among the places of all ways.
+    #[inline]
+    pub(crate) const fn place(self) -> u32 {
+        self.0
+    }
+
     /// The next place.
     #[inline]
     pub(crate) const fn next(self) -> Self {

@@ -14,14 +14,15 @@ impl Fabric {
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
         let arrived = match &mut self.links[id.index()].link {
             Link::DropTail(link) => {
-                if let Some(packet) = link.arrival_of_segment(now, |step| self.routes.link(step).is_none()) {
-                    let next = link.set_event();
+                let is_last = |step| self.routes.link(step).is_none();
+                if let Some((packet, next)) = link.arrival_of_segment(now, is_last) {
+                    let event = link.set_event_with(next);
                     if self.packets.places() > prefetch::MANY
-                        && let Some(upcoming) = link.upcoming()
+                        && let Some((_, parcel)) = next
                     {
-                        fetch(self.packets.get(upcoming));
+                        fetch(self.packets.get(parcel.packet()));
                     }
-                    self.set_event(id, next);
+                    self.set_event(id, event);
                     return Some(packet);
                 }
                 self.drop_tail_event(now, id, recorder)
@@ -37,22 +38,22 @@ impl Fabric {
         }?;
         let parcel = arrived.parcel;
         if arrived.is_lost() {
-            let packet = self.packets.take(parcel.packet);
+            let packet = self.packets.take(parcel.packet());
             self.drop(now, id, &packet, DropCause::Random, recorder);
             return None;
         }
         let ahead = parcel.ahead();
-        if self.routes.link(ahead.step).is_some() {
+        if self.routes.link(ahead.step()).is_some() {
             self.enter(now, ahead, recorder);
             return None;
         }
         if parcel.is_datagram() {
-            let flow = self.packets.get(parcel.packet).flow;
+            let flow = self.packets.get(parcel.packet()).flow;
             self.flows[flow.index()].delivered_bytes += u64::from(parcel.wire());
-            self.packets.forget(parcel.packet);
+            self.packets.forget(parcel.packet());
             return None;
         }
-        Some(parcel.packet)
+        Some(parcel.packet())
     }
 
     /// The event of a drop-tail link: a packet that it has taken arrives, or it looks at what came.

@@ -13,11 +13,11 @@ impl Fabric {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(super) fn enter<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) {
-        let (ahead, Some(id)) = (parcel.ahead(), self.routes.link(parcel.step)) else {
-            return self.packets.forget(parcel.packet);
+        let (ahead, Some(id)) = (parcel.ahead(), self.routes.link(parcel.step())) else {
+            return self.packets.forget(parcel.packet());
         };
         // What is in doubt at a calm link is so as it was, if the packet does not wait.
-        match self.routes.link(ahead.step) {
+        match self.routes.link(ahead.step()) {
             Some(next) => {
                 if let Some((link, next_link)) = pair(&mut self.links, id, next)
                     && link.is_calm(now)
@@ -106,7 +106,7 @@ impl Fabric {
                 }
             }
             Err(cause) => {
-                let packet = self.packets.take(parcel.packet);
+                let packet = self.packets.take(parcel.packet());
                 self.drop(now, id, &packet, cause, recorder);
             }
         }
@@ -118,7 +118,7 @@ impl Fabric {
     #[cold]
     fn ask(&mut self, now: Time, id: LinkId, parcel: Parcel) {
         let router = self.links[id.index()].router.as_deref_mut();
-        quick_start::pass(now, router, self.packets.get_mut(parcel.packet));
+        quick_start::pass(now, router, self.packets.get_mut(parcel.packet()));
     }
 
     /// A drop-tail link looks at what came to it before `now` and, at that instant, before the `sequence`-th event. Its next
@@ -149,7 +149,7 @@ impl Fabric {
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn pass_on(&mut self, at: Time, id: LinkId, parcel: Parcel, arrives: Time) -> bool {
         let ahead = parcel.ahead();
-        if let Some(next) = self.routes.link(ahead.step)
+        if let Some(next) = self.routes.link(ahead.step())
             && self.expect(next, arrives, ahead)
         {
             return false;
@@ -169,7 +169,7 @@ impl Fabric {
         recorder: &mut W,
     ) -> bool {
         let ahead = parcel.ahead();
-        let Some(next) = self.routes.link(ahead.step) else {
+        let Some(next) = self.routes.link(ahead.step()) else {
             return self.let_in_last_to_wait(at, id, parcel, recorder);
         };
         let Some((link, next_link)) = pair(&mut self.links, id, next) else {
@@ -220,11 +220,11 @@ impl Fabric {
     ) -> bool {
         let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] else { return false };
         let packets = &self.packets;
-        let flow = || packets.get(parcel.packet).flow.index();
+        let flow = || packets.get(parcel.packet()).flow.index();
         let trip = match link.admit(at, (parcel.wire(), parcel.sequence()), flow, recorder) {
             Ok(trip) => trip,
             Err(cause) => {
-                let packet = self.packets.take(parcel.packet);
+                let packet = self.packets.take(parcel.packet());
                 self.drop(at, id, &packet, cause, recorder);
                 return false;
             }
@@ -237,12 +237,12 @@ impl Fabric {
         }
         let parcel = parcel.in_place(trip.place);
         let ahead = parcel.ahead();
-        let fate = match self.routes.link(ahead.step) {
+        let fate = match self.routes.link(ahead.step()) {
             _ if trip.lost => Fate::Lost,
             Some(next) if self.expect(next, trip.arrives, ahead) => Fate::Passed,
             None if parcel.is_datagram() => {
-                let flow = self.packets.get(parcel.packet).flow;
-                self.packets.forget(parcel.packet);
+                let flow = self.packets.get(parcel.packet()).flow;
+                self.packets.forget(parcel.packet());
                 Fate::Sinks(flow.0)
             }
             Some(_) | None => Fate::Arrives,

@@ -134,7 +134,7 @@ mod tests {
     fn until(link: &mut Batcher, end: u64, arrived: &mut Vec<(u32, u64)>) {
         while let Some((at, _)) = link.next_arrival().filter(|(at, _)| at.nanos() < end) {
             let passage = link.arrival(at).expect("the link said so");
-            arrived.push((passage.parcel.packet.0, at.nanos()));
+            arrived.push((passage.parcel.packet().0, at.nanos()));
         }
     }
 

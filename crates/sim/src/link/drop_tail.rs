@@ -24,47 +24,51 @@ pub(crate) use ahead::{Expectation, Turned};
 
 mod ahead;
 
-use ahead::Sources;
+use ahead::{NEVER, Sources};
 
+/// What a packet touches that passes stands first, then what one touches that waits: of many links few are in a cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct DropTail {
-    id: LinkId,
-    queue: QueueLimit,
-    policer: Option<Policer>,
     /// Whether packets may be put into the inbox: nothing else is to happen when they come.
     expects: bool,
     /// Whether all of it comes from one other link, in the order of its coming, and goes no further.
     fed_by_one: bool,
-    sources: Sources,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,
     /// Which packets may take the short ways, by [`Parcel::kind`]: plain segments as large as the packet before.
     short: u32,
-    /// How many of these took them that the meter has not counted.
-    uncounted: u64,
     inbox: Inbox,
+    /// When the next datagram of a source comes.
+    datagram: Time,
     ring: Ring<Passage>,
     /// The ring's first packet that has not started transmission, or its end.
     unstarted: u64,
     /// The ring's first packet that is not quiet, or its end.
     loud: u64,
-    transmitter: Transmitter,
-    wire: Wire,
-    waiting_bytes: u64,
+    /// How many packets took the short ways that the meter has not counted.
+    uncounted: u64,
     /// The place of the last packet in the order of events.
     last_place: u64,
-    /// The greatest packet that was ever let in, in IP bytes.
-    largest: u64,
     /// What is expected finds room, as long as no more than so many packets were ever put into the inbox. It may be more.
     sure_to: u64,
-    /// How many packets wait.
-    waiting: u32,
-    /// The instant at which a packet last left the queue for the transmitter, and its size.
-    freed: Option<(Time, u64)>,
-    /// The integrals in it count each packet's whole wait as soon as it is known.
-    meter: Meter,
     /// When the event comes that the agenda has, and its place in the order.
     event: Option<(Time, u64)>,
+    wire: Wire,
+    transmitter: Transmitter,
+    queue: QueueLimit,
+    /// How many packets wait.
+    waiting: u32,
+    waiting_bytes: u64,
+    /// The instant at which a packet last left the queue for the transmitter, and its size.
+    freed: Option<(Time, u64)>,
+    /// The greatest packet that was ever let in, in IP bytes.
+    largest: u64,
+    /// The integrals in it count each packet's whole wait as soon as it is known.
+    meter: Meter,
+    id: LinkId,
+    sources: Sources,
+    policer: Option<Box<Policer>>,
     /// When a packet last came, and whether a datagram of a source ever came at the same instant as another packet.
     #[cfg(test)]
     last_entry: Option<Time>,
@@ -90,10 +94,11 @@ impl DropTail {
         Self {
             id,
             queue: spec.queue,
-            policer: spec.policer.map(Policer::new),
+            policer: spec.policer.map(|policer| Box::new(Policer::new(policer))),
             expects,
             fed_by_one: fed_by_one && expects,
             sources: Sources::default(),
+            datagram: NEVER,
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
             short: u32::MAX,
             uncounted: 0,
@@ -120,7 +125,8 @@ impl DropTail {
 
     /// Lets a segment in that need not wait, and says when it arrives; `None`, and nothing is done, if more has to be
     /// looked at: [`DropTail::admit`] does then.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn pass(&mut self, now: Time, parcel: Parcel) -> Option<Time> {
         if self.unstarted != self.ring.end() || parcel.kind() != self.short && !self.turn_to(parcel.kind()) {
             return None;
@@ -303,13 +309,18 @@ impl DropTail {
         Some(passage)
     }
 
-    /// Lets the first packet go, which is the first on whose arrival something depended.
-    #[inline]
-    fn let_go(&mut self) {
+    /// Lets the first packet go, which is the first on whose arrival something depended, and gives the next such one with
+    /// the instant of its arrival.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
+    fn let_go(&mut self) -> Option<(Time, Parcel)> {
         self.ring.pop();
-        self.loud += 1;
-        while self.ring.get(self.loud).is_some_and(Passage::is_quiet) {
+        loop {
             self.loud += 1;
+            match self.ring.get(self.loud) {
+                Some(passage) if passage.is_quiet() => {}
+                passage => return passage.map(|passage| (passage.arrives, passage.parcel)),
+            }
         }
     }
 
@@ -329,7 +340,7 @@ impl DropTail {
                 if passage.arrives > now {
                     break;
                 }
-                flows[passage.parcel.packet.index()].delivered_bytes += u64::from(passage.parcel.wire());
+                flows[passage.parcel.packet().index()].delivered_bytes += u64::from(passage.parcel.wire());
             }
             self.ring.pop();
         }

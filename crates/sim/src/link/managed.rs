@@ -71,12 +71,12 @@ impl Managed {
             rate: self.transmitter.rate_at(now),
         };
         self.count_to(now);
-        let waiting = Waiting { packet: *pool.get(parcel.packet), parcel, since: now };
+        let waiting = Waiting { packet: *pool.get(parcel.packet()), parcel, since: now };
         if !self.aqm.arrive(arrival, waiting, &mut self.out) {
             self.meter.stats.dropped_by_queue += 1;
             return Err(DropCause::Queue);
         }
-        pool.forget(parcel.packet);
+        pool.forget(parcel.packet());
         self.meter.accept(parcel.wire());
         if idle || !self.transmitter.takes_time() {
             self.start(now, pool);

@@ -20,16 +20,17 @@ pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) 
     (work / rate, work % rate)
 }
 
-/// A transmitter: one packet after the other.
+/// A transmitter: one packet after the other. What each packet touches stands first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Transmitter {
-    pace: Pace,
     /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
     free_at: Time,
     remainder: u64,
     /// What the newest size takes, at the one rate, and the one before it: data and ACKs often take turns. Its IP bytes, and
     /// [`transmission`] of them.
     newest: (u32, u64, u64),
+    pace: Pace,
     before: (u32, u64, u64),
 }
 
@@ -227,39 +228,44 @@ impl Transmitter {
     }
 }
 
-/// What befalls packets on the wire: propagation, jitter, random loss. Every flow has streams of its own.
+/// What befalls packets on the wire.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
+    delay: Span,
+    last_arrival: Time,
+    chances: Option<Box<Chances>>,
+}
+
+/// Jitter and random loss. Every flow has streams of its own.
+#[derive(Clone, Debug)]
+struct Chances {
     id: LinkId,
     seed: u64,
-    delay: Span,
     loss: Probability,
     jitter: Span,
-    /// Whether there is loss or jitter at all.
-    chancy: bool,
     loss_of: Vec<Stream>,
     jitter_of: Vec<Stream>,
-    last_arrival: Time,
 }
 
 impl Wire {
     pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
         let LinkSpec { delay, loss, jitter, .. } = *spec;
-        let chancy = !loss.is_never() || !jitter.is_zero();
         let (loss_of, jitter_of) = (Vec::new(), Vec::new());
-        Self { id, seed, delay, loss, jitter, chancy, loss_of, jitter_of, last_arrival: Time::ZERO }
+        let chances = (!loss.is_never() || !jitter.is_zero())
+            .then(|| Box::new(Chances { id, seed, loss, jitter, loss_of, jitter_of }));
+        Self { delay, last_arrival: Time::ZERO, chances }
     }
 
     /// Whether packets can be lost.
     #[inline]
     pub(super) fn may_lose(&self) -> bool {
-        !self.loss.is_never()
+        self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never())
     }
 
     /// Whether neither loss nor jitter befalls packets.
     #[inline]
     pub(super) fn is_sure(&self) -> bool {
-        !self.chancy
+        self.chances.is_none()
     }
 
     /// When a packet arrives whose transmission ends at `sent`, on a wire that is sure.
@@ -284,11 +290,21 @@ impl Wire {
     /// When a packet arrives whose transmission ends at `sent`, and whether it is lost. `flow` says whose it is.
     #[inline]
     pub(super) fn carry(&mut self, flow: impl FnOnce() -> usize, sent: Time) -> (Time, bool) {
-        let (jitter, lost) = if self.chancy { self.draw(flow()) } else { (Span::ZERO, false) };
+        let (jitter, lost) = match &mut self.chances {
+            Some(chances) => chances.draw(flow()),
+            None => (Span::ZERO, false),
+        };
         self.last_arrival = self.last_arrival.max(sent + self.delay + jitter);
         (self.last_arrival, lost)
     }
 
+    /// When the last packet so far arrives.
+    pub(super) fn last_arrival(&self) -> Time {
+        self.last_arrival
+    }
+}
+
+impl Chances {
     /// The jitter of a packet, and whether it is lost.
     #[cold]
     #[inline(never)]
@@ -302,11 +318,6 @@ impl Wire {
         }
         let stream = stream_of(&mut self.jitter_of, flow, self.seed, Purpose::Jitter, self.id);
         (Span::from_nanos(stream.below(self.jitter.nanos().saturating_add(1))), lost)
-    }
-
-    /// When the last packet so far arrives.
-    pub(super) fn last_arrival(&self) -> Time {
-        self.last_arrival
     }
 }
 

@@ -6,13 +6,12 @@ use crate::agenda::SEQUENCE;
 use crate::packet::PacketId;
 use crate::routes::Step;
 
-/// A packet on its way, as far as links care.
+/// A packet on its way, as far as links care: two numbers, which a function is given in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Parcel {
-    /// The packet; of one on whose arrival nothing depends, the number of the flow.
-    pub(crate) packet: PacketId,
-    /// The link that it is on, or enters next.
-    pub(crate) step: Step,
+    /// From the top bits down: the packet, or of one on whose arrival nothing depends the number of the flow; and the place
+    /// on its way of the link that it is on, or enters next.
+    name: u64,
     /// From the top bits down: its place in the order of all events, its IP bytes, and the flags below.
     rest: u64,
 }
@@ -32,19 +31,37 @@ const _: () = assert!(FLAGS + WIRE + SEQUENCE == u64::BITS);
 /// The name of no packet: of what left for the next link.
 const GONE: PacketId = PacketId(u32::MAX);
 
+#[inline]
+fn name(packet: PacketId, step: Step) -> u64 {
+    u64::from(packet.0) << u32::BITS | u64::from(step.place())
+}
+
 impl Parcel {
     /// A segment of `wire` IP bytes, at most 65,535; `asks` says whether routers have to look into it.
     #[inline]
     pub(crate) fn segment(packet: PacketId, step: Step, wire: u32, asks: bool) -> Self {
         debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
-        Self { packet, step, rest: u64::from(wire) << FLAGS | if asks { ASKS } else { 0 } }
+        Self { name: name(packet, step), rest: u64::from(wire) << FLAGS | if asks { ASKS } else { 0 } }
     }
 
     /// A datagram of `wire` IP bytes, at most 65,535.
     #[inline]
     pub(crate) fn datagram(packet: PacketId, step: Step, wire: u32) -> Self {
         debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
-        Self { packet, step, rest: u64::from(wire) << FLAGS | DATAGRAM }
+        Self { name: name(packet, step), rest: u64::from(wire) << FLAGS | DATAGRAM }
+    }
+
+    /// The packet, or the number of a flow.
+    #[inline]
+    pub(crate) const fn packet(&self) -> PacketId {
+        PacketId((self.name >> u32::BITS) as u32)
+    }
+
+    /// The link that it is on, or enters next, by its place on the way.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "they are the low bits")]
+    pub(crate) const fn step(&self) -> Step {
+        Step::at(self.name as u32)
     }
 
     /// What a segment is on whose way nothing else is to be done, of so many IP bytes: [`Parcel::kind`] of it.
@@ -76,13 +93,14 @@ impl Parcel {
     /// The same under another name.
     #[inline]
     pub(crate) fn named(self, packet: PacketId) -> Self {
-        Self { packet, ..self }
+        Self { name: name(packet, self.step()), ..self }
     }
 
     /// The same ahead of the next link.
     #[inline]
     pub(crate) fn ahead(self) -> Self {
-        Self { step: self.step.next(), ..self }
+        // Ways are never as long as to reach into the bits of the packet.
+        Self { name: self.name + 1, ..self }
     }
 
     /// Its place in the order of all events.
@@ -148,11 +166,11 @@ impl Passage {
             Fate::Lost => parcel.rest |= LOST,
             Fate::Sinks(flow) => {
                 parcel.rest |= QUIET;
-                parcel.packet = PacketId(flow);
+                parcel = parcel.named(PacketId(flow));
             }
             Fate::Passed => {
                 parcel.rest |= QUIET;
-                parcel.packet = GONE;
+                parcel = parcel.named(GONE);
             }
         }
         Self { parcel, starts, arrives }
@@ -173,6 +191,6 @@ impl Passage {
     /// Whether the next link expects it already.
     #[inline]
     pub(crate) fn is_passed(&self) -> bool {
-        self.parcel.packet == GONE && self.is_quiet()
+        self.parcel.packet() == GONE && self.is_quiet()
     }
 }

@@ -36,6 +36,9 @@ pub(crate) struct Turned {
     pub(crate) cause: DropCause,
 }
 
+/// When a datagram comes that does not.
+pub(super) const NEVER: Time = Time::MAX;
+
 /// How many datagrams of a source may come before the link looks at them, however much room it has.
 const FAR: u64 = 2_048;
 
@@ -51,8 +54,6 @@ const LATER: u64 = 6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     list: Vec<Cbr>,
-    /// When the next of their datagrams comes.
-    next: Option<Time>,
     /// Datagrams that were let in.
     let_in: u64,
     /// The datagrams before this instant find room, as long as no more other packets than `room` were ever let in or are
@@ -68,13 +69,14 @@ impl Sources {
         !self.list.is_empty()
     }
 
-    /// A source has another datagram to send next.
+    /// When the next of their datagrams comes, if one does.
     #[inline]
-    fn note(&mut self) {
-        self.next = match &*self.list {
+    fn next(&self) -> Time {
+        let next = match &*self.list {
             [source] => source.next(),
             list => list.iter().filter_map(Cbr::next).min(),
         };
+        next.unwrap_or(NEVER)
     }
 
     /// When the next datagram but `count` comes, or one before it.
@@ -89,13 +91,38 @@ impl DropTail {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn expect(&mut self, at: Time, parcel: Parcel) -> Expectation {
-        if self.fed_by_one
-            && self.inbox.len() == 0
-            && let Some(arrives) = self.pass(at, parcel)
-        {
-            let first = self.take_passing(at, parcel, arrives);
-            return if first { Expectation::EventMoved } else { Expectation::Taken };
+        if self.fed_by_one {
+            return self.let_in_early(at, parcel);
         }
+        self.expect_of_several(at, parcel)
+    }
+
+    /// The same at a link that one other feeds: what need not wait is let in, unless it would come before something else.
+    #[inline(never)]
+    fn let_in_early(&mut self, at: Time, parcel: Parcel) -> Expectation {
+        let passes = self.inbox.len() == 0 && !self.ring.is_full() && self.short == parcel.kind();
+        let Some(arrives) = (if passes { self.pass(at, parcel) } else { None }) else {
+            return self.expect_behind_others(at, parcel);
+        };
+        let first = self.take_passing(at, parcel, arrives);
+        if first { Expectation::EventMoved } else { Expectation::Taken }
+    }
+
+    /// The same of one that may have to wait, or more.
+    #[inline(never)]
+    fn expect_behind_others(&mut self, at: Time, parcel: Parcel) -> Expectation {
+        let passes = if self.inbox.len() == 0 { self.pass(at, parcel) } else { None };
+        match passes {
+            Some(arrives) if self.take_passing(at, parcel, arrives) => Expectation::EventMoved,
+            Some(_) => Expectation::Taken,
+            None => self.expect_of_several(at, parcel),
+        }
+    }
+
+    /// The same at any link.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
+    fn expect_of_several(&mut self, at: Time, parcel: Parcel) -> Expectation {
         if !self.expects || parcel.asks() {
             return Expectation::Refused;
         }
@@ -113,8 +140,7 @@ impl DropTail {
     /// Whether so many packets are expected that it is cheaper to let those in that have come than to ask of each again
     /// whether it will find room.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.inbox.len() >= CROWD
-            && (self.sources.next.is_some() || !matches!(self.queue, QueueLimit::Unlimited))
+        self.inbox.len() >= CROWD && (self.datagram != NEVER || !matches!(self.queue, QueueLimit::Unlimited))
     }
 
     /// Whether nothing that was expected may have come by `now`, no datagram of a source is yet to come, and what is in
@@ -122,7 +148,7 @@ impl DropTail {
     #[inline]
     pub(crate) fn is_calm(&self, now: Time) -> bool {
         let stays = |expected: &Expected| expected.at > now && !matches!(self.queue, QueueLimit::Bytes(_));
-        self.sources.next.is_none() && self.inbox.first().is_none_or(stays)
+        self.datagram == NEVER && self.inbox.first().is_none_or(stays)
     }
 
     /// Whether nothing is on it, expected, or on the agenda.
@@ -131,45 +157,45 @@ impl DropTail {
         self.event.is_none()
             && self.inbox.len() == 0
             && self.ring.head() == self.ring.end()
-            && self.sources.next.is_none()
+            && self.datagram == NEVER
     }
 
     /// Whether something that was expected may have come by `now`.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.inbox.first().is_some_and(|expected| expected.at <= now)
-            || self.sources.next.is_some_and(|datagram| datagram <= now)
+        self.inbox.first().is_some_and(|expected| expected.at <= now) || self.datagram <= now
     }
 
     /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event, ahead of any
     /// datagram of a source. It is to be let in at the instant that comes with it.
     #[inline]
     pub(crate) fn take_expected(&mut self, at: Time, sequence: u64) -> Option<(Time, Parcel)> {
-        let (at, sequence) = match self.sources.next {
-            // Of the two at one instant the datagram comes first: its source decided on it a whole interval before.
-            Some(datagram) if datagram <= at => (datagram, 0),
-            Some(_) | None => (at, sequence),
-        };
+        // Of the two at one instant the datagram comes first: its source decided on it a whole interval before.
+        let (at, sequence) = if self.datagram <= at { (self.datagram, 0) } else { (at, sequence) };
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 
     /// Takes the first packet that has arrived by `now`, if it is a segment at its last link and nothing else is to be done.
+    /// Says what arrives next, too, as [`DropTail::next_arrival`].
     #[inline]
     pub(crate) fn arrival_of_segment(
         &mut self,
         now: Time,
         is_last: impl FnOnce(Step) -> bool,
-    ) -> Option<PacketId> {
+    ) -> Option<(PacketId, Option<(Time, Parcel)>)> {
         let Some(&Passage { parcel, arrives, .. }) = self.ring.get(self.loud) else {
-            return self.arrival_in_passing(now, is_last);
+            return self.arrival_in_passing(now, is_last).map(|packet| (packet, self.next_arrival()));
         };
         let ahead = self.unstarted <= self.loud || self.ring.head() != self.loud;
-        if arrives > now || ahead || parcel.has_flags() || !(self.fed_by_one || is_last(parcel.ahead().step))
+        if arrives > now
+            || ahead
+            || parcel.has_flags()
+            || !(self.fed_by_one || is_last(parcel.ahead().step()))
         {
             return None;
         }
-        self.let_go();
-        Some(parcel.packet)
+        let next = self.let_go();
+        Some((parcel.packet(), next.or_else(|| self.next_expected())))
     }
 
     /// Lets the first packet that is expected by `now` in, if it is a segment at its last link and passes at once. Gives it
@@ -177,8 +203,8 @@ impl DropTail {
     #[inline]
     fn arrival_in_passing(&mut self, now: Time, is_last: impl FnOnce(Step) -> bool) -> Option<PacketId> {
         let &Expected { at, parcel } = self.inbox.first()?;
-        let sooner = self.sources.next.is_some_and(|datagram| datagram <= at);
-        if at > now || sooner || self.loud != self.ring.end() || !is_last(parcel.ahead().step) {
+        let sooner = self.datagram <= at;
+        if at > now || sooner || self.loud != self.ring.end() || !is_last(parcel.ahead().step()) {
             return None;
         }
         let arrives = self.pass(at, parcel)?;
@@ -187,14 +213,14 @@ impl DropTail {
             self.take_passing(at, parcel, arrives);
             return None;
         }
-        Some(parcel.packet)
+        Some(parcel.packet())
     }
 
     /// What arrives next, or is expected if nothing has entered.
     #[inline]
     pub(crate) fn upcoming(&self) -> Option<PacketId> {
-        let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet);
-        listed.or_else(|| self.inbox.first().map(|expected| expected.parcel.packet))
+        let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet());
+        listed.or_else(|| self.inbox.first().map(|expected| expected.parcel.packet()))
     }
 
     /// What is expected later, or arrives later, is needed soon: a few others come first.
@@ -207,23 +233,33 @@ impl DropTail {
         }
     }
 
-    /// The next event, and its place among those of its instant: a packet on which something depends arrives, or may
-    /// arrive if what is expected is looked at, or one that is expected may find the queue full.
+    /// What arrives next, on which something depends, or may arrive if what is expected is looked at; and when.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Option<(Time, Parcel)> {
+        match self.ring.get(self.loud) {
+            Some(passage) => Some((passage.arrives, passage.parcel)),
+            None => self.next_expected(),
+        }
+    }
+
+    /// The same if nothing has entered.
+    #[inline]
+    fn next_expected(&self) -> Option<(Time, Parcel)> {
+        let &Expected { at, parcel } = self.inbox.first()?;
+        let alike = if parcel.kind() == self.short { self.transmitter.would_end_alike(at) } else { None };
+        let arrives = match alike {
+            Some(ends) => ends + self.wire.delay(),
+            None => self.wire.soonest(self.transmitter.would_end(at, parcel.wire())),
+        };
+        Some((arrives, parcel))
+    }
+
+    /// The next event, and its place among those of its instant: the next arrival, or one that is expected may find the
+    /// queue full.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    pub(crate) fn next_event(&mut self) -> Option<(Time, u64)> {
-        let arrival = match self.ring.get(self.loud) {
-            Some(passage) => Some((passage.arrives, passage.parcel.sequence())),
-            None => self.inbox.first().map(|&Expected { at, parcel }| {
-                let alike =
-                    if parcel.kind() == self.short { self.transmitter.would_end_alike(at) } else { None };
-                let arrives = match alike {
-                    Some(ends) => ends + self.wire.delay(),
-                    None => self.wire.soonest(self.transmitter.would_end(at, parcel.wire())),
-                };
-                (arrives, parcel.sequence())
-            }),
-        };
+    fn event_with(&mut self, next: Option<(Time, Parcel)>) -> Option<(Time, u64)> {
+        let arrival = next.map(|(arrives, parcel)| (arrives, parcel.sequence()));
         match self.first_in_doubt() {
             None => arrival,
             Some(doubt) => Some(arrival.map_or(doubt, |arrival| arrival.min(doubt))),
@@ -234,10 +270,10 @@ impl DropTail {
     /// that instant.
     #[inline]
     fn first_in_doubt(&mut self) -> Option<(Time, u64)> {
-        if let Some(next) = self.sources.next {
+        if self.datagram != NEVER {
             let entered = self.accepted() - self.sources.let_in + self.inbox.len();
             return match self.sources.doubt {
-                Some(doubt) if entered <= self.sources.room && next < doubt => Some((doubt, 0)),
+                Some(doubt) if entered <= self.sources.room && self.datagram < doubt => Some((doubt, 0)),
                 Some(_) | None => self.first_in_doubt_beside_sources(),
             };
         }
@@ -317,7 +353,7 @@ impl DropTail {
     /// Whether one of the packets that are expected may find no room before the event that the agenda has.
     #[inline]
     pub(crate) fn doubts(&mut self) -> bool {
-        (self.sources.next.is_some() || self.inbox.count() > self.sure_to) && self.has_sooner_doubt()
+        (self.datagram != NEVER || self.inbox.count() > self.sure_to) && self.has_sooner_doubt()
     }
 
     #[inline(never)]
@@ -325,10 +361,16 @@ impl DropTail {
         self.first_in_doubt().is_some_and(|doubt| self.event.is_none_or(|event| doubt < event))
     }
 
-    /// The same as [`DropTail::next_event`], which is then what the agenda has.
+    /// The next event, which is then what the agenda has.
     #[inline]
     pub(crate) fn set_event(&mut self) -> Option<(Time, u64)> {
-        self.event = self.next_event();
+        self.set_event_with(self.next_arrival())
+    }
+
+    /// The same, of what was said to arrive next.
+    #[inline]
+    pub(crate) fn set_event_with(&mut self, next: Option<(Time, Parcel)>) -> Option<(Time, u64)> {
+        self.event = self.event_with(next);
         self.event
     }
 
@@ -339,7 +381,7 @@ impl DropTail {
             return Err(source);
         }
         self.sources.list.push(source);
-        self.sources.note();
+        self.datagram = self.sources.next();
         // Its first datagrams may come before any of the others' that was in doubt.
         self.sources.doubt = None;
         Ok(())
@@ -354,7 +396,7 @@ impl DropTail {
         at: Time,
         (flows, recorder): (&mut [FlowStats], &mut W),
     ) -> Option<Result<(Time, u32), Turned>> {
-        let came = self.sources.next.filter(|datagram| *datagram <= at)?;
+        let came = Some(self.datagram).filter(|datagram| *datagram <= at)?;
         let place = match &*self.sources.list {
             [_] => 0,
             list => list.iter().position(|source| source.next() == Some(came))?,
@@ -386,7 +428,7 @@ impl DropTail {
             Err(cause) => Err(Turned { at: came, packet: self.sources.list[place].packet(), cause }),
         };
         self.sources.list[place].advance();
-        self.sources.note();
+        self.datagram = self.sources.next();
         Some(turned)
     }
 
@@ -395,6 +437,7 @@ impl DropTail {
     pub(crate) fn look_at_once(&mut self) -> Vec<Cbr> {
         self.expects = false;
         self.fed_by_one = false;
+        self.datagram = NEVER;
         std::mem::take(&mut self.sources).list
     }
 }

@@ -66,7 +66,7 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
         arrivals(link, at(when), recorder, &mut outcome);
         match enter(link, at(when), packet(number, wire), false, (&mut [], recorder)) {
             Err(_) => outcome.dropped.push(number),
-            Ok(()) => assert!(link.next_event().is_some_and(|(_, first)| first <= number)),
+            Ok(()) => assert!(link.set_event().is_some_and(|(_, first)| first <= number)),
         }
     }
     arrivals(link, Time::MAX, recorder, &mut outcome);
@@ -74,10 +74,10 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
 }
 
 fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, outcome: &mut Outcome) {
-    while let Some((when, _)) = link.next_event().filter(|(when, _)| *when <= until) {
+    while let Some((when, _)) = link.set_event().filter(|(when, _)| *when <= until) {
         link.catch_up(when, recorder);
         let passage = link.arrival(when, &mut []).expect("the link said so");
-        outcome.arrived.push((u64::from(passage.parcel.packet.0), when.nanos(), passage.is_lost()));
+        outcome.arrived.push((u64::from(passage.parcel.packet().0), when.nanos(), passage.is_lost()));
     }
 }
 
@@ -207,11 +207,11 @@ fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
     };
     for (number, quiet, event) in [(0, true, None), (1, false, Some(20_000)), (2, true, Some(20_000))] {
         enter(&mut link, at(0), packet(number, 10), quiet, (&mut [], &mut ())).expect("no limit");
-        assert_eq!(link.next_event(), event.map(|when| (at(when), 1)));
+        assert_eq!(link.set_event(), event.map(|when| (at(when), 1)));
     }
     assert_eq!(sunk(&mut link, 9_999), 0);
     assert_eq!(sunk(&mut link, 30_000), 10, "the one ahead of the last is an event");
-    assert_eq!(link.arrival(at(30_000), &mut []).map(|p| p.parcel.packet.0), Some(1));
+    assert_eq!(link.arrival(at(30_000), &mut []).map(|p| p.parcel.packet().0), Some(1));
     assert_eq!(sunk(&mut link, 30_000), 20);
 }
 
