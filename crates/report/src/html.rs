@@ -19,7 +19,23 @@ use crate::report::Report;
 
 const TEMPLATE: &str = include_str!("html/report.html");
 const STYLE: &str = include_str!("html/report.css");
-const SCRIPT: &str = concat!(include_str!("html/page.js"), include_str!("html/report.js"));
+
+/// What pages have in common, and then the report's own script: its files share a function, in which each may use what
+/// those before it define.
+const SCRIPT: &str = concat!(
+    include_str!("html/page.js"),
+    "(() => {\n",
+    include_str!("html/report/constants.js"),
+    include_str!("html/report/data.js"),
+    include_str!("html/report/series.js"),
+    include_str!("html/report/layout.js"),
+    include_str!("html/report/words.js"),
+    include_str!("html/report/view.js"),
+    include_str!("html/report/overview.js"),
+    include_str!("html/report/panel.js"),
+    include_str!("html/report.js"),
+    "})();\n",
+);
 
 /// The report could not be built: a defect of this crate, not of its input.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,37 @@
+// Bytes delivered, of all schemes in one plot.
+
+const deliveredAt = (flow, t) => { const [value, isAGuess] = valueAt(flow.delivered, t); return [value ?? 0, isAGuess]; };
+
+class Overview extends View {
+  constructor(element, ends) {
+    super(element, ends);
+    this.hidden = new Set();
+    const lines = flows.map((flow) => ({ name: flow.label, colour: flow.colour, dash: flow.dash }));
+    if (ideal.x.length) lines.unshift({ name: "ideal", colour: "muted", dash: "6px,4px" });
+    legend(document.getElementById("legend"), lines, this.hidden, () => this.draw());
+  }
+
+  picture(a, b) {
+    const traces = flows.filter((flow) => !this.hidden.has(flow.label)).map((flow) => ({
+      type: "scatter", mode: "lines", ...stepsIn(flow.delivered, a, b, this.buckets()), name: plain(flow.label),
+      line: { color: colour(flow.colour), width: 1.8, dash: flow.dash },
+    }));
+    if (ideal.x.length && !this.hidden.has("ideal")) {
+      const from = after(ideal.x, a), to = after(ideal.x, b);
+      const x = [a, ...ideal.x.slice(from, to)], y = [idealAt(a), ...ideal.y.slice(from, to)];
+      if (to < ideal.x.length) { x.push(b); y.push(idealAt(b)); }
+      traces.unshift({ type: "scatter", mode: "lines", x, y, name: "ideal",
+        line: { color: colour("muted"), width: 1.4, dash: "6px,4px" } });
+    }
+    return { traces, layout: layout(this, {
+      xaxis: axis({ range: [a, b], title: { text: "s since the SYN", standoff: 6 } }),
+      yaxis: axis({ fixedrange: true, rangemode: "tozero", tickformat: "~s", ticksuffix: "B" }),
+    }) };
+  }
+
+  words(t) {
+    if (t === null) return [note("Point at the plot to read it.")];
+    const all = flows.map((flow) => word(flow.label, about(deliveredAt(flow, t), bytes)));
+    return [word("t", decimals(t, 4, "s")), ...(ideal.x.length ? [word("ideal", bytes(idealAt(t)))] : []), ...all];
+  }
+}

@@ -1,0 +1,136 @@
+// A plot with a cursor, a readout and a window of time.
+
+const views = [];
+
+class View {
+  constructor(element, ends) {
+    this.element = element;
+    this.ends = ends;
+    this.range = [0, ends[1]];
+    this.chosen = "startup";
+    this.readout = element.appendChild(document.createElement("div"));
+    this.readout.className = "readout";
+    this.surface = element.appendChild(document.createElement("div"));
+    this.surface.className = "surface";
+    this.graph = this.surface.appendChild(document.createElement("div"));
+    this.cursor = this.surface.appendChild(document.createElement("div"));
+    this.cursor.className = "cursor";
+    this.cursor.style.bottom = MARGIN.b + "px";
+    this.at = null;
+    this.isDrawn = false;
+    this.surface.style.minHeight = element.dataset.height + "px";
+    this.surface.addEventListener("mousemove", (event) => this.point(event));
+    this.surface.addEventListener("mouseleave", () => this.read(null));
+    element.addEventListener("keydown", (event) => this.key(event));
+    this.read(null);
+    views.push(this);
+  }
+
+  /** The margin above the plot. */
+  top() { return 10; }
+  width() { return page.isOnPaper ? PAPER_WIDTH : Math.max(320, this.element.clientWidth); }
+  pixels() { return this.width() - MARGIN.l - MARGIN.r; }
+  buckets() { return Math.max(200, Math.round(this.pixels() / 1.5)); }
+
+  draw() {
+    const { traces, layout } = this.picture(this.range[0], this.range[1]);
+    if (this.isDrawn) {
+      Plotly.react(this.graph, traces, layout, CONFIG);
+    } else {
+      this.isDrawn = true;
+      Plotly.newPlot(this.graph, traces, layout, CONFIG);
+      this.graph.on("plotly_relayout", (change) => this.moved(change));
+    }
+    this.press();
+    this.place();
+  }
+
+  /** The reader zoomed with the mouse. */
+  moved(change) {
+    if ("xaxis.range[0]" in change) this.ask([change["xaxis.range[0]"], change["xaxis.range[1]"]]);
+    else if (change["xaxis.autorange"]) this.ask([0, this.ends[2]]);
+  }
+
+  /** Shows a range here, or everywhere where plots zoom together. */
+  ask(range) {
+    const isTogether = document.getElementById("together").checked;
+    (isTogether ? views : [this]).forEach((view) => view.show(range));
+  }
+
+  show([from, to]) {
+    const start = Math.max(0, Math.min(from, to)), end = Math.min(this.ends[2], Math.max(from, to));
+    if (end - start >= 10 * data.tick) this.range = [start, end];
+    if (this.isDrawn) this.draw(); else this.press();
+  }
+
+  window(name) {
+    this.chosen = name;
+    this.show([0, this.ends[WINDOWS.indexOf(name)]]);
+  }
+
+  /** Of windows that end together, the one that was asked for is pressed. */
+  press() {
+    const shown = WINDOWS.filter((_, at) => this.range[0] === 0 && this.range[1] === this.ends[at]);
+    const pressed = shown.includes(this.chosen) ? this.chosen : shown[0];
+    this.element.closest("section").querySelectorAll("[data-window]").forEach((button) =>
+      button.setAttribute("aria-pressed", String(button.dataset.window === pressed)));
+  }
+
+  point(event) {
+    const left = event.clientX - this.surface.getBoundingClientRect().left - MARGIN.l;
+    const share = left / this.pixels();
+    this.read(share < 0 || share > 1 ? null : this.range[0] + share * (this.range[1] - this.range[0]));
+  }
+
+  read(t) {
+    this.at = t;
+    this.readout.replaceChildren(...this.words(t));
+    this.place();
+  }
+
+  place() {
+    const share = this.at === null ? -1 : (this.at - this.range[0]) / (this.range[1] - this.range[0]);
+    this.cursor.style.display = share >= 0 && share <= 1 ? "block" : "none";
+    this.cursor.style.top = this.top() + "px";
+    this.cursor.style.left = MARGIN.l + share * this.pixels() + "px";
+  }
+
+  /** The plot as it is, as a file. */
+  save(name) {
+    if (!this.isDrawn) this.draw();
+    const height = Number(this.element.dataset.height);
+    return Plotly.downloadImage(this.graph, { format: "svg", filename: name, width: this.width(), height });
+  }
+
+  key(event) {
+    if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
+    const [from, to] = this.range, length = to - from;
+    const middle = this.at ?? from + length / 2;
+    const step = length / (event.shiftKey ? 10 : 100);
+    const zoom = (factor) => {
+      const start = Math.max(0, middle - (middle - from) * factor);
+      this.ask([start, Math.min(this.ends[2], start + length * factor)]);
+    };
+    const move = (t) => { this.readout.setAttribute("aria-live", "polite"); this.read(Math.min(to, Math.max(from, t))); };
+    const actions = {
+      ArrowLeft: () => move(middle - step), ArrowRight: () => move(middle + step),
+      "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => this.ask([0, this.ends[2]]),
+      Escape: () => this.read(null),
+    };
+    if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
+  }
+}
+
+function word(name, value, className) {
+  const span = document.createElement("span");
+  if (className) span.className = className;
+  span.append(name + " ");
+  span.appendChild(document.createElement("b")).textContent = value;
+  return span;
+}
+
+function note(text) {
+  const span = document.createElement("span");
+  span.textContent = text;
+  return span;
+}

@@ -1,0 +1,27 @@
+// Words: in the room there is, and for numbers with their units.
+
+const ruler = document.createElement("canvas").getContext("2d");
+const lengthOf = (text, font) => { ruler.font = font; return ruler.measureText(text).width; };
+const clip = (text, room, font) => {
+  if (lengthOf(text, font) <= room) return text;
+  let most = text.length;
+  while (most > 1 && lengthOf(text.slice(0, most) + "…", font) > room) most--;
+  return text.slice(0, most) + "…";
+};
+/** The text in lines that fit. */
+const wrap = (text, room, font) => text.split(" ").reduce((lines, part) => {
+  const last = lines[lines.length - 1];
+  if (last !== undefined && lengthOf(`${last} ${part}`, font) <= room) lines[lines.length - 1] = `${last} ${part}`;
+  else lines.push(clip(part, room, font));
+  return lines;
+}, []);
+
+const bytes = (value) => {
+  if (value === null) return "–";
+  const [unit, name] = value >= 1e6 ? [1e6, "MB"] : value >= 1e3 ? [1e3, "kB"] : [1, "B"];
+  return (value / unit).toFixed(unit === 1 ? 0 : 3) + " " + name;
+};
+const decimals = (value, places, unit) => value === null ? "–" : value.toFixed(places) + " " + unit;
+/** A value in words, said to be a guess where it is one. */
+const about = ([value, isAGuess], show) => (isAGuess ? "≈ " : "") + show(value);
+const packets = (places) => (value) => decimals(value, places, "p");
