@@ -2,12 +2,13 @@
 
 mod common;
 
+use common::ledger::Ledger;
 use common::{Flow, MSS, micros};
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
-    Advice, Avoidance, Bytes, Controller, Event, Exit, Note, Origin, Pacing, Path, Phase, Plan, Rate, Span,
+    Advice, Avoidance, Bytes, Controller, Event, Exit, Origin, Pacing, Path, Phase, Plan, Rate, Span,
     Startup, Step, Tag,
 };
 use proptest::prelude::*;
@@ -257,42 +258,6 @@ fn apply<S: Startup, R: Startup, A: Avoidance>(flow: &mut Flow<S, R, A>, op: Op)
     }
 }
 
-/// Follows the notes: whether a begin waits for its exit.
-#[derive(Default)]
-struct Ledger {
-    open: bool,
-    exited_since: bool,
-    before: Option<bool>,
-}
-
-impl Ledger {
-    fn follow(&mut self, note: &Note) {
-        match note {
-            Note::Began(origin) => {
-                assert!(!self.open, "{origin:?} began before the exit of the one before");
-                self.open = true;
-            }
-            Note::Exited { .. } => {
-                assert!(self.open, "an exit without a begin");
-                self.open = false;
-                self.exited_since = true;
-            }
-            Note::Continued => {
-                assert!(!self.open, "only a start-up whose exit stands can go on");
-                self.open = true;
-            }
-            Note::Reduced { .. } => {
-                self.before = Some(self.open);
-                self.exited_since = false;
-            }
-            Note::Undone { exit } => {
-                assert_eq!(*exit, self.exited_since);
-                self.open = self.before.take().expect("a reduction is undone once");
-            }
-        }
-    }
-}
-
 fn watching(scheme: usize, restart: usize, law: usize, segments: u32) -> Watching {
     let (startup, policy, law) = chosen(scheme, restart, law, segments);
     let resting = Resting { policy, most: Bytes::ZERO };
@@ -336,7 +301,7 @@ proptest! {
             for note in flow.notes.drain(..) {
                 ledger.follow(&note);
             }
-            prop_assert_eq!(ledger.open, flow.control.phase() != Phase::Avoidance);
+            prop_assert_eq!(ledger.is_open(), flow.control.phase() != Phase::Avoidance);
         }
     }
 

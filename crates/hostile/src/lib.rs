@@ -11,6 +11,8 @@
 mod capture;
 mod endpoint;
 mod flow;
+// The law on notes is one with that of core's own tests.
+#[path = "../../core/tests/common/ledger.rs"]
 mod ledger;
 mod pair;
 mod peer;

@@ -1,6 +1,8 @@
 //! A host for tests: it keeps what a sender knows and tells a controller what happened, packet by packet.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub(crate) mod ledger;
+
 use std::collections::VecDeque;
 
 use firstflight::{
