@@ -132,6 +132,11 @@ impl Decimal {
         self.mantissa == 0
     }
 
+    /// In hundredths: `0.5 %`.
+    pub(crate) fn in_percent(self) -> String {
+        format!("{} %", Self { mantissa: self.mantissa.saturating_mul(100), ..self })
+    }
+
     /// The nearest double.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
     pub fn to_f64(self) -> f64 {

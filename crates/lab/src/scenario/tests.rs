@@ -241,7 +241,8 @@ fn the_command_leaves_nothing_to_defaults() {
 fn a_title_says_what_random_loss_and_jitter_there_are() {
     let describe = |given: &[(&str, &str)]| resolve(given).expect("a path").describe();
     let title = describe(&[("jitter", "8ms"), ("loss", "2%")]);
-    assert!(title.contains("up to 8 ms of jitter, random loss of 0.02, "), "{title}");
+    assert!(title.contains("up to 8 ms of jitter, random loss of 2 %, "), "{title}");
+    assert!(describe(&[("loss", "0.0025")]).contains("random loss of 0.25 %, "));
     let title = describe(&[]);
     assert!(!title.contains("jitter") && !title.contains("loss"), "{title}");
 }

@@ -173,7 +173,8 @@ impl Scenario {
             format!(", up to {} of jitter", quantity::humane_span(jitter))
         });
         let is_lossy = self.loss.times(1_000_000_000) != Some(0);
-        let loss = if is_lossy { format!(", random loss of {}", self.loss) } else { String::new() };
+        let loss =
+            if is_lossy { format!(", random loss of {}", self.loss.in_percent()) } else { String::new() };
         format!(
             "{hops}{rate}{policer}, {} base RTT{jitter}{loss}, {kind} queue of {queue}{marks}, {cross}{back}{acks}, \
              {}-byte packets, {goal}{app}",
