@@ -11,8 +11,17 @@ function listEvents(section, flow) {
   if (!flow.marks.length) section.querySelector(".events").remove();
 }
 
+/** Gaps in a swatch as in its line, for a colour comes back with another dash; of a long dash the end, so that the gap shows. */
+function gaps(dash) {
+  let at = -3;
+  const stops = dash.split(",").map((length, i) => `${i % 2 ? "var(--paper)" : "transparent"} ${at}px ${at += parseInt(length, 10)}px`);
+  return `repeating-linear-gradient(to right, ${stops.join(", ")})`;
+}
+
 const swatches = () => document.querySelectorAll(".swatch").forEach((swatch) => {
-  swatch.style.background = `var(--${flows[Number(swatch.dataset.flow)].colour})`;
+  const flow = flows[Number(swatch.dataset.flow)];
+  swatch.style.background = `var(--${flow.colour})`;
+  if (flow.dash !== "solid") swatch.style.backgroundImage = gaps(flow.dash);
 });
 const drawAll = () => views.forEach((view) => { if (view.isDrawn) view.draw(); });
 

@@ -143,6 +143,8 @@ function titles(room) {
     const isShort = length > room;
     const said = keys.map((key) => `<span style="color:${colour(key[1])}">${key[0]}</span> ${words(key, isShort).slice(2)}`);
     return { text: [`<b>${name}</b>${unit}`, ...said].join(isShort ? "  " : "   "), xref: "paper", yref: "paper", x: 0, y: DOMAINS[at][1],
+      // A mark's line does not strike its words through.
+      bgcolor: colour("paper"),
       xanchor: "left", yanchor: "bottom", yshift: 3, borderpad: 0, showarrow: false, font: { size: isShort ? 11 : 12, color: colour("ink") } };
   });
 }
