@@ -139,6 +139,11 @@ impl Fabric {
         self.present = sequence;
     }
 
+    /// Whether a sized transfer is delivered.
+    pub(crate) fn is_finished(&self, flow: FlowId) -> bool {
+        self.flows.get(flow.index()).is_some_and(|flow| flow.finished.is_some())
+    }
+
     /// Wakes a host at an instant, or no more.
     pub(crate) fn wake(&mut self, flow: FlowId, side: Side, at: Option<Time>) {
         let hosts = self.links.len() + self.processes;

@@ -1,11 +1,11 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 use firstflight::{Avoidance, Startup, Time};
-use firstflight_tcp::{Departure, Endpoint, Happening, Role, Segment};
+use firstflight_tcp::{Departure, Endpoint, Happening, Role};
 
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
-use crate::packet::{FlowId, Side};
+use crate::packet::{FlowId, PacketId, Payload, Side};
 use crate::prefetch::{fetch, fetch_first};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
@@ -135,20 +135,23 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.serve_woken(now, side, fabric, recorder);
     }
 
-    /// A segment arrived at `side`. [`TcpFlow::answer`] is to be called next.
-    pub(crate) fn hear<W: Recorder>(&mut self, now: Time, side: Side, segment: &Segment, recorder: &mut W) {
-        recorder.arrived(now, self.id, side, segment);
-        self.host(side).endpoint.on_segment(now, segment);
-    }
-
-    /// Does what the segment heard calls for.
-    pub(crate) fn answer<W: Recorder>(
+    /// A packet arrived at `side`: what it calls for is done. It is forgotten before anything else is sent.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place for each side")]
+    pub(crate) fn receive<W: Recorder>(
         &mut self,
         now: Time,
         side: Side,
+        name: PacketId,
         fabric: &mut Fabric,
         recorder: &mut W,
     ) {
+        let Payload::Segment(segment) = &fabric.packet(name).payload else {
+            return fabric.forget(name);
+        };
+        recorder.arrived(now, self.id, side, segment);
+        self.host(side).endpoint.on_segment(now, segment);
+        fabric.forget(name);
         if side == Side::Server {
             self.note_delivery(now, fabric, recorder);
         }
@@ -293,6 +296,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
+    #[inline]
     fn host(&mut self, side: Side) -> &mut Host<S, R, A> {
         match side {
             Side::Client => &mut self.client,

@@ -10,7 +10,7 @@ use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::OnOff;
-use crate::packet::{FlowId, LinkId, PacketId, Payload, Side};
+use crate::packet::{FlowId, LinkId, PacketId, Side};
 use crate::prefetch::{self, fetch};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
@@ -90,14 +90,13 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     /// delivered may be of an earlier instant until the run is over by another of these functions. With many links to
     /// be looked at that is worth its while.
     pub fn run_on(&mut self, until: Time) -> Stop {
-        self.run_while(until, |_| true)
+        self.run_while(until, None)
     }
 
     /// Runs on until the last byte of a sized transfer is delivered, but not past `limit`. The present is then the
     /// instant of that delivery; other events of the same instant may be still to come.
     pub fn run_until_finished(&mut self, flow: FlowId, limit: Time) -> Stop {
-        let stats = |fabric: &Fabric| fabric.flows.get(flow.index()).is_some_and(|s| s.finished.is_some());
-        let stop = self.run_while(limit, |fabric| !stats(fabric));
+        let stop = self.run_while(limit, Some(flow));
         self.fabric.settle(self.now, &mut self.recorder);
         stop
     }
@@ -172,9 +171,11 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.fabric.has_ties()
     }
 
-    fn run_while(&mut self, until: Time, goes_on: impl Fn(&Fabric) -> bool) -> Stop {
+    /// Runs on until the flow that is waited for, if one is, has delivered its last byte.
+    #[inline(never)]
+    fn run_while(&mut self, until: Time, awaited: Option<FlowId>) -> Stop {
         loop {
-            if !goes_on(&self.fabric) {
+            if awaited.is_some_and(|flow| self.fabric.is_finished(flow)) {
                 return Stop::Finished;
             }
             let (at, device) = match self.fabric.next() {
@@ -196,6 +197,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once an event, and from one place")]
     fn happen(&mut self, device: Device) {
         match device {
             Device::Link(link) => {
@@ -248,16 +251,19 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     fn deliver(&mut self, name: PacketId) {
         let packet = self.fabric.packet(name);
-        let (flow, side) = (packet.flow, packet.from.other());
-        let hosts = &mut self.flows[flow.index()];
-        let (Hosts::Tcp(tcp), Payload::Segment(segment)) = (hosts, &packet.payload) else {
+        let (flow, from) = (packet.flow, packet.from);
+        let Hosts::Tcp(tcp) = &mut self.flows[flow.index()] else {
             return self.fabric.forget(name);
         };
-        tcp.hear(self.now, side, segment, &mut self.recorder);
-        self.fabric.forget(name);
-        tcp.answer(self.now, side, &mut self.fabric, &mut self.recorder);
+        // Each side has its own way, which hardly ever asks which it is.
+        match from {
+            Side::Server => tcp.receive(self.now, Side::Client, name, &mut self.fabric, &mut self.recorder),
+            Side::Client => tcp.receive(self.now, Side::Server, name, &mut self.fabric, &mut self.recorder),
+        }
         if tcp.is_over() && flow.index() >= self.own {
             self.bury(flow);
         }
