@@ -1,7 +1,5 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
-use std::collections::VecDeque;
-
 use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time};
 
 use crate::config::Config;
@@ -180,7 +178,6 @@ const MAX_MSS: u16 = 65_495;
 #[repr(C)]
 pub struct Endpoint<S, R, A> {
     receiver: Receiver,
-    own: VecDeque<Happening>,
     peer: Peer,
     /// `Last.ACK.sent` (RFC 7323 section 4.3), as an offset.
     last_ack_sent: u64,
@@ -212,15 +209,6 @@ pub struct Endpoint<S, R, A> {
     challenged_at: Option<Time>,
 }
 
-/// The oldest happening. Seldom does anything happen, and flows are many: no room is kept for it.
-pub(crate) fn take_first(happenings: &mut VecDeque<Happening>) -> Option<Happening> {
-    let first = happenings.pop_front()?;
-    if happenings.is_empty() {
-        happenings.shrink_to_fit();
-    }
-    Some(first)
-}
-
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// An endpoint that has done nothing yet: a server listens, a client waits for [`Endpoint::open`].
     pub fn new(role: Role, config: &Config, controller: Controller<S, R, A>) -> Self {
@@ -249,7 +237,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             closed_first: false,
             reset_due: false,
             closed: false,
-            own: VecDeque::new(),
             initial_sequence: config.initial_sequence,
         }
     }
@@ -498,13 +485,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// Whether [`Endpoint::poll_happening`] or [`Endpoint::poll_told`] would give anything.
+    #[inline]
     pub fn has_news(&self) -> bool {
-        self.sender.has_news() || !self.own.is_empty()
+        self.sender.journal.has_news()
     }
 
     /// The oldest happening not yet taken.
     pub fn poll_happening(&mut self) -> Option<Happening> {
-        self.sender.take_happening().or_else(|| take_first(&mut self.own))
+        self.sender.journal.take_happening()
     }
 
     /// Keeps what the controller is told from now on, for [`Endpoint::poll_told`]. Whoever asks for it must take it,
@@ -515,7 +503,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The oldest call of the controller not yet taken.
     pub fn poll_told(&mut self) -> Option<firstflight::Told> {
-        self.sender.take_told()
+        self.sender.journal.take_told()
     }
 
     /// The sender's state.
@@ -562,7 +550,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     fn abort(&mut self) {
         if self.state != State::Aborted {
             self.state = State::Aborted;
-            self.own.push_back(Happening::Aborted);
+            self.sender.journal.note_of_endpoint(Happening::Aborted);
         }
     }
 
@@ -572,7 +560,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return;
         }
         if self.sender.finished() && !core::mem::replace(&mut self.all_acknowledged, true) {
-            self.own.push_back(Happening::AllAcknowledged);
+            self.sender.journal.note_of_endpoint(Happening::AllAcknowledged);
         } else if !self.sender.finished() {
             self.all_acknowledged = false;
         }
@@ -580,7 +568,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && self.receiver.fin_arrived()
             && !core::mem::replace(&mut self.closed, true)
         {
-            self.own.push_back(Happening::Closed);
+            self.sender.journal.note_of_endpoint(Happening::Closed);
         }
     }
 }

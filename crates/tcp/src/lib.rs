@@ -14,6 +14,7 @@
 mod clock;
 mod config;
 mod endpoint;
+mod journal;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod parts;

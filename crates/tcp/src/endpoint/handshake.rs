@@ -169,7 +169,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             rtt,
             syn_lost,
         };
-        self.own.push_back(Happening::Established);
+        self.sender.journal.note_of_endpoint(Happening::Established);
         self.sender.establish(now, &agreed);
     }
 

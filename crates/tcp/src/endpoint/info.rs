@@ -126,8 +126,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Bytes of the heap that the connection holds, happenings that nobody took included. `docs/laws.md` states their
     /// bound.
     pub fn memory(&self) -> usize {
-        let own = self.own.capacity() * size_of::<super::Happening>();
-        own + self.sender.memory() + self.receiver.memory()
+        self.sender.memory() + self.receiver.memory()
     }
 
     fn state_number(&self) -> u8 {

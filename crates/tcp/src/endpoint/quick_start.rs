@@ -32,7 +32,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn hear_answer(&mut self, now: Time, segment: &Segment) {
         if let Some(approved) = self.quick_start.answer(self.sender.una(), segment.quick_start.response()) {
             let approved = approved.map(RateCode::rate);
-            self.own.push_back(Happening::QuickStart { approved });
+            self.sender.journal.note_of_endpoint(Happening::QuickStart { approved });
             self.sender.advise(now, approved);
         }
     }

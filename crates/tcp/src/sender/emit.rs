@@ -438,7 +438,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Said before the scoreboard takes the packet in: the flight is what it leaves behind.
     #[inline]
     pub(super) fn tell_sent(&mut self, now: Time, sent: &Sent) {
-        if self.told.is_some() || self.controller.minds_sends() {
+        if self.journal.keeps_told() || self.controller.minds_sends() {
             self.tell(now, &Event::Sent(*sent));
         } else {
             let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };

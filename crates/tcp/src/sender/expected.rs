@@ -183,7 +183,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         });
-        if self.told.is_some() {
+        if self.journal.keeps_told() {
             let heard = Heard::new(&event);
             self.controller.on_own(&mut event, &path);
             self.adopt(&path, || Call::On(heard));
@@ -248,8 +248,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// [`Sender::next_timer`] of a calm sender.
     #[inline]
     pub(crate) fn next_calm_timer(&self) -> Option<Time> {
-        let sending = Time::earlier(self.rto_at, self.probe_at);
-        Time::earlier(sending, Time::earlier(self.pace_at, self.plan.wake))
+        let other = Time::earlier(self.pace_at, self.plan.wake);
+        if self.rto_at.is_none() {
+            debug_assert!(self.probe_at.is_none(), "nothing is outstanding");
+            return other;
+        }
+        Time::earlier(Time::earlier(self.rto_at, self.probe_at), other)
     }
 
     /// Sends what [`Turn::Full`] promises.

@@ -5,7 +5,7 @@ use firstflight::{Avoidance, Delivered, LostPacket, Span, Startup};
 use super::Sender;
 use super::recovery::Mode;
 use super::scoreboard::Arrival;
-use crate::endpoint::{Happening, Info, Trouble};
+use crate::endpoint::{Info, Trouble};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn set_nagle(&mut self, on: bool) {
@@ -93,7 +93,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Bytes of the heap, a trace that is wanted aside.
     pub(crate) fn memory(&self) -> usize {
         self.board.memory()
-            + self.happenings.capacity() * size_of::<Happening>()
+            + self.journal.memory()
             + self.arrivals.capacity() * size_of::<Arrival>()
             + self.delivered.capacity() * size_of::<Delivered>()
             + self.lost.capacity() * size_of::<LostPacket>()

@@ -48,7 +48,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
                         self.recovered_to = Some(recover);
                     }
-                    self.happenings.push_back(Happening::RecoveryEnded);
+                    self.journal.note(Happening::RecoveryEnded);
                 }
             }
             Mode::Loss { recover } if una >= *recover => {
@@ -89,7 +89,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 if early && progress.duplicate && matches!(self.mode, Mode::Recovery(_)) {
                     // What was sent again is lost, too: another episode.
                     self.mode = Mode::Open;
-                    self.happenings.push_back(Happening::RecoveryEnded);
+                    self.journal.note(Happening::RecoveryEnded);
                 }
                 // RFC 6582 section 3.2 step 1: the duplicates of an episode's own retransmissions start no new one.
                 let fresh = self.recovered_to != Some(self.una) || self.rules.as_linux;
@@ -151,7 +151,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     fn begin_recovery(&mut self, now: Time, progress: &Progress) {
         let outstanding = self.outstanding();
-        self.happenings.push_back(Happening::RecoveryBegan { flight: outstanding });
+        self.journal.note(Happening::RecoveryBegan { flight: outstanding });
         self.undo = Undo { armed: true, ..Undo::default() };
         self.extra = 0;
         self.forced = true;

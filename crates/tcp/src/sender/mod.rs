@@ -25,15 +25,14 @@ mod spurious;
 mod timers;
 mod usage;
 
-use std::collections::VecDeque;
-
 use firstflight::{
     Avoidance, Brief, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path,
     Plan, SendLimit, Span, Startup, Time, Told,
 };
 
 use crate::config::{Config, Recovery};
-use crate::endpoint::{Happening, take_first};
+use crate::endpoint::Happening;
+use crate::journal::Journal;
 use patience::Patience;
 use prr::Prr;
 use quick_start::Approved;
@@ -55,7 +54,6 @@ pub use offload::Offload;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Sender<S, R, A> {
-    happenings: VecDeque<Happening>,
     una: u64,
     nxt: u64,
     /// Bytes that the application wrote.
@@ -63,9 +61,6 @@ pub(crate) struct Sender<S, R, A> {
     mss: Bytes,
     rwnd: u64,
     last_received: Option<Time>,
-    /// What the controller was told and nobody has taken yet; `None` unless a trace is wanted.
-    #[expect(clippy::box_collection, reason = "seldom there, and looked at with every segment")]
-    told: Option<Box<VecDeque<Told>>>,
     rto_at: Option<Time>,
     probe_at: Option<Time>,
     pace_at: Option<Time>,
@@ -89,6 +84,8 @@ pub(crate) struct Sender<S, R, A> {
     limit: SendLimit,
     recovery: Recovery,
     plan: Plan,
+    /// What nobody has taken yet of what happened here and in the endpoint.
+    pub(crate) journal: Journal,
 
     /// The highest offset that the peer's window admits, `rwnd` being that window.
     window_edge: u64,
@@ -214,8 +211,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             established: false,
             approved: Approved::default(),
             queue: config.offload.map(|offload| Box::new(offload::Queue::new(offload))),
-            happenings: VecDeque::new(),
-            told: None,
+            journal: Journal::default(),
             arrivals: Vec::new(),
             delivered: Vec::new(),
             lost: Vec::new(),
@@ -322,15 +318,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.recovering() || self.reducing_for_marks
     }
 
-    /// Whether something happened, or was told and is kept, and nobody has taken it yet.
-    pub(crate) fn has_news(&self) -> bool {
-        !self.happenings.is_empty() || self.told.as_ref().is_some_and(|told| !told.is_empty())
-    }
-
-    pub(crate) fn take_happening(&mut self) -> Option<Happening> {
-        take_first(&mut self.happenings)
-    }
-
     /// The window that governs sending now, limited transmit aside.
     pub(crate) fn window(&self) -> Bytes {
         match &self.mode {
@@ -411,12 +398,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Keeps what the controller is told from now on.
     pub(crate) fn keep_told(&mut self) {
-        self.told.get_or_insert_default();
+        self.journal.keep_told();
         self.rules.tells_all = true;
-    }
-
-    pub(crate) fn take_told(&mut self) -> Option<Told> {
-        self.told.as_mut()?.pop_front()
     }
 
     /// Tells the controller of an ACK that may widen the window by `advanced` bytes, and takes over its plan, if it is
@@ -460,11 +443,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.pacer.adopt(&self.plan);
         }
-        if self.told.is_some() {
+        if self.journal.keeps_told() {
             self.keep(path, call());
         } else {
             while let Some(note) = self.controller.take_note() {
-                self.happenings.push_back(Happening::Control(note));
+                self.journal.note(Happening::Control(note));
             }
         }
     }
@@ -473,12 +456,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn keep(&mut self, path: &Path, call: Call) {
         let mut notes = Vec::new();
         while let Some(note) = self.controller.take_note() {
-            self.happenings.push_back(Happening::Control(note));
+            self.journal.note(Happening::Control(note));
             notes.push(note);
         }
-        if let Some(told) = &mut self.told {
-            told.push_back(Told { call, path: *path, plan: self.plan, notes });
-        }
+        self.journal.note_told(Told { call, path: *path, plan: self.plan, notes });
     }
 }
 

@@ -46,7 +46,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.undo = Undo::default();
         if self.recovering() {
-            self.happenings.push_back(Happening::RecoveryEnded);
+            self.journal.note(Happening::RecoveryEnded);
         }
         self.mode = Mode::Open;
         self.board.unmark_lost();

@@ -106,9 +106,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let first_sign = matches!(self.mode, Mode::Open);
         let answered = repeated || self.rules.as_linux && self.is_reducing();
         if self.recovering() {
-            self.happenings.push_back(Happening::RecoveryEnded);
+            self.journal.note(Happening::RecoveryEnded);
         }
-        self.happenings.push_back(Happening::TimedOut);
+        self.journal.note(Happening::TimedOut);
         self.tell(now, &Event::TimedOut { repeated: answered });
         let forget = self.recovery == Recovery::Ns2Sack1 || self.board.head_sacked();
         self.board.mark_all_lost(forget);
