@@ -154,7 +154,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// [`Endpoint::pure_ack`] then, where there are no SACK blocks and nothing of Quick-Start to say.
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
     pub(super) fn plain_ack(&mut self, place: &mut Segment) {
         self.acks_sent += 1;
         self.plain_header(self.sender.nxt(), 0, place);

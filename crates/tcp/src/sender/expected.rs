@@ -212,11 +212,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn take_turn(&mut self) -> Turn {
         debug_assert!(self.is_calm(), "only a calm sender takes turns");
-        let (backlog, full) = (self.backlog(), self.mss.get());
+        let full = self.mss.get();
+        let end = self.nxt + full;
         // Nothing is lost or SACKed, so the pipe is what is outstanding.
         let used = self.nxt - self.una;
-        let plain = backlog > full
-            && self.window_edge.saturating_sub(self.nxt) >= full
+        let plain = self.written > end
+            && self.window_edge >= end
             && used > 0
             && matches!(self.plan.pacing, Pacing::AckClock)
             && self.plan.ask.is_none();
@@ -227,7 +228,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             self.limit = SendLimit::Window;
             Turn::Nothing
-        } else if backlog == 0
+        } else if self.written <= self.nxt
             && (!self.fin || self.fin_sent())
             && !matches!(self.plan.pacing, Pacing::Train { .. })
         {
@@ -282,8 +283,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             let used = end - self.una;
             self.controller.sent_unminded(Bytes::new(used));
             // The plan stands: it is the next turn's.
-            last = self.backlog() > 2 * u64::from(len)
-                && self.window_edge.saturating_sub(end) >= u64::from(len)
+            let next_end = end + u64::from(len);
+            last = self.written > next_end
+                && self.window_edge >= next_end
                 && used + u64::from(len) > self.plan.window.get();
         }
         self.board.sent(start, len, false, &how);
