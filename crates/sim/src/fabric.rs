@@ -118,20 +118,25 @@ impl Fabric {
         self.routes.forward(flow)
     }
 
-    /// The next event: when, and its place in the order.
-    pub(crate) fn next(&self) -> Option<(Time, u64, Device)> {
-        let (at, sequence, name) = self.agenda.next()?;
+    /// The next event: when, its place in the order, and the name of its device on the agenda.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<(Time, u64, u32)> {
+        self.agenda.next()
+    }
+
+    /// The device of this name on the agenda.
+    #[inline]
+    pub(crate) fn device(&self, name: u32) -> Device {
         let (place, links) = (name as usize, self.links.len());
         if place < links {
-            return Some((at, sequence, Device::Link(LinkId(name))));
+            return Device::Link(LinkId(name));
         }
         let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
-        let device = match place.checked_sub(links + self.processes) {
+        match place.checked_sub(links + self.processes) {
             None => Device::Process(number(place - links)),
             Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
             Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),
-        };
-        Some((at, sequence, device))
+        }
     }
 
     /// The event of this place in the order happens now.

@@ -71,7 +71,7 @@ impl Links {
         let mut arrived = 0;
         while let Some((at, sequence, device)) = self.fabric.next()
             && at < until
-            && let Device::Link(link) = device
+            && let Device::Link(link) = self.fabric.device(device)
         {
             self.fabric.happens(sequence);
             if let Some(packet) = self.fabric.event(at, link, &mut ()) {

@@ -190,7 +190,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             match device {
                 Some((sequence, device)) => {
                     self.fabric.happens(sequence);
-                    self.happen(device);
+                    self.happen(self.fabric.device(device));
                 }
                 None => return Stop::Idle,
             }
@@ -237,13 +237,14 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             fetch(packet);
         }
         self.fabric.fetch_later(link);
-        let (flow, side) = match self.fabric.next() {
-            Some((_, _, Device::Link(next))) => match self.fabric.upcoming(next) {
+        let Some((_, _, next)) = self.fabric.next() else { return };
+        let (flow, side) = match self.fabric.device(next) {
+            Device::Link(next) => match self.fabric.upcoming(next) {
                 Some(packet) => (packet.flow, packet.from.other()),
                 None => return,
             },
-            Some((_, _, Device::Host(flow, side))) => (flow, side),
-            Some((_, _, Device::Process(_))) | None => return,
+            Device::Host(flow, side) => (flow, side),
+            Device::Process(_) => return,
         };
         if let Some(Hosts::Tcp(tcp)) = self.flows.get(flow.index()) {
             tcp.fetch(side);
