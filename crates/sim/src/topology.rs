@@ -185,11 +185,10 @@ impl ParkingLot {
         let edge = |(router, host): (u32, u32), down: u32| {
             self.edge.as_ref().map(|_| LinkId(2 * self.hops + 2 * (router * self.hosts + host) + down))
         };
-        let backbone: Vec<LinkId> = if from.0 < to.0 {
-            (from.0..to.0).map(LinkId).collect()
-        } else {
-            (to.0..from.0).rev().map(|hop| LinkId(self.hops + hop)).collect()
-        };
-        edge(from, 0).into_iter().chain(backbone).chain(edge(to, 1)).collect()
+        let onward = (from.0..to.0).map(LinkId);
+        let back = (to.0..from.0).rev().map(|hop| LinkId(self.hops + hop));
+        let mut way = Vec::with_capacity(from.0.abs_diff(to.0) as usize + 2);
+        way.extend(edge(from, 0).into_iter().chain(onward).chain(back).chain(edge(to, 1)));
+        way
     }
 }
