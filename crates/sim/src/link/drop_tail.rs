@@ -347,6 +347,8 @@ impl DropTail {
     }
 
     /// Lets the transmissions start that are due by `now`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(crate) fn catch_up<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         while let Some(&Passage { starts, parcel, .. }) = self.ring.get(self.unstarted) {
             if starts > now {
