@@ -238,7 +238,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.end_rounds(now, fabric, recorder);
     }
 
-    /// The same after a host was woken.
+    /// Serves a host that was woken.
     #[inline(never)]
     fn serve_woken<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         self.send(now, side, fabric, recorder);
@@ -348,7 +348,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         }
     }
 
-    /// The same where the event comes later than `timer`, or there is none of either.
+    /// The same where the event comes later than `timer`, or there is only one of the two.
     #[inline(never)]
     fn move_timer(&mut self, now: Time, whose: (FlowId, Side), timer: Option<Time>, fabric: &mut Fabric) {
         let timer = timer.map(|at| at.max(now));

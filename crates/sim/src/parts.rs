@@ -40,7 +40,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// These links at rest.
+    /// These links at rest. The way over them is added later, so that no link counts as one that only one other feeds.
     pub fn new(links: &[LinkSpec]) -> Self {
         let mut fabric = Fabric::new(&Network::<(), (), ()>::new(links.to_vec()), 1);
         let count = u32::try_from(links.len()).unwrap_or(u32::MAX);

@@ -82,17 +82,23 @@ impl Ways {
         }
     }
 
-    /// Ways that between them have every link behind every other behind which any of them has it.
+    /// Ways that between them have every link behind every other behind which any of them has it, and first and last every
+    /// link that is so on any of them.
     pub(crate) fn samples(&self) -> Vec<Cow<'_, Route>> {
         match self {
             Self::Listed(routes) => routes.iter().map(Cow::Borrowed).collect(),
             Self::Between(lot) | Self::Onward(lot) => {
-                // Between two routers all ways have the same links in the middle.
+                // Behind a host's link, and ahead of it, is that of the backbone towards the other host, wherever that is: all
+                // hosts are on ways between neighbours, and further ways differ by their routers alone.
                 let hosts = u64::from(lot.hosts.max(1));
-                let froms = (0..self.count() / hosts).map(|ways| ways * hosts);
                 let pairs = 0..self.count() / hosts / hosts;
-                let tos = pairs.flat_map(|pair| (0..hosts).map(move |to| pair * hosts * hosts + to));
-                froms.chain(tos).filter_map(|at| self.route(at)).collect()
+                let ways = pairs.flat_map(|pair| {
+                    let (here, there) = self.routers(pair, u64::from(lot.hops) + 1);
+                    let each = if here.abs_diff(there) == 1 { hosts } else { 1 };
+                    let first = pair * hosts * hosts;
+                    (0..each).flat_map(move |host| [first + host * hosts, first + host])
+                });
+                ways.filter_map(|at| self.route(at)).collect()
             }
         }
     }
@@ -106,7 +112,6 @@ mod tests {
 
     use super::*;
     use crate::network::LinkSpec;
-    use crate::packet::LinkId;
 
     fn lot(hops: u32, hosts: u32) -> ParkingLot {
         let link = LinkSpec::new(Some(Rate::from_bps(1_000_000)), Span::from_millis(1));
@@ -149,16 +154,25 @@ mod tests {
     }
 
     #[test]
-    fn no_way_has_two_links_in_a_row_that_none_of_the_samples_has() {
+    fn no_way_has_links_in_a_row_or_first_or_last_that_none_of_the_samples_has() {
+        // The ends of a way are links that are not.
         let rows = |route: &Route| {
-            let row = |way: &[LinkId]| way.windows(2).map(<[_]>::to_vec).collect::<Vec<_>>();
-            [row(&route.forward), row(&route.reverse)].concat()
+            [&route.forward, &route.reverse].map(|way| {
+                let links = way.iter().copied().map(Some);
+                let way: Vec<_> = std::iter::once(None).chain(links).chain([None]).collect();
+                way.windows(2).map(<[_]>::to_vec).collect::<Vec<_>>()
+            })
         };
-        for ways in [Ways::Between(lot(3, 2)), Ways::Onward(lot(3, 2)), Ways::Between(lot(1, 3))] {
-            let all: BTreeSet<_> =
-                (0..ways.count()).filter_map(|index| ways.route(index)).flat_map(|way| rows(&way)).collect();
-            let found: BTreeSet<_> = ways.samples().iter().flat_map(|way| rows(way)).collect();
-            assert_eq!(found, all);
+        let bare = |hops| ParkingLot { edge: None, ..lot(hops, 2) };
+        for lot in [lot(3, 2), lot(1, 3), lot(4, 1), bare(1), bare(3)] {
+            for ways in [Ways::Between(lot.clone()), Ways::Onward(lot)] {
+                let all: BTreeSet<_> = (0..ways.count())
+                    .filter_map(|index| ways.route(index))
+                    .flat_map(|way| rows(&way).concat())
+                    .collect();
+                let found: BTreeSet<_> = ways.samples().iter().flat_map(|way| rows(way).concat()).collect();
+                assert_eq!(found, all);
+            }
         }
     }
 }

@@ -2,8 +2,8 @@
 //! each packet at the instant of its coming.
 
 use firstflight::avoidance::Reno;
-use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Bytes, Controller, Rate, Sent, Span};
+use firstflight::schemes::{Initial, QuickStart, QuickStartConfig, SlowStart};
+use firstflight::{Bytes, Controller, Rate, Sent, Span, Startup};
 use firstflight_tcp::{AckPolicy, Config, Happening, Snapshot};
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::network::{Application, CbrSpec, Flow, Probability, QueueLimit, TcpSpe
 use crate::policer::PolicerSpec;
 use crate::sim::Sim;
 use crate::topology::{ParkingLot, PathSpec, in_a_row};
-use crate::{CoDelSpec, Discipline, DropCause};
+use crate::{Arrivals, CoDelSpec, Content, Discipline, DropCause, Ends, Gap, Sizes, Ways};
 
 impl Fabric {
     pub(crate) fn has_ties(&self) -> bool {
@@ -74,7 +74,12 @@ impl Recorder for Log {
 }
 
 /// What a run says, and the counters at each of these instants. One that is looked at late pauses on the way, too.
-fn outcome(network: &Net, seed: u64, stops: &[Time], ahead: bool) -> (Log, Vec<String>, bool) {
+fn outcome<S: Startup, R: Startup>(
+    network: &Network<S, R, Reno>,
+    seed: u64,
+    stops: &[Time],
+    ahead: bool,
+) -> (Log, Vec<String>, bool) {
     let mut sim = Sim::new(network, seed, Log::default()).expect("a possible network");
     if !ahead {
         sim.look_at_once();
@@ -102,8 +107,20 @@ fn outcome(network: &Net, seed: u64, stops: &[Time], ahead: bool) -> (Log, Vec<S
     (log, counted, ties)
 }
 
+const INITIAL: Initial = Initial { segments: 4, ssthresh: None };
+
 fn tcp(route: &Route, start: u64, bytes: Option<u64>, policy: AckPolicy) -> Flow<SlowStart, SlowStart, Reno> {
-    let initial = Initial { segments: 4, ssthresh: None };
+    let controller = Controller::new(SlowStart::new(INITIAL), SlowStart::new(INITIAL), Reno::new());
+    tcp_by(controller, route, start, bytes, policy)
+}
+
+fn tcp_by<S, R>(
+    controller: Controller<S, R, Reno>,
+    route: &Route,
+    start: u64,
+    bytes: Option<u64>,
+    policy: AckPolicy,
+) -> Flow<S, R, Reno> {
     let config = Config { mss: 960, ack_policy: policy, ..Config::default() };
     Flow {
         forward: route.forward.clone(),
@@ -113,10 +130,25 @@ fn tcp(route: &Route, start: u64, bytes: Option<u64>, policy: AckPolicy) -> Flow
         traffic: Traffic::Tcp(Box::new(TcpSpec {
             client: config,
             server: config,
-            controller: Controller::new(SlowStart::new(initial), SlowStart::new(initial), Reno::new()),
+            controller,
             application: bytes.map_or(Application::Bulk, Application::Sized),
         })),
         muted: false,
+    }
+}
+
+/// Transfers that come up on all of the ways, wherever the others are.
+fn arrivals(routes: &[Route], gap: u64) -> Arrivals<SlowStart, SlowStart, Reno> {
+    let config = Config { mss: 960, ..Config::default() };
+    let controller = Controller::new(SlowStart::new(INITIAL), SlowStart::new(INITIAL), Reno::new());
+    Arrivals {
+        ways: Ways::Listed(routes.to_vec()),
+        start: Time::from_nanos(1_000_003),
+        stop: None,
+        most: Some(20),
+        gap: Gap::Exponential(Span::from_nanos(gap)),
+        content: Content::Transfer(Sizes::Exponential { mean: 20_000.0 }),
+        mix: vec![Ends { client: config, server: config, controller }],
     }
 }
 
@@ -213,8 +245,10 @@ fn network() -> impl Strategy<Value = Net> {
         any::<bool>(),
     );
     let flows = (proptest::collection::vec(flow, 1..5), proptest::collection::vec(constant, 0..3));
-    (prop_oneof![row, lot], flows).prop_map(|((links, routes), (flows, constant))| {
+    let gap = proptest::option::of(5_000_011u64..90_000_049);
+    (prop_oneof![row, lot], flows, gap).prop_map(|((links, routes), (flows, constant), gap)| {
         let mut network = Net::new(links);
+        network.arrivals = gap.map(|gap| arrivals(&routes, gap)).into_iter().collect();
         for ((start, bytes, every), route) in flows.into_iter().zip(routes.iter().cycle()) {
             let policy = if every { AckPolicy::Every } else { AckPolicy::Delayed };
             network.add(tcp(route, start, bytes, policy));
@@ -243,6 +277,30 @@ fn a_drop_of_a_source_that_was_taken_on_last_and_starts_first_is_told_of_in_time
     network.add(cbr(vec![LinkId(0)], 0, 3_638_781, 95, None));
     let (log, ..) = outcome(&network, 1, &[Time::from_nanos(60_000_000)], true);
     assert!(log.said.iter().any(|(at, what)| at.nanos() < 53_000_000 && what.contains("dropped")));
+}
+
+/// A request is looked at by every hop when it comes, so that it comes by an event, and what comes behind it is known before.
+#[test]
+fn nothing_is_let_in_ahead_of_a_request_for_quick_start() {
+    let link = |bps, nanos| LinkSpec::new(Some(Rate::from_bps(bps)), Span::from_nanos(nanos));
+    let lot = ParkingLot {
+        backbone: link(2_000_003, 10_000_019),
+        hops: 1,
+        hosts: 1,
+        edge: Some(link(4_000_019, 1_003)),
+    };
+    let route = lot.route((0, 0), (1, 0)).expect("two hosts");
+    let mut network = Network::new(lot.links());
+    let asks = || QuickStart::new(SlowStart::new(INITIAL), QuickStartConfig::default());
+    for start in [0, 500_000_009, 613_000_007] {
+        let controller = Controller::new(asks(), asks(), Reno::new());
+        network.add(tcp_by(controller, &route, start, None, AckPolicy::Every));
+    }
+    let stops = [700_000_000, 1_000_000_000].map(Time::from_nanos);
+    let (late, counted_late, _) = outcome(&network, 1, &stops, true);
+    let (at_once, counted_at_once, _) = outcome(&network, 1, &stops, false);
+    assert_eq!(late.said, at_once.said);
+    assert_eq!(counted_late, counted_at_once);
 }
 
 proptest! {

@@ -6,7 +6,7 @@
 //! say at once when a packet comes to the next link, which puts that into its [`Inbox`] and looks at it when
 //! something depends on it: when the packet would arrive at the far end, or could find the queue full. If only that one
 //! link feeds the next, and what it carries ends there, a packet that need not wait is let in as soon as it is known to
-//! come: nothing can come before it.
+//! come: nothing can come before it, until a request for Quick-Start comes, which is not expected.
 
 use firstflight::{Bytes, Time};
 
@@ -32,7 +32,7 @@ use ahead::{NEVER, Sources};
 pub(crate) struct DropTail {
     /// Whether packets may be put into the inbox: nothing else is to happen when they come.
     expects: bool,
-    /// Whether all of it comes from one other link, in the order of its coming, and goes no further.
+    /// Whether all of it comes from one other link, which says so in the order of its coming, and goes no further.
     fed_by_one: bool,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,

@@ -116,7 +116,7 @@ impl Parcel {
         (self.rest >> FLAGS) as u32 & ((1 << WIRE) - 1)
     }
 
-    /// Whether it is no segment, may be lost, or anything else is to be done on its way.
+    /// Whether it is no segment, is lost, or anything else is to be done on its way.
     #[inline]
     pub(crate) const fn has_flags(&self) -> bool {
         self.rest & ((1 << FLAGS) - 1) != 0

@@ -94,7 +94,7 @@ impl DropTail {
         if self.fed_by_one {
             return self.let_in_early(at, parcel);
         }
-        self.expect_of_several(at, parcel)
+        self.expect_in_order(at, parcel)
     }
 
     /// The same at a link that one other feeds: what need not wait is let in, unless it would come before something else.
@@ -102,27 +102,29 @@ impl DropTail {
     fn let_in_early(&mut self, at: Time, parcel: Parcel) -> Expectation {
         let passes = self.inbox.len() == 0 && !self.ring.is_full() && self.short == parcel.kind();
         let Some(arrives) = (if passes { self.pass(at, parcel) } else { None }) else {
-            return self.expect_behind_others(at, parcel);
+            return self.expect_at_length(at, parcel);
         };
         let first = self.take_passing(at, parcel, arrives);
         if first { Expectation::EventMoved } else { Expectation::Taken }
     }
 
-    /// The same of one that may have to wait, or more.
+    /// The same of any packet.
     #[inline(never)]
-    fn expect_behind_others(&mut self, at: Time, parcel: Parcel) -> Expectation {
+    fn expect_at_length(&mut self, at: Time, parcel: Parcel) -> Expectation {
+        // What asks comes by an event of the link before, and what comes behind it is known sooner.
+        self.fed_by_one &= !parcel.asks();
         let passes = if self.inbox.len() == 0 { self.pass(at, parcel) } else { None };
         match passes {
             Some(arrives) if self.take_passing(at, parcel, arrives) => Expectation::EventMoved,
             Some(_) => Expectation::Taken,
-            None => self.expect_of_several(at, parcel),
+            None => self.expect_in_order(at, parcel),
         }
     }
 
-    /// The same at any link.
+    /// The same, of a packet that is let in when it has come.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
-    fn expect_of_several(&mut self, at: Time, parcel: Parcel) -> Expectation {
+    fn expect_in_order(&mut self, at: Time, parcel: Parcel) -> Expectation {
         if !self.expects || parcel.asks() {
             return Expectation::Refused;
         }
@@ -160,10 +162,16 @@ impl DropTail {
             && self.datagram == NEVER
     }
 
+    /// Whether a datagram of a source comes by `at`, which may be the last instant that there is.
+    #[inline]
+    fn datagram_comes_by(&self, at: Time) -> bool {
+        self.datagram <= at && self.datagram != NEVER
+    }
+
     /// Whether something that was expected may have come by `now`.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.inbox.first().is_some_and(|expected| expected.at <= now) || self.datagram <= now
+        self.inbox.first().is_some_and(|expected| expected.at <= now) || self.datagram_comes_by(now)
     }
 
     /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event, ahead of any
@@ -171,7 +179,7 @@ impl DropTail {
     #[inline]
     pub(crate) fn take_expected(&mut self, at: Time, sequence: u64) -> Option<(Time, Parcel)> {
         // Of the two at one instant the datagram comes first: its source decided on it a whole interval before.
-        let (at, sequence) = if self.datagram <= at { (self.datagram, 0) } else { (at, sequence) };
+        let (at, sequence) = if self.datagram_comes_by(at) { (self.datagram, 0) } else { (at, sequence) };
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 
@@ -203,7 +211,7 @@ impl DropTail {
     #[inline]
     fn arrival_in_passing(&mut self, now: Time, is_last: impl FnOnce(Step) -> bool) -> Option<PacketId> {
         let &Expected { at, parcel } = self.inbox.first()?;
-        let sooner = self.datagram <= at;
+        let sooner = self.datagram_comes_by(at);
         if at > now || sooner || self.loud != self.ring.end() || !is_last(parcel.ahead().step()) {
             return None;
         }
@@ -396,7 +404,7 @@ impl DropTail {
         at: Time,
         (flows, recorder): (&mut [FlowStats], &mut W),
     ) -> Option<Result<(Time, u32), Turned>> {
-        let came = Some(self.datagram).filter(|datagram| *datagram <= at)?;
+        let came = Some(self.datagram).filter(|_| self.datagram_comes_by(at))?;
         let place = match &*self.sources.list {
             [_] => 0,
             list => list.iter().position(|source| source.next() == Some(came))?,
