@@ -331,7 +331,7 @@ impl Sender {
             self.restarts.push(Restart { at, idle, flight_before: self.last_peak, round });
         }
         self.last_peak = 0;
-        self.mark(at, "restart", format!("data again after {} ms", idle / 1_000_000));
+        self.mark(at, Trace::RESTART, format!("data again after {} ms", idle / 1_000_000));
     }
 
     fn sent_again(
@@ -353,7 +353,7 @@ impl Sender {
             start <= una && end > una && at.saturating_sub(last) >= smooth.max(self.rtt.timeout() / 2);
         if by_timer {
             self.counts.timeouts += 1;
-            self.mark(at, "timeout", "sent again after a silence: a timeout, as it seems".to_owned());
+            self.mark(at, Trace::TIMEOUT, "sent again after a silence: a timeout, as it seems".to_owned());
         }
         if self.resent.len() < MOST_RESENT {
             self.resent.push(Resent {

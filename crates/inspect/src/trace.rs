@@ -16,6 +16,15 @@ pub struct Trace {
     pub rtts: Vec<(u64, u64)>,
     /// Retransmissions' episodes: from, until when if they ended.
     pub recoveries: Vec<(u64, Option<u64>)>,
-    /// Instants worth a mark: when, what kind, in words.
+    /// Instants worth a mark: when, what kind ([`Trace::KINDS`]), in words.
     pub marks: Vec<(u64, &'static str, String)>,
+}
+
+impl Trace {
+    /// Data again after an idle time.
+    pub(crate) const RESTART: &'static str = "restart";
+    /// Data again after a silence.
+    pub(crate) const TIMEOUT: &'static str = "timeout";
+    /// The kinds of marks that there are.
+    pub const KINDS: [&'static str; 2] = [Self::RESTART, Self::TIMEOUT];
 }

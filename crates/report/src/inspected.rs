@@ -271,6 +271,14 @@ mod tests {
     use serde_json::Value;
 
     #[test]
+    fn every_mark_of_a_capture_has_a_line_of_its_own_kind() {
+        let styles = include_str!("html/report/constants.js");
+        for kind in Trace::KINDS.into_iter().chain(["exit"]) {
+            assert!(styles.contains(&format!("\"{kind}\": {{ colour:")), "{kind}");
+        }
+    }
+
+    #[test]
     fn every_field_that_is_no_list_is_described_in_its_order_and_nothing_else_is() {
         let one = Inspected { found: Found::default(), drawn: None };
         let record = labelled(Some("a.pcap"), &[one]).unwrap().remove(0);

@@ -5,7 +5,7 @@ const PHASE_FILLS = ["#b9c0c7", "#56b4e9", "#f0e442", "#e69f00", "#d55e00", "#00
 const MARK_STYLES = {
   "exit": { colour: "black", dash: "solid" }, "su-end": { colour: "green", dash: "dash" },
   "timeout": { colour: "vermillion", dash: "dashdot" }, "reduction": { colour: "orange", dash: "dot" },
-  "undo": { colour: "purple", dash: "dot" },
+  "undo": { colour: "purple", dash: "dot" }, "restart": { colour: "purple", dash: "dash" },
 };
 const WINDOWS = ["first", "startup", "whole"];
 const MARGIN = { l: 62, r: 14, b: 44 };
