@@ -82,3 +82,63 @@ fn take_first(happenings: &mut VecDeque<Happening>) -> Option<Happening> {
     }
     Some(first)
 }
+
+#[cfg(test)]
+mod tests {
+    use firstflight::{Bytes, Call, Path, Plan, SendLimit, Span, Time};
+
+    use super::*;
+
+    #[test]
+    fn there_is_news_until_all_is_taken_and_what_happened_in_the_sender_comes_first() {
+        let mut journal = Journal::default();
+        assert!(!journal.has_news());
+        journal.note_of_endpoint(Happening::Closed);
+        journal.note(Happening::AllAcknowledged);
+        assert!(journal.has_news());
+        assert_eq!(journal.take_happening(), Some(Happening::AllAcknowledged));
+        assert!(journal.has_news());
+        assert_eq!(journal.take_happening(), Some(Happening::Closed));
+        assert!(!journal.has_news());
+        assert_eq!((journal.take_happening(), journal.has_news()), (None, false));
+        assert_eq!(journal.memory(), 0);
+    }
+
+    fn told() -> Told {
+        let path = Path {
+            now: Time::ZERO,
+            mss: Bytes::new(1000),
+            wire: Bytes::new(1040),
+            cwnd: Bytes::ZERO,
+            flight: Bytes::ZERO,
+            srtt: None,
+            latest_rtt: None,
+            min_rtt: None,
+            rwnd: Bytes::ZERO,
+            backlog: None,
+            delivered: Bytes::ZERO,
+            una: 0,
+            nxt: 0,
+            rto: Span::ZERO,
+            limit: SendLimit::App,
+            recovering: false,
+            last_sent: None,
+            last_received: None,
+            wake: None,
+        };
+        let plan = Plan::ack_clocked(Bytes::ZERO, None);
+        Told { call: Call::Plan, path, plan, notes: Vec::new() }
+    }
+
+    #[test]
+    fn what_a_controller_was_told_is_news_if_it_is_kept() {
+        let mut journal = Journal::default();
+        journal.note_told(told());
+        assert!(!journal.has_news());
+        journal.keep_told();
+        journal.note_told(told());
+        assert!(journal.has_news());
+        assert!(journal.take_told().is_some());
+        assert!(!journal.has_news() && journal.take_told().is_none());
+    }
+}

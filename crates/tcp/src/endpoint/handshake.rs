@@ -151,7 +151,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
         let mss = self.offer.mss.min(self.peer.mss.max(LEAST_MSS));
         let stamps = if self.options.timestamps { TIMESTAMPS } else { 0 };
-        let payload = if self.offer.options_in_mss { mss - stamps } else { mss };
+        let payload = if self.offer.options_in_mss { mss.saturating_sub(stamps).max(1) } else { mss };
         self.receiver.establish(mss, self.options.sack);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         let window = if segment.flags.has(Flags::SYN) {

@@ -20,7 +20,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && self.sender.is_calm()
     }
 
-    /// Looks at that if it was not so, and keeps what is seen. During a repair, with its thousands of segments, it is not.
+    /// To be asked if it was not so before: looks whether it is now, and keeps what is seen. During a repair, with its thousands
+    /// of segments, it is not.
     #[inline]
     pub(super) fn turns_smooth(&mut self) -> bool {
         if !self.sender.recovering() {

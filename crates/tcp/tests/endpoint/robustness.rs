@@ -33,6 +33,17 @@ fn a_window_closed_for_an_hour_is_probed_and_the_connection_stays() {
 }
 
 #[test]
+fn segments_that_options_would_fill_carry_a_byte_each() {
+    let tiny = Config { mss: 4, options_in_mss: true, timestamps: true, ..config() };
+    let mut line = line(&tiny);
+    line.client.open(line.now);
+    line.client.write(25);
+    line.run(millis(10_000), pass);
+    assert_eq!(line.server.stats().received, 25);
+    assert!(line.log.iter().all(|(_, _, segment)| segment.len <= 1));
+}
+
+#[test]
 fn a_sender_keeps_at_most_64_bytes_for_each_packet_that_was_in_flight() {
     // Of every so many data segments one is dropped when it leaves for the first time.
     for lossy in [None, Some(4), Some(1_000)] {
