@@ -20,11 +20,13 @@ use crate::recorder::Recorder;
 use crate::ring::Ring;
 use crate::stats::{FlowStats, LinkStats};
 
-pub(crate) use ahead::{Expectation, Turned};
+pub(crate) use ahead::Expectation;
+pub(crate) use sources::Turned;
 
 mod ahead;
+mod sources;
 
-use ahead::{NEVER, Sources};
+use sources::{NEVER, Sources};
 
 /// What a packet touches that passes stands first, then what one touches that waits: of many links few are in a cache.
 #[derive(Clone, Debug)]
