@@ -28,7 +28,13 @@ pub(super) fn last_behind_one<S, R, A>(network: &Network<S, R, A>) -> Vec<bool> 
             note(&mut feeders, &route.reverse);
         }
     }
-    feeders.into_iter().map(|feeder| matches!(feeder, Feeder::One(_))).collect()
+    feeders.into_iter().map(Feeder::is_one).collect()
+}
+
+impl Feeder {
+    fn is_one(self) -> bool {
+        matches!(self, Self::One(_))
+    }
 }
 
 fn note(feeders: &mut [Feeder], way: &[LinkId]) {
@@ -53,7 +59,7 @@ mod tests {
             let way: Vec<_> = way.iter().copied().map(LinkId).collect();
             note(&mut feeders, &way);
         }
-        feeders.into_iter().map(|feeder| matches!(feeder, Feeder::One(_))).collect()
+        feeders.into_iter().map(Feeder::is_one).collect()
     }
 
     #[test]
