@@ -95,6 +95,8 @@ impl Census {
 }
 
 impl Recorder for Census {
+    const HEARS_QUEUES: bool = false;
+
     fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
         let again = sent.is_some_and(|sent| sent.retransmission);
         if side == Side::Client && segment.len > 0 {

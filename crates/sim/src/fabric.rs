@@ -251,9 +251,7 @@ impl Fabric {
         let flow = packet.flow;
         match link.admit(now, (packet.wire, self.sequence), || flow.index(), recorder) {
             Ok(trip) => {
-                if link.is_full() {
-                    link.sink(now, &mut self.flows);
-                }
+                link.make_room(now, &mut self.flows, recorder);
                 let step = self.routes.start(flow, Side::Client);
                 let parcel = Parcel::datagram(PacketId::default(), step, packet.wire).in_place(self.sequence);
                 link.take(now, parcel, trip, Fate::Sinks(flow.0), recorder);

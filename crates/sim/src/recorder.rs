@@ -10,6 +10,10 @@ use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
 ///
 /// Calls come in order of time, but for [`Recorder::queue`].
 pub trait Recorder {
+    /// Whether [`Recorder::queue`] is called: who does not mind spares links to follow what leaves their queues, which they
+    /// then look at when something depends on it.
+    const HEARS_QUEUES: bool = true;
+
     /// A TCP host sent a packet, whose number among its packets is `number`. `sent` is what the sender says of data.
     fn sent(
         &mut self,
@@ -96,10 +100,14 @@ pub trait Recorder {
 }
 
 /// Nobody watches.
-impl Recorder for () {}
+impl Recorder for () {
+    const HEARS_QUEUES: bool = false;
+}
 
 /// Someone watches, who can be asked afterwards.
 impl<T: Recorder> Recorder for &mut T {
+    const HEARS_QUEUES: bool = T::HEARS_QUEUES;
+
     fn sent(
         &mut self,
         at: Time,
@@ -170,6 +178,8 @@ impl<T: Recorder> Recorder for &mut T {
 
 /// Perhaps someone watches.
 impl<T: Recorder> Recorder for Option<T> {
+    const HEARS_QUEUES: bool = T::HEARS_QUEUES;
+
     fn sent(
         &mut self,
         at: Time,
@@ -264,6 +274,8 @@ impl<T: Recorder> Recorder for Option<T> {
 
 /// Two watch, the first before the second.
 impl<T: Recorder, U: Recorder> Recorder for (T, U) {
+    const HEARS_QUEUES: bool = T::HEARS_QUEUES || U::HEARS_QUEUES;
+
     fn sent(
         &mut self,
         at: Time,

@@ -89,6 +89,13 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
+    /// The same where it is known that there is one.
+    #[inline]
+    pub(crate) fn drop_first(&mut self) {
+        debug_assert!(self.head < self.end, "nothing is there");
+        self.head += 1;
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

@@ -76,6 +76,12 @@ impl Routes {
         (link != END).then_some(link)
     }
 
+    /// Whether this link is at a place.
+    #[inline]
+    pub(crate) fn is_at(&self, step: Step, link: LinkId) -> bool {
+        self.links[step.0 as usize] == link
+    }
+
     /// The way of a flow's client; `None` if there is no such flow.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
         let [start, end] = self.starts.get(flow.index())?.map(|step| step.0 as usize);

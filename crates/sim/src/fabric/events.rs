@@ -60,6 +60,7 @@ impl Fabric {
     #[inline]
     fn drop_tail_event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Passage> {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
+        link.catch_up_ahead(now, recorder);
         let Some(arrived) = link.arrival(now, &mut self.flows) else {
             return self.look(now, id, recorder);
         };

@@ -125,22 +125,65 @@ impl Fabric {
     /// event is another then.
     #[inline(never)]
     pub(super) fn take_in<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
-        while let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] {
-            if let Some((at, parcel)) = link.take_expected(now, sequence) {
-                match link.pass(at, parcel) {
-                    Some(arrives) => self.pass_on(at, id, parcel, arrives),
-                    None => self.let_in_to_wait(at, id, parcel, recorder),
-                };
-            } else if let Some(came) = link.take_datagram(now, (&mut self.flows, recorder)) {
-                match (came, router) {
-                    (Ok((at, wire)), Some(router)) => router.carries(at, wire),
-                    (Ok(_), None) => {}
-                    (Err(Turned { at, packet, cause }), _) => self.drop(at, id, &packet, cause, recorder),
-                }
-            } else {
+        let Link::DropTail(link) = &self.links[id.index()].link else { return };
+        let hands_on = !link.has_sources();
+        loop {
+            if hands_on {
+                self.hand_on(now, id, sequence, recorder);
+            }
+            if !self.take_in_one(now, id, sequence, recorder) {
                 break;
             }
         }
+        if !W::HEARS_QUEUES
+            && let Link::DropTail(link) = &mut self.links[id.index()].link
+        {
+            // How much room is sure is asked for next.
+            link.catch_up(now, recorder);
+        }
+    }
+
+    /// The same of what goes on to another link and needs nothing else, many to the same one in a row.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    fn hand_on<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
+        while let Link::DropTail(link) = &self.links[id.index()].link
+            && let Some(step) = link.first_goes_to(now, sequence)
+            && let Some(next) = self.routes.link(step)
+            && let Some((link, next_link)) = pair(&mut self.links, id, next)
+        {
+            let routes = &self.routes;
+            let goes_there = |step| routes.is_at(step, next);
+            let heard = (&mut *self.flows, &mut *recorder);
+            let (moved, stuck) = link.hand_on(next_link, (now, sequence), goes_there, heard);
+            if moved {
+                self.bring_forward(next);
+            }
+            if stuck {
+                break;
+            }
+        }
+    }
+
+    /// The same of the first, whatever it needs. Says whether there was one.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    fn take_in_one<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) -> bool {
+        let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] else { return false };
+        if let Some((at, parcel)) = link.take_expected(now, sequence) {
+            match link.pass(at, parcel) {
+                Some(arrives) => self.pass_on(at, id, parcel, arrives),
+                None => self.let_in_to_wait(at, id, parcel, recorder),
+            };
+            return true;
+        }
+        let Some(came) = link.take_datagram(now, (&mut self.flows, recorder)) else { return false };
+        match (came, router) {
+            (Ok((at, wire)), Some(router)) => router.carries(at, wire),
+            (Ok(_), None) => {}
+            (Err(Turned { at, packet, cause }), _) => self.drop(at, id, &packet, cause, recorder),
+        }
+        true
     }
 
     /// A packet that entered a drop-tail link at `at` and need not wait is expected by the next, or else taken. Says
@@ -178,9 +221,7 @@ impl Fabric {
         let Some(trip) = link.wait(at, parcel, recorder) else {
             return self.let_in_at_length(at, id, parcel, recorder);
         };
-        if link.is_full() {
-            link.sink(at, &mut self.flows);
-        }
+        link.make_room(at, &mut self.flows, recorder);
         let expectation = next_link.expect(trip.arrives, ahead);
         let fate = if expectation == Expectation::Refused { Fate::Arrives } else { Fate::Passed };
         let first = link.take(at, parcel, trip, fate, recorder);
@@ -203,9 +244,7 @@ impl Fabric {
         let Some(trip) = link.wait(at, parcel, recorder) else {
             return self.let_in_at_length(at, id, parcel, recorder);
         };
-        if link.is_full() {
-            link.sink(at, &mut self.flows);
-        }
+        link.make_room(at, &mut self.flows, recorder);
         link.take(at, parcel, trip, Fate::Arrives, recorder)
     }
 
@@ -232,9 +271,7 @@ impl Fabric {
         if let Some(router) = router {
             router.carries(at, parcel.wire());
         }
-        if link.is_full() {
-            link.sink(at, &mut self.flows);
-        }
+        link.make_room(at, &mut self.flows, recorder);
         let parcel = parcel.in_place(trip.place);
         let ahead = parcel.ahead();
         let fate = match self.routes.link(ahead.step()) {

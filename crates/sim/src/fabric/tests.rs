@@ -73,6 +73,36 @@ impl Recorder for Log {
     }
 }
 
+/// The same of one who does not mind queues.
+#[derive(Default)]
+struct Deaf(Log);
+
+impl Recorder for Deaf {
+    const HEARS_QUEUES: bool = false;
+
+    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, of: &Segment, sent: Option<&Sent>) {
+        self.0.sent(at, flow, side, number, of, sent);
+    }
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+        self.0.arrived(at, flow, side, segment);
+    }
+    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
+        self.0.dropped(at, link, packet, cause);
+    }
+    fn happening(&mut self, at: Time, flow: FlowId, side: Side, what: &Happening, of: impl Fn() -> Snapshot) {
+        self.0.happening(at, flow, side, what, of);
+    }
+    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
+        self.0.delivered(at, flow, bytes);
+    }
+}
+
+impl From<Deaf> for Log {
+    fn from(deaf: Deaf) -> Self {
+        deaf.0
+    }
+}
+
 /// What a run says, and the counters at each of these instants. One that is looked at late pauses on the way, too.
 fn outcome<S: Startup, R: Startup>(
     network: &Network<S, R, Reno>,
@@ -80,7 +110,17 @@ fn outcome<S: Startup, R: Startup>(
     stops: &[Time],
     ahead: bool,
 ) -> (Log, Vec<String>, bool) {
-    let mut sim = Sim::new(network, seed, Log::default()).expect("a possible network");
+    outcome_told_to::<S, R, Log>(network, seed, stops, ahead)
+}
+
+/// The same of who watches like this.
+fn outcome_told_to<S: Startup, R: Startup, W: Recorder + Default + Into<Log>>(
+    network: &Network<S, R, Reno>,
+    seed: u64,
+    stops: &[Time],
+    ahead: bool,
+) -> (Log, Vec<String>, bool) {
+    let mut sim = Sim::new(network, seed, W::default()).expect("a possible network");
     if !ahead {
         sim.look_at_once();
     }
@@ -101,7 +141,7 @@ fn outcome<S: Startup, R: Startup>(
         ));
     }
     let ties = sim.has_ties();
-    let mut log = sim.into_recorder();
+    let mut log = sim.into_recorder().into();
     // Of what is said of one instant the order is not the same.
     log.said.sort();
     (log, counted, ties)
@@ -317,11 +357,14 @@ proptest! {
         let (late, counted_late, ties) = outcome(&network, seed, &stops, true);
         prop_assume!(!ties);
         let (at_once, counted_at_once, _) = outcome(&network, seed, &stops, false);
-        prop_assert_eq!(counted_late, counted_at_once);
+        prop_assert_eq!(&counted_late, &counted_at_once);
         for (late, at_once) in late.said.iter().zip(&at_once.said) {
             prop_assert_eq!(late, at_once);
         }
         prop_assert_eq!(late.said.len(), at_once.said.len());
         prop_assert_eq!(late.queues, at_once.queues);
+        let (deaf, counted_deaf, _) = outcome_told_to::<_, _, Deaf>(&network, seed, &stops, true);
+        prop_assert_eq!(counted_deaf, counted_at_once);
+        prop_assert_eq!(deaf.said, at_once.said);
     }
 }

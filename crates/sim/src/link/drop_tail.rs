@@ -44,7 +44,8 @@ pub(crate) struct DropTail {
     /// When the next datagram of a source comes.
     datagram: Time,
     ring: Ring<Passage>,
-    /// The ring's first packet that has not started transmission, or its end.
+    /// The ring's first packet that has not started transmission, or its end. Those behind it may have started, too, unless
+    /// the link has caught up.
     unstarted: u64,
     /// The ring's first packet that is not quiet, or its end.
     loud: u64,
@@ -59,8 +60,7 @@ pub(crate) struct DropTail {
     wire: Wire,
     transmitter: Transmitter,
     queue: QueueLimit,
-    /// How many packets wait.
-    waiting: u32,
+    /// IP bytes of the packets that have not started.
     waiting_bytes: u64,
     /// The instant at which a packet last left the queue for the transmitter, and its size.
     freed: Option<(Time, u64)>,
@@ -114,7 +114,6 @@ impl DropTail {
             last_place: 0,
             largest: 0,
             sure_to: 0,
-            waiting: 0,
             freed: None,
             meter: Meter::default(),
             event: None,
@@ -160,9 +159,12 @@ impl DropTail {
         if kind != self.short && !self.turn_to(kind) {
             return None;
         }
-        self.catch_up(now, recorder);
-        if !self.has_room(now, Parcel::wire_of_kind(kind)) {
-            return None;
+        let wire = Parcel::wire_of_kind(kind);
+        if W::HEARS_QUEUES || !self.waits_unnoticed(now, wire) {
+            self.catch_up(now, recorder);
+            if !self.has_room(now, wire) {
+                return None;
+            }
         }
         let (starts, ends) = self.transmitter.transmit_alike_later(now)?;
         #[cfg(test)]
@@ -170,6 +172,29 @@ impl DropTail {
         self.uncounted += 1;
         self.last_place = sequence;
         Some(Trip { starts, arrives: self.wire.carry_surely(ends), lost: false, place: sequence })
+    }
+
+    /// Whether a packet of `wire` IP bytes waits, finds room, and is no new peak, even if nothing has left the queue since the
+    /// link caught up last: what has is looked at later, much of it at once.
+    #[inline]
+    fn waits_unnoticed(&self, now: Time, wire: u32) -> bool {
+        let stats = &self.meter.stats;
+        // No peak was ever beyond what there is room for. One may have been freed at this very instant.
+        self.transmitter.free_at() > now
+            && self.waiting() + 1 < u64::from(stats.peak_packets)
+            && self.waiting_bytes + self.largest + u64::from(wire) <= stats.peak_bytes
+    }
+
+    /// How many packets have not started.
+    #[inline]
+    fn waiting(&self) -> u64 {
+        self.ring.end() - self.unstarted
+    }
+
+    /// The same as the recorder is told it.
+    #[inline]
+    fn told_waiting(&self) -> u32 {
+        u32::try_from(self.waiting()).unwrap_or(u32::MAX)
     }
 
     /// Packets of this kind take the short ways from now on, if they may; says whether they do.
@@ -257,12 +282,11 @@ impl DropTail {
             self.ring.push(passage);
             let wire = u64::from(parcel.wire());
             self.meter.wait(trip.starts.nanos_since(now), wire);
-            self.waiting += 1;
             self.waiting_bytes += wire;
             // Unless it was one of those that were expected.
             self.sure_to = self.sure_to.saturating_sub(1);
-            self.meter.peak(self.waiting, self.waiting_bytes);
-            recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting);
+            self.meter.peak(self.waiting(), self.waiting_bytes);
+            recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.told_waiting());
         } else {
             // Nothing can wait ahead of a packet that starts at once.
             self.ring.push(passage);
@@ -284,10 +308,21 @@ impl DropTail {
         self.last_entry = Some(now);
     }
 
-    /// Whether there is room for another quiet packet, or for any, without a greater ring.
+    /// Before another packet is taken: what has reached its sink, or left for the next link, is let go if otherwise the ring
+    /// would have to grow.
     #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.ring.is_full()
+    pub(crate) fn make_room<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
+        if self.ring.is_full() {
+            self.clear_out(now, flows, recorder);
+        }
+    }
+
+    #[inline(never)]
+    fn clear_out<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
+        if !W::HEARS_QUEUES {
+            self.catch_up(now, recorder);
+        }
+        self.sink(now, flows);
     }
 
     /// When the last packet so far arrives.
@@ -358,10 +393,9 @@ impl DropTail {
             }
             let wire = parcel.wire();
             self.unstarted += 1;
-            self.waiting -= 1;
             self.waiting_bytes -= u64::from(wire);
             self.freed = Some((starts, u64::from(wire)));
-            recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.waiting);
+            recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.told_waiting());
         }
     }
 
@@ -416,7 +450,7 @@ impl DropTail {
     /// transmitter makes such ties the rule, and the other order would give it every place.)
     fn has_room(&self, now: Time, wire: u32) -> bool {
         // Even if a place was freed at this very instant.
-        if matches!(self.queue, QueueLimit::Packets(limit) if self.waiting + 2 < limit)
+        if matches!(self.queue, QueueLimit::Packets(limit) if self.waiting() + 2 < u64::from(limit))
             || !self.transmitter.takes_time()
             || self.transmitter.free_at() < now
             || self.accepted() == 0
@@ -426,7 +460,7 @@ impl DropTail {
         let (freed, bytes) = self.freed.filter(|(at, _)| *at == now).map_or((0, 0), |(_, bytes)| (1, bytes));
         match self.queue {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting + freed + 1 < limit,
+            QueueLimit::Packets(limit) => self.waiting() + freed + 1 < u64::from(limit),
             QueueLimit::Bytes(limit) => self.waiting_bytes + bytes + u64::from(wire) <= limit.get(),
         }
     }

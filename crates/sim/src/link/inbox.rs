@@ -70,21 +70,22 @@ impl Inbox {
     /// The first that comes no later than `at` and, at that instant, than the `sequence`-th event.
     #[inline]
     pub(crate) fn take(&mut self, at: Time, sequence: u64) -> Option<Expected> {
-        let first = *self.expected.first()?;
-        if first.at >= at && first.place() > (at, sequence) {
-            return None;
-        }
-        self.expected.pop();
-        self.bytes -= u64::from(first.parcel.wire());
+        let first = *self.first_by(at, sequence)?;
+        self.drop_first(first.parcel.wire());
         Some(first)
     }
 
-    /// Takes the first.
+    /// The same where it stays.
     #[inline]
-    pub(crate) fn drop_first(&mut self) {
-        if let Some(first) = self.expected.pop() {
-            self.bytes -= u64::from(first.parcel.wire());
-        }
+    pub(crate) fn first_by(&self, at: Time, sequence: u64) -> Option<&Expected> {
+        self.expected.first().filter(|first| first.at < at || first.place() <= (at, sequence))
+    }
+
+    /// Takes the first, which is there and has so many IP bytes.
+    #[inline]
+    pub(crate) fn drop_first(&mut self, wire: u32) {
+        self.expected.drop_first();
+        self.bytes -= u64::from(wire);
     }
 
     #[inline]

@@ -81,7 +81,7 @@ impl Managed {
         if idle || !self.transmitter.takes_time() {
             self.start(now, pool);
         } else {
-            self.meter.peak(self.aqm.packets(), self.aqm.bytes());
+            self.meter.peak(self.aqm.packets().into(), self.aqm.bytes());
             self.tell(now, recorder);
         }
         Ok(())

@@ -371,9 +371,10 @@ impl Meter {
     }
 
     /// Counts that so much waits.
-    pub(super) fn peak(&mut self, packets: u32, bytes: u64) {
-        if packets > self.stats.peak_packets {
-            self.stats.peak_packets = packets;
+    #[inline]
+    pub(super) fn peak(&mut self, packets: u64, bytes: u64) {
+        if packets > u64::from(self.stats.peak_packets) {
+            self.stats.peak_packets = u32::try_from(packets).unwrap_or(u32::MAX);
         }
         if bytes > self.stats.peak_bytes {
             self.stats.peak_bytes = bytes;

@@ -7,13 +7,15 @@
 use firstflight::Time;
 
 use super::super::inbox::Expected;
-use super::super::passage::{Parcel, Passage};
+use super::super::passage::{Fate, Parcel, Passage};
 use super::DropTail;
 use super::sources::{FAR, NEVER};
 use crate::network::QueueLimit;
 use crate::packet::PacketId;
 use crate::prefetch::fetch;
+use crate::recorder::Recorder;
 use crate::routes::Step;
+use crate::stats::FlowStats;
 
 /// What came of expecting a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +50,12 @@ impl DropTail {
     /// The same at a link that one other feeds: what need not wait is let in, unless it would come before something else.
     #[inline(never)]
     fn let_in_early(&mut self, at: Time, parcel: Parcel) -> Expectation {
+        self.let_in_early_here(at, parcel)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
+    fn let_in_early_here(&mut self, at: Time, parcel: Parcel) -> Expectation {
         let passes = self.inbox.len() == 0 && !self.ring.is_full() && self.short == parcel.kind();
         let Some(arrives) = (if passes { self.pass(at, parcel) } else { None }) else {
             return self.expect_at_length(at, parcel);
@@ -116,6 +124,70 @@ impl DropTail {
         self.inbox.first().is_some_and(|expected| expected.at <= now) || self.datagram_comes_by(now)
     }
 
+    /// Lets in what was expected before `now` and, at that instant, by the `sequence`-th event, as long as it goes on to one
+    /// other link, which expects it then, and nothing else is to be done. Says whether the other's next event may be another
+    /// now, and whether more is to be done with what comes next.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    pub(crate) fn hand_on<W: Recorder>(
+        &mut self,
+        other: &mut Self,
+        (now, sequence): (Time, u64),
+        goes_there: impl Fn(Step) -> bool,
+        (flows, recorder): (&mut [FlowStats], &mut W),
+    ) -> (bool, bool) {
+        let mut moved = false;
+        while let Some(&Expected { at, parcel }) = self.inbox.first_by(now, sequence) {
+            let ahead = parcel.ahead();
+            if !goes_there(ahead.step()) {
+                return (moved, false);
+            }
+            if let Some(arrives) = self.pass(at, parcel) {
+                self.inbox.drop_first(parcel.wire());
+                match other.expect_here(arrives, ahead) {
+                    Expectation::Taken => {}
+                    Expectation::EventMoved => moved = true,
+                    Expectation::Refused => {
+                        self.take_passing(at, parcel, arrives);
+                    }
+                }
+                continue;
+            }
+            let Some(trip) = self.wait(at, parcel, recorder) else {
+                return (moved, true);
+            };
+            self.inbox.drop_first(parcel.wire());
+            self.make_room(at, flows, recorder);
+            let expectation = other.expect_here(trip.arrives, ahead);
+            let fate = if expectation == Expectation::Refused { Fate::Arrives } else { Fate::Passed };
+            self.take(at, parcel, trip, fate, recorder);
+            moved |= expectation == Expectation::EventMoved;
+        }
+        (moved, false)
+    }
+
+    /// [`DropTail::expect`] where it is asked of many packets in a row.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    fn expect_here(&mut self, at: Time, parcel: Parcel) -> Expectation {
+        if self.fed_by_one {
+            return self.let_in_early_here(at, parcel);
+        }
+        self.expect_in_order(at, parcel)
+    }
+
+    /// Whether datagrams of sources come.
+    #[inline]
+    pub(crate) fn has_sources(&self) -> bool {
+        self.datagram != NEVER
+    }
+
+    /// Where the first packet goes on to that was expected before `now` and, at that instant, by the `sequence`-th event.
+    #[inline]
+    pub(crate) fn first_goes_to(&self, now: Time, sequence: u64) -> Option<Step> {
+        Some(self.inbox.first_by(now, sequence)?.parcel.ahead().step())
+    }
+
     /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event, ahead of any
     /// datagram of a source. It is to be let in at the instant that comes with it.
     #[inline]
@@ -148,6 +220,16 @@ impl DropTail {
         Some((parcel.packet(), next.or_else(|| self.next_expected())))
     }
 
+    /// Lets the transmissions start that are due by `now` and come ahead of all that is expected or that a source sends, if
+    /// nobody hears of it.
+    #[inline]
+    pub(crate) fn catch_up_ahead<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        if !W::HEARS_QUEUES && self.unstarted <= self.loud {
+            let expected = self.inbox.first().map_or(NEVER, |expected| expected.at);
+            self.catch_up(now.min(expected).min(self.datagram), recorder);
+        }
+    }
+
     /// Lets the first packet that is expected by `now` in, if it is a segment at its last link and passes at once. Gives it
     /// if it has arrived, too; it is on no list then.
     #[inline]
@@ -158,7 +240,7 @@ impl DropTail {
             return None;
         }
         let arrives = self.pass(at, parcel)?;
-        self.inbox.drop_first();
+        self.inbox.drop_first(parcel.wire());
         if arrives > now {
             self.take_passing(at, parcel, arrives);
             return None;
@@ -277,7 +359,7 @@ impl DropTail {
         match self.queue {
             QueueLimit::Unlimited => FAR,
             // Even if none leaves, one was freed at that very instant, and one is transmitted.
-            QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(u64::from(self.waiting) + 2),
+            QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(self.waiting() + 2),
             QueueLimit::Bytes(_) => 0,
         }
     }

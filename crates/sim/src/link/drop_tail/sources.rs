@@ -137,9 +137,7 @@ impl DropTail {
         let turned = match trip {
             Ok(trip) => {
                 self.sources.let_in += 1;
-                if self.is_full() {
-                    self.sink(came, flows);
-                }
+                self.make_room(came, flows, recorder);
                 let parcel = Parcel::datagram(PacketId::default(), Step::default(), wire);
                 self.take(came, parcel, trip, Fate::Sinks(flow.0), recorder);
                 Ok((came, wire))

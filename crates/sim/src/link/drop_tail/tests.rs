@@ -29,9 +29,7 @@ fn enter<W: Recorder>(
     (flows, recorder): (&mut [FlowStats], &mut W),
 ) -> Result<(), DropCause> {
     let trip = link.admit(now, (parcel.wire(), parcel.sequence()), || 0, recorder)?;
-    if link.is_full() {
-        link.sink(now, flows);
-    }
+    link.make_room(now, flows, recorder);
     let fate = match (trip.lost, quiet) {
         (true, _) => Fate::Lost,
         (false, true) => Fate::Sinks(0),
