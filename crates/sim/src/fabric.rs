@@ -196,10 +196,10 @@ impl Fabric {
         packet.wire = wire;
         packet.number = number;
         packet.sent_at = now;
-        let step = self.routes.start(flow, from);
+        let start = self.routes.start(flow, from);
         self.sequence += 1;
-        let parcel = Parcel::segment(name, step, wire, asks).in_place(self.sequence);
-        self.enter(now, parcel, recorder);
+        let parcel = Parcel::segment(name, start.step, wire, asks).in_place(self.sequence);
+        self.enter_link(now, (start.first(), start.second()), parcel, recorder);
     }
 
     /// Counts a packet that leaves.
@@ -216,9 +216,8 @@ impl Fabric {
 
     /// Lets a source of datagrams run whose first leaves at `start`: at the link where they end, or by events.
     pub(crate) fn take_on(&mut self, source: Cbr) -> Option<Cbr> {
-        let step = self.routes.start(source.flow(), Side::Client);
-        let only = self.routes.link(step).filter(|_| self.routes.link(step.next()).is_none());
-        let Some(id) = only else { return Some(source) };
+        let start = self.routes.start(source.flow(), Side::Client);
+        let Some(id) = start.only() else { return Some(source) };
         match &mut self.links[id.index()] {
             Hop { link: Link::DropTail(link), .. } => {
                 let refused = link.take_on(source).err();
@@ -232,14 +231,13 @@ impl Fabric {
     /// A client puts a datagram on its way. If that is one link, over which it is not lost, no packet is made of it.
     pub(crate) fn send_datagram<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
         self.count(now, packet.flow, true);
-        let step = self.routes.start(packet.flow, Side::Client);
-        let only = self.routes.link(step).filter(|_| self.routes.link(step.next()).is_none());
-        if let Some(id) = only.filter(|id| self.links[id.index()].sinks()) {
+        let start = self.routes.start(packet.flow, Side::Client);
+        if let Some(id) = start.only().filter(|id| self.links[id.index()].sinks()) {
             return self.send_to_sink(now, id, &packet, recorder);
         }
         let name = self.packets.put(packet);
         self.sequence += 1;
-        let parcel = Parcel::datagram(name, step, packet.wire).in_place(self.sequence);
+        let parcel = Parcel::datagram(name, start.step, packet.wire).in_place(self.sequence);
         self.enter(now, parcel, recorder);
     }
 
@@ -252,7 +250,7 @@ impl Fabric {
         match link.admit(now, (packet.wire, self.sequence), || flow.index(), recorder) {
             Ok(trip) => {
                 link.make_room(now, &mut self.flows, recorder);
-                let step = self.routes.start(flow, Side::Client);
+                let step = self.routes.start(flow, Side::Client).step;
                 let parcel = Parcel::datagram(PacketId::default(), step, packet.wire).in_place(self.sequence);
                 link.take(now, parcel, trip, Fate::Sinks(flow.0), recorder);
                 if link.doubts() {

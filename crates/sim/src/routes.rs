@@ -20,22 +20,44 @@ impl Step {
     pub(crate) const fn place(self) -> u32 {
         self.0
     }
-
-    /// The next place.
-    #[inline]
-    pub(crate) const fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
 }
 
 /// What stands at the end of each way.
 const END: LinkId = LinkId(u32::MAX);
 
+/// Where a way begins, with its first two links, which every packet asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) step: Step,
+    first: LinkId,
+    second: LinkId,
+}
+
+impl Start {
+    /// The first link; `None` if there is none.
+    #[inline]
+    pub(crate) fn first(self) -> Option<LinkId> {
+        (self.first != END).then_some(self.first)
+    }
+
+    /// The link that is all of the way; `None` if there is none, or are more.
+    #[inline]
+    pub(crate) fn only(self) -> Option<LinkId> {
+        self.first().filter(|_| self.second().is_none())
+    }
+
+    /// The second link; `None` if there is none.
+    #[inline]
+    pub(crate) fn second(self) -> Option<LinkId> {
+        (self.second != END).then_some(self.second)
+    }
+}
+
 /// Where the ways of each flow begin, and the links of all ways, one way after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
     /// Of each flow, its client's way and its server's.
-    starts: Vec<[Step; 2]>,
+    starts: Vec<[Start; 2]>,
     links: Vec<LinkId>,
 }
 
@@ -43,10 +65,11 @@ impl Routes {
     /// The ways of another flow.
     pub(crate) fn add(&mut self, forward: &[LinkId], reverse: &[LinkId]) -> FlowId {
         let starts = [forward, reverse].map(|way| {
-            let start = Step(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
+            let step = Step(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
             self.links.extend_from_slice(way);
             self.links.push(END);
-            start
+            let link = |index| way.get(index).copied().unwrap_or(END);
+            Start { step, first: link(0), second: link(1) }
         });
         self.starts.push(starts);
         FlowId(u32::try_from(self.starts.len() - 1).unwrap_or(u32::MAX))
@@ -58,7 +81,7 @@ impl Routes {
 
     /// Where the way of a host begins.
     #[inline]
-    pub(crate) fn start(&self, flow: FlowId, side: Side) -> Step {
+    pub(crate) fn start(&self, flow: FlowId, side: Side) -> Start {
         let [client, server] = self.starts[flow.index()];
         if side == Side::Client { client } else { server }
     }
@@ -84,7 +107,7 @@ impl Routes {
 
     /// The way of a flow's client; `None` if there is no such flow.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
-        let [start, end] = self.starts.get(flow.index())?.map(|step| step.0 as usize);
+        let [start, end] = self.starts.get(flow.index())?.map(|start| start.step.0 as usize);
         self.links.get(start..end.checked_sub(1)?)
     }
 }

@@ -13,11 +13,28 @@ impl Fabric {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(super) fn enter<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) {
-        let (ahead, Some(id)) = (parcel.ahead(), self.routes.link(parcel.step())) else {
+        let Some(id) = self.routes.link(parcel.step()) else {
+            return self.packets.forget(parcel.packet());
+        };
+        let next = self.routes.link(parcel.ahead().step());
+        self.enter_link(now, (Some(id), next), parcel, recorder);
+    }
+
+    /// The same of this link, where the next one is known, too.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
+    pub(super) fn enter_link<W: Recorder>(
+        &mut self,
+        now: Time,
+        (id, next): (Option<LinkId>, Option<LinkId>),
+        parcel: Parcel,
+        recorder: &mut W,
+    ) {
+        let (ahead, Some(id)) = (parcel.ahead(), id) else {
             return self.packets.forget(parcel.packet());
         };
         // What is in doubt at a calm link is so as it was, if the packet does not wait.
-        match self.routes.link(ahead.step()) {
+        match next {
             Some(next) => {
                 if let Some((link, next_link)) = pair(&mut self.links, id, next)
                     && link.is_calm(now)

@@ -351,7 +351,7 @@ impl DropTail {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn let_go(&mut self) -> Option<(Time, Parcel)> {
-        self.ring.pop();
+        self.ring.drop_first();
         loop {
             self.loud += 1;
             match self.ring.get(self.loud) {
