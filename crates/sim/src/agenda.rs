@@ -54,6 +54,9 @@ impl Entry {
 
 /// As many events as are cheaper to search than to keep in order.
 const FEW: usize = 8;
+/// How many of them are searched each time, those of devices whose event moves most if there is room. Of the others only the
+/// least is.
+const BUSY: usize = 4;
 
 /// What stands where there is no event: later than any.
 const NONE: Entry = Entry(u128::MAX);
@@ -73,8 +76,10 @@ fn name(place: usize) -> u32 {
 /// The events in a heap or, while there are few, in no order. It allocates when it is made and when a device comes up.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// The events while there are few; behind them nothing.
+    /// The events while there are few, and nothing in other places.
     few: [Entry; FEW],
+    /// The least of those behind the first [`BUSY`].
+    least_of_calm: Entry,
     /// The events of a heap, from the root on without a gap; behind them nothing, up to the next multiple of [`ARITY`], so
     /// that there are always as many siblings.
     heap: Vec<Entry>,
@@ -83,13 +88,23 @@ pub(crate) struct Agenda {
     ordered: bool,
     /// Where the event of each device is.
     place: Vec<u32>,
+    /// The first of the devices whose event hardly moves.
+    calm_from: usize,
 }
 
 impl Agenda {
-    /// An empty agenda for this many devices.
-    pub(crate) fn new(devices: usize) -> Self {
+    /// An empty agenda for this many devices. From `calm_from` on are those whose event hardly moves.
+    pub(crate) fn new(devices: usize, calm_from: usize) -> Self {
         let heap = Vec::with_capacity((FIRST + devices).next_multiple_of(SIBLINGS));
-        Self { few: [NONE; FEW], heap, count: 0, ordered: false, place: vec![ABSENT; devices] }
+        Self {
+            few: [NONE; FEW],
+            least_of_calm: NONE,
+            heap,
+            count: 0,
+            ordered: false,
+            place: vec![ABSENT; devices],
+            calm_from,
+        }
     }
 
     /// Makes room for this many more devices.
@@ -113,15 +128,22 @@ impl Agenda {
     /// The least of those in no order: without a jump for each, of which a processor could not guess one.
     #[inline]
     fn least_of_few(&self) -> Entry {
-        let [one, two, three, four, five, six, seven, eight] = self.few;
-        let mut least = one.sooner(two).sooner(three.sooner(four));
-        if self.count > 4 {
-            least = least.sooner(five.sooner(six));
+        let [one, two, three, four, ..] = self.few;
+        one.sooner(two).sooner(three.sooner(four)).sooner(self.least_of_calm)
+    }
+
+    /// Puts an event, or nothing, at a place of the few.
+    #[inline]
+    fn put_few(&mut self, place: usize, entry: Entry) {
+        self.few[place] = entry;
+        if place >= BUSY {
+            self.find_least_of_calm();
         }
-        if self.count > 6 {
-            least = least.sooner(seven.sooner(eight));
-        }
-        least
+    }
+
+    #[inline(never)]
+    fn find_least_of_calm(&mut self) {
+        self.least_of_calm = self.few[BUSY..].iter().copied().fold(NONE, Entry::sooner);
     }
 
     /// Sets the event of a device, in place of the one it had.
@@ -132,7 +154,12 @@ impl Agenda {
         let place = self.place[device];
         let events = if self.ordered { &mut *self.heap } else { &mut self.few };
         match events.get_mut(place as usize) {
-            Some(had) if !self.ordered => *had = entry,
+            Some(had) if !self.ordered => {
+                *had = entry;
+                if place as usize >= BUSY {
+                    self.find_least_of_calm();
+                }
+            }
             Some(had) => {
                 if entry < *had {
                     self.rise(place, entry);
@@ -158,10 +185,18 @@ impl Agenda {
             self.count += 1;
             self.rise(name(end), entry);
         } else {
-            self.few[self.count] = entry;
-            self.place[entry.device() as usize] = name(self.count);
-            self.count += 1;
+            self.add_to_few(entry);
         }
+    }
+
+    fn add_to_few(&mut self, entry: Entry) {
+        let device = entry.device() as usize;
+        let first = if device < self.calm_from { 0 } else { BUSY };
+        let places = (0..FEW).map(|place| (first + place) % FEW);
+        let Some(place) = places.into_iter().find(|place| self.few[*place] == NONE) else { return };
+        self.put_few(place, entry);
+        self.place[device] = name(place);
+        self.count += 1;
     }
 
     /// Takes the event of a device away, if it has one.
@@ -172,12 +207,7 @@ impl Agenda {
         }
         self.count -= 1;
         if !self.ordered {
-            let last = std::mem::replace(&mut self.few[self.count], NONE);
-            if last.device() as usize != device {
-                self.few[place as usize] = last;
-                self.place[last.device() as usize] = place;
-            }
-            return;
+            return self.put_few(place as usize, NONE);
         }
         let last = std::mem::replace(&mut self.heap[FIRST + self.count], NONE);
         if last.device() as usize != device {
@@ -202,6 +232,7 @@ impl Agenda {
         self.heap.resize((FIRST + FEW).next_multiple_of(SIBLINGS), NONE);
         self.heap[FIRST..FIRST + FEW].copy_from_slice(&self.few);
         self.few = [NONE; FEW];
+        self.least_of_calm = NONE;
         for place in (FIRST..FIRST + FEW).rev() {
             let (entry, place) = (self.heap[place], name(place));
             self.put(place, entry);
@@ -213,9 +244,9 @@ impl Agenda {
     #[cold]
     fn leave_unordered(&mut self) {
         self.ordered = false;
-        for (place, event) in (0u32..).zip(&self.heap[FIRST..FIRST + self.count]) {
-            self.few[place as usize] = *event;
-            self.place[event.device() as usize] = place;
+        let end = FIRST + std::mem::take(&mut self.count);
+        for place in FIRST..end {
+            self.add_to_few(self.heap[place]);
         }
         self.heap.clear();
     }
@@ -277,7 +308,7 @@ mod tests {
 
     #[test]
     fn of_two_events_at_one_instant_the_first_scheduled_comes_first() {
-        let mut agenda = Agenda::new(2);
+        let mut agenda = Agenda::new(2, 2);
         agenda.set(1, at(5), 0);
         agenda.set(0, at(5), 1);
         assert_eq!(agenda.next(), Some((at(5), 0, 1)));
@@ -287,7 +318,7 @@ mod tests {
 
     #[test]
     fn an_event_beyond_the_last_instant_that_is_kept_does_not_come_early() {
-        let mut agenda = Agenda::new(1);
+        let mut agenda = Agenda::new(1, 1);
         agenda.set(0, at(NEVER - 1), 0);
         assert_eq!(agenda.next(), Some((at(NEVER - 1), 0, 0)));
         for late in [NEVER, NEVER + 1, u64::MAX - 1] {
@@ -298,7 +329,7 @@ mod tests {
 
     #[test]
     fn an_event_can_be_moved_both_ways_and_taken_away() {
-        let mut agenda = Agenda::new(3);
+        let mut agenda = Agenda::new(3, 3);
         agenda.set(0, at(10), 0);
         agenda.set(1, at(20), 1);
         agenda.set(1, at(5), 2);
@@ -317,9 +348,10 @@ mod tests {
         #[test]
         fn the_next_event_is_the_least_of_all(
             devices in 1usize..40,
+            calm_from in 0usize..12,
             operations in proptest::collection::vec((0usize..40, proptest::option::of(0u64..50)), 1..400),
         ) {
-            let mut agenda = Agenda::new(40);
+            let mut agenda = Agenda::new(40, calm_from);
             let mut model: Vec<Option<(Time, u64)>> = vec![None; 40];
             for (sequence, (device, when)) in (0u64..).zip(operations) {
                 let device = device % devices;

@@ -85,7 +85,10 @@ impl Fabric {
             routes: Routes::default(),
             packets: Pool::default(),
             flows: vec![FlowStats::default(); network.flows.len()],
-            agenda: Agenda::new(network.links.len() + network.arrivals.len() + 2 * network.flows.len()),
+            agenda: Agenda::new(
+                network.links.len() + network.arrivals.len() + 2 * network.flows.len(),
+                network.links.len(),
+            ),
             sequence: 0,
             present: 0,
             processes: network.arrivals.len(),

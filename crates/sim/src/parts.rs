@@ -15,7 +15,7 @@ pub struct Agenda(agenda::Agenda);
 impl Agenda {
     /// An empty one for this many devices.
     pub fn new(devices: usize) -> Self {
-        Self(agenda::Agenda::new(devices))
+        Self(agenda::Agenda::new(devices, devices))
     }
 
     /// Sets the event of a device, in place of the one it had. Of two at one instant that of the lower sequence comes first.
