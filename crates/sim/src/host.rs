@@ -337,23 +337,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn set_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
+        if next.is_some() || !self.endpoint.needs_no_waking_before(self.armed) {
+            self.look_at_timer(now, whose, next, fabric);
+        }
+    }
+
+    /// The same where that takes a closer look.
+    #[inline(never)]
+    fn look_at_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
         let timer = self.timer(next);
         let stands = match (self.armed, timer) {
             (Some(armed), Some(timer)) => armed <= timer,
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        if !stands {
-            self.move_timer(now, whose, timer, fabric);
-        }
-    }
-
-    /// The same where the event comes later than `timer`, or there is only one of the two.
-    #[inline(never)]
-    fn move_timer(&mut self, now: Time, whose: (FlowId, Side), timer: Option<Time>, fabric: &mut Fabric) {
         let timer = timer.map(|at| at.max(now));
         // What is due is not put behind what else happens now.
-        if timer.is_none() || self.armed != timer {
+        if !stands && (timer.is_none() || self.armed != timer) {
             self.arm(whose, timer, fabric);
         }
     }

@@ -471,12 +471,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         None
     }
 
-    /// When to call [`Endpoint::on_timer`] next, whether or not anything arrives.
+    /// Whether [`Endpoint::next_timer`] is no earlier than `at`, or there is neither, as far as a short look tells: it
+    /// mostly spares a host the longer one.
     #[inline]
+    pub fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
+        self.smooth && self.receiver.timer().is_none() && self.sender.needs_no_waking_before(at)
+    }
+
+    /// When to call [`Endpoint::on_timer`] next, whether or not anything arrives.
     pub fn next_timer(&self) -> Option<Time> {
-        if self.smooth {
-            return Time::earlier(self.sender.next_calm_timer(), self.receiver.timer());
-        }
         match self.state {
             State::Closed | State::Listening | State::Aborted => None,
             State::SynSent | State::SynReceived => self.handshake.timer,

@@ -62,6 +62,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.on_expected_ack(now, input.ack, input.window);
             return true;
         }
+        self.settle_timeouts();
         if self.goes_on(input) {
             self.on_ack_in_repair(now, input);
             return true;

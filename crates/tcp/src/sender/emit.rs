@@ -35,6 +35,7 @@ enum Next {
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The next data segment that may leave at `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        self.settle_timeouts();
         if let Some(next) = self.next_in_repair() {
             return self.poll_in_repair(now, &next);
         }

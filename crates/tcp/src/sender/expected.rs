@@ -7,11 +7,10 @@ use firstflight::{
     Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Time,
 };
 
-use super::Sender;
 use super::ack::{AckInput, MOST_KEPT};
-use super::rack::probe_timeout;
 use super::recovery::Mode;
 use super::scoreboard::{Head, Transmission};
+use super::{PutOff, Sender};
 use crate::config::Recovery;
 
 /// What a calm sender may send.
@@ -128,13 +127,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.tell_expected_ack(now, ack, advanced);
         }
-        if self.nxt == ack {
-            self.rto_at = None;
-            self.probe_at = None;
-        } else {
-            self.rto_at = Some(now + self.rtt.rto());
-            self.put_probe_off(now);
-        }
+        self.rto_at = None;
+        self.probe_at = None;
+        self.put_off = (self.nxt != ack).then_some(PutOff { timeout_from: now, probe_from: now });
     }
 
     /// The samples that the newest of what it acknowledges gives; the round trip.
@@ -145,7 +140,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rack.newest = head.packet;
         self.rack.rtt = sample;
         self.rack.fack = head.end;
-        self.rtt.sample(sample);
+        self.rtt.smooth(sample);
         sample
     }
 
@@ -196,18 +191,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What [`Sender::schedule_probe`] does in a calm sender with something outstanding.
-    #[inline]
-    fn put_probe_off(&mut self, now: Time) {
-        self.probe_at = if self.rules.probes_tail {
-            let single = self.nxt - self.una <= self.mss.get();
-            let at = now + probe_timeout(self.rtt.twice(), single);
-            Time::earlier(Some(at), self.rto_at)
-        } else {
-            None
-        };
-    }
-
     /// What may leave a calm sender: what [`Sender::poll`] would come to.
     #[inline]
     pub(crate) fn take_turn(&mut self) -> Turn {
@@ -246,15 +229,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.recovery == Recovery::Ns2Sack1 { self.plan.window } else { Bytes::new(self.nxt - self.una) }
     }
 
-    /// [`Sender::next_timer`] of a calm sender.
+    /// Whether the next timer of a calm sender is due at `at` or later, or there is neither, as far as a short look tells.
     #[inline]
-    pub(crate) fn next_calm_timer(&self) -> Option<Time> {
-        let other = Time::earlier(self.pace_at, self.plan.wake);
-        if self.rto_at.is_none() {
-            debug_assert!(self.probe_at.is_none(), "nothing is outstanding");
-            return other;
+    pub(crate) fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
+        if self.pace_at.is_some() || self.plan.wake.is_some() {
+            return false;
         }
-        Time::earlier(Time::earlier(self.rto_at, self.probe_at), other)
+        match (&self.put_off, at) {
+            (Some(put_off), Some(at)) => at.nanos_since(put_off.timeout_from) <= self.rtt.least_wait(),
+            (None, None) => self.rto_at.is_none(),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
     }
 
     /// Sends what [`Turn::Full`] promises.
@@ -292,8 +277,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.nxt = end;
         self.packets_sent += 1;
         self.last_sent = Some(now);
-        debug_assert!(self.rto_at.is_some() && !self.idle_served, "something is outstanding");
-        self.put_probe_off(now);
+        debug_assert!(!self.idle_served, "something is outstanding");
+        match &mut self.put_off {
+            Some(put_off) => put_off.probe_from = now,
+            None => self.schedule_probe(now, self.rto_at),
+        }
         if last {
             debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
             self.limit = SendLimit::Window;

@@ -61,6 +61,9 @@ pub(crate) struct Sender<S, R, A> {
     mss: Bytes,
     rwnd: u64,
     last_received: Option<Time>,
+    /// What these two count from while nothing but expected ACKs puts them off: both are `None` then, and made when they
+    /// are asked for.
+    put_off: Option<PutOff>,
     rto_at: Option<Time>,
     probe_at: Option<Time>,
     pace_at: Option<Time>,
@@ -195,6 +198,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             ecn: false,
             reducing_for_marks: false,
             idle_served: false,
+            put_off: None,
             rto_at: None,
             probe_at: None,
             reorder_at: None,
@@ -461,6 +465,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.journal.note_told(Told { call, path: *path, plan: self.plan, notes });
     }
+}
+
+/// When the retransmission timer and the probe of the tail were put off last.
+#[derive(Clone, Copy, Debug)]
+struct PutOff {
+    timeout_from: Time,
+    probe_from: Time,
 }
 
 /// What a host may choose of how losses are found and answered: see [`Config`].

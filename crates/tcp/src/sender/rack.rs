@@ -113,11 +113,10 @@ pub(crate) struct Probe {
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_millis(2);
 
 /// RFC 8985 section 7.2: twice the smoothed RTT, and the worst-case delayed ACK if a single segment is in flight.
-#[inline]
-pub(crate) fn probe_timeout(twice: Option<Span>, single: bool) -> Span {
-    match twice {
-        Some(twice) if single => twice + WORST_CASE_DELAYED_ACK,
-        Some(twice) => twice,
+pub(crate) fn probe_timeout(srtt: Option<Span>, single: bool) -> Span {
+    match srtt {
+        Some(srtt) if single => srtt * 2 + WORST_CASE_DELAYED_ACK,
+        Some(srtt) => srtt * 2,
         None => PROBE_WITHOUT_RTT,
     }
 }

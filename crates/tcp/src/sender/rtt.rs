@@ -37,10 +37,6 @@ pub(crate) struct RttEstimator {
     linux: Option<Box<LinuxEstimator>>,
     /// The base before there is a sample.
     initial: Span,
-    /// The base doubled as often as that.
-    rto: Span,
-    /// Twice the smoothed round trip.
-    twice: Option<Span>,
 }
 
 impl RttEstimator {
@@ -59,8 +55,6 @@ impl RttEstimator {
             backoff: 0,
             linux: None,
             initial: INITIAL_RTO.max(min_rto),
-            rto: INITIAL_RTO.max(min_rto).min(MAX_RTO.max(min_rto)),
-            twice: None,
         }
     }
 
@@ -77,14 +71,19 @@ impl RttEstimator {
         self.latest = Some(newest);
         self.min = self.min.min(newest);
         self.srtt = linux.smoothed().nanos();
-        self.twice = Some(linux.smoothed() * 2);
         self.rttvar = linux.deviation().nanos();
-        self.set_backoff(0);
+        self.backoff = 0;
+    }
+
+    /// A sample, after which the timeout is not doubled.
+    pub(crate) fn sample(&mut self, rtt: Span) {
+        self.backoff = 0;
+        self.smooth(rtt);
     }
 
     /// RFC 6298 sections 2.2 and 2.3: alpha = 1/8, beta = 1/4, K = 4.
     #[inline]
-    pub(crate) fn sample(&mut self, rtt: Span) {
+    pub(crate) fn smooth(&mut self, rtt: Span) {
         let rtt = rtt.clamp(Span::from_nanos(1), LONGEST);
         self.latest = Some(rtt);
         self.min = self.min.min(rtt);
@@ -95,47 +94,48 @@ impl RttEstimator {
             self.rttvar = self.rttvar * 3 / 4 + self.srtt.abs_diff(rtt) / 4;
             self.srtt = self.srtt * 7 / 8 + rtt / 8;
         }
-        self.twice = Some(Span::from_nanos(self.srtt * 2));
-        self.backoff = 0;
-        self.rto = self.timeout().min(self.most);
     }
 
     /// RFC 6298 section 2.3.
-    #[inline]
     fn timeout(&self) -> Span {
         Span::from_nanos(self.srtt + (self.rttvar * 4).max(self.least_variation)).max(self.min_rto)
     }
 
-    fn set_backoff(&mut self, times: u32) {
-        let base = match (&self.linux, self.srtt()) {
-            (_, None) => self.initial,
-            (Some(linux), Some(_)) => linux.timeout(),
-            (None, Some(_)) => self.timeout(),
-        };
-        self.backoff = times;
-        self.rto = (base * (1 << times)).min(self.most);
+    /// Nanoseconds that a timeout that was not doubled takes at least, and that of a probe (RFC 8985 section 7.2), as far as
+    /// a short look tells.
+    #[inline]
+    pub(crate) fn least_wait(&self) -> u64 {
+        if self.srtt == UNKNOWN {
+            return 0;
+        }
+        let timeout = (self.srtt + self.least_variation).max(self.min_rto.nanos()).min(self.most.nanos());
+        (self.srtt * 2).min(timeout)
     }
 
     /// RFC 6298 section 5.5: the timer is doubled.
     pub(crate) fn back_off(&mut self) {
-        self.set_backoff((self.backoff + 1).min(16));
+        self.backoff = (self.backoff + 1).min(16);
     }
 
     /// New data was acknowledged: the path is alive. Karn's algorithm and Linux keep the back-off until there is a new
     /// sample; ns-2 clears it on an advance, and so do we.
     pub(crate) fn clear_backoff(&mut self) {
-        if self.backoff > 0 {
-            self.set_backoff(0);
-        }
+        self.backoff = 0;
     }
 
     pub(crate) fn syn_was_lost(&mut self) {
         self.initial = RTO_AFTER_LOST_SYN.max(self.min_rto);
-        self.set_backoff(0);
+        self.backoff = 0;
     }
 
+    /// The timeout: its base doubled as often as it was backed off.
     pub(crate) fn rto(&self) -> Span {
-        self.rto
+        let base = match (&self.linux, self.srtt()) {
+            (_, None) => self.initial,
+            (Some(linux), Some(_)) => linux.timeout(),
+            (None, Some(_)) => self.timeout(),
+        };
+        (base * (1 << self.backoff)).min(self.most)
     }
 
     /// How often the timeout was doubled.
@@ -156,12 +156,6 @@ impl RttEstimator {
     #[inline]
     pub(crate) fn srtt(&self) -> Option<Span> {
         (self.srtt != UNKNOWN).then(|| Span::from_nanos(self.srtt))
-    }
-
-    /// Twice the smoothed round trip.
-    #[inline]
-    pub(crate) fn twice(&self) -> Option<Span> {
-        self.twice
     }
 
     pub(crate) fn latest(&self) -> Option<Span> {

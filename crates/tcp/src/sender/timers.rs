@@ -12,7 +12,8 @@ use crate::endpoint::Happening;
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// When the next of the timers is due.
     pub(crate) fn next_timer(&self) -> Option<Time> {
-        let retransmission = Time::earlier(self.rto_at, self.probe_at);
+        let (rto_at, probe_at) = self.timeouts();
+        let retransmission = Time::earlier(rto_at, probe_at);
         let sending = Time::earlier(self.persist_at, self.pace_at);
         let other = Time::earlier(self.reorder_at, self.plan.wake);
         let timer = Time::earlier(Time::earlier(retransmission, sending), other);
@@ -21,6 +22,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Serves whatever is due. Says whether the connection is to be given up.
     pub(crate) fn on_timer(&mut self, now: Time) -> bool {
+        self.settle_timeouts();
         if let Some(queue) = &mut self.queue {
             queue.wait();
         }
@@ -147,6 +149,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
+    /// When the retransmission timer and the probe of the tail are due.
+    pub(super) fn timeouts(&self) -> (Option<Time>, Option<Time>) {
+        let Some(put_off) = self.put_off else { return (self.rto_at, self.probe_at) };
+        let timeout = put_off.timeout_from + self.rtt.rto();
+        let single = self.outstanding() <= self.mss;
+        let probe = put_off.probe_from + probe_timeout(self.rtt.srtt(), single);
+        (Some(timeout), self.rules.probes_tail.then(|| probe.min(timeout)))
+    }
+
+    /// From here on they are kept as instants.
+    pub(super) fn settle_timeouts(&mut self) {
+        if self.put_off.is_some() {
+            (self.rto_at, self.probe_at) = self.timeouts();
+            self.put_off = None;
+        }
+    }
+
     /// RFC 8985 section 7.2: a probe is scheduled when new data is sent or acknowledged, with SACK, outside of
     /// recovery, with nothing SACKed and no probe unanswered. It comes no later than the `timeout`, which it puts off.
     pub(super) fn schedule_probe(&mut self, now: Time, timeout: Option<Time>) {
@@ -163,7 +182,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             let single = self.outstanding() <= self.mss;
             let more = if self.rules.as_linux && !single { LEAST_TIMEOUT } else { Span::ZERO };
-            let at = now + probe_timeout(self.rtt.twice(), single) + more;
+            let at = now + probe_timeout(self.rtt.srtt(), single) + more;
             self.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
         }
     }
