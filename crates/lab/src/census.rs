@@ -85,21 +85,30 @@ impl Census {
         self.0.get(flow.0 as usize).copied().unwrap_or_default()
     }
 
+    #[inline]
     fn flow(&mut self, flow: FlowId) -> &mut Watched {
         let index = flow.0 as usize;
         if index >= self.0.len() {
-            self.0.resize(index + 1, Watched::default());
+            self.grow(index);
         }
         &mut self.0[index]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, index: usize) {
+        self.0.resize(index + 1, Watched::default());
     }
 }
 
 impl Recorder for Census {
     const HEARS_QUEUES: bool = false;
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and a few steps")]
     fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
-        let again = sent.is_some_and(|sent| sent.retransmission);
         if side == Side::Client && segment.len > 0 {
+            let again = sent.is_some_and(|sent| sent.retransmission);
             let flow = self.flow(flow);
             flow.now.sent += 1;
             flow.new_data |= !again;

@@ -1,7 +1,7 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 use firstflight::{Avoidance, Startup, Time};
-use firstflight_tcp::{Departure, Endpoint, Happening, Role};
+use firstflight_tcp::{Departure, Endpoint, Happening, Ready, Role};
 
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
@@ -269,32 +269,65 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let id = self.id;
         let host = self.host(side);
         host.tell(now, id, side, recorder);
-        let mut any = false;
+        // What each side mostly sends has a way of its own.
+        match (side, host.endpoint.ready()) {
+            (_, Ready::Nothing) => {}
+            (Side::Client, Ready::Full) => self.send_full(now, side, fabric, recorder),
+            (Side::Server, Ready::Ack) => {
+                let segment = fabric.next_segment();
+                let ip_length = host.endpoint.usual_ack(now, segment);
+                recorder.sent(now, id, side, host.packets, segment, None);
+                let label = host.label(id, side, ip_length, false);
+                fabric.send_segment(now, label, recorder);
+                host.tell(now, id, side, recorder);
+            }
+            (Side::Client | Side::Server, Ready::Full | Ready::Ack | Ready::Other) => {
+                self.send_any(now, side, fabric, recorder);
+            }
+        }
+    }
+
+    /// The same where a full segment of new data may leave: it does, and what may then.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
+    fn send_full<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+        let id = self.id;
+        let host = self.host(side);
+        loop {
+            let segment = fabric.next_segment();
+            let (ip_length, last) = host.endpoint.full_segment(now, segment);
+            recorder.sent(now, id, side, host.packets, segment, Some(&host.endpoint.last_sent()));
+            let label = host.label(id, side, ip_length, true);
+            fabric.send_segment(now, label, recorder);
+            if last {
+                return host.tell(now, id, side, recorder);
+            }
+            if host.endpoint.ready() != Ready::Full {
+                return self.send_any(now, side, fabric, recorder);
+            }
+        }
+    }
+
+    /// The same, whatever it is.
+    #[inline(never)]
+    fn send_any<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+        let id = self.id;
+        let host = self.host(side);
         loop {
             let segment = fabric.next_segment();
             // Looked at where it was written: a processor waits to copy what was just written piece by piece.
             let departure = host.endpoint.transmit_into(now, segment);
             let Some(Departure { sent, last, ip_length, asks }) = &departure else { break };
             recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
-            let label = Label {
-                flow: id,
-                from: side,
-                retransmission: sent.as_ref().is_some_and(|sent| sent.retransmission),
-                number: host.packets,
-                wire: *ip_length,
-                is_data: segment.len > 0,
-                asks: *asks,
-            };
-            host.packets += 1;
-            any = true;
+            let retransmission = sent.as_ref().is_some_and(|sent| sent.retransmission);
+            let label = host.label(id, side, *ip_length, segment.len > 0);
+            let label = Label { retransmission, asks: *asks, ..label };
             fabric.send_segment(now, label, recorder);
             if *last {
                 break;
             }
         }
-        if any {
-            host.tell(now, id, side, recorder);
-        }
+        host.tell(now, id, side, recorder);
     }
 
     #[inline]
@@ -307,6 +340,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
+    /// What is said of a packet that leaves, of data that was not sent before, if of any.
+    #[inline]
+    fn label(&mut self, flow: FlowId, from: Side, wire: u32, is_data: bool) -> Label {
+        let number = self.packets;
+        self.packets += 1;
+        Label { flow, from, retransmission: false, number, wire, is_data, asks: false }
+    }
+
     #[inline]
     fn tell<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
         if self.endpoint.has_news() {

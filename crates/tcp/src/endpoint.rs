@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::quick_start::Negotiation;
 use crate::receiver::Receiver;
 use crate::segment::Segment;
-use crate::sender::{Sender, Turn};
+use crate::sender::Sender;
 
 use self::exchange::Told;
 use self::handshake::{Handshake, Offer};
@@ -56,6 +56,19 @@ impl Departure {
         let asks = !segment.quick_start.is_empty();
         Self { sent, last: false, ip_length: segment.ip_length(), asks }
     }
+}
+
+/// What of the usual may leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// A full segment of new data, by [`Endpoint::full_segment`].
+    Full,
+    /// An ACK without data, by [`Endpoint::usual_ack`].
+    Ack,
+    /// Nothing.
+    Nothing,
+    /// Something else, or nothing: [`Endpoint::transmit_into`] knows.
+    Other,
 }
 
 /// What happened inside an endpoint, for whoever keeps the record.
@@ -404,28 +417,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The same for a host that keeps segments in places of its own: the segment is written to `place`, which is left as
     /// it is, or with anything, if none may leave.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
     pub fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
-        if self.smooth {
-            match self.sender.take_turn() {
-                Turn::Full => return Some(self.full_segment(now, place)),
-                Turn::Nothing if !self.receiver.ack_due() => return None,
-                Turn::Nothing => {
-                    let ip_length = if self.is_plain() && !self.receiver.has_blocks() {
-                        self.plain_ack(place);
-                        Segment::PLAIN_LENGTH
-                    } else {
-                        self.pure_ack(now, place);
-                        place.ip_length()
-                    };
-                    debug_assert_eq!(ip_length, place.ip_length(), "nothing of Quick-Start is to be said");
-                    return Some(Departure { sent: None, last: true, ip_length, asks: false });
-                }
-                Turn::Unclear => self.smooth = false,
+        match self.ready() {
+            Ready::Full => {
+                let (ip_length, last) = self.full_segment(now, place);
+                Some(Departure { sent: Some(self.last_sent()), last, ip_length, asks: false })
             }
+            Ready::Ack => {
+                let ip_length = self.usual_ack(now, place);
+                Some(Departure { sent: None, last: true, ip_length, asks: false })
+            }
+            Ready::Nothing => None,
+            Ready::Other => self.next_transmit(now, place),
         }
-        self.next_transmit(now, place)
     }
 
     #[inline(never)]

@@ -2,13 +2,14 @@
 //! say (header prediction: Jacobson 1990, and every kernel since 4.3BSD-Reno). What is done with it, and what leaves for
 //! it, is what would be done without prediction.
 
-use firstflight::{Avoidance, Startup, Time};
+use firstflight::{Avoidance, Sent, Startup, Time};
 
 use crate::receiver::Incoming;
 use crate::segment::{Ecn, Flags, Segment};
+use crate::sender::Turn;
 use crate::seq;
 
-use super::{Departure, Endpoint, State};
+use super::{Endpoint, Ready, State};
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether the connection is open, our FIN was not acknowledged, nothing of the handshake, of Quick-Start or of a closed
@@ -110,16 +111,33 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         true
     }
 
-    /// A full segment of new data leaves.
+    /// Which of the usual segments may leave, for a host that has ways of its own for them.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
+    pub fn ready(&mut self) -> Ready {
+        if self.smooth {
+            match self.sender.take_turn() {
+                Turn::Full => return Ready::Full,
+                Turn::Nothing if self.receiver.ack_due() => return Ready::Ack,
+                Turn::Nothing => return Ready::Nothing,
+                Turn::Unclear => self.smooth = false,
+            }
+        }
+        Ready::Other
+    }
+
+    /// What [`Ready::Full`] promises is written to `place`. Gives its [`Segment::ip_length`], and whether nothing else may
+    /// leave now, which may be unset though it is so; [`Endpoint::last_sent`] says the rest.
     #[inline(never)]
-    pub(super) fn full_segment(&mut self, now: Time, place: &mut Segment) -> Departure {
-        let full = self.sender.send_full(now);
+    pub fn full_segment(&mut self, now: Time, place: &mut Segment) -> (u32, bool) {
+        debug_assert_eq!(self.clone().ready(), Ready::Full, "only what may leave does");
+        let (start, len) = (self.sender.nxt(), self.sender.full_length());
         let ip_length = if self.is_plain() {
-            self.plain_header(full.start, full.len, place);
-            Segment::PLAIN_LENGTH + u32::from(full.len)
+            self.plain_header(start, len, place);
+            Segment::PLAIN_LENGTH + u32::from(len)
         } else {
-            self.header(now, full.start, place);
-            place.len = full.len;
+            self.header(now, start, place);
+            place.len = len;
             if self.sender.ecn() {
                 place.ecn = Ecn::Ect0;
             }
@@ -127,8 +145,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         };
         debug_assert_eq!(ip_length, place.ip_length(), "it has no options but timestamps");
         self.receiver.acknowledged_with_data();
-        let last = full.last && !self.receiver.ack_due();
-        Departure { sent: Some(full.sent), last, ip_length, asks: false }
+        let last = self.sender.send_full(now);
+        (ip_length, last && !self.receiver.ack_due())
+    }
+
+    /// The data packet that left last, if what is outstanding ends with it.
+    #[inline]
+    pub fn last_sent(&self) -> Sent {
+        self.sender.last_sent()
+    }
+
+    /// What [`Ready::Ack`] promises is written to `place`; nothing else may leave now. Gives its [`Segment::ip_length`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
+    pub fn usual_ack(&mut self, now: Time, place: &mut Segment) -> u32 {
+        let ip_length = if self.is_plain() && !self.receiver.has_blocks() {
+            self.plain_ack(place);
+            Segment::PLAIN_LENGTH
+        } else {
+            self.pure_ack(now, place);
+            place.ip_length()
+        };
+        debug_assert_eq!(ip_length, place.ip_length(), "nothing of Quick-Start is to be said");
+        ip_length
     }
 
     /// Whether neither timestamps nor ECN were agreed on, so that headers are without options but for SACK blocks, and
@@ -155,9 +194,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// [`Endpoint::pure_ack`] then, where there are no SACK blocks and nothing of Quick-Start to say.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
-    pub(super) fn plain_ack(&mut self, place: &mut Segment) {
+    #[inline]
+    fn plain_ack(&mut self, place: &mut Segment) {
         self.acks_sent += 1;
         self.plain_header(self.sender.nxt(), 0, place);
         self.receiver.acknowledged();

@@ -24,17 +24,6 @@ pub(crate) enum Turn {
     Unclear,
 }
 
-/// A full segment that leaves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Full {
-    /// Where it starts in the stream, and its length.
-    pub(crate) start: u64,
-    pub(crate) len: u16,
-    pub(crate) sent: Sent,
-    /// Whether the next turn would be [`Turn::Nothing`], and need not be taken.
-    pub(crate) last: bool,
-}
-
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether nothing was lost, marked or probed that is still to be answered or made up for. [`Sender::on_expected_ack`],
     /// [`Sender::take_turn`] and [`Sender::send_full`] leave it so.
@@ -242,39 +231,44 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// Sends what [`Turn::Full`] promises.
+    /// The length of a full segment.
     #[inline]
-    pub(crate) fn send_full(&mut self, now: Time) -> Full {
-        let (start, packet, tag, bytes) = (self.nxt, self.next_packet, self.plan.tag, self.mss);
-        let len = low(bytes);
-        self.next_packet += 1;
+    pub(crate) fn full_length(&self) -> u16 {
+        low(self.mss)
+    }
+
+    /// The packet of new data that left last, if nothing came since.
+    #[inline]
+    pub(crate) fn last_sent(&self) -> Sent {
+        let (bytes, tag) = self.board.last_sent();
+        Sent { packet: self.next_packet - 1, bytes, tag, retransmission: false }
+    }
+
+    /// Sends what [`Turn::Full`] promises, from [`Sender::nxt`] on. Says whether the next turn would be [`Turn::Nothing`],
+    /// and need not be taken.
+    #[inline]
+    pub(crate) fn send_full(&mut self, now: Time) -> bool {
+        let tag = self.plan.tag;
+        // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
+        let minded = self.rules.tells_all || self.controller.minds_sends();
+        if minded {
+            self.tell_full(now);
+        }
+        let (start, len) = (self.nxt, low(self.mss));
+        let end = start + u64::from(len);
         let (since_delivery, since_first_sent) = self.rate.on_send(now, false);
         let how = Transmission {
             at: now,
-            packet,
+            packet: self.next_packet,
             tag,
             limit: self.limit,
             delivered: self.rate.delivered(),
             since_delivery,
             since_first_sent,
         };
-        let sent = Sent { packet, bytes, tag, retransmission: false };
-        // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
-        let end = start + u64::from(len);
-        let mut last = false;
-        if self.rules.tells_all || self.controller.minds_sends() {
-            self.tell(now, &Event::Sent(sent));
-        } else {
-            let used = end - self.una;
-            self.controller.sent_unminded(Bytes::new(used));
-            // The plan stands: it is the next turn's.
-            let next_end = end + u64::from(len);
-            last = self.written > next_end
-                && self.window_edge >= next_end
-                && used + u64::from(len) > self.plan.window.get();
-        }
         self.board.sent(start, len, false, &how);
         self.nxt = end;
+        self.next_packet += 1;
         self.packets_sent += 1;
         self.last_sent = Some(now);
         debug_assert!(!self.idle_served, "something is outstanding");
@@ -282,11 +276,28 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Some(put_off) => put_off.probe_from = now,
             None => self.schedule_probe(now, self.rto_at),
         }
+        if minded {
+            return false;
+        }
+        let used = end - self.una;
+        self.controller.sent_unminded(Bytes::new(used));
+        // The plan stands: it is the next turn's.
+        let next_end = end + u64::from(len);
+        let last = self.written > next_end
+            && self.window_edge >= next_end
+            && used + u64::from(len) > self.plan.window.get();
         if last {
             debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
             self.limit = SendLimit::Window;
         }
-        Full { start, len, sent, last }
+        last
+    }
+
+    /// Says to the controller that a full segment leaves.
+    #[inline(never)]
+    fn tell_full(&mut self, now: Time) {
+        let (packet, bytes, tag) = (self.next_packet, self.mss, self.plan.tag);
+        self.tell(now, &Event::Sent(Sent { packet, bytes, tag, retransmission: false }));
     }
 }
 

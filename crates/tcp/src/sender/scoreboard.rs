@@ -289,6 +289,15 @@ impl Scoreboard {
         self.pipe += u64::from(len);
     }
 
+    /// Payload and tag of the segment with the highest sequence.
+    #[inline]
+    pub(crate) fn last_sent(&self) -> (Bytes, Tag) {
+        let last = self.records.back();
+        last.map_or((Bytes::ZERO, Tag::default()), |last| {
+            (Bytes::new(u64::from(last.len - u16::from(last.fin))), last.tag)
+        })
+    }
+
     /// A range found by one of the `next_*` functions left again.
     pub(crate) fn resent(&mut self, range: &Range, how: &Transmission) {
         self.newest = how.packet;
