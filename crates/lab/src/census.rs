@@ -85,19 +85,22 @@ impl Census {
         self.0.get(flow.0 as usize).copied().unwrap_or_default()
     }
 
+    /// Notes something of a flow.
     #[inline]
-    fn flow(&mut self, flow: FlowId) -> &mut Watched {
-        let index = flow.0 as usize;
-        if index >= self.0.len() {
-            self.grow(index);
+    fn of_flow(&mut self, flow: FlowId, note: impl FnOnce(&mut Watched)) {
+        match self.0.get_mut(flow.0 as usize) {
+            Some(watched) => note(watched),
+            None => note(self.first_of(flow)),
         }
-        &mut self.0[index]
     }
 
+    /// The same where nothing was noted of it.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, index: usize) {
-        self.0.resize(index + 1, Watched::default());
+    fn first_of(&mut self, flow: FlowId) -> &mut Watched {
+        let index = flow.0 as usize;
+        self.0.resize(self.0.len().max(index + 1), Watched::default());
+        &mut self.0[index]
     }
 }
 
@@ -109,17 +112,19 @@ impl Recorder for Census {
     fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
         if side == Side::Client && segment.len > 0 {
             let again = sent.is_some_and(|sent| sent.retransmission);
-            let flow = self.flow(flow);
-            flow.now.sent += 1;
-            flow.new_data |= !again;
+            self.of_flow(flow, |flow| {
+                flow.now.sent += 1;
+                flow.new_data |= !again;
+            });
         }
     }
 
     fn dropped(&mut self, _: Time, _: LinkId, packet: &Packet, _: DropCause) {
         if packet.from == Side::Client && packet.is_data() {
-            let flow = self.flow(packet.flow);
-            flow.now.lost += 1;
-            flow.now.lost_since += u32::from(flow.su_end.is_some_and(|end| packet.sent_at >= end));
+            self.of_flow(packet.flow, |flow| {
+                flow.now.lost += 1;
+                flow.now.lost_since += u32::from(flow.su_end.is_some_and(|end| packet.sent_at >= end));
+            });
         }
     }
 
@@ -127,14 +132,15 @@ impl Recorder for Census {
         if side == Side::Server {
             return;
         }
-        let flow = self.flow(flow);
-        if std::mem::take(&mut flow.new_data) && flow.su_end.is_none() && flow.exits > 0 {
-            let now = snapshot();
-            let governs = now.phase == Phase::Avoidance
-                && !now.recovering
-                && now.ssthresh.is_none_or(|ssthresh| now.cwnd >= ssthresh);
-            flow.su_end = governs.then_some(at);
-        }
+        self.of_flow(flow, |flow| {
+            if std::mem::take(&mut flow.new_data) && flow.su_end.is_none() && flow.exits > 0 {
+                let now = snapshot();
+                let governs = now.phase == Phase::Avoidance
+                    && !now.recovering
+                    && now.ssthresh.is_none_or(|ssthresh| now.cwnd >= ssthresh);
+                flow.su_end = governs.then_some(at);
+            }
+        });
     }
 
     fn happening(
@@ -149,8 +155,8 @@ impl Recorder for Census {
             return;
         }
         match happening {
-            Happening::Control(note) => self.flow(flow).note(note),
-            Happening::TimedOut => self.flow(flow).now.timeouts += 1,
+            Happening::Control(note) => self.of_flow(flow, |flow| flow.note(note)),
+            Happening::TimedOut => self.of_flow(flow, |flow| flow.now.timeouts += 1),
             Happening::Established
             | Happening::RecoveryBegan { .. }
             | Happening::RecoveryEnded
@@ -162,7 +168,6 @@ impl Recorder for Census {
     }
 
     fn delivered(&mut self, _: Time, flow: FlowId, _: u64) {
-        let flow = self.flow(flow);
-        flow.delivered = flow.now;
+        self.of_flow(flow, |flow| flow.delivered = flow.now);
     }
 }
