@@ -240,7 +240,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             return None;
         }
         let grows =
-            !ack.recovering && (self.host_judges || self.state.window_was_the_limit(ack.cwnd, ack.mss));
+            !ack.recovering && (self.state.window_was_the_limit(ack.cwnd, ack.mss) || self.host_judges);
         let growth = if grows { ack.advanced } else { Bytes::ZERO };
         let window = match self.state.phase {
             Phase::Startup => self.state.startup.widen(growth, ack.mss),

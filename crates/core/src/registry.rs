@@ -84,6 +84,7 @@ macro_rules! any_startup {
 macro_rules! any_law {
     ($(#[$doc:meta])* $name:ident { $($law:ident: $kept:ident),+ $(,)? }) => {
         $(#[$doc])*
+        #[repr(u8)]
         #[derive(Clone, Debug)]
         pub enum $name { $(#[doc = concat!("[`", stringify!($law), "`].")] $law($kept<$law>)),+ }
 
