@@ -17,8 +17,8 @@ const ENDLESS: u64 = 1 << 62;
 
 /// How many of its first bytes an endpoint touches that receives, and one that sends and has nothing to repair (Valgrind; what
 /// only a repair touches lies behind).
-const RECEIVING: usize = 512;
-const SENDING: usize = 1064;
+const RECEIVING: usize = 528;
+const SENDING: usize = 1088;
 
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -296,7 +296,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         loop {
             let segment = fabric.next_segment();
             let (ip_length, last) = host.endpoint.full_segment(now, segment);
-            recorder.sent(now, id, side, host.packets, segment, Some(&host.endpoint.last_sent()));
+            recorder.sent(now, id, side, host.packets, segment, Some(&host.endpoint.last_full()));
             let label = host.label(id, side, ip_length, true);
             fabric.send_segment(now, label, recorder);
             if last {

@@ -421,7 +421,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         match self.ready() {
             Ready::Full => {
                 let (ip_length, last) = self.full_segment(now, place);
-                Some(Departure { sent: Some(self.last_sent()), last, ip_length, asks: false })
+                Some(Departure { sent: Some(self.last_full()), last, ip_length, asks: false })
             }
             Ready::Ack => {
                 let ip_length = self.usual_ack(now, place);

@@ -127,10 +127,22 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// What [`Ready::Full`] promises is written to `place`. Gives its [`Segment::ip_length`], and whether nothing else may
-    /// leave now, which may be unset though it is so; [`Endpoint::last_sent`] says the rest.
+    /// leave now, which may be unset though it is so; [`Endpoint::last_full`] says the rest.
     #[inline(never)]
     pub fn full_segment(&mut self, now: Time, place: &mut Segment) -> (u32, bool) {
         debug_assert_eq!(self.clone().ready(), Ready::Full, "only what may leave does");
+        // All that may lead elsewhere is asked before anything is done.
+        if self.is_plain() && self.receiver.is_settled() && self.sender.sends_as_usual() {
+            let (start, len) = (self.sender.nxt(), self.sender.full_length());
+            self.plain_header(start, len, place);
+            (Segment::PLAIN_LENGTH + u32::from(len), self.sender.send_usual(now))
+        } else {
+            self.any_full_segment(now, place)
+        }
+    }
+
+    #[inline(never)]
+    fn any_full_segment(&mut self, now: Time, place: &mut Segment) -> (u32, bool) {
         let (start, len) = (self.sender.nxt(), self.sender.full_length());
         let ip_length = if self.is_plain() {
             self.plain_header(start, len, place);
@@ -149,10 +161,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         (ip_length, last && !self.receiver.ack_due())
     }
 
-    /// The data packet that left last, if what is outstanding ends with it.
+    /// What [`Endpoint::full_segment`] wrote last.
     #[inline]
-    pub fn last_sent(&self) -> Sent {
-        self.sender.last_sent()
+    pub fn last_full(&self) -> Sent {
+        self.sender.last_full()
     }
 
     /// What [`Ready::Ack`] promises is written to `place`; nothing else may leave now. Gives its [`Segment::ip_length`].

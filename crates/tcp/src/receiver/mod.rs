@@ -334,11 +334,18 @@ impl Receiver {
         }
     }
 
+    /// Whether nothing arrived since an ACK left, so that the field to offer is what it was and no ACK is due.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.moved && self.due == Due::Nothing
+    }
+
     /// The window field to offer, scaled by `shift`. Its right edge never moves back, for which it is rounded up to
     /// the scale, as Linux does, and moves on only in steps worth offering (RFC 9293 section 3.8.6.2.2).
     #[inline]
     pub(crate) fn window(&mut self, shift: u8) -> u16 {
-        if core::mem::take(&mut self.moved) {
+        if self.moved {
+            self.moved = false;
             let opening = &self.opening;
             // Mostly what arrived has moved the edge by a segment, and the field is what it was.
             if opening.unread == self.unread && self.next + opening.room >= self.edge + self.step {

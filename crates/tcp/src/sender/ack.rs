@@ -306,7 +306,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let advanced = Bytes::new(self.counts(progress));
-        if !self.tell_in_brief(advanced, self.answers_congestion()) {
+        if !self.tell_in_brief(self.una, advanced, self.answers_congestion()) {
             self.tell_acked_in_full(now, progress, advanced);
         }
     }

@@ -4,11 +4,12 @@
 //! can be taken they lead to the same state.
 
 use firstflight::{
-    Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Time,
+    Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };
 
 use super::ack::{AckInput, MOST_KEPT};
 use super::recovery::Mode;
+use super::rtt::RttEstimator;
 use super::scoreboard::{Head, Transmission};
 use super::{PutOff, Sender};
 use crate::config::Recovery;
@@ -91,13 +92,46 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// What [`Sender::on_ack`] does with an expected one.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn on_expected_ack(&mut self, now: Time, ack: u64, window: u64) {
         debug_assert!(self.is_calm(), "only a calm sender expects anything");
         #[cfg(test)]
         {
             self.expected_acks += 1;
         }
+        // Nothing is done before it is known that the usual way leads to the end, so that there is nothing to keep for later.
+        if !self.take_usual_ack(now, ack, window) {
+            self.take_expected_ack(now, ack, window);
+        }
+    }
+
+    /// What is done with most: of one segment, with the window that was offered before, and a controller that minds nothing
+    /// but growth. Says whether it is one of these.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from one place")]
+    fn take_usual_ack(&mut self, now: Time, ack: u64, window: u64) -> bool {
+        let Some(head) = self.board.head_up_to(ack).filter(|_| window == self.rwnd) else { return false };
+        let sample = now.since(head.sent_at);
+        if !RttEstimator::is_ordinary(sample) || !self.tell_in_brief(ack, head.bytes(), false) {
+            return false;
+        }
+        debug_assert_eq!(head.bytes(), Bytes::new(ack - self.una), "it is all that is acknowledged");
+        self.last_received = Some(now);
+        self.una = ack;
+        self.window_edge = ack.saturating_add(window);
+        self.board.drop_first(head.len);
+        self.rack.newest = head.packet;
+        self.rack.rtt = sample;
+        self.rack.fack = ack;
+        self.rtt.smooth_ordinary(sample);
+        self.rate.on_ack(now, head.bytes(), Some(head.sent_at));
+        self.put_timeouts_off(now);
+        true
+    }
+
+    /// What is done with any.
+    #[inline(never)]
+    fn take_expected_ack(&mut self, now: Time, ack: u64, window: u64) {
         let advanced = Bytes::new(ack - self.una);
         self.last_received = Some(now);
         self.una = ack;
@@ -106,24 +140,28 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.set_window(ack, window);
         }
-        if self.tell_in_brief(advanced, false) {
-            if let Some(head) = self.board.acknowledge_head(ack) {
+        if self.tell_in_brief(ack, advanced, false) {
+            let tally = self.board.acknowledge_in_order(ack, |_| {});
+            if let Some(head) = tally.newest {
                 self.sample_in_order(now, &head);
-                self.rate.on_ack(now, Bytes::new(head.bytes), Some(head.flight.sent_at));
-            } else {
-                self.take_in_order(now, ack);
             }
+            self.rate.on_ack(now, Bytes::new(tally.bytes), tally.newest.map(|head| head.flight.sent_at));
         } else {
             self.tell_expected_ack(now, ack, advanced);
         }
+        self.put_timeouts_off(now);
+    }
+
+    /// Both timers are put off, if anything is outstanding.
+    #[inline]
+    fn put_timeouts_off(&mut self, now: Time) {
         self.rto_at = None;
         self.probe_at = None;
-        self.put_off = (self.nxt != ack).then_some(PutOff { timeout_from: now, probe_from: now });
+        let outstanding = self.nxt != self.una;
+        self.put_off = outstanding.then_some(PutOff { timeout_from: now, probe_from: now });
     }
 
     /// The samples that the newest of what it acknowledges gives; the round trip.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of the scoreboard's part")]
     fn sample_in_order(&mut self, now: Time, head: &Head) -> Span {
         let sample = now.since(head.flight.sent_at);
         self.rack.newest = head.packet;
@@ -131,16 +169,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rack.fack = head.end;
         self.rtt.smooth(sample);
         sample
-    }
-
-    /// What is acknowledged if it is not one segment, or the FIN.
-    #[inline(never)]
-    fn take_in_order(&mut self, now: Time, ack: u64) {
-        let tally = self.board.acknowledge_in_order(ack, |_| {});
-        if let Some(head) = tally.newest {
-            self.sample_in_order(now, &head);
-        }
-        self.rate.on_ack(now, Bytes::new(tally.bytes), tally.newest.map(|head| head.flight.sent_at));
     }
 
     /// The part of it that tells a controller that wants to hear all of it.
@@ -237,11 +265,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         low(self.mss)
     }
 
-    /// The packet of new data that left last, if nothing came since.
+    /// The full segment that left last.
     #[inline]
-    pub(crate) fn last_sent(&self) -> Sent {
-        let (bytes, tag) = self.board.last_sent();
-        Sent { packet: self.next_packet - 1, bytes, tag, retransmission: false }
+    pub(crate) fn last_full(&self) -> Sent {
+        Sent { packet: self.next_packet - 1, bytes: self.mss, tag: self.last_tag, retransmission: false }
     }
 
     /// Sends what [`Turn::Full`] promises, from [`Sender::nxt`] on. Says whether the next turn would be [`Turn::Nothing`],
@@ -249,11 +276,57 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn send_full(&mut self, now: Time) -> bool {
         let tag = self.plan.tag;
-        // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
-        let minded = self.rules.tells_all || self.controller.minds_sends();
-        if minded {
-            self.tell_full(now);
+        if self.minds_sends() {
+            // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
+            let (packet, bytes) = (self.next_packet, self.mss);
+            self.tell(now, &Event::Sent(Sent { packet, bytes, tag, retransmission: false }));
+            self.put_full(now, tag);
+            return false;
         }
+        self.send_unminded(now, tag)
+    }
+
+    /// Whether a segment that leaves is told to the controller.
+    #[inline]
+    fn minds_sends(&self) -> bool {
+        self.rules.tells_all || self.controller.minds_sends()
+    }
+
+    /// Whether [`Sender::send_usual`] may be asked for what [`Turn::Full`] promises: nobody minds that it leaves, and there is
+    /// room for it.
+    #[inline]
+    pub(crate) fn sends_as_usual(&self) -> bool {
+        self.put_off.is_some() && !self.minds_sends() && self.board.has_room()
+    }
+
+    /// [`Sender::send_full`] then.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from one place")]
+    pub(crate) fn send_usual(&mut self, now: Time) -> bool {
+        self.send_unminded(now, self.plan.tag)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from two places, one of which seldom comes to it")]
+    fn send_unminded(&mut self, now: Time, tag: Tag) -> bool {
+        let used = self.put_full(now, tag);
+        self.controller.sent_unminded(Bytes::new(u64::from(used)));
+        // The plan stands: it is the next turn's.
+        let (full, used) = (u64::from(low(self.mss)), u64::from(used));
+        let next_end = self.nxt + full;
+        let last =
+            self.written > next_end && self.window_edge >= next_end && used + full > self.plan.window.get();
+        if last {
+            debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
+            self.limit = SendLimit::Window;
+        }
+        last
+    }
+
+    /// Puts it on the scoreboard. Says what is outstanding then: less than 2^30 bytes (RFC 7323 section 2.3).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it writes is at hand where it is asked for")]
+    fn put_full(&mut self, now: Time, tag: Tag) -> u32 {
         let (start, len) = (self.nxt, low(self.mss));
         let end = start + u64::from(len);
         let (since_delivery, since_first_sent) = self.rate.on_send(now, false);
@@ -271,33 +344,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.next_packet += 1;
         self.packets_sent += 1;
         self.last_sent = Some(now);
+        self.last_tag = tag;
         debug_assert!(!self.idle_served, "something is outstanding");
         match &mut self.put_off {
             Some(put_off) => put_off.probe_from = now,
             None => self.schedule_probe(now, self.rto_at),
         }
-        if minded {
-            return false;
-        }
-        let used = end - self.una;
-        self.controller.sent_unminded(Bytes::new(used));
-        // The plan stands: it is the next turn's.
-        let next_end = end + u64::from(len);
-        let last = self.written > next_end
-            && self.window_edge >= next_end
-            && used + u64::from(len) > self.plan.window.get();
-        if last {
-            debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
-            self.limit = SendLimit::Window;
-        }
-        last
-    }
-
-    /// Says to the controller that a full segment leaves.
-    #[inline(never)]
-    fn tell_full(&mut self, now: Time) {
-        let (packet, bytes, tag) = (self.next_packet, self.mss, self.plan.tag);
-        self.tell(now, &Event::Sent(Sent { packet, bytes, tag, retransmission: false }));
+        let outstanding = end - self.una;
+        debug_assert!(outstanding < 1 << 31, "the peer's window holds it");
+        short(outstanding)
     }
 }
 
@@ -306,6 +361,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 #[expect(clippy::cast_possible_truncation, reason = "the segment size is made of 16 bits")]
 fn low(mss: Bytes) -> u16 {
     mss.get() as u16
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "what is outstanding fits")]
+fn short(outstanding: u64) -> u32 {
+    outstanding as u32
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod usage;
 
 use firstflight::{
     Avoidance, Brief, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path,
-    Plan, SendLimit, Span, Startup, Time, Told,
+    Plan, SendLimit, Span, Startup, Tag, Time, Told,
 };
 
 use crate::config::{Config, Recovery};
@@ -86,6 +86,8 @@ pub(crate) struct Sender<S, R, A> {
     established: bool,
     limit: SendLimit,
     recovery: Recovery,
+    /// Of the full segment that left last.
+    last_tag: Tag,
     plan: Plan,
     /// What nobody has taken yet of what happened here and in the endpoint.
     pub(crate) journal: Journal,
@@ -162,6 +164,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             mode: Mode::Open,
             undo: Undo::default(),
             recovery: config.recovery,
+            last_tag: Tag::default(),
             rules: Rules {
                 probes_tail: config.tail_loss_probe && config.recovery == Recovery::Rack,
                 frto: config.frto,
@@ -406,12 +409,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rules.tells_all = true;
     }
 
-    /// Tells the controller of an ACK that may widen the window by `advanced` bytes, and takes over its plan, if it is
-    /// content to hear no more; says whether it is.
+    /// Tells the controller of an ACK of all up to `una` that may widen the window by `advanced` bytes, and takes over its
+    /// plan, if it is content to hear no more; says whether it is.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
-    fn tell_in_brief(&mut self, advanced: Bytes, recovering: bool) -> bool {
-        let (una, nxt, cwnd, mss) = (self.una, self.nxt, self.plan.window, self.mss);
+    fn tell_in_brief(&mut self, una: u64, advanced: Bytes, recovering: bool) -> bool {
+        let (nxt, cwnd, mss) = (self.nxt, self.plan.window, self.mss);
         let brief = Brief { advanced, una, nxt, cwnd, mss, recovering };
         if self.rules.tells_all {
             return false;

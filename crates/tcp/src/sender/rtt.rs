@@ -33,6 +33,8 @@ pub(crate) struct RttEstimator {
     least_variation: u64,
     /// What the timeout is at most.
     most: Span,
+    /// A round trip that takes no longer than these nanoseconds is over twice before any timeout.
+    short: u64,
     backoff: u32,
     linux: Option<Box<LinuxEstimator>>,
     /// The base before there is a sample.
@@ -41,8 +43,11 @@ pub(crate) struct RttEstimator {
 
 impl RttEstimator {
     pub(crate) fn new(min_rto: Span) -> Self {
+        // Twice the round trip is at most itself and the least variation, or at most the least timeout.
+        let (least_variation, most) = (min_rto.min(LEAST_VARIATION), MAX_RTO.max(min_rto));
         Self {
             srtt: UNKNOWN,
+            short: least_variation.max(min_rto / 2).min(most / 2).nanos(),
             rttvar: 0,
             latest: None,
             min: Span::MAX,
@@ -50,8 +55,8 @@ impl RttEstimator {
             // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
             // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
             // least timeout there, up to its 200 ms.
-            least_variation: min_rto.min(LEAST_VARIATION).nanos(),
-            most: MAX_RTO.max(min_rto),
+            least_variation: least_variation.nanos(),
+            most,
             backoff: 0,
             linux: None,
             initial: INITIAL_RTO.max(min_rto),
@@ -82,9 +87,22 @@ impl RttEstimator {
     }
 
     /// RFC 6298 sections 2.2 and 2.3: alpha = 1/8, beta = 1/4, K = 4.
-    #[inline]
     pub(crate) fn smooth(&mut self, rtt: Span) {
-        let rtt = rtt.clamp(Span::from_nanos(1), LONGEST);
+        self.smooth_ordinary(rtt.clamp(Span::from_nanos(1), LONGEST));
+    }
+
+    /// Whether a sample took some time, and not for ever.
+    #[inline]
+    pub(crate) fn is_ordinary(rtt: Span) -> bool {
+        // Both bounds are looked at in a step.
+        rtt.nanos().wrapping_sub(1) < LONGEST.nanos()
+    }
+
+    /// [`RttEstimator::smooth`] then.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from two places, one of which seldom comes to it")]
+    pub(crate) fn smooth_ordinary(&mut self, rtt: Span) {
+        debug_assert!(Self::is_ordinary(rtt), "{rtt:?}");
         self.latest = Some(rtt);
         self.min = self.min.min(rtt);
         let rtt = rtt.nanos();
@@ -105,6 +123,12 @@ impl RttEstimator {
     /// a short look tells.
     #[inline]
     pub(crate) fn least_wait(&self) -> u64 {
+        if self.srtt <= self.short { self.srtt * 2 } else { self.least_long_wait() }
+    }
+
+    /// The same where the round trip is not known, or is so long that the probe may come as late as the timeout.
+    #[inline(never)]
+    fn least_long_wait(&self) -> u64 {
         if self.srtt == UNKNOWN {
             return 0;
         }

@@ -146,10 +146,10 @@ pub(crate) struct Scoreboard {
     records: VecDeque<Record>,
     /// Index of the first record; indices never repeat.
     base: u64,
-    /// Sequence length of records in the network.
-    pipe: u64,
     /// The number of the packet sent last.
     newest: u64,
+    /// Sequence length of records in the network.
+    pipe: u64,
     sacked_bytes: u64,
     sacked: u64,
     lost: u64,
@@ -204,6 +204,12 @@ impl Scoreboard {
 
     pub(crate) fn sacked_segments(&self) -> u64 {
         self.sacked
+    }
+
+    /// Whether there is a place for one more segment.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.records.len() != self.records.capacity()
     }
 
     /// Segments outstanding.
@@ -287,15 +293,6 @@ impl Scoreboard {
         };
         push(&mut self.records, record);
         self.pipe += u64::from(len);
-    }
-
-    /// Payload and tag of the segment with the highest sequence.
-    #[inline]
-    pub(crate) fn last_sent(&self) -> (Bytes, Tag) {
-        let last = self.records.back();
-        last.map_or((Bytes::ZERO, Tag::default()), |last| {
-            (Bytes::new(u64::from(last.len - u16::from(last.fin))), last.tag)
-        })
     }
 
     /// A range found by one of the `next_*` functions left again.

@@ -1,6 +1,6 @@
 //! What a cumulative acknowledgement takes away from what is outstanding.
 
-use firstflight::Delivered;
+use firstflight::{Bytes, Delivered, Time};
 
 use super::{Arrival, Fate, Record, Scoreboard, low};
 use crate::sender::rate::Flight;
@@ -13,6 +13,23 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
     /// The last segment acknowledged whole.
     pub(crate) newest: Option<Head>,
+}
+
+/// The first segment outstanding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct First {
+    /// The number of its packet.
+    pub(crate) packet: u64,
+    pub(crate) sent_at: Time,
+    /// Its payload.
+    pub(crate) len: u16,
+}
+
+impl First {
+    #[inline]
+    pub(crate) fn bytes(&self) -> Bytes {
+        Bytes::new(u64::from(self.len))
+    }
 }
 
 /// What is left of a segment that was the first outstanding one.
@@ -97,12 +114,21 @@ impl Scoreboard {
         Tally { segments: low(self.base - before), bytes, newest }
     }
 
-    /// The same where the first segment is all that is acknowledged and no FIN goes with it; else nothing is done.
+    /// The first segment, if that is all that `una` acknowledges and no FIN goes with it. It may be dropped then.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    pub(crate) fn acknowledge_head(&mut self, una: u64) -> Option<Head> {
-        let head = self.records.front()?;
-        if head.end() == una && !head.fin { self.take_head(una, &mut |_| {}) } else { None }
+    pub(crate) fn head_up_to(&self, una: u64) -> Option<First> {
+        let head = self.records.front().filter(|head| head.end() == una && !head.fin)?;
+        Some(First { packet: self.number(head.packet), sent_at: head.sent_at, len: head.len })
+    }
+
+    /// Drops the first segment, of `len` bytes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
+    pub(crate) fn drop_first(&mut self, len: u16) {
+        self.pipe -= u64::from(len);
+        self.records.pop_front();
+        self.base += 1;
     }
 
     /// Takes the first segment away if it ends by `una`; what was delivered goes to `delivered`.
