@@ -6,10 +6,10 @@
 //!   silence. A round trip later the flight of a sender that heeds a loss is well below what it was; one within a
 //!   sixteenth of it, as BBR's, did not end its start-up by that;
 //! - two rounds' peaks, or one's before a loss, are above all before by no more than a sixteenth, or a segment and a
-//!   half (an eighth, or two and a half, after two rounds), and the sender goes on sending: `receiver-window` if the
-//!   receiver's window held it back, `mark` if congestion marks were echoed, `application` if it had nothing to send
-//!   for three such rounds; else `drain` if within eight rounds the flight falls by a quarter with nothing lost, as
-//!   BBR's does, and `flat` otherwise: a threshold, a delay, a train.
+//!   half (an eighth, or two and a half, after two rounds), and by less than half, and the sender goes on sending:
+//!   `receiver-window` if the receiver's window held it back, `mark` if congestion marks were echoed, `application` if it
+//!   had nothing to send for three such rounds; else `drain` if within eight rounds the flight falls by a quarter with
+//!   nothing lost, as BBR's does, and `flat` otherwise: a threshold, a delay, a train.
 
 use crate::events::Resent;
 use crate::rounds::Round;
@@ -79,6 +79,7 @@ pub(crate) struct Start<'a> {
 /// The end of the start-up; `None` if the data ended first.
 pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
     let Start { rounds, resent, has_sack, mss, .. } = *start;
+    let all = rounds;
     // What comes after an idle time is another start.
     let rounds = &rounds[..rounds.iter().position(|round| round.after_idle).unwrap_or(rounds.len())];
     let start = Start { rounds, ..*start };
@@ -126,8 +127,10 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         }
         return drained(rounds, at, greatest, loss).or_else(|| Some(start.stopped(Cause::Flat, before)));
     }
-    // A loss after the last round that was kept.
-    by_loss(rounds.len().saturating_sub(1))
+    // A loss after an idle time, or after the last round that was kept.
+    let of_loss =
+        loss.map_or(0, |one| all.partition_point(|round| round.ended.is_some_and(|end| end <= one.at)));
+    by_loss(of_loss.min(all.len().saturating_sub(1)))
 }
 
 impl Start<'_> {
@@ -148,9 +151,10 @@ fn is_ignored(lost: &Resent) -> bool {
 
 /// Whether the peak grew by more in these rounds than avoidance does: a segment a round, and a twentieth a round in
 /// Linux's CUBIC before its first loss. A limited slow start (RFC 3742) that is down to a sixteenth a round is past
-/// telling from it.
+/// telling from it. A flight of a few segments that grows by half does what slow start does under delayed
+/// acknowledgements, and no avoidance: those begin at two segments at least (RFC 5681 section 3.1).
 fn grew(peak: u64, before: u64, rounds: u64, mss: u64) -> bool {
-    peak > before + (before / 16 * rounds).max(rounds * mss + mss / 2)
+    peak > before + (before / 16 * rounds).max(rounds * mss + mss / 2) || peak >= before + before.div_ceil(2)
 }
 
 /// Whether the sender goes on after the round: at the end of the data every flight stops growing.
@@ -236,6 +240,15 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_after_an_idle_time_is_in_the_round_in_which_it_was() {
+        let mut again = rounds(&[10, 20, 40, 40, 60, 30]);
+        again[3].after_idle = true;
+        let exit = ends(&again, &[lost(450)], true).unwrap();
+        assert_eq!((exit.cause, exit.at, exit.round), (Cause::Loss, 450, 4));
+        assert_eq!(ends(&again, &[lost(5000)], true).unwrap().round, 5);
+    }
+
+    #[test]
     fn what_was_sent_again_for_nothing_ends_nothing() {
         let spurious = Resent { is_spurious: true, ..lost(150) };
         let exit = ends(&rounds(&[10, 20, 40, 80, 80, 80]), &[spurious], true).unwrap();
@@ -261,6 +274,18 @@ mod tests {
         // HyStart++'s conservative slow start grows by a quarter a round.
         let exit = ends(&rounds(&[10, 20, 40, 50, 62, 78, 78, 79]), &[], true).unwrap();
         assert_eq!((exit.cause, exit.round), (Cause::Flat, 5));
+    }
+
+    #[test]
+    fn a_start_from_one_segment_is_growth() {
+        // Every ACK counted, delayed: by half a round, rounded up. Doubling every other round, as Vegas does.
+        for peaks in [&[1, 2, 3, 5, 8, 12, 12, 12, 12][..], &[1, 2, 2, 4, 4, 8, 8, 12, 12, 12, 12]] {
+            let exit = ends(&rounds(peaks), &[], true).unwrap();
+            assert_eq!((exit.cause, exit.flight), (Cause::Flat, 12 * MSS), "{peaks:?}");
+        }
+        // A segment a round is avoidance; from four it is half of them in two rounds, and so is told a segment late.
+        let exit = ends(&rounds(&[1, 2, 4, 5, 6, 7, 8, 9]), &[], true).unwrap();
+        assert_eq!((exit.cause, exit.flight), (Cause::Flat, 5 * MSS));
     }
 
     #[test]
