@@ -32,7 +32,8 @@ fn the_table_shows_rounds_and_not_what_belongs_to_one_transfer() {
     let output = run(&[&PATH[..], &rounds[..]].concat());
     let table = stdout(&output);
     assert_eq!(status(&output), 0);
-    for word in ["elapsed", "ACK clock", "slow-start+ssr", "rbp-cwnd/scale=100%", "2 rounds of 24kB, 9s idle"]
+    for word in
+        ["elapsed", "ACK clock", "slow-start+ssr", "rbp-cwnd/scale=100%", "2 rounds of 24 kB, 9 s idle"]
     {
         assert!(table.contains(word), "{word} in {table}");
     }

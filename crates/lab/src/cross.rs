@@ -81,9 +81,13 @@ impl Cross {
                 format!("{} across for {on}, then none for {off}, in the mean", quantity::humane_rate(*rate))
             }
             Self::Poisson { per_second, size, .. } => {
+                let size = match size {
+                    Amount::Packets(number) => format!("{number} packets"),
+                    Amount::Bytes(bytes) => quantity::humane_bytes(*bytes),
+                };
                 format!("{per_second} TCP transfers a second of {size} across, in the mean")
             }
-            Self::Web(load) => format!("web pages across that offer {load} of the rate"),
+            Self::Web(load) => format!("web pages across that offer {} of the rate", load.in_percent()),
         }
     }
 }

@@ -484,12 +484,12 @@ pub fn rounded_rate(bps: u64) -> String {
 
 /// A duration as a reader likes it: `80 ms`.
 pub fn humane_span(span: Span) -> String {
-    spaced(&show_span(span))
+    spaced(&show_span(span)).replace(" us", " µs")
 }
 
-/// A size as a reader likes it: `1 MB`.
+/// A size as a reader likes it: `1 MB`, `23.04 kB`.
 pub fn humane_bytes(bytes: Bytes) -> String {
-    spaced(&show_bytes(bytes))
+    in_largest(bytes.get(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
 }
 
 /// A space between a number and its unit.
@@ -500,11 +500,15 @@ fn spaced(text: &str) -> String {
 
 /// A rate as a reader likes it: `100 Mbit/s`.
 pub fn humane_rate(rate: Rate) -> String {
-    let bps = rate.bps();
     let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
-    let (name, factor) = units.into_iter().find(|(_, factor)| bps >= *factor).unwrap_or(("bit/s", 1));
-    let scale = factor.ilog10();
-    format!("{} {name}", Decimal { mantissa: u128::from(bps), scale })
+    in_largest(rate.bps(), &units)
+}
+
+/// The value, exactly, in the largest of these units that it reaches. The factors are powers of ten.
+fn in_largest(value: u64, units: &[(&str, u64)]) -> String {
+    let unit = units.iter().find(|(_, factor)| value >= *factor).or(units.last());
+    let (name, factor) = unit.copied().unwrap_or(("", 1));
+    format!("{} {name}", Decimal { mantissa: u128::from(value), scale: factor.ilog10() })
 }
 
 /// A duration as [`span`] reads it, exactly.

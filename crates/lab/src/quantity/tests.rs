@@ -48,6 +48,14 @@ fn durations_and_sizes_have_their_units() {
 }
 
 #[test]
+fn what_a_reader_sees_has_a_space_before_its_unit_and_the_unit_that_keeps_it_short() {
+    let size = |count| humane_bytes(Bytes::new(count));
+    assert_eq!([size(999), size(23_040), size(1_000_000), size(0)], ["999 B", "23.04 kB", "1 MB", "0 B"]);
+    assert_eq!([humane_span(Span::from_micros(50)), humane_span(Span::from_secs(120))], ["50 µs", "120 s"]);
+    assert_eq!(humane_rate(Rate::from_bps(800_000)), "800 kbit/s");
+}
+
+#[test]
 fn zero_negative_and_non_finite_values_are_refused() {
     assert_eq!(why(rate("0mbit")), Why::Zero);
     assert_eq!(why(rate("0.4bit")), Why::Zero);

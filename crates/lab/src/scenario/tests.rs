@@ -152,9 +152,11 @@ fn a_path_of_several_hops_or_a_slow_way_back_says_so() {
     assert!(lot.starts_with("parking lot of 3 hops, each 100 Mbit/s, 80 ms base RTT"), "{lot}");
     assert!(lot.contains(", 40 Mbit/s CBR across each hop, "), "{lot}");
     let web = words(&[("topology", "parking-lot:hops=3,cross=2"), ("cross", "poisson:2,200p")]);
-    assert!(web.contains(", 2 TCP transfers a second of 200p across hop 2, in the mean, "), "{web}");
+    assert!(web.contains(", 2 TCP transfers a second of 200 packets across hop 2, in the mean, "), "{web}");
     let slow = words(&[("rate", "10mbit"), ("reverse-rate", "50kbit"), ("reverse-queue", "10p")]);
     assert!(slow.contains(", no cross traffic, 50 kbit/s back, queue back of 10 packets, "), "{slow}");
+    let slow = words(&[("reverse-queue", "64kB"), ("cross", "web:0.3")]);
+    assert!(slow.contains(", web pages across that offer 30 % of the rate, queue back of 64 kB, "), "{slow}");
     assert!(!words(&[]).contains("back"));
 }
 

@@ -114,7 +114,8 @@ impl Scenario {
     fn describe_rounds(&self, bytes: Bytes) -> String {
         let Some(Rounds { count, idle, clients, .. }) = self.rounds else { return String::new() };
         let clients = if clients == 1 { String::new() } else { format!(" to each of {clients} clients") };
-        format!("{count} rounds of {}{clients}, {} idle between", show_bytes(bytes), show_span(idle))
+        let (bytes, idle) = (quantity::humane_bytes(bytes), quantity::humane_span(idle));
+        format!("{count} rounds of {bytes}{clients}, {idle} idle between")
     }
 
     /// The way back, if it is slower than the bottleneck or may overflow.
@@ -123,7 +124,8 @@ impl Scenario {
         let rate = rate.map(|rate| format!(", {} back", quantity::humane_rate(rate)));
         let queue = self.reverse_queue.map(|queue| match queue {
             QueueSize::Packets(packets) => format!(", queue back of {packets} packets"),
-            other => format!(", queue back of {other}"),
+            QueueSize::Bytes(bytes) => format!(", queue back of {}", quantity::humane_bytes(bytes)),
+            QueueSize::Bdp(share) => format!(", queue back of {share} BDP"),
         });
         rate.unwrap_or_default() + &queue.unwrap_or_default()
     }
