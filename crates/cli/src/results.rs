@@ -132,8 +132,8 @@ impl<'a> Results<'a> {
     /// What the clairvoyant sender would have delivered by the end of the longest run drawn.
     fn ideal(&self) -> Vec<(u64, u64)> {
         let Some(first) = self.drawings.first() else { return Vec::new() };
-        // The line is of a sender that always has something to send.
-        if self.scenario.app.is_some() {
+        // The line is of a sender that always has something to send: beside rounds of replies it would only set the scale.
+        if self.scenario.app.is_some() || self.scenario.rounds.is_some() {
             return Vec::new();
         }
         let longest = self.drawings.iter().map(|drawing| drawing.ended_at).max().unwrap_or(0);

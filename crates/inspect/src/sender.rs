@@ -331,7 +331,11 @@ impl Sender {
             self.restarts.push(Restart { at, idle, flight_before: self.last_peak, round });
         }
         self.last_peak = 0;
-        self.mark(at, Trace::RESTART, format!("data again after {} ms", idle / 1_000_000));
+        self.mark(
+            at,
+            Trace::RESTART,
+            format!("data again after {}.{:03} s", idle / 1_000_000_000, idle / 1_000_000 % 1000),
+        );
     }
 
     fn sent_again(

@@ -6,6 +6,7 @@ mod common;
 
 mod chromium;
 mod paper;
+mod plots;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -42,6 +42,7 @@ if (overview) {
       button.addEventListener("click", () => view.window(button.dataset.window)));
     section.querySelector("[data-save]").addEventListener("click", () => view.save(flow.label.replace(/[^\w.+-]+/g, "-")));
   });
+  all.press();
   document.querySelectorAll("[data-all]").forEach((button) => button.addEventListener("click", () =>
     views.forEach((view) => view.window(button.dataset.all))));
 

@@ -7,6 +7,11 @@ const MARK_STYLES = {
   "timeout": { colour: "vermillion", dash: "dashdot" }, "reduction": { colour: "orange", dash: "dot" },
   "undo": { colour: "purple", dash: "dot" }, "restart": { colour: "purple", dash: "dash" },
 };
+/** The marks that have words above a plot, and which. */
+const FLAGS = {
+  "exit": (text) => text.replace(/^start-up left by /, "exit by "), "restart": (text) => text,
+  "timeout": () => "timeout", "su-end": () => "start-up over",
+};
 const WINDOWS = ["first", "startup", "whole"];
 const MARGIN = { l: 62, r: 14, b: 44 };
 // Rows of words above a plot: fewer where there is room beside each other.

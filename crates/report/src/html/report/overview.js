@@ -25,7 +25,7 @@ class Overview extends View {
     }
     return { traces, layout: layout(this, {
       xaxis: axis({ range: [a, b], title: { text: "s since the SYN", standoff: 6 } }),
-      yaxis: axis({ fixedrange: true, rangemode: "tozero", tickformat: "~s", ticksuffix: "B" }),
+      yaxis: byteAxis([{ y: [0] }, ...traces], 6),
     }) };
   }
 

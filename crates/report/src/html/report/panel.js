@@ -36,10 +36,11 @@ class Panel extends View {
     ];
     // A capture knows of no window but the flight, of no drop and of no queue.
     const traces = data.is_capture ? all.filter((trace) => trace.y.length && trace.yaxis !== "y4" && trace !== inFlight) : all;
-    const y = (at, more) => axis({ domain: DOMAINS[at], anchor: "x", fixedrange: true, nticks: at ? 5 : 7, ...more });
+    const y = (at, more) => axis({ domain: DOMAINS[at], anchor: "x", fixedrange: true, nticks: 5, ...more });
+    const sequence = byteAxis(traces.filter((trace) => trace.yaxis === "y"), 7, { domain: DOMAINS[0], anchor: "x" });
     return { traces, layout: layout(this, {
       xaxis: axis({ range: [a, b], anchor: data.is_capture ? "y3" : "y4", title: { text: "s since the SYN", standoff: 6 } }),
-      yaxis: y(0, { tickformat: "~s", ticksuffix: "B" }), yaxis2: y(1, { range: [0, top] }),
+      yaxis: sequence, yaxis2: y(1, { range: [0, top] }),
       yaxis3: y(2, {}), ...(data.is_capture ? {} : { yaxis4: y(3, { rangemode: "tozero" }) }),
       shapes: [...this.ribbon(a, b), ...this.lines(a, b)], annotations: [...titles(this.pixels()), ...this.flags(a, b)],
     }) };
@@ -83,10 +84,10 @@ class Panel extends View {
   /** The exits in words, above the ribbon: each in the lowest rows that are free. */
   flags(a, b) {
     const scale = this.pixels() / (b - a), taken = [];
-    const isFlag = (mark) => (mark.kind === "exit" || mark.kind === "timeout" || mark.kind === "su-end") && mark.at >= a && mark.at <= b;
+    const isFlag = (mark) => FLAGS[mark.kind] && mark.at >= a && mark.at <= b;
     return this.flow.marks.filter(isFlag).slice(0, 12).flatMap((mark) => {
       const at = (mark.at - a) * scale, isRight = at > this.pixels() / 2, room = (isRight ? at : this.pixels() - at) - 10;
-      const says = mark.kind === "exit" ? "exit by " + mark.text.replace(/^start-up left by /, "") : mark.kind === "timeout" ? "timeout" : "start-up over";
+      const says = FLAGS[mark.kind](mark.text);
       const lines = wrap(says, room, FLAG_FONT), length = 10 + Math.max(...lines.map((line) => lengthOf(line, FLAG_FONT)));
       const from = isRight ? at - length : at - 5, to = isRight ? at + 5 : at + length;
       const isFree = (row) => !taken.some((one) => one.from < to && from < one.to && one.row < row + lines.length && row < one.row + one.rows);

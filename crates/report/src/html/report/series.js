@@ -40,7 +40,6 @@ function idealAt(t) {
   return between(ideal, at - 1, t);
 }
 
-// ---- what the screen shows --------------------------------------------------------------------------
 /** Steps within [a, b]: each bucket keeps its first, least, greatest and last point. */
 function stepsIn(line, a, b, buckets) {
   const from = after(line.x, a), to = after(line.x, b), x = [], y = [];

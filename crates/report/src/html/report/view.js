@@ -8,6 +8,7 @@ class View {
     this.ends = ends;
     this.range = [0, ends[1]];
     this.chosen = "startup";
+    this.pressed = undefined;
     this.readout = element.appendChild(document.createElement("div"));
     this.readout.className = "readout";
     this.surface = element.appendChild(document.createElement("div"));
@@ -68,12 +69,14 @@ class View {
     this.show([0, this.ends[WINDOWS.indexOf(name)]]);
   }
 
-  /** Of windows that end together, the one that was asked for is pressed. */
+  /** Of windows that end together, the one that was asked for is pressed; for all plots, the one that is everywhere. */
   press() {
     const shown = WINDOWS.filter((_, at) => this.range[0] === 0 && this.range[1] === this.ends[at]);
-    const pressed = shown.includes(this.chosen) ? this.chosen : shown[0];
+    this.pressed = shown.includes(this.chosen) ? this.chosen : shown[0];
     this.element.closest("section").querySelectorAll("[data-window]").forEach((button) =>
-      button.setAttribute("aria-pressed", String(button.dataset.window === pressed)));
+      button.setAttribute("aria-pressed", String(button.dataset.window === this.pressed)));
+    document.querySelectorAll("[data-all]").forEach((button) =>
+      button.setAttribute("aria-pressed", String(views.every((view) => view.pressed === button.dataset.all))));
   }
 
   point(event) {

@@ -16,9 +16,11 @@ const wrap = (text, room, font) => text.split(" ").reduce((lines, part) => {
   return lines;
 }, []);
 
+/** The unit that keeps so many bytes short, and its name. */
+const byteUnit = (value) => value >= 1e9 ? [1e9, "GB"] : value >= 1e6 ? [1e6, "MB"] : value >= 1e3 ? [1e3, "kB"] : [1, "B"];
 const bytes = (value) => {
   if (value === null) return "–";
-  const [unit, name] = value >= 1e6 ? [1e6, "MB"] : value >= 1e3 ? [1e3, "kB"] : [1, "B"];
+  const [unit, name] = byteUnit(value);
   return (value / unit).toFixed(unit === 1 ? 0 : 3) + " " + name;
 };
 const decimals = (value, places, unit) => value === null ? "–" : value.toFixed(places) + " " + unit;

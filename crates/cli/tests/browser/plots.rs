@@ -1,0 +1,90 @@
+//! What a reader of a report sees at a glance: buttons that say what is shown, units, words at their lines.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::chromium::{Chromium, SCREEN};
+use crate::common::{folder, run, status, stderr, text};
+use crate::pages;
+
+/// Which of the buttons for all plots are pressed.
+const PRESSED: &str = "[...document.querySelectorAll('[data-all]')].filter((one) => one.getAttribute('aria-pressed') === 'true')
+    .map((one) => one.dataset.all)";
+
+#[test]
+fn the_buttons_of_all_plots_say_what_all_plots_show() {
+    let Some(mut browser) = Chromium::start("all-plots") else { return };
+    browser.open(&pages()[0], SCREEN);
+    assert_eq!(browser.evaluate(PRESSED), json!(["startup"]));
+    for window in ["whole", "first", "startup"] {
+        browser.evaluate(&format!("document.querySelector('[data-all={window}]').focus()"));
+        browser.press("Enter");
+        assert_eq!(browser.evaluate(PRESSED), json!([window]));
+        let fill = "new Set([...document.querySelectorAll('[data-all]')].map((one) => getComputedStyle(one).backgroundColor)).size";
+        assert_eq!(browser.evaluate(fill), 2, "one looks pressed");
+    }
+    // One plot shows something else, and then the same again.
+    browser.evaluate("document.querySelector('.panel [data-window=whole]').click()");
+    assert_eq!(browser.evaluate(PRESSED), json!([]));
+    browser.evaluate("document.querySelector('.panel [data-window=startup]').click()");
+    assert_eq!(browser.evaluate(PRESSED), json!(["startup"]));
+    browser.evaluate("document.querySelector('#overview').focus()");
+    browser.press("+");
+    assert_eq!(browser.evaluate(PRESSED), json!([]));
+}
+
+/// What the plots and tables say with a digit at a unit; settings are written so, and stand in small below their names.
+const UNSPACED: &str =
+    "[...document.querySelectorAll('.main-svg text, h1, .verdict, .facts dd, #verdicts td, .readout')]
+    .map((one) => one.textContent).filter((text) => /\\d(%|[kMG]?(B|bit)|[mµn]?s)\\b/.test(text))";
+
+#[test]
+fn a_number_and_its_unit_have_a_space_between_them() {
+    let Some(mut browser) = Chromium::start("units") else { return };
+    for page in &pages()[..3] {
+        browser.open(page, SCREEN);
+        for window in ["first", "startup", "whole"] {
+            browser.evaluate(&format!("document.querySelector('[data-all={window}]').click()"));
+            assert_eq!(browser.evaluate(UNSPACED), json!([]), "{} {window}", page.display());
+            let ticks =
+                "[...document.querySelectorAll('#overview .ytick text')].map((one) => one.textContent)";
+            let ticks: Vec<String> = serde_json::from_value(browser.evaluate(ticks)).expect("words");
+            assert!(ticks.len() > 2 && ticks[0] == "0", "{ticks:?}");
+            assert!(ticks[1..].iter().all(|tick| tick.ends_with(" kB") || tick.ends_with(" B")), "{ticks:?}");
+        }
+    }
+}
+
+/// The words over the panels that tell of exits and restarts, in the window of the whole run.
+fn flags(browser: &mut Chromium, page: &Path) -> Vec<String> {
+    browser.open(page, SCREEN);
+    browser.evaluate("document.querySelector('[data-all=whole]').click()");
+    let words = "[...document.querySelectorAll('.panel .annotation-text')].map((one) => one.textContent)
+        .filter((text) => /exit by|left by|data again/.test(text))";
+    serde_json::from_value(browser.evaluate(words)).expect("words")
+}
+
+#[test]
+fn restarts_have_their_words_at_their_lines() {
+    let Some(mut browser) = Chromium::start("restarts") else { return };
+    let place = folder("browser-restarts");
+    let page = place.join("rounds.html");
+    let rounds =
+        ["race", "--rate", "5mbit", "--rtt", "40ms", "--size", "50kB", "--rounds", "3", "--idle", "4s"];
+    let of =
+        ["--schemes", "slow-start", "--restart", "nssr", "--pcap", text(&place), "--report", text(&page)];
+    let output = run(&[&rounds[..], &of].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let said = flags(&mut browser, &page);
+    assert!(said.iter().any(|words| words.starts_with("restart left by")), "{said:?}");
+    assert!(said.iter().all(|words| !words.contains("exit by restart")), "{said:?}");
+    // A sender that never idles is not drawn beside one that does.
+    assert_eq!(browser.evaluate("document.querySelectorAll('#legend button').length"), 1);
+    let capture = place.join("slow-start-client.pcapng");
+    let inspected = place.join("inspected.html");
+    let output = run(&["inspect", text(&capture), "--report", text(&inspected)]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let said = flags(&mut browser, &inspected);
+    assert_eq!(said.iter().filter(|words| words.starts_with("data again after ")).count(), 2, "{said:?}");
+}
