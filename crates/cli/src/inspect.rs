@@ -68,7 +68,8 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
 /// What was read and what was left out.
 fn tell(tally: &Tally, senders: &[Inspected]) -> String {
     let connections = senders.last().map_or(0, |one| one.found.connection);
-    let read = format!("{} packets, {} of TCP in {connections} connections", tally.packets, tally.tcp);
+    let plural = if connections == 1 { "" } else { "s" };
+    let read = format!("{} packets, {} of TCP in {connections} connection{plural}", tally.packets, tally.tcp);
     let left_out = [
         (tally.other, "without TCP"),
         (tally.fragments, "IP fragments"),

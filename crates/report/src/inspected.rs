@@ -144,7 +144,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     view(["again", "segments"], "retransmitted_segments", Show::Count, 1),
     view(["time-", "outs"], "timeouts_suspected", Show::Count, 2),
     view(["later", "Mbit/s"], "later_rate_bps", Show::Scaled(1e6), 1),
-    view(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 2),
+    view(["to 90 %", "s"], "time_to_90pct_s", Show::Scaled(1.0), 2),
     view(["idle", "restarts"], "idle_restarts_total", Show::Count, 4),
 ];
 

@@ -91,7 +91,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     single(["cwnd", "/BDP"], "exit_cwnd_over_bdp", Show::Scaled(1.0), 2),
     single(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 3),
     single(["over-", "shot p"], "overshoot_lost_packets", Show::Count, 2),
-    single(["to 90%", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
+    single(["to 90 %", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
     ViewColumn {
         head: ["marked", "p"],
         field: "packets_marked",

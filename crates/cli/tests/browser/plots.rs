@@ -1,12 +1,44 @@
-//! What a reader of a report sees at a glance: buttons that say what is shown, units, words at their lines.
+//! What a reader of a report sees at a glance: whole tables, buttons that say what is shown, units, words at their lines.
 
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::chromium::{Chromium, SCREEN};
+use crate::chromium::{Chromium, Look, SCREEN};
 use crate::common::{folder, run, status, stderr, text};
 use crate::pages;
+
+/// A window as many have it, and how much of it the page has beside the bar that scrolls it.
+const WINDOW: Look = Look { width: 1400, dark: false };
+
+#[test]
+fn the_widest_tables_fit_a_window_of_1400_pixels() {
+    let Some(mut browser) = Chromium::start("wide") else { return };
+    let place = folder("browser-wide");
+    let path = ["race", "--rate", "20mbit", "--rtt", "150ms", "--size", "500kB", "--packet", "1500B"];
+    // All columns that there are, with all schemes; means, whose intervals stand below them; rounds of replies, with
+    // policies that have many settings.
+    let marked = ["--queue", "codel:100p,ecn", "--ecn", "--cross", "tcp:1"];
+    let restart = "rbp-rate/scale=100%/rounding=nearest/rtt=latest/after=cut";
+    let rounds = ["--rounds", "2", "--idle", "5s", "--runs", "2", "--schemes", "vegas", "--restart", restart];
+    for (name, more) in
+        [("all", &marked[..]), ("means", &["--cross", "tcp:1", "--runs", "2"]), ("rounds", &rounds)]
+    {
+        let page = place.join(name).with_extension("html");
+        let output = run(&[&path[..], more, &["--report", text(&page)]].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        browser.open(&page, WINDOW);
+        let table = "[...document.querySelectorAll('#verdicts thead th')].length";
+        let columns = browser.evaluate(table).as_u64().expect("a count");
+        let wanted = [("all", 18), ("means", 17), ("rounds", 11)];
+        assert!(wanted.contains(&(name, columns)), "{name}: {columns} columns");
+        let over = "(() => { const box = document.querySelector('#verdicts').parentElement; return box.scrollWidth - box.clientWidth; })()";
+        assert_eq!(browser.evaluate(over), 0, "{name}");
+        // Words break between, not within.
+        let heads = "[...document.querySelectorAll('#verdicts thead span')].every((one) => one.children.length || one.getClientRects().length === 1)";
+        assert_eq!(browser.evaluate(heads), true, "{name}");
+    }
+}
 
 /// Which of the buttons for all plots are pressed.
 const PRESSED: &str = "[...document.querySelectorAll('[data-all]')].filter((one) => one.getAttribute('aria-pressed') === 'true')

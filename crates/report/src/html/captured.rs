@@ -2,9 +2,25 @@
 
 use serde_json::Value;
 
-use super::page::Listing;
+use super::page::{Listing, after_first_data};
 use crate::human;
 use crate::record::{Record, number, text};
+
+/// Whether the row is of a sender in a capture.
+pub(crate) fn is_sender(row: &Record) -> bool {
+    row.contains_key("connection")
+}
+
+/// The capture and the connection's number in it, and below them its ends.
+pub(crate) fn named(row: &Record) -> (Vec<String>, Vec<String>) {
+    let number = row.get("connection").map(Value::to_string).unwrap_or_default();
+    let name = match text(row, "file") {
+        "" => format!("connection {number}"),
+        file => format!("{file}:\u{a0}{number}"),
+    };
+    let ends = vec![format!("{}\u{a0}→\u{a0}", text(row, "from")), text(row, "to").to_owned()];
+    (vec![name], ends)
+}
 
 /// What the row says, in a few words each.
 pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
@@ -14,7 +30,11 @@ pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
             facts.push((name, show(value)));
         }
     };
-    let segments = |count: f64| format!("{count:.0} segments");
+    let segments = |count: f64| {
+        let count = format!("{count:.0}");
+        let plural = if count == "1" { "" } else { "s" };
+        format!("{count} segment{plural}")
+    };
     let kilobytes = |bytes: f64| format!("{} kB", human::significant(bytes / 1e3));
     say("handshake", "handshake_rtt_s", &human::seconds);
     say("least RTT", "min_rtt_s", &human::seconds);
@@ -33,8 +53,7 @@ pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
     }
     let cause = text(row, "exit_cause");
     if !cause.is_empty() {
-        let when =
-            number(row, "exit_time_s").map_or_else(String::new, |at| format!(" at {}", human::seconds(at)));
+        let when = after_first_data(row);
         let flight = number(row, "exit_flight_bytes")
             .map_or_else(String::new, |bytes| format!(", {} in flight", kilobytes(bytes)));
         facts.push(("exit", format!("{cause}{when}{flight}")));
@@ -50,8 +69,8 @@ pub(crate) fn listings(row: &Record) -> Vec<Listing> {
         .flatten()
         .map(|(field, why)| vec![field.clone(), why.as_str().unwrap_or_default().to_owned()]);
     let listings = [
-        list(row, "rounds", "Rounds"),
-        list(row, "idle_restarts", "Restarts after idle times"),
+        list(row, "rounds", "Rounds, in seconds since the first data"),
+        list(row, "idle_restarts", "Restarts after idle times, in seconds since the first data"),
         Listing {
             title: "Undefined, and why".to_owned(),
             heads: ["field", "why"].map(str::to_owned).to_vec(),

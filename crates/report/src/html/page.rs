@@ -7,7 +7,7 @@ use crate::columns::{CI95, Kind, described};
 use crate::human;
 use crate::record::{self, Record, number, text};
 use crate::report::{Report, Subject};
-use crate::view;
+use crate::view::{self, Show};
 
 /// The words around the results.
 #[derive(Serialize)]
@@ -46,7 +46,8 @@ pub(crate) struct Table {
 
 #[derive(Serialize)]
 struct Head {
-    name: String,
+    /// In words between which a line may break.
+    words: Vec<String>,
     unit: String,
     is_words: bool,
     /// What the column means.
@@ -55,9 +56,10 @@ struct Head {
 
 #[derive(Serialize)]
 struct Cell {
-    text: String,
-    /// Of a name, what stands below it, in parts between which a line may break.
-    params: Vec<String>,
+    /// In parts between which a line may break.
+    parts: Vec<String>,
+    /// What stands below it in small: of a name, what it is short for, in such parts; of a mean, half its interval.
+    below: Vec<String>,
     /// What the script sorts by; empty where undefined.
     key: String,
     is_words: bool,
@@ -80,37 +82,56 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
             (None, Some((rest, unit))) if rest != "@" => (format!("{first} {rest}"), unit),
             _ => (first.to_owned(), second),
         };
-        Head { name, unit: spelt(unit), is_words: view.is_words(), meaning: meaning(view.field) }
+        // A space goes with the word before it.
+        let words = name.replace(" %", "\u{a0}%").split_inclusive(' ').map(str::to_owned).collect();
+        Head { words, unit: spelt(unit), is_words: view.is_words(), meaning: meaning(view.field) }
     });
     let rows = report.rows.iter().map(|row| {
         let panel = panel_of(report, row);
-        let (name, params) = named(row);
-        let params: Vec<String> =
-            params.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        let cells = columns.iter().enumerate().map(|(at, view)| Cell {
-            text: if at == 0 { name.clone() } else { dash(&view.cell(row)) },
-            params: if at == 0 { params.clone() } else { Vec::new() },
-            key: match view.sort_key(row) {
-                Some(key) => key.to_string(),
-                None if view.is_words() && view.field != "exit_cause" => view.cell(row),
-                None => String::new(),
-            },
-            is_words: view.is_words(),
-            panel: panel.filter(|_| at == 0),
+        let cells = columns.iter().map(|view| {
+            let cell = view.cell(row);
+            let (parts, below) = match view.show {
+                Show::Name if captured::is_sender(row) => captured::named(row),
+                Show::Name => named(row, columns.iter().any(|view| view.field == "restart")),
+                Show::Text => (breakable(&dash(&cell)), Vec::new()),
+                _ => match cell.split_once('±') {
+                    Some((mean, half)) => (vec![mean.to_owned()], vec![format!("±{half}")]),
+                    None => (vec![dash(&cell)], Vec::new()),
+                },
+            };
+            Cell {
+                parts,
+                below,
+                key: match view.sort_key(row) {
+                    Some(key) => key.to_string(),
+                    None if view.is_words() && view.field != "exit_cause" => cell,
+                    None => String::new(),
+                },
+                is_words: view.is_words(),
+                panel: panel.filter(|_| matches!(view.show, Show::Name)),
+            }
         });
         cells.collect()
     });
     Table { heads: heads.collect(), rows: rows.collect() }
 }
 
-/// The result's name, and what stands below it in small: the scheme that a label stands for, and its parameters.
-fn named(row: &Record) -> (String, String) {
+/// The result's name, and what stands below it: the scheme that a label stands for, and its parameters. A restart policy
+/// that has a column of its own is not said twice.
+fn named(row: &Record, has_restart: bool) -> (Vec<String>, Vec<String>) {
     let [label, scheme, params] = ["label", "scheme", "params"].map(|field| text(row, field));
+    let is_shown = |part: &&str| !(part.is_empty() || has_restart && part.starts_with("restart="));
+    let params = params.split(',').filter(is_shown).collect::<Vec<_>>().join(",");
     let whole = if params.is_empty() { scheme.to_owned() } else { format!("{scheme}:{params}") };
     match label {
-        "" => (scheme.to_owned(), params.to_owned()),
-        label => (label.to_owned(), whole),
+        "" => (vec![scheme.to_owned()], breakable(&params)),
+        label => (vec![label.to_owned()], breakable(&whole)),
     }
+}
+
+/// The parts of a scheme's or a policy's text between which a line may break.
+fn breakable(text: &str) -> Vec<String> {
+    text.split_inclusive([':', ',', '/']).map(str::to_owned).collect()
 }
 
 fn spelt(unit: &str) -> String {
@@ -245,6 +266,9 @@ pub(crate) fn panels(report: &Report) -> Vec<Panel> {
 
 fn facts(row: &Record) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
+    if let Some(runs) = number(row, "runs").filter(|_| view::is_mean(row)) {
+        facts.push(("means of", format!("{runs:.0} runs; the first is drawn")));
+    }
     let avoidance = text(row, "avoidance");
     if !avoidance.is_empty() {
         facts.push(("avoidance", avoidance.to_owned()));
@@ -263,13 +287,68 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
     say("exit window", "exit_cwnd_over_bdp", &|ratio| format!("{} BDP", human::significant(ratio)));
     let cause = text(row, "exit_cause");
     if !cause.is_empty() {
-        let when =
-            number(row, "exit_time_s").map_or_else(String::new, |at| format!(" at {}", human::seconds(at)));
-        facts.push(("exit", format!("{cause}{when}")));
+        facts.push(("exit", format!("{cause}{}", after_first_data(row))));
     }
     if let Some(timeouts) = number(row, "timeouts").filter(|&timeouts| timeouts > 0.0) {
         let shown = if view::is_mean(row) { human::significant(timeouts) } else { format!("{timeouts:.0}") };
         facts.push(("timeouts", shown));
     }
     facts
+}
+
+/// When start-up was left. The plots count from the SYN, the fields from the first data.
+pub(crate) fn after_first_data(row: &Record) -> String {
+    let words = |at| format!(", {} after the first data", human::seconds(at));
+    number(row, "exit_time_s").map_or_else(String::new, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::records;
+    use serde_json::json;
+
+    /// The table of these rows: of each cell what it says and what stands below it.
+    fn cells(rows: &[serde_json::Value]) -> Vec<Vec<(String, String)>> {
+        let report = Report { rows: records(rows).unwrap(), ..Report::default() };
+        let said = |cell: &Cell| (cell.parts.concat(), cell.below.concat());
+        verdict_table(&report).rows.iter().map(|row| row.iter().map(said).collect()).collect()
+    }
+
+    fn has(cells: &[(String, String)], parts: &str, below: &str) -> bool {
+        cells.iter().any(|cell| (cell.0.as_str(), cell.1.as_str()) == (parts, below))
+    }
+
+    #[test]
+    fn half_of_an_interval_stands_below_its_mean() {
+        let row = json!({"scheme": "vegas", "throughput_bps": 2e6, "throughput_bps_ci95": 3e5, "exit_cause": "loss",
+            "exit_time_s": 1.5, "exit_time_s_ci95": 0.25, "runs": 5});
+        let cells = cells(&[row]);
+        assert!(has(&cells[0], "2.00", "±0.30") && has(&cells[0], "loss @ 1.50", "±0.25"), "{cells:?}");
+    }
+
+    #[test]
+    fn a_restart_policy_is_said_once_and_breaks_between_its_settings() {
+        let params = "recovery=vegas,restart=rbp-rate/scale=100%";
+        let row = |label: &str| json!({"scheme": "vegas", "label": label, "params": params, "restart": "rbp-rate/scale=100%", "elapsed_s": 1});
+        let rows = [row("mine"), row("")];
+        let of = cells(&rows);
+        assert!(
+            has(&of[0], "mine", "vegas:recovery=vegas") && has(&of[1], "vegas", "recovery=vegas"),
+            "{of:?}"
+        );
+        assert!(has(&of[0], "rbp-rate/scale=100%", ""), "{of:?}");
+        assert_eq!(breakable("rbp-rate/scale=100%/after=cut"), ["rbp-rate/", "scale=100%/", "after=cut"]);
+        // A table without the column has it below the name.
+        let single = json!({"scheme": "vegas", "params": params, "restart": "rbp-rate/scale=100%"});
+        assert!(has(&cells(&[single])[0], "vegas", params));
+    }
+
+    #[test]
+    fn a_panel_of_means_says_that_one_run_is_drawn_and_from_when_its_exit_is_told() {
+        let row = json!({"scheme": "vegas", "exit_cause": "loss", "exit_time_s": 1.5, "runs": 5});
+        let facts = facts(&records(&[row]).unwrap()[0]);
+        assert!(facts.contains(&("means of", "5 runs; the first is drawn".to_owned())), "{facts:?}");
+        assert!(facts.contains(&("exit", "loss, 1.50 s after the first data".to_owned())), "{facts:?}");
+    }
 }
