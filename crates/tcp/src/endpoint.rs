@@ -1,6 +1,6 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
-use firstflight::{Avoidance, Bytes, Controller, Note, Phase, Rate, Sent, Span, Startup, Time};
+use firstflight::{Avoidance, Controller, Span, Startup, Time};
 
 use crate::config::Config;
 use crate::quick_start::Negotiation;
@@ -14,135 +14,12 @@ use self::handshake::{Handshake, Offer};
 mod exchange;
 mod handshake;
 mod info;
+mod interface;
 mod predicted;
 mod quick_start;
 
 pub use info::{Info, Standing, Trouble};
-
-/// Which side opens the connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// Sends the SYN.
-    Client,
-    /// Waits for it.
-    Server,
-}
-
-/// A segment that leaves now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Transmit {
-    /// The segment.
-    pub segment: Segment,
-    /// For data packets: the packet's number, its tag, and whether its data was sent before.
-    pub sent: Option<Sent>,
-}
-
-/// A segment left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Departure {
-    /// For data packets: the packet's number, its tag, and whether its data was sent before.
-    pub sent: Option<Sent>,
-    /// Whether nothing else may leave now, so that the endpoint need not be asked. May be unset though it is so.
-    pub last: bool,
-    /// Its [`Segment::ip_length`].
-    pub ip_length: u32,
-    /// Whether it carries Quick-Start options.
-    pub asks: bool,
-}
-
-impl Departure {
-    /// Of a segment of whatever kind, behind which there may be others.
-    fn of(segment: &Segment, sent: Option<Sent>) -> Self {
-        let asks = !segment.quick_start.is_empty();
-        Self { sent, last: false, ip_length: segment.ip_length(), asks }
-    }
-}
-
-/// What of the usual may leave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ready {
-    /// A full segment of new data, by [`Endpoint::full_segment`].
-    Full,
-    /// An ACK without data, by [`Endpoint::usual_ack`].
-    Ack,
-    /// Nothing.
-    Nothing,
-    /// Something else, or nothing: [`Endpoint::transmit_into`] knows.
-    Other,
-}
-
-/// What happened inside an endpoint, for whoever keeps the record.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Happening {
-    /// The three-way handshake is over on this side.
-    Established,
-    /// The controller began, left, reduced or undid something.
-    Control(Note),
-    /// A loss episode began; the bytes in flight.
-    RecoveryBegan {
-        /// Bytes sent and not cumulatively acknowledged.
-        flight: Bytes,
-    },
-    /// A loss episode is over.
-    RecoveryEnded,
-    /// The retransmission timer fired with data outstanding.
-    TimedOut,
-    /// A Quick-Start request was answered: the rate approved, if any.
-    QuickStart {
-        /// The rate, in IP bits per second.
-        approved: Option<Rate>,
-    },
-    /// Everything written and the FIN, if asked for, was acknowledged.
-    AllAcknowledged,
-    /// Both directions are closed.
-    Closed,
-    /// The peer reset the connection, or it was given up.
-    Aborted,
-}
-
-/// The sender's state as figures and metrics want it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Snapshot {
-    /// Who governs the window.
-    pub phase: Phase,
-    /// The window in force: the plan's, or recovery's while a loss is repaired.
-    pub cwnd: Bytes,
-    /// The slow-start threshold.
-    pub ssthresh: Option<Bytes>,
-    /// The estimate of bytes in the network: sent, less delivered, less lost, plus retransmitted.
-    pub in_flight: Bytes,
-    /// Smoothed round-trip time.
-    pub srtt: Option<Span>,
-    /// The newest round-trip sample.
-    pub latest_rtt: Option<Span>,
-    /// The least round-trip sample.
-    pub min_rtt: Option<Span>,
-    /// Whether a loss episode is being repaired.
-    pub recovering: bool,
-    /// First stream byte not cumulatively acknowledged.
-    pub una: u64,
-    /// Next new stream byte to send.
-    pub nxt: u64,
-}
-
-/// Counters of an endpoint.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Data packets sent, retransmissions included.
-    pub packets_sent: u64,
-    /// Data packets that carried nothing but data sent before.
-    pub retransmissions: u64,
-    /// Retransmission timeouts with data outstanding.
-    pub timeouts: u64,
-    /// Tail loss probes sent.
-    pub probes: u64,
-    /// Reductions found spurious and undone.
-    pub undone: u64,
-    /// Stream bytes received in order.
-    pub received: u64,
-    /// Pure ACKs sent.
-    pub acks_sent: u64,
-}
+pub use interface::{Departure, Happening, Ready, Role, Snapshot, Stats, Transmit};
 
 /// Where the connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
