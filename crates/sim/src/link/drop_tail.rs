@@ -18,12 +18,13 @@ use crate::packet::{DropCause, LinkId};
 use crate::policer::Policer;
 use crate::recorder::Recorder;
 use crate::ring::Ring;
-use crate::stats::{FlowStats, LinkStats};
+use crate::stats::FlowStats;
 
 pub(crate) use ahead::Expectation;
 pub(crate) use sources::Turned;
 
 mod ahead;
+mod counters;
 mod sources;
 
 use sources::{NEVER, Sources};
@@ -403,43 +404,6 @@ impl DropTail {
     #[inline]
     fn accepted(&self) -> u64 {
         self.meter.stats.packets + self.uncounted
-    }
-
-    /// How many packets it let in by `now`, which it has caught up with.
-    pub(crate) fn accepted_by(&self, now: Time) -> u64 {
-        self.accepted() - self.early(now).count() as u64
-    }
-
-    /// The packets that were let in before they come.
-    fn early(&self, now: Time) -> impl Iterator<Item = &Passage> {
-        // What started without a wait came when it started.
-        let started = (self.ring.head()..self.unstarted).rev();
-        started.map_while(move |name| self.ring.get(name).filter(|passage| passage.starts > now))
-    }
-
-    /// The meter with all packets that were let in.
-    fn counted(&self) -> Meter {
-        let mut meter = self.meter.clone();
-        meter.stats.packets += self.uncounted;
-        meter.stats.bytes += self.uncounted * u64::from(Parcel::wire_of_kind(self.short));
-        meter
-    }
-
-    /// Counters up to `now`, which the link has caught up with.
-    pub(crate) fn stats(&self, now: Time) -> LinkStats {
-        let mut stats = self.counted().stats(now, 0, 0);
-        for passage in self.early(now) {
-            stats.packets -= 1;
-            stats.bytes -= u64::from(passage.parcel.wire());
-        }
-        // Of those that wait still, what of their wait is to come.
-        for name in self.unstarted..self.ring.end() {
-            let Some(passage) = self.ring.get(name) else { continue };
-            let left = u128::from(passage.starts.since(now).nanos());
-            stats.packet_nanos -= left;
-            stats.byte_nanos -= left * u128::from(passage.parcel.wire());
-        }
-        stats
     }
 
     /// Whether a packet may enter. One that finds the transmitter free does not wait and always may.
