@@ -46,13 +46,13 @@ impl Departure {
 /// What of the usual may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
-    /// A full segment of new data, by [`Endpoint::full_segment`].
+    /// A full segment of new data, by [`Endpoint::full_segment`](super::Endpoint::full_segment).
     Full,
-    /// An ACK without data, by [`Endpoint::usual_ack`].
+    /// An ACK without data, by [`Endpoint::usual_ack`](super::Endpoint::usual_ack).
     Ack,
     /// Nothing.
     Nothing,
-    /// Something else, or nothing: [`Endpoint::transmit_into`] knows.
+    /// Something else, or nothing: [`Endpoint::transmit_into`](super::Endpoint::transmit_into) knows.
     Other,
 }
 
