@@ -15,11 +15,6 @@ use crate::writes::Writing;
 /// sums with it do not overflow.
 const ENDLESS: u64 = 1 << 62;
 
-/// How many of its first bytes an endpoint touches that receives, and one that sends and has nothing to repair (Valgrind; what
-/// only a repair touches lies behind).
-const RECEIVING: usize = 528;
-const SENDING: usize = 1088;
-
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Host<S, R, A> {
@@ -83,8 +78,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     #[inline]
     pub(crate) fn fetch(&self, side: Side) {
         let (host, bytes) = match side {
-            Side::Client => (&self.client, SENDING),
-            Side::Server => (&self.server, RECEIVING),
+            Side::Client => (&self.client, Endpoint::<S, R, A>::FIRST_OF_SENDING),
+            Side::Server => (&self.server, Endpoint::<S, R, A>::FIRST_OF_RECEIVING),
         };
         fetch_first(&host.endpoint, bytes);
         fetch(&host.armed);

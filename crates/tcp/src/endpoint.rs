@@ -1,5 +1,7 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
+use std::mem::offset_of;
+
 use firstflight::{Avoidance, Controller, Span, Startup, Time};
 
 use crate::config::Config;
@@ -97,6 +99,14 @@ pub struct Endpoint<S, R, A> {
     offer: Offer,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
+}
+
+impl<S, R, A> Endpoint<S, R, A> {
+    /// How many of its first bytes an endpoint touches that only receives: what a host of many may have fetched ahead.
+    pub const FIRST_OF_RECEIVING: usize =
+        offset_of!(Self, sender) + Sender::<S, R, A>::FIRST_OF_EVERY_SEGMENT;
+    /// The same of one that sends and has nothing to repair.
+    pub const FIRST_OF_SENDING: usize = offset_of!(Self, sender) + Sender::<S, R, A>::FIRST_OF_SENDING;
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {

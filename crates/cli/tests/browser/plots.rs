@@ -8,7 +8,7 @@ use crate::chromium::{Chromium, Look, SCREEN};
 use crate::common::{folder, run, status, stderr, text};
 use crate::pages;
 
-/// A window as many have it, and how much of it the page has beside the bar that scrolls it.
+/// A window as many have it.
 const WINDOW: Look = Look { width: 1400, dark: false };
 
 #[test]

@@ -25,6 +25,8 @@ mod spurious;
 mod timers;
 mod usage;
 
+use std::mem::offset_of;
+
 use firstflight::{
     Avoidance, Brief, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path,
     Plan, SendLimit, Span, Startup, Tag, Time, Told,
@@ -145,6 +147,13 @@ pub(crate) struct Sender<S, R, A> {
     /// The same of those in a repair.
     #[cfg(test)]
     repair_acks: u64,
+}
+
+impl<S, R, A> Sender<S, R, A> {
+    /// How many of its first bytes every segment touches, of the journal whether there is anything in it.
+    pub(crate) const FIRST_OF_EVERY_SEGMENT: usize = offset_of!(Self, journal) + size_of::<usize>();
+    /// The same of what leaves and of expected ACKs.
+    pub(crate) const FIRST_OF_SENDING: usize = offset_of!(Self, board) + Scoreboard::FIRST_OF_EVERY_PACKET;
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {

@@ -12,6 +12,7 @@ mod lost;
 mod sacked;
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 use firstflight::{Bytes, Delivered, SendLimit, Tag, Time};
 
@@ -177,6 +178,9 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// How many of its first bytes every packet touches.
+    pub(crate) const FIRST_OF_EVERY_PACKET: usize = offset_of!(Self, sacked);
+
     /// A scoreboard that keeps the order of retransmissions, if RACK is to walk it.
     pub(crate) fn new(ordered: bool) -> Self {
         Self { ordered, ..Self::default() }
