@@ -39,6 +39,7 @@ impl Fabric {
                 if let Some((link, next_link)) = pair(&mut self.links, id, next)
                     && link.is_calm(now)
                 {
+                    link.start_due(now, recorder);
                     let Some(arrives) = link.pass(now, parcel) else {
                         return self.enter_to_wait(now, id, parcel, recorder);
                     };

@@ -384,6 +384,15 @@ impl DropTail {
         }
     }
 
+    /// The same where most of the time nothing waits.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    pub(crate) fn start_due<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        if self.unstarted != self.ring.end() {
+            self.catch_up(now, recorder);
+        }
+    }
+
     /// Lets the transmissions start that are due by `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
