@@ -12,8 +12,9 @@ pub(crate) struct Watched {
     /// When avoidance first governed new data.
     pub(crate) su_end: Option<Time>,
     now: Counts,
-    /// As they were when anything was last delivered in order: for a flow that is over, at its end.
+    /// As they were when anything was last delivered in order, at that instant: for a flow that is over, at its end.
     delivered: Counts,
+    delivered_at: Time,
     /// Exits from start-up that stand.
     exits: u32,
     /// How many did at the newest reduction: the ones after it fall with it.
@@ -66,6 +67,16 @@ impl Watched {
         }
     }
 
+    /// A data packet sent at `sent_at` was dropped at `at`, which may be told only after what happened since.
+    fn lose(&mut self, at: Time, sent_at: Time) {
+        let since = u32::from(self.su_end.is_some_and(|end| sent_at >= end));
+        let counts = [Some(&mut self.now), Some(&mut self.delivered).filter(|_| at <= self.delivered_at)];
+        for counts in counts.into_iter().flatten() {
+            counts.lost += 1;
+            counts.lost_since += since;
+        }
+    }
+
     /// Only the first so many exits stand.
     fn keep(&mut self, exits: u32) {
         self.exits = exits;
@@ -106,6 +117,7 @@ impl Census {
 
 impl Recorder for Census {
     const HEARS_QUEUES: bool = false;
+    const HEARS_DROPS_IN_TURN: bool = false;
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and a few steps")]
@@ -119,12 +131,9 @@ impl Recorder for Census {
         }
     }
 
-    fn dropped(&mut self, _: Time, _: LinkId, packet: &Packet, _: DropCause) {
+    fn dropped(&mut self, at: Time, _: LinkId, packet: &Packet, _: DropCause) {
         if packet.from == Side::Client && packet.is_data() {
-            self.of_flow(packet.flow, |flow| {
-                flow.now.lost += 1;
-                flow.now.lost_since += u32::from(flow.su_end.is_some_and(|end| packet.sent_at >= end));
-            });
+            self.of_flow(packet.flow, |flow| flow.lose(at, packet.sent_at));
         }
     }
 
@@ -167,7 +176,7 @@ impl Recorder for Census {
         }
     }
 
-    fn delivered(&mut self, _: Time, flow: FlowId, _: u64) {
-        self.of_flow(flow, |flow| flow.delivered = flow.now);
+    fn delivered(&mut self, at: Time, flow: FlowId, _: u64) {
+        self.of_flow(flow, |flow| (flow.delivered, flow.delivered_at) = (flow.now, at));
     }
 }

@@ -254,3 +254,44 @@ fn number(result: &PopulationResult, field: &str) -> Option<f64> {
 fn whole(bps: f64) -> u64 {
     bps as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use firstflight_sim::Recorder;
+
+    use super::*;
+    use crate::{parse_choices, parse_file};
+
+    /// One who minds hearing of drops late.
+    struct InTurn;
+
+    impl Recorder for InTurn {}
+
+    #[test]
+    fn a_census_that_hears_of_drops_late_counts_what_one_does_that_hears_of_them_in_turn() {
+        let text = "rate = '5mbit'\nrtt = '40ms'\nqueue = '8p'\ntopology = 'dumbbell:hosts=6'\naccess-rate = '20mbit'\n\
+                    flows = 300\narrivals = 'poisson:25'\nsize = '30p'\nsizes = 'exponential'\n";
+        let scenario = Scenario::resolve(&parse_file(text).expect("a file").options).expect("a scenario");
+        let population = scenario.population.expect("flows between hosts");
+        let Topology::Hosts(hosts) = scenario.topology else { panic!("a dumbbell") };
+        let choices = parse_choices("slow-start").expect("a scheme");
+        for seed in 1..=3 {
+            let network = network(&scenario, population, hosts, &choices).expect("a network");
+            let mut late = Sim::new(&network, seed, Census::default()).expect("a run");
+            let mut in_turn = Sim::new(&network, seed, (Census::default(), InTurn)).expect("a run");
+            let end = Time::from_nanos(15_000_000_000);
+            late.run(end);
+            in_turn.run(end);
+            let seen =
+                |census: &Census, count: u32| (0..count).map(|id| census.of(FlowId(id))).collect::<Vec<_>>();
+            let flows = seen(late.recorder(), late.flow_count());
+            let others = seen(&in_turn.recorder().0, in_turn.flow_count());
+            assert_eq!(flows.len(), others.len());
+            for (id, (flow, other)) in flows.iter().zip(&others).enumerate() {
+                assert_eq!(flow, other, "flow {id} with seed {seed}");
+            }
+            let lost: u32 = flows.iter().map(|flow| flow.counts(true).su_lost()).sum();
+            assert!(lost > 300, "{lost} packets are too few to see a difference by");
+        }
+    }
+}

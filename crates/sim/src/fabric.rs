@@ -104,6 +104,16 @@ impl Fabric {
         fabric
     }
 
+    /// From now on drops are told of in their turn, or whenever links look.
+    pub(crate) fn tell_drops_in_turn(&mut self, in_turn: bool) {
+        for index in 0..self.links.len() {
+            if let Link::DropTail(link) = &mut self.links[index].link {
+                link.tell_in_turn(in_turn);
+                self.refresh(LinkId(u32::try_from(index).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+
     /// Another flow comes up.
     pub(crate) fn add_flow(&mut self, route: &Route) -> FlowId {
         self.flows.push(FlowStats::default());

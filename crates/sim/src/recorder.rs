@@ -8,11 +8,15 @@ use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
 /// Hears what happens in a run. Every method does nothing unless it is written, so a run that nobody watches
 /// pays nothing.
 ///
-/// Calls come in order of time, but for [`Recorder::queue`].
+/// Calls come in order of time, but for [`Recorder::queue`] and, to who does not mind, [`Recorder::dropped`].
 pub trait Recorder {
     /// Whether [`Recorder::queue`] is called: who does not mind spares links to follow what leaves their queues, which they
     /// then look at when something depends on it.
     const HEARS_QUEUES: bool = true;
+
+    /// Whether [`Recorder::dropped`] is called in its turn. Who does not mind is told later of what a full queue dropped, when
+    /// the link looks, with the instant of the drop; that spares links to look whenever a packet comes that may find no room.
+    const HEARS_DROPS_IN_TURN: bool = true;
 
     /// A TCP host sent a packet, whose number among its packets is `number`. `sent` is what the sender says of data.
     fn sent(
@@ -102,11 +106,13 @@ pub trait Recorder {
 /// Nobody watches.
 impl Recorder for () {
     const HEARS_QUEUES: bool = false;
+    const HEARS_DROPS_IN_TURN: bool = false;
 }
 
 /// Someone watches, who can be asked afterwards.
 impl<T: Recorder> Recorder for &mut T {
     const HEARS_QUEUES: bool = T::HEARS_QUEUES;
+    const HEARS_DROPS_IN_TURN: bool = T::HEARS_DROPS_IN_TURN;
 
     fn sent(
         &mut self,
@@ -179,6 +185,7 @@ impl<T: Recorder> Recorder for &mut T {
 /// Perhaps someone watches.
 impl<T: Recorder> Recorder for Option<T> {
     const HEARS_QUEUES: bool = T::HEARS_QUEUES;
+    const HEARS_DROPS_IN_TURN: bool = T::HEARS_DROPS_IN_TURN;
 
     fn sent(
         &mut self,
@@ -275,6 +282,7 @@ impl<T: Recorder> Recorder for Option<T> {
 /// Two watch, the first before the second.
 impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     const HEARS_QUEUES: bool = T::HEARS_QUEUES || U::HEARS_QUEUES;
+    const HEARS_DROPS_IN_TURN: bool = T::HEARS_DROPS_IN_TURN || U::HEARS_DROPS_IN_TURN;
 
     fn sent(
         &mut self,

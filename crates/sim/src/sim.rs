@@ -74,6 +74,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             fabric.wake_process(processes.len(), process.next());
             processes.push((process, spec.clone()));
         }
+        fabric.tell_drops_in_turn(W::HEARS_DROPS_IN_TURN);
         let own = network.flows.len();
         Ok(Self { now: Time::ZERO, fabric, flows, own, processes, arrived: Vec::new(), seed, recorder })
     }

@@ -54,7 +54,8 @@ pub(crate) struct DropTail {
     uncounted: u64,
     /// The place of the last packet in the order of events.
     last_place: u64,
-    /// What is expected finds room, as long as no more than so many packets were ever put into the inbox. It may be more.
+    /// What is expected finds room, or nobody minds when it is dropped, as long as no more than so many packets were ever put
+    /// into the inbox. It may be more.
     sure_to: u64,
     /// When the event comes that the agenda has, and its place in the order.
     event: Option<(Time, u64)>,
@@ -72,6 +73,8 @@ pub(crate) struct DropTail {
     id: LinkId,
     sources: Sources,
     policer: Option<Box<Policer>>,
+    /// Whether drops are told of in their turn. They are anyway while datagrams of sources come.
+    tells_in_turn: bool,
     /// When a packet last came, and whether a datagram of a source ever came at the same instant as another packet.
     #[cfg(test)]
     last_entry: Option<Time>,
@@ -118,6 +121,7 @@ impl DropTail {
             freed: None,
             meter: Meter::default(),
             event: None,
+            tells_in_turn: true,
             #[cfg(test)]
             last_entry: None,
             #[cfg(test)]

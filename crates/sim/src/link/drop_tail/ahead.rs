@@ -98,7 +98,8 @@ impl DropTail {
     /// Whether so many packets are expected that it is cheaper to let those in that have come than to ask of each again
     /// whether it will find room.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.inbox.len() >= CROWD && (self.datagram != NEVER || !matches!(self.queue, QueueLimit::Unlimited))
+        let may_doubt = self.tells_in_turn && !matches!(self.queue, QueueLimit::Unlimited);
+        self.inbox.len() >= CROWD && (may_doubt || self.datagram != NEVER)
     }
 
     /// Whether nothing that was expected may have come by `now`, no datagram of a source is yet to come, and what is in
@@ -274,16 +275,30 @@ impl DropTail {
         }
     }
 
-    /// The same if nothing has entered.
+    /// The same if nothing has entered. What may be dropped without a look at its coming may let a shorter packet arrive in its
+    /// place, and a look is then called for as soon as any could.
     #[inline]
     fn next_expected(&self) -> Option<(Time, Parcel)> {
         let &Expected { at, parcel } = self.inbox.first()?;
+        if !self.tells_in_turn && self.may_drop_first() {
+            return Some((self.wire.soonest(self.transmitter.free_at().max(at)), parcel));
+        }
         let alike = if parcel.kind() == self.short { self.transmitter.would_end_alike(at) } else { None };
         let arrives = match alike {
             Some(ends) => ends + self.wire.delay(),
             None => self.wire.soonest(self.transmitter.would_end(at, parcel.wire())),
         };
         Some((arrives, parcel))
+    }
+
+    /// Whether the first packet that is expected may find no room.
+    #[inline]
+    fn may_drop_first(&self) -> bool {
+        match self.queue {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Packets(limit) => self.waiting() + 2 >= u64::from(limit),
+            QueueLimit::Bytes(_) => true,
+        }
     }
 
     /// The next event, and its place among those of its instant: the next arrival, or one that is expected may find the
@@ -298,8 +313,14 @@ impl DropTail {
         }
     }
 
-    /// When the first of the packets comes that are expected and may find no room, and its place among the events of
-    /// that instant.
+    /// From now on drops are told of in their turn, or whenever the link looks.
+    pub(crate) fn tell_in_turn(&mut self, in_turn: bool) {
+        self.tells_in_turn = in_turn;
+        self.sure_to = if in_turn { 0 } else { u64::MAX };
+    }
+
+    /// When the first of the packets comes that are expected and may find no room, if somebody minds when it is dropped,
+    /// and its place among the events of that instant.
     #[inline]
     fn first_in_doubt(&mut self) -> Option<(Time, u64)> {
         if self.datagram != NEVER {
