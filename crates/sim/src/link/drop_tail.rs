@@ -52,6 +52,8 @@ pub(crate) struct DropTail {
     loud: u64,
     /// How many packets took the short ways that the meter has not counted.
     uncounted: u64,
+    /// How many packets of the ring reach their sink at the far end.
+    sinking: u64,
     /// The place of the last packet in the order of events.
     last_place: u64,
     /// What is expected finds room, or nobody minds when it is dropped, as long as no more than so many packets were ever put
@@ -108,6 +110,7 @@ impl DropTail {
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
             short: u32::MAX,
             uncounted: 0,
+            sinking: 0,
             inbox: Inbox::default(),
             ring: Ring::default(),
             unstarted: 0,
@@ -297,6 +300,7 @@ impl DropTail {
             self.ring.push(passage);
             self.unstarted = self.ring.end();
         }
+        self.sinking += u64::from(matches!(fate, Fate::Sinks(_)));
         let first = self.loud == name;
         if passage.is_quiet() {
             self.loud += u64::from(first);
@@ -375,17 +379,21 @@ impl DropTail {
     /// Counts what has reached its sink by `now`, and lets go of what has left for the next link, ahead of any packet
     /// on which something depends. The link has caught up with `now`, or with the start of that packet.
     pub(crate) fn sink(&mut self, now: Time, flows: &mut [FlowStats]) {
-        while self.ring.head() < self.loud.min(self.unstarted)
+        let end = self.loud.min(self.unstarted);
+        while self.sinking > 0
+            && self.ring.head() < end
             && let Some(passage) = self.ring.first()
         {
             if !passage.is_passed() {
                 if passage.arrives > now {
-                    break;
+                    return;
                 }
                 flows[passage.parcel.packet().index()].delivered_bytes += u64::from(passage.parcel.wire());
+                self.sinking -= 1;
             }
-            self.ring.pop();
+            self.ring.drop_first();
         }
+        self.ring.drop_to(end);
     }
 
     /// The same where most of the time nothing waits.
