@@ -149,24 +149,30 @@ impl Agenda {
     /// Sets the event of a device, in place of the one it had.
     #[inline]
     pub(crate) fn set(&mut self, device: usize, at: Time, sequence: u64) {
-        let Ok(name) = u32::try_from(device) else { return };
-        let entry = Entry::new(at, sequence, name);
+        let entry = Entry::new(at, sequence, name(device));
         let place = self.place[device];
-        let events = if self.ordered { &mut *self.heap } else { &mut self.few };
-        match events.get_mut(place as usize) {
-            Some(had) if !self.ordered => {
+        if self.ordered {
+            return self.move_in_heap(place, entry);
+        }
+        match self.few.get_mut(place as usize) {
+            Some(had) => {
                 *had = entry;
                 if place as usize >= BUSY {
                     self.find_least_of_calm();
                 }
             }
+            None => self.add(entry),
+        }
+    }
+
+    /// The same of a device whose place in the heap this is.
+    #[inline]
+    fn move_in_heap(&mut self, place: u32, entry: Entry) {
+        match self.heap.get_mut(place as usize) {
+            Some(had) if entry < *had => self.rise(place, entry),
             Some(had) => {
-                if entry < *had {
-                    self.rise(place, entry);
-                } else {
-                    *had = entry;
-                    self.sink(place, entry);
-                }
+                *had = entry;
+                self.sink(place, entry);
             }
             None => self.add(entry),
         }
