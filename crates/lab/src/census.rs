@@ -61,7 +61,9 @@ impl Watched {
             Note::Reduced { .. } => self.exits_at_cut = self.exits,
             Note::Undone { exit: true } => {
                 self.keep(self.exits.min(self.exits_at_cut));
-                (self.su_end, self.now.lost_since) = (None, 0);
+                self.su_end = None;
+                // Of one that is over, too, whenever its losses are told of.
+                (self.now.lost_since, self.delivered.lost_since) = (0, 0);
             }
             Note::Began(_) | Note::Exited { .. } | Note::Undone { exit: false } => {}
         }

@@ -71,7 +71,6 @@ impl Watch {
 
 impl Recorder for Watch {
     const HEARS_QUEUES: bool = false;
-    const HEARS_DROPS_IN_TURN: bool = false;
 
     fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
         let Some(client) = self.client(flow).filter(|_| side == Side::Client && segment.len > 0) else {

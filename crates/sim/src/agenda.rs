@@ -68,7 +68,7 @@ const ROOT: u32 = ARITY - 1;
 const FIRST: usize = ROOT as usize;
 const SIBLINGS: usize = ARITY as usize;
 
-/// A place in memory as the agenda keeps it.
+/// A place in memory, or a device, as the agenda keeps it.
 fn name(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(ABSENT)
 }
@@ -165,7 +165,7 @@ impl Agenda {
         }
     }
 
-    /// The same of a device whose place in the heap this is.
+    /// The same in the heap, where this is the place of the device's event if it has one.
     #[inline]
     fn move_in_heap(&mut self, place: u32, entry: Entry) {
         match self.heap.get_mut(place as usize) {

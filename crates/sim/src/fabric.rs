@@ -266,7 +266,7 @@ impl Fabric {
                 let step = self.routes.start(flow, Side::Client).step;
                 let parcel = Parcel::datagram(PacketId::default(), step, packet.wire).in_place(self.sequence);
                 link.take(now, parcel, trip, Fate::Sinks(flow.0), recorder);
-                if link.doubts() {
+                if link.doubts_since_entry() {
                     self.refresh(id);
                 }
             }

@@ -15,7 +15,8 @@ pub trait Recorder {
     const HEARS_QUEUES: bool = true;
 
     /// Whether [`Recorder::dropped`] is called in its turn. Who does not mind is told later of what a full queue dropped, when
-    /// the link looks, with the instant of the drop; that spares links to look whenever a packet comes that may find no room.
+    /// the link looks, with the instant of the drop, by which it is to be judged: what happened since was told before. That spares
+    /// links to look whenever a packet comes that may find no room.
     const HEARS_DROPS_IN_TURN: bool = true;
 
     /// A TCP host sent a packet, whose number among its packets is `number`. `sent` is what the sender says of data.

@@ -80,7 +80,7 @@ impl Fabric {
         }
         let first = self.let_in_to_wait(now, id, parcel, recorder);
         if let Link::DropTail(link) = &mut self.links[id.index()].link
-            && (first || link.doubts())
+            && (first || link.doubts_since_entry())
         {
             self.refresh(id);
         }

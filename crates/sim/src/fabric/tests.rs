@@ -12,7 +12,9 @@ use crate::network::{Application, CbrSpec, Flow, Probability, QueueLimit, TcpSpe
 use crate::policer::PolicerSpec;
 use crate::sim::Sim;
 use crate::topology::{ParkingLot, PathSpec, in_a_row};
-use crate::{Arrivals, CoDelSpec, Content, Discipline, DropCause, Ends, Gap, Sizes, Ways};
+use crate::{
+    Arrivals, CoDelSpec, Content, Discipline, DropCause, Ends, Gap, OnOffSpec, Periods, Sizes, Ways,
+};
 
 impl Fabric {
     pub(crate) fn has_ties(&self) -> bool {
@@ -248,6 +250,20 @@ fn cbr(
     }
 }
 
+/// Small packets that come to a link as events, ahead of what is expected there.
+fn on_off(forward: Vec<LinkId>, bps: u64) -> Flow<SlowStart, SlowStart, Reno> {
+    let period = Span::from_nanos(40_000_003);
+    let spec = OnOffSpec {
+        rate: Rate::from_bps(bps),
+        packet: 41,
+        on: period,
+        off: period,
+        periods: Periods::Exponential,
+        stop: None,
+    };
+    Flow { traffic: Traffic::OnOff(spec), ..cbr(forward, 0, 1, 41, None) }
+}
+
 fn queue() -> impl Strategy<Value = QueueLimit> {
     prop_oneof![
         Just(QueueLimit::Unlimited),
@@ -324,22 +340,29 @@ fn network() -> impl Strategy<Value = Net> {
     );
     let flows = (proptest::collection::vec(flow, 1..5), proptest::collection::vec(constant, 0..3));
     let gap = proptest::option::of(5_000_011u64..90_000_049);
-    (prop_oneof![row, lot], flows, gap).prop_map(|((links, routes), (flows, constant), gap)| {
-        let mut network = Net::new(links);
-        network.arrivals = gap.map(|gap| arrivals(&routes, gap)).into_iter().collect();
-        for ((start, bytes, every), route) in flows.into_iter().zip(routes.iter().cycle()) {
-            let policy = if every { AckPolicy::Every } else { AckPolicy::Delayed };
-            network.add(tcp(route, start, bytes, policy));
-        }
-        for ((start, bps, packet, stop, whole), route) in
-            constant.into_iter().zip(routes.iter().rev().cycle())
-        {
-            let way =
-                if whole { route.forward.clone() } else { vec![route.forward[route.forward.len() - 1]] };
-            network.add(cbr(way, start, bps, packet, stop));
-        }
-        network
-    })
+    let on_off_rate = proptest::option::of(1_000_003u64..20_000_003);
+    (prop_oneof![row, lot], flows, (gap, on_off_rate)).prop_map(
+        |((links, routes), (flows, constant), more)| {
+            let (gap, on_off_rate) = more;
+            let mut network = Net::new(links);
+            network.arrivals = gap.map(|gap| arrivals(&routes, gap)).into_iter().collect();
+            for ((start, bytes, every), route) in flows.into_iter().zip(routes.iter().cycle()) {
+                let policy = if every { AckPolicy::Every } else { AckPolicy::Delayed };
+                network.add(tcp(route, start, bytes, policy));
+            }
+            for ((start, bps, packet, stop, whole), route) in
+                constant.into_iter().zip(routes.iter().rev().cycle())
+            {
+                let way =
+                    if whole { route.forward.clone() } else { vec![route.forward[route.forward.len() - 1]] };
+                network.add(cbr(way, start, bps, packet, stop));
+            }
+            if let (Some(bps), Some(route)) = (on_off_rate, routes.first()) {
+                network.add(on_off(vec![route.forward[route.forward.len() / 2]], bps));
+            }
+            network
+        },
+    )
 }
 
 /// The log says so if it is not.

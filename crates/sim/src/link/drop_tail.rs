@@ -4,7 +4,8 @@
 //! A FIFO that drops only at its tail decides a packet's whole future on arrival, so the link needs no event for
 //! the start or end of a transmission: it catches up with those whenever it is touched. For the same reason it can
 //! say at once when a packet comes to the next link, which puts that into its [`Inbox`] and looks at it when
-//! something depends on it: when the packet would arrive at the far end, or could find the queue full. If only that one
+//! something depends on it: when the packet would arrive at the far end, or could find the queue full and somebody minds
+//! when it is dropped. If only that one
 //! link feeds the next, and what it carries ends there, a packet that need not wait is let in as soon as it is known to
 //! come: nothing can come before it, until a request for Quick-Start comes, which is not expected.
 
@@ -39,6 +40,8 @@ pub(crate) struct DropTail {
     fed_by_one: bool,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,
+    /// Whether drops are told of in their turn. They are anyway while datagrams of sources come.
+    tells_in_turn: bool,
     /// Which packets may take the short ways, by [`Parcel::kind`]: plain segments as large as the packet before.
     short: u32,
     inbox: Inbox,
@@ -75,8 +78,6 @@ pub(crate) struct DropTail {
     id: LinkId,
     sources: Sources,
     policer: Option<Box<Policer>>,
-    /// Whether drops are told of in their turn. They are anyway while datagrams of sources come.
-    tells_in_turn: bool,
     /// When a packet last came, and whether a datagram of a source ever came at the same instant as another packet.
     #[cfg(test)]
     last_entry: Option<Time>,
@@ -108,6 +109,7 @@ impl DropTail {
             sources: Sources::default(),
             datagram: NEVER,
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
+            tells_in_turn: true,
             short: u32::MAX,
             uncounted: 0,
             sinking: 0,
@@ -124,12 +126,17 @@ impl DropTail {
             freed: None,
             meter: Meter::default(),
             event: None,
-            tells_in_turn: true,
             #[cfg(test)]
             last_entry: None,
             #[cfg(test)]
             ties: false,
         }
+    }
+
+    /// From now on drops are told of in their turn, or whenever the link looks.
+    pub(crate) fn tell_in_turn(&mut self, in_turn: bool) {
+        self.tells_in_turn = in_turn;
+        self.sure_to = if in_turn { 0 } else { u64::MAX };
     }
 
     /// Lets a segment in that need not wait, and says when it arrives; `None`, and nothing is done, if more has to be
@@ -396,15 +403,6 @@ impl DropTail {
         self.ring.drop_to(end);
     }
 
-    /// The same where most of the time nothing waits.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
-    pub(crate) fn start_due<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
-        if self.unstarted != self.ring.end() {
-            self.catch_up(now, recorder);
-        }
-    }
-
     /// Lets the transmissions start that are due by `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
@@ -418,6 +416,15 @@ impl DropTail {
             self.waiting_bytes -= u64::from(wire);
             self.freed = Some((starts, u64::from(wire)));
             recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.told_waiting());
+        }
+    }
+
+    /// The same where most of the time nothing waits.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    pub(crate) fn start_due<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+        if self.unstarted != self.ring.end() {
+            self.catch_up(now, recorder);
         }
     }
 

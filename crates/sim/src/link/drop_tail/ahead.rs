@@ -1,8 +1,9 @@
 //! What a drop-tail link knows of what will come to it, and when it has to look.
 //!
 //! What it expects is let in when something depends on it, each packet with the instant of its coming. That changes
-//! nothing but the order of calls: drops are told of at their instant, because the link looks before a packet comes that
-//! may find no room.
+//! nothing but the order of calls. To who hears of drops in their turn they are told of at their instant, because the link
+//! looks before a packet comes that may find no room; to others when it looks, and it looks as soon as what is behind one
+//! that is dropped could arrive.
 
 use firstflight::Time;
 
@@ -22,13 +23,14 @@ use crate::stats::FlowStats;
 pub(crate) enum Expectation {
     /// The link does not expect packets, or not this one: it has to be told when it comes.
     Refused,
-    /// It will look at it in time.
+    /// It will look at it before anything depends on it.
     Taken,
     /// It will, but its next event may be another now.
     EventMoved,
 }
 
-/// Packets that are expected where one may find no room: from so many on they are let in as soon as they have come.
+/// Packets that are expected where one may find no room, and somebody minds: from so many on they are let in as soon as they
+/// have come.
 const CROWD: u64 = 4;
 /// How many of them are looked at one by one.
 const MOST: u64 = 8;
@@ -280,7 +282,7 @@ impl DropTail {
     #[inline]
     fn next_expected(&self) -> Option<(Time, Parcel)> {
         let &Expected { at, parcel } = self.inbox.first()?;
-        if !self.tells_in_turn && self.may_drop_first() {
+        if self.may_drop_unseen() {
             return Some((self.wire.soonest(self.transmitter.free_at().max(at)), parcel));
         }
         let alike = if parcel.kind() == self.short { self.transmitter.would_end_alike(at) } else { None };
@@ -289,16 +291,6 @@ impl DropTail {
             None => self.wire.soonest(self.transmitter.would_end(at, parcel.wire())),
         };
         Some((arrives, parcel))
-    }
-
-    /// Whether the first packet that is expected may find no room.
-    #[inline]
-    fn may_drop_first(&self) -> bool {
-        match self.queue {
-            QueueLimit::Unlimited => false,
-            QueueLimit::Packets(limit) => self.waiting() + 2 >= u64::from(limit),
-            QueueLimit::Bytes(_) => true,
-        }
     }
 
     /// The next event, and its place among those of its instant: the next arrival, or one that is expected may find the
@@ -311,12 +303,6 @@ impl DropTail {
             None => arrival,
             Some(doubt) => Some(arrival.map_or(doubt, |arrival| arrival.min(doubt))),
         }
-    }
-
-    /// From now on drops are told of in their turn, or whenever the link looks.
-    pub(crate) fn tell_in_turn(&mut self, in_turn: bool) {
-        self.tells_in_turn = in_turn;
-        self.sure_to = if in_turn { 0 } else { u64::MAX };
     }
 
     /// When the first of the packets comes that are expected and may find no room, if somebody minds when it is dropped,
@@ -389,6 +375,24 @@ impl DropTail {
     #[inline]
     pub(crate) fn doubts(&mut self) -> bool {
         (self.datagram != NEVER || self.inbox.count() > self.sure_to) && self.has_sooner_doubt()
+    }
+
+    /// The same after a packet came that was not expected: it may have taken the room of the first that is.
+    #[inline]
+    pub(crate) fn doubts_since_entry(&mut self) -> bool {
+        self.doubts() || self.may_drop_unseen() && self.may_come_sooner()
+    }
+
+    /// Whether the first packet that is expected may find no room, and be dropped without a look at its coming.
+    #[inline]
+    fn may_drop_unseen(&self) -> bool {
+        !self.tells_in_turn && self.sure() == 0
+    }
+
+    /// Whether what is expected may arrive before the event that the agenda has, if the first of it is dropped.
+    #[inline(never)]
+    fn may_come_sooner(&self) -> bool {
+        self.inbox.first().is_some_and(|first| self.is_sooner(self.transmitter.free_at().max(first.at)))
     }
 
     #[inline(never)]

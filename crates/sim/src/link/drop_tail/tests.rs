@@ -261,6 +261,61 @@ fn model(rate: u64, limit: QueueLimit, offers: &[(u64, u32)]) -> (Outcome, u128)
     (outcome, waits)
 }
 
+/// Offers packets to a link that does not tell of drops in their turn: those that it expects it is told of `lead` nanoseconds
+/// before, and it looks when it said that it would. The others come unexpected, and go no further.
+fn offer_late(link: &mut DropTail, offers: &[(u64, u32, bool)], lead: u64) -> Outcome {
+    link.tell_in_turn(false);
+    let mut outcome = Outcome::default();
+    let told = |&(number, (when, _, expected)): &(u64, (u64, u32, bool))| {
+        (if expected { when.saturating_sub(lead) } else { when }, number)
+    };
+    let mut offers: Vec<_> = (0u64..).zip(offers.iter().copied()).collect();
+    offers.sort_by_key(told);
+    for offer in offers {
+        let (now, (number, (when, wire, expected))) = (told(&offer).0, offer);
+        looks(link, at(now), &mut outcome);
+        if expected {
+            match link.expect(at(when), packet(number, wire)) {
+                Expectation::Refused => panic!("they come in order"),
+                Expectation::Taken => {}
+                Expectation::EventMoved => drop(link.set_event()),
+            }
+            continue;
+        }
+        let_in(link, (at(now), number), &mut outcome);
+        match enter(link, at(now), packet(number, wire), true, (&mut [FlowStats::default()], &mut ())) {
+            Err(_) => outcome.dropped.push(number),
+            Ok(()) if link.doubts_since_entry() => drop(link.set_event()),
+            Ok(()) => {}
+        }
+    }
+    looks(link, Time::MAX, &mut outcome);
+    outcome.dropped.sort_unstable();
+    outcome
+}
+
+/// Lets in what was expected by then.
+fn let_in(link: &mut DropTail, (now, sequence): (Time, u64), outcome: &mut Outcome) {
+    while let Some((when, parcel)) = link.take_expected(now, sequence) {
+        if enter(link, when, parcel, false, (&mut [FlowStats::default()], &mut ())).is_err() {
+            outcome.dropped.push(parcel.sequence());
+        }
+    }
+}
+
+/// The link's events up to then.
+fn looks(link: &mut DropTail, until: Time, outcome: &mut Outcome) {
+    while let Some((now, _)) = link.event.filter(|(now, _)| *now <= until) {
+        let_in(link, (now, u64::MAX), outcome);
+        link.catch_up(now, &mut ());
+        if let Some(passage) = link.arrival(now, &mut [FlowStats::default()]) {
+            assert_eq!(passage.arrives, now, "the link looks too late");
+            outcome.arrived.push((passage.parcel.sequence(), now.nanos(), false));
+        }
+        link.set_event();
+    }
+}
+
 fn limit() -> impl Strategy<Value = QueueLimit> {
     prop_oneof![
         Just(QueueLimit::Unlimited),
@@ -297,5 +352,31 @@ proptest! {
         let last = offer(&mut link, &offers, &mut ()).arrived.last().map(|(_, when, _)| u128::from(*when));
         let exact = u128::from(count) * u128::from(wire) * u128::from(BIT_NANOS) / u128::from(rate);
         prop_assert_eq!(last, Some(exact));
+    }
+}
+
+proptest! {
+    // What can go wrong takes a few packets of just the sizes and instants.
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn what_is_expected_arrives_when_the_plain_model_says_though_drops_are_told_of_late(
+        rate in 100_000u64..200_000_000,
+        queue in limit(),
+        lead in 0u64..3_000_000,
+        gaps in proptest::collection::vec((1u64..100_000, prop_oneof![1u32..60, 400u32..1_600], any::<bool>()), 1..120),
+    ) {
+        let mut when = 0;
+        let mut offer = |&(gap, wire, expected): &(u64, u32, bool)| {
+            when += gap;
+            (when, if expected { wire } else { wire / 30 + 1 }, expected)
+        };
+        let offers: Vec<_> = gaps.iter().map(&mut offer).collect();
+        let mut link = link(&LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(rate)), Span::ZERO) });
+        let outcome = offer_late(&mut link, &offers, lead);
+        let all: Vec<_> = offers.iter().map(|(when, wire, _)| (*when, *wire)).collect();
+        let (mut model, _) = model(rate, queue, &all);
+        model.arrived.retain(|(number, ..)| gaps[usize::try_from(*number).unwrap()].2);
+        prop_assert_eq!(outcome, model);
     }
 }
