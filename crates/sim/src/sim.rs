@@ -187,11 +187,6 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                 self.now = self.now.max(until);
                 return Stop::Time;
             }
-            debug_assert!(
-                at >= self.now,
-                "something that was to happen at {at:?} was seen only at {:?}",
-                self.now
-            );
             self.now = at;
             match device {
                 Some((sequence, device)) => {
