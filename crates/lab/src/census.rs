@@ -182,3 +182,39 @@ impl Recorder for Census {
         self.of_flow(flow, |flow| (flow.delivered, flow.delivered_at) = (flow.now, at));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Time {
+        Time::from_nanos(nanos)
+    }
+
+    /// A flow whose start-up ended at 100 ns and whose last byte was delivered at 200.
+    fn over() -> Watched {
+        Watched { su_end: Some(at(100)), delivered_at: at(200), ..Watched::default() }
+    }
+
+    #[test]
+    fn a_drop_that_is_told_of_late_counts_up_to_the_last_delivery_by_its_instant() {
+        let mut flow = over();
+        for (dropped, sent) in [(150, 90), (160, 110), (200, 120), (201, 130)] {
+            flow.lose(at(dropped), at(sent));
+        }
+        let lost = |is_over| (flow.counts(is_over).lost, flow.counts(is_over).su_lost());
+        assert_eq!((lost(true), lost(false)), ((3, 1), (4, 1)));
+    }
+
+    #[test]
+    fn an_undone_exit_makes_every_loss_the_start_ups_whenever_it_is_told_of() {
+        let undone = Note::Undone { exit: true };
+        let (mut before, mut after) = (over(), over());
+        before.lose(at(150), at(110));
+        before.note(&undone);
+        after.note(&undone);
+        after.lose(at(150), at(110));
+        assert_eq!(before, after);
+        assert_eq!((after.counts(true).su_lost(), after.counts(false).su_lost()), (1, 1));
+    }
+}
