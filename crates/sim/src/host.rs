@@ -1,7 +1,7 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 use firstflight::{Avoidance, Startup, Time};
-use firstflight_tcp::{Departure, Endpoint, Happening, Ready, Role};
+use firstflight_tcp::{Departure, Endpoint, Happening, Ready, Repair, Role};
 
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
@@ -276,6 +276,9 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 fabric.send_segment(now, label, recorder);
                 host.tell(now, id, side, recorder);
             }
+            (Side::Client, Ready::Other) if host.endpoint.is_repairing() => {
+                self.send_repair(now, side, fabric, recorder);
+            }
             (Side::Client | Side::Server, Ready::Full | Ready::Ack | Ready::Other) => {
                 self.send_any(now, side, fabric, recorder);
             }
@@ -299,6 +302,26 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             }
             if host.endpoint.ready() != Ready::Full {
                 return self.send_any(now, side, fabric, recorder);
+            }
+        }
+    }
+
+    /// The same while losses are repaired.
+    #[inline(never)]
+    fn send_repair<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+        let id = self.id;
+        let host = self.host(side);
+        loop {
+            let segment = fabric.next_segment();
+            match host.endpoint.repair_segment(now, segment) {
+                Repair::Leaves(sent, ip_length) => {
+                    recorder.sent(now, id, side, host.packets, segment, Some(&sent));
+                    let label = host.label(id, side, ip_length, true);
+                    let label = Label { retransmission: sent.retransmission, ..label };
+                    fabric.send_segment(now, label, recorder);
+                }
+                Repair::Nothing => return host.tell(now, id, side, recorder),
+                Repair::Other => return self.send_any(now, side, fabric, recorder),
             }
         }
     }

@@ -19,9 +19,11 @@ mod info;
 mod interface;
 mod predicted;
 mod quick_start;
+mod repair;
 
 pub use info::{Info, Standing, Trouble};
 pub use interface::{Departure, Happening, Ready, Role, Snapshot, Stats, Transmit};
+pub use repair::Repair;
 
 /// Where the connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -253,6 +255,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[inline(never)]
     fn on_other_segment(&mut self, now: Time, segment: &Segment) {
         self.smooth = false;
+        if self.sender.recovering() && self.on_ack_in_repair(now, segment) {
+            return;
+        }
         if self.state == State::Open {
             self.on_established_segment(now, segment);
         } else {
@@ -329,8 +334,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
             self.data_segment(now, &outgoing, place);
-            let last = outgoing.last && !self.receiver.ack_due() && !self.probe_window;
-            return Some(Departure { last, ..Departure::of(place, Some(outgoing.sent)) });
+            return Some(Departure::of(place, Some(outgoing.sent)));
         } else if core::mem::take(&mut self.probe_window) {
             // An old sequence number is unacceptable, so the peer answers with its window (RFC 9293
             // section 3.8.6.1 wants a segment that elicits an ACK; Linux sends this one).

@@ -26,7 +26,7 @@ mod seq;
 
 pub use config::{AckPolicy, Config, Recovery};
 pub use endpoint::{
-    Departure, Endpoint, Happening, Info, Ready, Role, Snapshot, Standing, Stats, Transmit, Trouble,
+    Departure, Endpoint, Happening, Info, Ready, Repair, Role, Snapshot, Standing, Stats, Transmit, Trouble,
 };
 pub use segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
 pub use sender::Offload;

@@ -93,9 +93,9 @@ impl Scoreboard {
     pub fn hear(&mut self, now: Time, ack: &Ack, patience: Span) -> usize {
         self.arrivals.clear();
         self.lost.clear();
-        self.board.acknowledge(ack.next, &mut self.arrivals);
+        self.board.acknowledge(ack.next, |arrival| self.arrivals.push(arrival));
         for &(start, end) in ack.blocks() {
-            self.board.sack(start, end, &mut self.arrivals);
+            self.board.sack(start, end, |arrival| self.arrivals.push(arrival));
         }
         for arrival in &self.arrivals {
             self.newest = self.newest.max(arrival.delivered.packet);

@@ -18,18 +18,27 @@ const CHALLENGES_APART: Span = Span::from_millis(500);
 /// those that were not heeded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
-    blocks: [SackBlock; MAX_SACK_BLOCKS],
+    pub(super) blocks: [SackBlock; MAX_SACK_BLOCKS],
     /// What was acknowledged then.
-    una: u64,
+    pub(super) una: u64,
 }
 
 impl Told {
     /// Those blocks which, if they are told of again while `una` is acknowledged, say nothing new; none where that is not
     /// `kept`, or so long ago that their sequence numbers may have come round.
-    fn of(&self, una: u64, kept: bool) -> &[SackBlock; MAX_SACK_BLOCKS] {
+    pub(super) fn of(&self, una: u64, kept: bool) -> &[SackBlock; MAX_SACK_BLOCKS] {
         const NONE: &[SackBlock; MAX_SACK_BLOCKS] = &[SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS];
         if kept && una - self.una < 1 << 30 { &self.blocks } else { NONE }
     }
+}
+
+/// Whether all blocks but the first were told of by the ACK before, each in its place or in the one before it, as they
+/// mostly were.
+#[inline]
+pub(super) fn only_first_is_new(told: &[SackBlock], before: &[SackBlock; MAX_SACK_BLOCKS]) -> bool {
+    let stood =
+        |places: usize| (1..MAX_SACK_BLOCKS).all(|i| told.get(i).is_none_or(|it| *it == before[i - places]));
+    stood(0) || stood(1)
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
@@ -189,10 +198,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let told = segment.sack_blocks();
         let before = self.told.of(una, self.sender.keeps_blocks());
         let mut all = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
-        // Mostly all but the first were told of by the ACK before, each in its place or in the one before it.
-        let stood =
-            |places: usize| (1..MAX_SACK_BLOCKS).all(|i| i >= told.len() || all[i] == before[i - places]);
-        let unclear = if stood(0) || stood(1) { 1 } else { told.len() };
+        let unclear = if only_first_is_new(told, before) { 1 } else { told.len() };
         let mut fresh = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
         let offsets = |block: &SackBlock| {

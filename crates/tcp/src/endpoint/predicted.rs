@@ -191,7 +191,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// [`Endpoint::header`] then, of `len` bytes.
     #[inline]
-    fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
+    pub(super) fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
         let window = self.receiver.window(self.options.own_scale);
         let next = self.receiver.next();
         self.last_ack_sent = next;

@@ -64,7 +64,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.settle_timeouts();
         if self.goes_on(input) {
-            self.on_ack_in_repair(now, input);
+            self.on_ack_in_repair(now, input.ack, input.window, input.blocks);
             return true;
         }
         self.count_in_recovery(1);
@@ -196,7 +196,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             input.window != self.rwnd
         };
-        let (segments, trimmed) = self.board.acknowledge(input.ack, &mut self.arrivals);
+        let (segments, trimmed) = self.board.acknowledge(input.ack, |arrival| self.arrivals.push(arrival));
         let cumulative = self.arrivals.len();
         self.una = input.ack;
         if window_changed || advanced > 0 || input.carries_data || !self.rules.as_linux {
@@ -209,7 +209,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     queue.cut(end);
                 }
                 if start >= self.una && end <= self.nxt && start < end {
-                    self.board.sack(start, end, &mut self.arrivals);
+                    self.board.sack(start, end, |arrival| self.arrivals.push(arrival));
                 }
             }
         }
@@ -307,15 +307,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         let advanced = Bytes::new(self.counts(progress));
         if !self.tell_in_brief(self.una, advanced, self.answers_congestion()) {
+            self.delivered.clear();
+            self.delivered.extend(self.arrivals.iter().map(|arrival| arrival.delivered));
             self.tell_acked_in_full(now, progress, advanced);
         }
     }
 
+    /// The same to a controller that wants to hear all of it: what was delivered is listed.
     #[inline(never)]
-    fn tell_acked_in_full(&mut self, now: Time, progress: &Progress, advanced: Bytes) {
-        let mut packets = core::mem::take(&mut self.delivered);
-        packets.clear();
-        packets.extend(self.arrivals.iter().map(|arrival| arrival.delivered));
+    pub(super) fn tell_acked_in_full(&mut self, now: Time, progress: &Progress, advanced: Bytes) {
+        let packets = core::mem::take(&mut self.delivered);
         let ack = Ack {
             packets: &packets,
             bytes: Bytes::new(progress.bytes),

@@ -5,6 +5,7 @@ use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup,
 
 use super::offload::{Limit, Situation};
 use super::recovery::{Budget, Mode, Undo};
+use super::repair::InRepair;
 use super::scoreboard::{Range, Transmission};
 use super::{Probe, Sender};
 use crate::clock;
@@ -21,8 +22,6 @@ pub(crate) struct Outgoing {
     /// Whether it carries PSH.
     pub(crate) push: bool,
     pub(crate) sent: Sent,
-    /// Whether nothing else may leave now. May be unset though it is so.
-    pub(crate) last: bool,
 }
 
 /// What kind of thing to send next.
@@ -36,8 +35,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The next data segment that may leave at `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
         self.settle_timeouts();
-        if let Some(next) = self.next_in_repair() {
-            return self.poll_in_repair(now, &next);
+        match self.poll_in_repair(now) {
+            InRepair::Leaves(outgoing) => return Some(outgoing),
+            InRepair::Nothing => return None,
+            InRepair::Unclear => {}
         }
         if self.rests() {
             return None;
@@ -414,7 +415,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 Some(situation) => queue.resent(situation, start, end),
                 None => queue.sent(now, end, mss, u64::from(len)),
             });
-        Outgoing { start, len, fin, cwr, push, sent, last: false }
+        Outgoing { start, len, fin, cwr, push, sent }
     }
 
     /// What is kept of the next packet, of `len` bytes, and what the controller is told of it.

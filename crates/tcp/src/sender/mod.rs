@@ -49,6 +49,7 @@ pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
 pub(crate) use expected::Turn;
 pub use offload::Offload;
+pub(crate) use repair::InRepair;
 
 /// The sending half of an endpoint. Of many flows hardly anything is in a cache when its turn comes, so that what counts is
 /// how many lines of one are looked at: in this order lie together what every segment touches, what one that is sent and

@@ -3,18 +3,31 @@
 //! way than [`Sender::on_ack`] and [`Sender::poll`] go with the others; where both ways can be taken they lead to the same
 //! state.
 
-use firstflight::{Avoidance, Bytes, Pacing, SendLimit, Startup, Time};
+use firstflight::{Avoidance, Bytes, Delivered, Pacing, SendLimit, Span, Startup, Time};
 
 use super::Sender;
-use super::ack::AckInput;
+use super::ack::{AckInput, Progress};
 use super::emit::Outgoing;
+use super::prr::PrrAck;
+use super::quick_start::Approved;
+use super::rack::Rack;
+use super::rate::Flight;
 use super::recovery::{Budget, Episode, Mode};
-use super::scoreboard::Range;
+use super::scoreboard::{Arrival, Range};
 use crate::clock;
+
+/// What a repair comes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum InRepair {
+    Leaves(Outgoing),
+    Nothing,
+    /// It takes a closer look.
+    Unclear,
+}
 
 /// What may leave next in a repair: where it starts, how long it is, and its place if it was sent before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Repair {
+struct Repair {
     start: u64,
     len: u16,
     again: Option<Range>,
@@ -36,23 +49,32 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// tells of no mark.
     #[inline]
     pub(super) fn goes_on(&self, input: &AckInput<'_>) -> bool {
-        self.repairs()
-            && matches!(self.mode, Mode::Recovery(episode) if input.ack < episode.recover)
-            && input.ack >= self.una
+        self.goes_on_plainly(input.ack)
             && input.dsack.is_none()
             && !input.ece
             && !self.answers_the_original(self.una, input)
     }
 
-    /// What [`Sender::on_ack`] does with one that does.
-    pub(super) fn on_ack_in_repair(&mut self, now: Time, input: &AckInput<'_>) {
-        debug_assert!(self.goes_on(input), "anything else takes the longer way");
+    /// The same of one up to `ack` that has neither timestamps nor a mark, and reports no duplicate.
+    #[inline]
+    pub(crate) fn goes_on_plainly(&self, ack: u64) -> bool {
+        self.repairs()
+            && matches!(self.mode, Mode::Recovery(episode) if ack < episode.recover)
+            && ack >= self.una
+    }
+
+    /// What [`Sender::on_ack`] does with one that goes on, up to `ack`, and selectively of `blocks`.
+    #[inline(never)]
+    pub(crate) fn on_ack_in_repair(&mut self, now: Time, ack: u64, window: u64, blocks: &[(u64, u64)]) {
+        debug_assert!(self.goes_on_plainly(ack), "anything else takes the longer way");
         #[cfg(test)]
         {
             self.repair_acks += 1;
         }
+        self.last_received = Some(now);
+        self.settle_timeouts();
         self.unanswered_probes = 0;
-        let progress = self.take_in(now, input);
+        let progress = self.take_in_repair(now, ack, window, blocks);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
             self.rtt.clear_backoff();
@@ -63,10 +85,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.una > self.cwr_until {
             self.reducing_for_marks = false;
         }
-        self.tell_acked(now, &progress);
+        if (progress.advanced > 0 || progress.bytes > 0)
+            && !self.tell_in_brief(ack, Bytes::new(progress.advanced), true)
+        {
+            self.tell_acked_in_full(now, &progress, Bytes::new(progress.advanced));
+        }
         self.lost.clear();
         self.find_losses_by_rack(now);
-        self.go_on_recovering(now, &progress);
+        self.reckon_in_repair(now, &progress);
         if progress.advanced > 0
             && let Mode::Recovery(episode) = &mut self.mode
         {
@@ -77,16 +103,95 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.put_lists_away();
     }
 
-    /// What [`Sender::poll`] would look at next in such a repair, if nothing is to be probed or paced, and if it is not the
-    /// end of what was written.
-    #[inline]
-    pub(super) fn next_in_repair(&mut self) -> Option<Repair> {
-        if !self.repairs() || self.probe_due { None } else { self.next_unprobed() }
+    /// Marks what such an ACK acknowledges, makes the samples, and lists what was delivered.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
+    fn take_in_repair(&mut self, now: Time, ack: u64, window: u64, blocks: &[(u64, u64)]) -> Progress {
+        let advanced = ack - self.una;
+        self.delivered.clear();
+        let mut intake = Intake {
+            now,
+            min_rtt: self.rtt.min(),
+            mss: self.mss,
+            next: (self.next_packet, self.nxt),
+            rack: &mut self.rack,
+            approved: &mut self.approved,
+            delivered: &mut self.delivered,
+            bytes: 0,
+            newest: None,
+            newest_clean: None,
+            repaired: false,
+        };
+        let mut first = true;
+        let (segments, trimmed) = if advanced > 0 {
+            self.board.acknowledge(ack, |arrival| intake.hear(&arrival, &mut first))
+        } else {
+            (0, 0)
+        };
+        let whole = intake.bytes;
+        let mut first = true;
+        for &(start, end) in blocks {
+            if start >= ack && end <= self.nxt && start < end {
+                self.board.sack(start, end, |arrival| intake.hear(&arrival, &mut first));
+            }
+        }
+        let Intake { bytes, newest, newest_clean, repaired, .. } = intake;
+        let (sacked, bytes) = (bytes - whole, bytes + trimmed);
+        self.una = ack;
+        self.set_window(ack, window);
+        // Karn's algorithm, and more: see [`Sender::take_in`].
+        let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+        let newest = newest.map(|(_, flight)| flight).filter(|_| bytes > 0);
+        self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
+        let (duplicate, reordering) = (advanced == 0 && sacked > 0, self.reorder_at.is_some());
+        Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }
     }
 
-    /// The same where no probe is due.
+    /// [`Sender::go_on_recovering`] then.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from one place")]
+    fn reckon_in_repair(&mut self, now: Time, progress: &Progress) {
+        if !self.lost.is_empty() {
+            self.tell_lost(now);
+        }
+        let ack = PrrAck {
+            delivered: Bytes::new(progress.bytes),
+            pipe: self.board.pipe(),
+            ssthresh: self.plan.window,
+            safe: progress.advanced > 0 && self.lost.is_empty(),
+            mss: self.mss,
+        };
+        if let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &mut self.mode {
+            prr.on_ack(&ack);
+        }
+    }
+
+    /// What [`Sender::poll`] would come to in such a repair, if nothing is to be probed or paced, and if it is not the end of
+    /// what was written.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
+    pub(crate) fn poll_in_repair(&mut self, now: Time) -> InRepair {
+        if !self.repairs() || self.probe_due {
+            return InRepair::Unclear;
+        }
+        debug_assert!(self.put_off.is_none(), "what began it has settled the timeouts");
+        let Some(next) = self.next_in_repair() else { return InRepair::Unclear };
+        debug_assert!(self.nxt > self.una && self.established, "what is repaired is outstanding");
+        self.pace_at = None;
+        let forced = next.again.is_some() && core::mem::take(&mut self.forced);
+        if !forced && !self.fits_in_repair(next.len) {
+            self.limit = SendLimit::Window;
+            return InRepair::Nothing;
+        }
+        InRepair::Leaves(self.send_in_repair(now, &next))
+    }
+
+    /// What may leave next where no probe is due.
     #[inline]
-    fn next_unprobed(&mut self) -> Option<Repair> {
+    fn next_in_repair(&mut self) -> Option<Repair> {
         if !matches!(self.plan.pacing, Pacing::AckClock) {
             return None;
         }
@@ -100,15 +205,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Some(Repair { start: self.nxt, len, again: None })
     }
 
-    /// What it gives then.
-    pub(super) fn poll_in_repair(&mut self, now: Time, next: &Repair) -> Option<Outgoing> {
-        debug_assert!(self.nxt > self.una && self.established, "what is repaired is outstanding");
-        self.pace_at = None;
-        let forced = next.again.is_some() && core::mem::take(&mut self.forced);
-        if !forced && !self.fits_in_repair(next.len) {
-            self.limit = SendLimit::Window;
-            return None;
-        }
+    /// Sends it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from one place")]
+    fn send_in_repair(&mut self, now: Time, next: &Repair) -> Outgoing {
         let &Repair { start, len, ref again } = next;
         let (how, sent) = self.transmission(now, len, again.is_some());
         if let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &mut self.mode {
@@ -133,12 +233,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.rto_at.is_none() {
             self.rto_at = Some(now + self.rtt.rto());
         }
-        let last = self.next_unprobed().is_some_and(|next| !self.fits_in_repair(next.len));
-        if last {
-            debug_assert!(self.clone().poll(now).is_none(), "nothing follows");
-            self.limit = SendLimit::Window;
-        }
-        Some(Outgoing { start, len, fin: false, cwr, push: false, sent, last })
+        Outgoing { start, len, fin: false, cwr, push: false, sent }
     }
 
     /// [`Sender::fits`] then.
@@ -151,5 +246,50 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let fits = pipe.is_zero() || pipe + bytes <= prr.window() + self.mss * self.extra;
         debug_assert_eq!(fits, self.fits(bytes), "the same rule");
         fits
+    }
+}
+
+/// What an ACK of a repair delivers, heard while the scoreboard marks it: what [`Sender::take_in`] does with its list.
+#[derive(Debug)]
+struct Intake<'a> {
+    now: Time,
+    min_rtt: Option<Span>,
+    mss: Bytes,
+    /// The packet to be sent next, and where in the stream.
+    next: (u64, u64),
+    rack: &'a mut Rack,
+    approved: &'a mut Approved,
+    delivered: &'a mut Vec<Delivered>,
+    bytes: u64,
+    /// The packet sent last of those delivered.
+    newest: Option<(u64, Flight)>,
+    /// When the newest left of those sent once.
+    newest_clean: Option<Time>,
+    /// Whether one was sent again.
+    repaired: bool,
+}
+
+impl Intake<'_> {
+    /// A segment was delivered. Those acknowledged in one way come in order, so that the `first` of them that was sent once
+    /// says whether they are late.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
+    fn hear(&mut self, arrival: &Arrival, first: &mut bool) {
+        let delivered = arrival.delivered;
+        if delivered.retransmitted {
+            self.repaired = true;
+        } else {
+            if core::mem::take(first) {
+                self.rack.note_late(arrival.end - delivered.bytes.get(), self.mss);
+            }
+            self.newest_clean = self.newest_clean.max(Some(delivered.sent_at));
+        }
+        self.rack.delivered(self.now, self.min_rtt, arrival, false);
+        self.approved.delivered(delivered.packet, self.next.0, self.next.1);
+        self.bytes += delivered.bytes.get();
+        if self.newest.is_none_or(|(newest, _)| newest < delivered.packet) {
+            self.newest = Some((delivered.packet, arrival.flight()));
+        }
+        self.delivered.push(delivered);
     }
 }

@@ -83,6 +83,12 @@ impl Record {
     fn is_first_in_network(&self) -> bool {
         self.in_network() && !self.resent
     }
+
+    /// How many records from this one on, which is one of them, are SACKed as far as it knows, or else one: a cursor that
+    /// only moves forward need not shorten the links that it follows.
+    fn length_of_run(&self) -> u64 {
+        if self.fate == Fate::Sacked { u64::from(self.skip) } else { 1 }
+    }
 }
 
 /// A transmission, as the scoreboard keeps it.

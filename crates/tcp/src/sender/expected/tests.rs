@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::config::{AckPolicy, Config, Recovery};
 use crate::sender::Sender;
-use crate::{Endpoint, Role, Segment};
+use crate::{Endpoint, Repair, Role, Segment};
 
 type Host = Endpoint<AnyScheme, AnyRestart, AnyLaw>;
 
@@ -79,6 +79,21 @@ fn state(host: &Host, now: Time) -> String {
     format!("{path:?} {snapshot:?} {timers:?} {counters:?} {rack:?} {rate:?} {marks:?}")
 }
 
+/// What leaves next, if anything does, and whether nothing else may; by the way of repairs where there is one, if `expects`.
+fn leaves(host: &mut Host, now: Time, place: &mut Segment, expects: bool) -> Option<bool> {
+    if expects && host.is_repairing() {
+        match host.repair_segment(now, place) {
+            Repair::Leaves(sent, ip_length) => {
+                assert_eq!((sent.bytes.get(), ip_length), (u64::from(place.len), place.ip_length()));
+                return Some(false);
+            }
+            Repair::Nothing => return None,
+            Repair::Other => {}
+        }
+    }
+    host.transmit_into(now, place).map(|departure| departure.last)
+}
+
 /// The course of a transfer of half a second, and the client at its end.
 fn transfer(config: &Config, parts: Parts, fates: Fates, writes: Writes, expects: bool) -> (Course, Host) {
     let (mut client, mut server) =
@@ -96,11 +111,8 @@ fn transfer(config: &Config, parts: Parts, fates: Fates, writes: Writes, expects
     while now < Time::ZERO + Span::from_millis(500) && log.len() < 4_000 {
         for (from_client, endpoint) in [(true, &mut client), (false, &mut server)] {
             let mut segment = Segment::default();
-            while let Some(departure) = endpoint.transmit_into(now, &mut segment) {
-                assert!(
-                    !departure.last || endpoint.clone().poll_transmit(now).is_none(),
-                    "nothing else may leave"
-                );
+            while let Some(last) = leaves(endpoint, now, &mut segment, expects) {
+                assert!(!last || endpoint.clone().poll_transmit(now).is_none(), "nothing else may leave");
                 log.push((now, from_client, segment));
                 for (copy, delay) in fates.delays(log.len()).enumerate() {
                     entered += 1;
@@ -109,7 +121,7 @@ fn transfer(config: &Config, parts: Parts, fates: Fates, writes: Writes, expects
                 if log.len().is_multiple_of(100) {
                     endpoint.write(if from_client { writes.client } else { writes.server });
                     endpoint.read(u64::MAX);
-                } else if departure.last {
+                } else if last {
                     break;
                 }
             }
@@ -161,6 +173,29 @@ proptest! {
         let (short, _) = transfer(&config, parts, Fates(fates), writes, true);
         let (long, client) = transfer(&config, parts, Fates(fates), writes, false);
         prop_assert_eq!((client.sender().expected_acks, client.sender().repair_acks), (0, 0));
+        prop_assert_eq!(short, long);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Where hardly anything else happens than that segments are dropped, late or twice there.
+    #[test]
+    fn both_ways_lead_to_the_same_state_in_one_repair_after_the_other(
+        fates in prop::array::uniform32(prop_oneof![
+            6 => prop::sample::select(vec![4u8, 8, 12]),
+            1 => Just(0u8),
+            1 => (0u8..16).prop_map(|late| 16 * late + 1),
+            1 => (0u8..16).prop_map(|late| 16 * late + 2),
+        ]),
+        policy in prop::sample::select(vec![AckPolicy::Every, AckPolicy::Delayed]),
+        closes: bool,
+    ) {
+        let config = Config { ack_policy: policy, ..Config::default() };
+        let writes = Writes { closes, ..ALL_AT_ONCE };
+        let (short, _) = transfer(&config, Parts::SlowStartAndReno, Fates(fates), writes, true);
+        let (long, _) = transfer(&config, Parts::SlowStartAndReno, Fates(fates), writes, false);
         prop_assert_eq!(short, long);
     }
 }

@@ -45,9 +45,11 @@ pub(crate) struct Head {
 }
 
 impl Scoreboard {
-    /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrivals`; says how
+    /// The cumulative acknowledgement reached `una`. Each segment newly delivered goes to `arrived`; says how
     /// many segments were acknowledged, SACKed ones included, and how many bytes of a segment acknowledged in part.
-    pub(crate) fn acknowledge(&mut self, una: u64, arrivals: &mut Vec<Arrival>) -> (u32, u64) {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what arrived is dear to pass through memory")]
+    pub(crate) fn acknowledge(&mut self, una: u64, mut arrived: impl FnMut(Arrival)) -> (u32, u64) {
         let (mut segments, mut trimmed) = (0, 0);
         while let Some(head) = self.records.front_mut() {
             if head.end() <= una {
@@ -55,7 +57,7 @@ impl Scoreboard {
                 self.records.pop_front();
                 self.forget(&record, u64::from(record.len));
                 if record.fate != Fate::Sacked {
-                    arrivals.push(self.arrival(&record, false));
+                    arrived(self.arrival(&record, false));
                 }
                 self.drop_head(&record);
                 segments += 1;

@@ -111,8 +111,7 @@ impl Scoreboard {
                 first = Some(self.transmission(self.unjudged, record, false));
                 break;
             }
-            let sacked = record.fate == Fate::Sacked;
-            self.unjudged = if sacked { self.next_unsacked(self.unjudged) } else { self.unjudged + 1 };
+            self.unjudged += record.length_of_run();
         }
         while let Some(&slot) = self.order.front() {
             if let Some(index) = self.live(slot) {
@@ -275,11 +274,11 @@ impl Scoreboard {
         let end = self.lost_end.min(self.end_index());
         self.cursor = self.cursor.max(self.base);
         while self.cursor < end {
-            self.cursor = match self.at(self.cursor).fate {
-                Fate::Lost => return Some(self.cursor),
-                Fate::Sacked => self.next_unsacked(self.cursor),
-                Fate::Sent | Fate::Resent => self.cursor + 1,
-            };
+            let record = self.at(self.cursor);
+            if record.fate == Fate::Lost {
+                return Some(self.cursor);
+            }
+            self.cursor += record.length_of_run();
         }
         None
     }

@@ -4,8 +4,10 @@ use super::{Arrival, Fate, Scoreboard};
 
 impl Scoreboard {
     /// A SACK block `[start, end)` of stream offsets: marks every segment that lies whole within it. Each newly
-    /// marked segment goes to `arrivals`.
-    pub(crate) fn sack(&mut self, start: u64, end: u64, arrivals: &mut Vec<Arrival>) {
+    /// marked segment goes to `arrived`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what arrived is dear to pass through memory")]
+    pub(crate) fn sack(&mut self, start: u64, end: u64, mut arrived: impl FnMut(Arrival)) {
         // Mostly it is the block of the ACK before, which has grown.
         let (from, upto) = self.marked;
         let mut index = if from == start && upto >= self.base {
@@ -28,7 +30,7 @@ impl Scoreboard {
             if record.fate == Fate::Lost {
                 self.lost -= 1;
             }
-            arrivals.push(self.arrival(&record, true));
+            arrived(self.arrival(&record, true));
             let marked = self.at_mut(index);
             marked.fate = Fate::Sacked;
             marked.skip = 1;

@@ -27,7 +27,7 @@ fn board(segments: u64) -> Scoreboard {
 
 fn sack(board: &mut Scoreboard, from: u64, to: u64) -> usize {
     let mut arrivals = Vec::new();
-    board.sack(from * u64::from(MSS), to * u64::from(MSS), &mut arrivals);
+    board.sack(from * u64::from(MSS), to * u64::from(MSS), |arrival| arrivals.push(arrival));
     arrivals.len()
 }
 
@@ -112,7 +112,7 @@ fn packet_numbers_beyond_32_bits_come_back_whole() {
         board.sent(i * u64::from(MSS), MSS, false, &how(first + i, i));
     }
     let mut arrivals = Vec::new();
-    board.acknowledge(4 * u64::from(MSS), &mut arrivals);
+    board.acknowledge(4 * u64::from(MSS), |arrival| arrivals.push(arrival));
     let numbers: Vec<u64> = arrivals.iter().map(|arrival| arrival.delivered.packet).collect();
     assert_eq!(numbers, [first, first + 1, first + 2, first + 3]);
 }
@@ -158,9 +158,9 @@ fn lost_segments_come_back_in_order_and_those_lost_twice_first() {
 fn an_ack_in_the_middle_of_a_segment_trims_it() {
     let mut board = board(3);
     let mut arrivals = Vec::new();
-    assert_eq!(board.acknowledge(1_400, &mut arrivals), (1, 400));
+    assert_eq!(board.acknowledge(1_400, |arrival| arrivals.push(arrival)), (1, 400));
     assert_eq!(board.pipe(), Bytes::new(1_600));
-    assert_eq!(board.acknowledge(2_000, &mut arrivals), (1, 0));
+    assert_eq!(board.acknowledge(2_000, |arrival| arrivals.push(arrival)), (1, 0));
     assert_eq!(board.pipe(), Bytes::new(1_000));
 }
 
@@ -236,13 +236,13 @@ proptest! {
                 },
                 Step::Ack(n) => {
                     una = (una + usize::from(n)).min(model.len());
-                    board.acknowledge(una as u64 * mss, &mut Vec::new());
+                    board.acknowledge(una as u64 * mss, |_| {});
                 }
                 Step::Sack(from, len) => {
                     let from = una + usize::from(from);
                     let to = (from + usize::from(len)).min(model.len());
                     let mut arrivals = Vec::new();
-                    board.sack(from as u64 * mss, to as u64 * mss, &mut arrivals);
+                    board.sack(from as u64 * mss, to as u64 * mss, |arrival| arrivals.push(arrival));
                     let fresh = model.iter_mut().take(to).skip(from).filter(|fate| **fate != Model::Sacked);
                     let count = fresh.map(|fate| *fate = Model::Sacked).count();
                     prop_assert_eq!(arrivals.len(), count);

@@ -1,0 +1,130 @@
+//! The acknowledgement that goes on with a repair and says nothing else, and the segment that leaves for it. An overshoot makes
+//! thousands of them, so they take a shorter way than other segments of an open connection; where both ways can be taken they
+//! lead to the same state.
+
+use firstflight::{Avoidance, Sent, Startup, Time};
+
+use crate::segment::{Flags, Segment};
+use crate::sender::{InRepair, Outgoing};
+use crate::seq;
+
+use super::exchange::{Told, only_first_is_new};
+use super::{Endpoint, State};
+
+/// What the SACK blocks of an ACK say.
+enum News {
+    /// Nothing that was not told of before.
+    None,
+    /// What this block says, in stream offsets.
+    One((u64, u64)),
+    /// It takes a closer look.
+    Unclear,
+}
+
+/// What leaves in a repair.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repair {
+    /// This data packet; its [`Segment::ip_length`].
+    Leaves(Sent, u32),
+    /// Nothing until something arrives or a timer is due.
+    Nothing,
+    /// Something else, or nothing: [`Endpoint::transmit_into`] knows.
+    Other,
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
+    /// Whether losses are being repaired.
+    #[inline]
+    pub fn is_repairing(&self) -> bool {
+        self.sender.recovering()
+    }
+
+    /// The next segment that may leave while losses are repaired, for a host that has ways of its own for the usual ones: it
+    /// is written to `place`, or `place` is left as it is.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet of a repair, and from one place of a host")]
+    pub fn repair_segment(&mut self, now: Time, place: &mut Segment) -> Repair {
+        let plain = self.state == State::Open
+            && !(self.handshake.due
+                | self.handshake.window_due
+                | self.probe_window
+                | self.options.timestamps)
+            && !self.options.ecn
+            && self.quick_start.is_idle()
+            && !self.sender.asks()
+            && !self.receiver.ack_due();
+        if !plain {
+            return Repair::Other;
+        }
+        match self.sender.poll_in_repair(now) {
+            InRepair::Leaves(Outgoing { start, len, sent, .. }) => {
+                self.plain_header(start, len, place);
+                self.receiver.acknowledged_with_data();
+                Repair::Leaves(sent, Segment::PLAIN_LENGTH + u32::from(len))
+            }
+            InRepair::Nothing => Repair::Nothing,
+            InRepair::Unclear => Repair::Other,
+        }
+    }
+
+    /// Takes in an acknowledgement of this kind; says whether it was one, else nothing was done.
+    #[inline]
+    pub(super) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
+        let plain = self.state == State::Open
+            && self.is_plain()
+            && segment.flags == Flags::ACK
+            && segment.len == 0
+            && segment.timestamps.is_none()
+            && segment.quick_start.is_empty()
+            && !self.quick_start.waits()
+            && segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
+        let una = self.sender.una();
+        let advance = segment.ack.wrapping_sub(seq::wrap(self.initial_sequence, una));
+        let ack = una + u64::from(advance);
+        if !plain || !self.sender.goes_on_plainly(ack) {
+            return false;
+        }
+        let block = match self.news(segment, ack) {
+            News::None => None,
+            News::One(block) => Some(block),
+            News::Unclear => return false,
+        };
+        let window = self.offered_window(segment);
+        self.largest_window = self.largest_window.max(window);
+        self.sender.on_ack_in_repair(now, ack, window, block.as_slice());
+        let told = segment.sack_blocks();
+        if !told.is_empty() {
+            let blocks = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
+            self.told = Told { blocks, una };
+        }
+        // Not all is while something is repaired.
+        self.all_acknowledged = false;
+        true
+    }
+
+    /// What the blocks say of an ACK of all up to `ack`.
+    #[inline]
+    fn news(&self, segment: &Segment, ack: u64) -> News {
+        let told = segment.sack_blocks();
+        let Some(first) = told.first() else { return News::None };
+        let una = self.sender.una();
+        let before = self.told.of(una, self.sender.keeps_blocks());
+        if !only_first_is_new(told, before) {
+            return News::Unclear;
+        }
+        let offset = |number: u32| seq::unwrap(self.initial_sequence, number, una);
+        let (Some(start), Some(end)) = (offset(first.start), offset(first.end)) else { return News::Unclear };
+        // RFC 2883 section 4: a duplicate lies below the cumulative ACK, or within the block that follows.
+        let within_second = told.get(1).is_some_and(|second| {
+            offset(second.start).is_some_and(|low| low <= start)
+                && offset(second.end).is_some_and(|high| end <= high)
+        });
+        if start >= end || end > self.sender.nxt() || end <= ack || within_second {
+            News::Unclear
+        } else if *first == before[0] {
+            News::None
+        } else {
+            News::One((start, end))
+        }
+    }
+}
