@@ -121,9 +121,13 @@ impl Segment {
         let scale = if self.window_scale.is_some() { 4 } else { 0 };
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
         let permitted = if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
+        mss + scale + timestamps + permitted + self.quick_start.tcp_length() + self.sack_length()
+    }
+
+    /// Of them those of the SACK option.
+    pub(crate) fn sack_length(&self) -> u32 {
         let blocks = u32::from(self.sack_count);
-        let sack = if blocks > 0 { 4 + 8 * blocks } else { 0 };
-        mss + scale + timestamps + permitted + self.quick_start.tcp_length() + sack
+        if blocks > 0 { 4 + 8 * blocks } else { 0 }
     }
 
     /// [`Segment::ip_length`] of a segment without data and without options.

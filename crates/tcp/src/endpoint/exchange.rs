@@ -307,6 +307,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         // A header has room for four blocks, or for three and one of the other two options.
         let others = usize::from(self.options.timestamps) + usize::from(responds);
         let limit = MAX_SACK_BLOCKS - others;
+        self.put_blocks(limit, place);
+    }
+
+    /// Puts at most `limit` SACK blocks into a segment.
+    #[inline]
+    pub(super) fn put_blocks(&mut self, limit: usize, place: &mut Segment) {
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let count = self.receiver.take_blocks(limit, &mut blocks);
         for (slot, (start, end)) in place.sack.iter_mut().zip(&blocks[..count]) {

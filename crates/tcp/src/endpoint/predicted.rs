@@ -5,7 +5,7 @@
 use firstflight::{Avoidance, Sent, Startup, Time};
 
 use crate::receiver::Incoming;
-use crate::segment::{Ecn, Flags, Segment};
+use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, Segment};
 use crate::sender::Turn;
 use crate::seq;
 
@@ -175,8 +175,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.plain_ack(place);
             Segment::PLAIN_LENGTH
         } else {
-            self.pure_ack(now, place);
-            place.ip_length()
+            self.ack_with_options(now, place)
         };
         debug_assert_eq!(ip_length, place.ip_length(), "nothing of Quick-Start is to be said");
         ip_length
@@ -211,6 +210,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.acks_sent += 1;
         self.plain_header(self.sender.nxt(), 0, place);
         self.receiver.acknowledged();
+    }
+
+    /// The same with timestamps, or with SACK blocks. Gives its [`Segment::ip_length`].
+    #[inline(never)]
+    fn ack_with_options(&mut self, now: Time, place: &mut Segment) -> u32 {
+        if self.is_plain() {
+            self.plain_ack(place);
+            self.put_blocks(MAX_SACK_BLOCKS, place);
+            Segment::PLAIN_LENGTH + place.sack_length()
+        } else {
+            self.pure_ack(now, place);
+            place.ip_length()
+        }
     }
 }
 

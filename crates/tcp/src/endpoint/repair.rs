@@ -103,7 +103,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// What the blocks say of an ACK of all up to `ack`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from one place")]
     fn news(&self, segment: &Segment, ack: u64) -> News {
         let told = segment.sack_blocks();
         let Some(first) = told.first() else { return News::None };

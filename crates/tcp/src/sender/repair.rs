@@ -236,6 +236,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Outgoing { start, len, fin: false, cwr, push: false, sent }
     }
 
+    /// Whether in such a repair the next timer is due at `at` or later, as far as a short look tells.
+    #[inline]
+    pub(crate) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
+        let Some(at) = at.filter(|_| self.repairs()) else { return false };
+        let others = self.probe_at.is_some() | self.pace_at.is_some() | self.persist_at.is_some();
+        !others
+            && self.plan.wake.is_none()
+            && self.put_off.is_none()
+            && self.consecutive_timeouts | self.unanswered_probes == 0
+            && self.rto_at.is_some_and(|timeout| at <= timeout)
+            && self.reorder_at.is_none_or(|reordering| at <= reordering)
+    }
+
     /// [`Sender::fits`] then.
     #[inline]
     fn fits_in_repair(&self, len: u16) -> bool {
