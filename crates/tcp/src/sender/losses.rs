@@ -73,7 +73,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let timed_out = self.rules.as_linux && matches!(self.mode, Mode::Loss { .. });
         let resent = if timed_out { self.board.resent_segments() } else { 0 };
         match self.recovery {
-            Recovery::Rack => self.find_losses_by_rack(now),
+            Recovery::Rack => self.find_losses_by_rack(now, true),
             Recovery::Sack => {
                 if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
                     self.board.mark_head_lost(false, &mut self.lost);
@@ -113,11 +113,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What an ACK shows to RACK, and to RFC 6675's count beside it.
-    #[inline]
-    pub(super) fn find_losses_by_rack(&mut self, now: Time) {
+    /// What an ACK shows to RACK, and to RFC 6675's count beside it, if that `counts`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from two places")]
+    pub(super) fn find_losses_by_rack(&mut self, now: Time, counts: bool) {
         // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
-        if !self.rack.reordering_seen && !self.rules.as_linux {
+        if counts && !self.rack.reordering_seen && !self.rules.as_linux {
             self.board.mark_lost_by_sacks(&mut self.lost);
         }
         // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.

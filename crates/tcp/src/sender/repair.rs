@@ -91,7 +91,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_acked_in_full(now, &progress, Bytes::new(progress.advanced));
         }
         self.lost.clear();
-        self.find_losses_by_rack(now);
+        // Only what is SACKed now tells more by RFC 6675's count.
+        self.find_losses_by_rack(now, progress.sacked > 0);
         self.reckon_in_repair(now, &progress);
         if progress.advanced > 0
             && let Mode::Recovery(episode) = &mut self.mode
