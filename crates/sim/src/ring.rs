@@ -55,20 +55,26 @@ impl<T: Copy + Default> Ring<T> {
         self.get(self.head)
     }
 
-    /// Puts one in ahead of so many others.
-    #[inline(never)]
-    pub(crate) fn insert(&mut self, value: T, others: u64) {
+    /// Puts one in ahead of those at the end that come after it, and says how many they are.
+    #[inline]
+    pub(crate) fn insert(&mut self, value: T, comes_after: impl Fn(&T) -> bool) -> u64 {
         if self.is_full() {
             self.grow();
         }
-        let at = self.end - others;
-        for name in (at..self.end).rev() {
-            let (here, next) = (self.place(name), self.place(name + 1));
-            self.places[next] = self.places[here];
+        let mut name = self.end;
+        while name > self.head {
+            let (before, here) = (self.place(name - 1), self.place(name));
+            let other = self.places[before];
+            if !comes_after(&other) {
+                break;
+            }
+            self.places[here] = other;
+            name -= 1;
         }
-        let place = self.place(at);
+        let place = self.place(name);
         self.places[place] = value;
         self.end += 1;
+        self.end - 1 - name
     }
 
     #[inline(always)]
@@ -129,7 +135,14 @@ mod tests {
             for (value, put) in (0u64..).zip(puts) {
                 if let Some(ahead_of) = put {
                     let others = ahead_of.min(model.len());
-                    if others == 0 { ring.push(value) } else { ring.insert(value, others as u64) }
+                    // Those before it are said to come before it.
+                    let before: Vec<u64> = model.iter().take(model.len() - others).copied().collect();
+                    if others == 0 {
+                        ring.push(value);
+                    } else {
+                        let passed = ring.insert(value, |one| !before.contains(one));
+                        prop_assert_eq!(passed, others as u64);
+                    }
                     model.insert(model.len() - others, value);
                 } else if value % 2 == 0 {
                     prop_assert_eq!(ring.first(), model.front());

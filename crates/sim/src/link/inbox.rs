@@ -58,13 +58,13 @@ impl Inbox {
     #[inline(never)]
     fn put_ahead(&mut self, at: Time, parcel: Parcel) -> Option<u64> {
         let new = Expected { at, parcel };
-        let names = (self.expected.head()..self.expected.end()).rev();
-        let later = names.map_while(|name| self.expected.get(name).filter(|one| one.place() > new.place()));
-        let later = Some(later.zip(0..=REACH).count() as u64).filter(|later| *later <= REACH)?;
+        let is_later = |one: &Expected| one.at > new.at || one.place() > new.place();
         let count = self.len();
+        if count > REACH && self.get(count - 1 - REACH).is_some_and(is_later) {
+            return None;
+        }
         self.bytes += u64::from(parcel.wire());
-        self.expected.insert(new, later);
-        Some(count - later)
+        Some(count - self.expected.insert(new, is_later))
     }
 
     /// The first that comes no later than `at` and, at that instant, than the `sequence`-th event.
