@@ -274,11 +274,11 @@ impl Fabric {
         }
     }
 
-    /// The packet on which the event of a link most likely depends.
+    /// The packet on which the event of a link most likely depends, or, behind so many others, a later one.
     #[inline]
-    pub(crate) fn upcoming(&self, id: LinkId) -> Option<&Packet> {
+    pub(crate) fn upcoming(&self, id: LinkId, others: u64) -> Option<PacketId> {
         let Link::DropTail(link) = &self.links[id.index()].link else { return None };
-        link.upcoming().map(|packet| self.packets.get(packet))
+        link.upcoming(others)
     }
 
     /// What comes to a link later is needed soon.

@@ -1,5 +1,6 @@
 //! A run: the clock, and whatever happens next.
 
+mod ahead;
 mod branch;
 
 use firstflight::{Avoidance, Startup, Time};
@@ -11,11 +12,13 @@ use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::OnOff;
 use crate::packet::{FlowId, LinkId, PacketId, Side};
-use crate::prefetch::{self, fetch};
+use crate::prefetch;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;
 use crate::stats::{FlowStats, LinkStats};
+
+use ahead::Ahead;
 
 /// A network at work: a pure function of the network and the seed.
 #[derive(Clone, Debug)]
@@ -31,6 +34,7 @@ pub struct Sim<S, R, A, W> {
     arrived: Vec<Arrived>,
     seed: u64,
     recorder: W,
+    ahead: Ahead,
 }
 
 /// The hosts of a flow.
@@ -76,7 +80,18 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
         fabric.tell_drops_in_turn(W::HEARS_DROPS_IN_TURN);
         let own = network.flows.len();
-        Ok(Self { now: Time::ZERO, fabric, flows, own, processes, arrived: Vec::new(), seed, recorder })
+        let ahead = Ahead::new(network.links.len());
+        Ok(Self {
+            now: Time::ZERO,
+            fabric,
+            flows,
+            own,
+            processes,
+            arrived: Vec::new(),
+            seed,
+            recorder,
+            ahead,
+        })
     }
 
     /// Runs on to `until`, which is then the present, or until nothing is left to happen. What happens at `until`
@@ -227,29 +242,6 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                     self.bury(flow);
                 }
             }
-        }
-    }
-
-    /// Has what the next events need fetched: the next packet of this link, by which its flow is found when its turn comes,
-    /// and the flow whose turn is next.
-    #[inline(never)]
-    fn look_ahead(&self, link: LinkId) {
-        if let Some(packet) = self.fabric.upcoming(link) {
-            fetch(packet);
-        }
-        self.fabric.fetch_later(link);
-        let Some((_, _, next)) = self.fabric.next() else { return };
-        let (flow, side) = match self.fabric.device(next) {
-            Device::Link(next) => match self.fabric.upcoming(next) {
-                Some(packet) => (packet.flow, packet.from.other()),
-                None => return,
-            },
-            Device::Host(flow, side) => (flow, side),
-            Device::Process(_) => return,
-        };
-        if let Some(Hosts::Tcp(tcp)) = self.flows.get(flow.index()) {
-            tcp.fetch(side);
-            self.fabric.fetch(flow);
         }
     }
 

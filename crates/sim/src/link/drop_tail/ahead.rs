@@ -251,11 +251,13 @@ impl DropTail {
         Some(parcel.packet())
     }
 
-    /// What arrives next, or is expected if nothing has entered.
+    /// What arrives behind so many others, or is expected behind so many if nothing has entered.
     #[inline]
-    pub(crate) fn upcoming(&self) -> Option<PacketId> {
-        let listed = self.ring.get(self.loud).map(|passage| passage.parcel.packet());
-        listed.or_else(|| self.inbox.first().map(|expected| expected.parcel.packet()))
+    pub(crate) fn upcoming(&self, others: u64) -> Option<PacketId> {
+        if self.loud < self.ring.end() {
+            return self.ring.get(self.loud + others).map(|passage| passage.parcel.packet());
+        }
+        self.inbox.get(others).map(|expected| expected.parcel.packet())
     }
 
     /// What is expected later, or arrives later, is needed soon: a few others come first.
