@@ -374,7 +374,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && if self.smooth {
                 self.sender.needs_no_waking_before(at)
             } else {
-                self.sender.needs_no_waking_in_repair_before(at)
+                self.state == State::Open && self.sender.needs_no_waking_in_repair_before(at)
             }
     }
 

@@ -13,10 +13,8 @@ use super::{Endpoint, State};
 
 /// What the SACK blocks of an ACK say.
 enum News {
-    /// Nothing that was not told of before.
-    None,
-    /// What this block says, in stream offsets.
-    One((u64, u64)),
+    /// What the first says, in stream offsets, if there is one.
+    First(Option<(u64, u64)>),
     /// It takes a closer look.
     Unclear,
 }
@@ -84,11 +82,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !plain || !self.sender.goes_on_plainly(ack) {
             return false;
         }
-        let block = match self.news(segment, ack) {
-            News::None => None,
-            News::One(block) => Some(block),
-            News::Unclear => return false,
-        };
+        let News::First(block) = self.news(segment, ack) else { return false };
         let window = self.offered_window(segment);
         self.largest_window = self.largest_window.max(window);
         self.sender.on_ack_in_repair(now, ack, window, block.as_slice());
@@ -107,7 +101,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[expect(clippy::inline_always, reason = "from one place")]
     fn news(&self, segment: &Segment, ack: u64) -> News {
         let told = segment.sack_blocks();
-        let Some(first) = told.first() else { return News::None };
+        let Some(first) = told.first() else { return News::First(None) };
         let una = self.sender.una();
         let before = self.told.of(una, self.sender.keeps_blocks());
         if !only_first_is_new(told, before) {
@@ -122,10 +116,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         });
         if start >= end || end > self.sender.nxt() || end <= ack || within_second {
             News::Unclear
-        } else if *first == before[0] {
-            News::None
         } else {
-            News::One((start, end))
+            // Told of before or not: what is left of a segment acknowledged in part may lie whole within it only now.
+            News::First(Some((start, end)))
         }
     }
 }

@@ -74,7 +74,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.last_received = Some(now);
         self.settle_timeouts();
         self.unanswered_probes = 0;
-        let progress = self.take_in_repair(now, ack, window, blocks);
+        let (progress, marked) = self.take_in_repair(now, ack, window, blocks);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
             self.rtt.clear_backoff();
@@ -91,8 +91,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_acked_in_full(now, &progress, Bytes::new(progress.advanced));
         }
         self.lost.clear();
-        // Only what is SACKed now tells more by RFC 6675's count.
-        self.find_losses_by_rack(now, progress.sacked > 0);
+        // Only segments SACKed now tell more by RFC 6675's count.
+        self.find_losses_by_rack(now, marked);
         self.reckon_in_repair(now, &progress);
         if progress.advanced > 0
             && let Mode::Recovery(episode) = &mut self.mode
@@ -104,10 +104,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.put_lists_away();
     }
 
-    /// Marks what such an ACK acknowledges, makes the samples, and lists what was delivered.
+    /// Marks what such an ACK acknowledges, makes the samples, and lists what was delivered. Says whether any of it was
+    /// SACKed, too.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
-    fn take_in_repair(&mut self, now: Time, ack: u64, window: u64, blocks: &[(u64, u64)]) -> Progress {
+    fn take_in_repair(
+        &mut self,
+        now: Time,
+        ack: u64,
+        window: u64,
+        blocks: &[(u64, u64)],
+    ) -> (Progress, bool) {
         let advanced = ack - self.una;
         self.delivered.clear();
         let mut intake = Intake {
@@ -129,13 +136,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             (0, 0)
         };
-        let whole = intake.bytes;
+        let (whole, before) = (intake.bytes, intake.delivered.len());
         let mut first = true;
         for &(start, end) in blocks {
             if start >= ack && end <= self.nxt && start < end {
                 self.board.sack(start, end, |arrival| intake.hear(&arrival, &mut first));
             }
         }
+        let marked = intake.delivered.len() > before;
         let Intake { bytes, newest, newest_clean, repaired, .. } = intake;
         let (sacked, bytes) = (bytes - whole, bytes + trimmed);
         self.una = ack;
@@ -148,7 +156,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let newest = newest.map(|(_, flight)| flight).filter(|_| bytes > 0);
         self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
         let (duplicate, reordering) = (advanced == 0 && sacked > 0, self.reorder_at.is_some());
-        Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }
+        (Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }, marked)
     }
 
     /// [`Sender::go_on_recovering`] then.
@@ -307,3 +315,6 @@ impl Intake<'_> {
         self.delivered.push(delivered);
     }
 }
+
+#[cfg(test)]
+mod tests;
