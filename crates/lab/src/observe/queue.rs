@@ -11,8 +11,9 @@ pub(super) struct QueueWatch {
     start: u64,
     /// Whether figures will be drawn.
     pub(super) full: bool,
-    /// What waits, and since when: packets.
-    now: (u64, u32),
+    /// Packets that wait, and since when, which is no earlier than the flow begins.
+    packets: u32,
+    since: u64,
     /// The most packets that waited.
     pub(super) peak: u32,
     /// The time integral of the packets waiting.
@@ -23,7 +24,16 @@ pub(super) struct QueueWatch {
 
 impl QueueWatch {
     pub(super) fn new(link: LinkId, start: u64) -> Self {
-        Self { link, start, full: false, now: (0, 0), peak: 0, packet_nanos: 0, series: Vec::new() }
+        Self {
+            link,
+            start,
+            full: false,
+            packets: 0,
+            since: start,
+            peak: 0,
+            packet_nanos: 0,
+            series: Vec::new(),
+        }
     }
 
     /// Since `at` this much waits.
@@ -34,13 +44,13 @@ impl QueueWatch {
         if self.full && at >= self.start {
             self.draw(at, packets);
         }
-        self.now = (at, packets);
+        self.packets = packets;
     }
 
     #[inline(never)]
     fn draw(&mut self, at: u64, packets: u32) {
         if self.series.is_empty() {
-            self.series.push((self.start, self.now.1));
+            self.series.push((self.start, self.packets));
         }
         self.series.push((at, packets));
     }
@@ -48,11 +58,10 @@ impl QueueWatch {
     /// Integrates the queue up to `at`, over the flow's life only.
     #[inline]
     pub(super) fn until(&mut self, at: u64) {
-        let (since, packets) = self.now;
-        let from = since.max(self.start);
-        if at > from {
-            self.packet_nanos += u128::from(at - from) * u128::from(packets);
-            self.peak = self.peak.max(packets);
+        if at > self.since {
+            self.packet_nanos += u128::from(at - self.since) * u128::from(self.packets);
+            self.peak = self.peak.max(self.packets);
+            self.since = at;
         }
     }
 }

@@ -23,6 +23,13 @@ impl Surroundings {
         let queues = bottlenecks.iter().map(|link| QueueWatch::new(*link, start)).collect();
         Self { start, queues, offered: Vec::new() }
     }
+
+    #[inline(never)]
+    fn queue_of_many(&mut self, at: Time, link: LinkId, packets: u32) {
+        if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {
+            queue.changed(at, packets);
+        }
+    }
 }
 
 impl Recorder for Surroundings {
@@ -30,9 +37,13 @@ impl Recorder for Surroundings {
         self.offered.push((at.nanos(), flow, bps));
     }
 
+    #[inline]
     fn queue(&mut self, at: Time, link: LinkId, _: Bytes, packets: u32) {
-        if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {
-            queue.changed(at, packets);
+        // Mostly there is one.
+        match &mut *self.queues {
+            [queue, ..] if queue.link == link => queue.changed(at, packets),
+            [_, _, ..] => self.queue_of_many(at, link, packets),
+            [_] | [] => {}
         }
     }
 }
