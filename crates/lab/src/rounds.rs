@@ -41,6 +41,35 @@ struct Client {
     whole: usize,
 }
 
+impl Client {
+    /// Data left.
+    #[inline(never)]
+    fn sent(&mut self, at: Time) {
+        let (instant, count) = self.instant;
+        self.instant = if instant == at.nanos() { (instant, count + 1) } else { (at.nanos(), 1) };
+        if let Some(reply) = self.replies.last_mut() {
+            reply.burst = reply.burst.max(self.instant.1);
+        }
+    }
+
+    /// An ACK of this number arrived, where a reply has so many bytes.
+    #[inline(never)]
+    fn heard(&mut self, at: Time, ack: u32, reply: u64) {
+        let (before, bytes) = *self.acknowledged.get_or_insert((ack, 0));
+        let advanced = ack.wrapping_sub(before).cast_signed();
+        let Some(advanced) = u64::try_from(advanced).ok().filter(|advanced| *advanced > 0) else { return };
+        let bytes = bytes + advanced;
+        self.acknowledged = Some((ack, bytes));
+        if let Some(newest) = self.replies.last_mut() {
+            newest.clocked.get_or_insert(at.nanos());
+        }
+        while self.replies.len() > self.whole && bytes >= reply * (self.whole as u64 + 1) {
+            self.replies[self.whole].acked = Some(at.nanos());
+            self.whole += 1;
+        }
+    }
+}
+
 /// The recorder of the clients' rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
@@ -72,34 +101,24 @@ impl Watch {
 impl Recorder for Watch {
     const HEARS_QUEUES: bool = false;
 
+    #[inline]
     fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
-        let Some(client) = self.client(flow).filter(|_| side == Side::Client && segment.len > 0) else {
-            return;
-        };
-        let (instant, count) = client.instant;
-        client.instant = if instant == at.nanos() { (instant, count + 1) } else { (at.nanos(), 1) };
-        if let Some(reply) = client.replies.last_mut() {
-            reply.burst = reply.burst.max(client.instant.1);
+        if let Some(client) = self.client(flow)
+            && side == Side::Client
+            && segment.len > 0
+        {
+            client.sent(at);
         }
     }
 
+    #[inline]
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        if side == Side::Server || !segment.flags.has(Flags::ACK) {
-            return;
-        }
         let reply = self.reply;
-        let Some(client) = self.client(flow) else { return };
-        let (before, bytes) = *client.acknowledged.get_or_insert((segment.ack, 0));
-        let advanced = segment.ack.wrapping_sub(before).cast_signed();
-        let Some(advanced) = u64::try_from(advanced).ok().filter(|advanced| *advanced > 0) else { return };
-        let bytes = bytes + advanced;
-        client.acknowledged = Some((segment.ack, bytes));
-        if let Some(newest) = client.replies.last_mut() {
-            newest.clocked.get_or_insert(at.nanos());
-        }
-        while client.replies.len() > client.whole && bytes >= reply * (client.whole as u64 + 1) {
-            client.replies[client.whole].acked = Some(at.nanos());
-            client.whole += 1;
+        if let Some(client) = self.client(flow)
+            && side == Side::Client
+            && segment.flags.has(Flags::ACK)
+        {
+            client.heard(at, segment.ack, reply);
         }
     }
 

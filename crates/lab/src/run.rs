@@ -127,7 +127,8 @@ pub(crate) fn measure(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let clients = clients(scenario);
-    let watch = Watch::new(clients, reply_bytes(scenario));
+    // Without rounds there is nothing to watch.
+    let watch = Watch::new(scenario.rounds.map_or(0, |_| clients), reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
     let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), watch));
     let latest = stage.start + scenario.longest();
