@@ -135,6 +135,7 @@ impl Observer {
             evidence.queue_packet_nanos = busiest.packet_nanos;
             evidence.recording.queue = busiest.series;
         }
+        evidence.recording.first_data_at = evidence.recording.sends.first().map(|first| first.at);
         evidence.recording.ended_at = end;
         if let Some(last) = evidence.recording.phases.last_mut() {
             last.to = end;
@@ -219,6 +220,26 @@ impl Observer {
         }
     }
 
+    /// Own data left.
+    #[inline]
+    fn data_left(&mut self, at: Time, offset: u64, len: u16, retransmission: bool) {
+        self.new_data |= !retransmission;
+        let len = u32::from(len);
+        self.evidence.recording.sends.push(Send { at: at.nanos(), offset, len, retransmission });
+    }
+
+    /// A segment left, of whatever kind, and a listener may want to know.
+    #[inline(never)]
+    fn sent_any(&mut self, at: Time, side: Side, segment: &Segment, sent: Option<&Sent>) {
+        let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
+        if let Some(tap) = &mut self.tap {
+            tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied() }, offset);
+        }
+        if side == Side::Client && segment.len > 0 {
+            self.data_left(at, offset, segment.len, sent.is_some_and(|sent| sent.retransmission));
+        }
+    }
+
     /// A segment arrived that figures or a listener want to know of.
     fn hear(&mut self, at: Time, side: Side, segment: &Segment) {
         let [client, server] = &self.sequences;
@@ -284,23 +305,19 @@ impl Observer {
 }
 
 impl Recorder for Observer {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and of most kinds of packets little is done")]
     fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
         if flow != self.flow || side == Side::Server && !self.hears {
             return;
         }
-        let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
-        if let Some(tap) = &mut self.tap {
-            tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied() }, offset);
+        match sent {
+            Some(sent) if self.tap.is_none() && side == Side::Client => {
+                let offset = self.sequences[0].sent_data(segment);
+                self.data_left(at, offset, segment.len, sent.retransmission);
+            }
+            Some(_) | None => self.sent_any(at, side, segment, sent),
         }
-        if side == Side::Server || segment.len == 0 {
-            return;
-        }
-        let retransmission = sent.is_some_and(|sent| sent.retransmission);
-        self.new_data |= !retransmission;
-        let recording = &mut self.evidence.recording;
-        let (at, len) = (at.nanos(), u32::from(segment.len));
-        recording.first_data_at = recording.first_data_at.or(Some(at));
-        recording.sends.push(Send { at, offset, len, retransmission });
     }
 
     #[inline]
@@ -443,6 +460,12 @@ impl Sequence {
             self.first = segment.seq.wrapping_add(1);
             return 0;
         }
+        self.sent_data(segment)
+    }
+
+    /// The same of one that is no SYN.
+    #[inline]
+    fn sent_data(&mut self, segment: &Segment) -> u64 {
         let offset = self.offset(segment.seq);
         self.last = self.last.max(offset + u64::from(segment.len));
         offset

@@ -285,6 +285,8 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     const HEARS_QUEUES: bool = T::HEARS_QUEUES || U::HEARS_QUEUES;
     const HEARS_DROPS_IN_TURN: bool = T::HEARS_DROPS_IN_TURN || U::HEARS_DROPS_IN_TURN;
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and of most kinds of packets little is done")]
     fn sent(
         &mut self,
         at: Time,
