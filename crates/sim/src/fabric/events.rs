@@ -15,7 +15,7 @@ impl Fabric {
         let arrived = match &mut self.links[id.index()].link {
             Link::DropTail(link) => {
                 let is_last = |step| self.routes.link(step).is_none();
-                if let Some((packet, next)) = link.arrival_of_segment(now, is_last) {
+                if let Some((packet, next)) = link.arrival_of_segment(now, is_last, &mut self.flows) {
                     let event = link.set_event_with(next);
                     if self.packets.places() > prefetch::MANY
                         && let Some((_, parcel)) = next

@@ -200,20 +200,23 @@ impl DropTail {
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 
-    /// Takes the first packet that has arrived by `now`, if it is a segment at its last link and nothing else is to be done.
-    /// Says what arrives next, too, as [`DropTail::next_arrival`].
+    /// Takes the first packet that has arrived by `now`, behind those that are counted, if it is a segment at its last link
+    /// and nothing else is to be done. Says what arrives next, too, as [`DropTail::next_arrival`].
     #[inline]
     pub(crate) fn arrival_of_segment(
         &mut self,
         now: Time,
         is_last: impl FnOnce(Step) -> bool,
+        flows: &mut [FlowStats],
     ) -> Option<(PacketId, Option<(Time, Parcel)>)> {
+        if self.ring.head() != self.loud {
+            self.sink(now, flows);
+        }
         let Some(&Passage { parcel, arrives, .. }) = self.ring.get(self.loud) else {
             return self.arrival_in_passing(now, is_last).map(|packet| (packet, self.next_arrival()));
         };
-        let ahead = self.unstarted <= self.loud || self.ring.head() != self.loud;
         if arrives > now
-            || ahead
+            || self.unstarted <= self.loud
             || parcel.has_flags()
             || !(self.fed_by_one || is_last(parcel.ahead().step()))
         {
