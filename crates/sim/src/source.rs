@@ -56,29 +56,52 @@ impl Cbr {
         self.spec.packet
     }
 
+    /// Whether no datagram has left.
+    #[inline]
+    pub(crate) fn is_first(&self) -> bool {
+        self.packets == 0
+    }
+
     /// The datagram that leaves next.
     pub(crate) fn packet(&self) -> Packet {
+        self.datagram(self.packets, self.next.unwrap_or_default())
+    }
+
+    /// The datagram that left last, at this instant.
+    pub(crate) fn packet_before(&self, sent_at: Time) -> Packet {
+        self.datagram(self.packets - 1, sent_at)
+    }
+
+    fn datagram(&self, number: u64, sent_at: Time) -> Packet {
         Packet {
             flow: self.id,
             from: Side::Client,
             retransmission: false,
             wire: self.spec.packet,
-            number: self.packets,
-            sent_at: self.next.unwrap_or_default(),
+            number,
+            sent_at,
             payload: Payload::Datagram,
         }
     }
 
     /// The next datagram has left.
-    #[inline]
     pub(crate) fn advance(&mut self) {
+        match self.next {
+            Some(now) => self.advance_from(now),
+            None => self.packets += 1,
+        }
+    }
+
+    /// The same, which left now.
+    #[inline]
+    pub(crate) fn advance_from(&mut self, now: Time) {
         self.packets += 1;
         let (nanos, remainder) = self.interval;
         let remainder = self.remainder.saturating_add(remainder);
         let carry = u64::from(remainder >= self.spec.rate.bps());
         self.remainder = remainder - carry * self.spec.rate.bps();
         // At a rate so high that packets are less than a nanosecond apart, several leave at one instant.
-        self.next = self.next.and_then(|now| self.unless_stopped(now + Span::from_nanos(nanos + carry)));
+        self.next = self.unless_stopped(now.after_nanos(nanos + carry));
     }
 
     fn unless_stopped(&self, at: Time) -> Option<Time> {

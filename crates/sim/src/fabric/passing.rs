@@ -148,6 +148,8 @@ impl Fabric {
         loop {
             if hands_on {
                 self.hand_on(now, id, sequence, recorder);
+            } else {
+                self.take_turns(now, id, sequence, recorder);
             }
             if !self.take_in_one(now, id, sequence, recorder) {
                 break;
@@ -183,24 +185,37 @@ impl Fabric {
         }
     }
 
-    /// The same of the first, whatever it needs. Says whether there was one.
+    /// The same at a link to which datagrams of sources come, up to a packet that needs more than to be let in.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    fn take_turns<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
+        while let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] {
+            let is_last = |step| self.routes.link(step).is_none();
+            let carried = |at, wire| {
+                if let Some(router) = router {
+                    router.carries(at, wire);
+                }
+            };
+            let heard = (&mut *self.flows, &mut *recorder);
+            let Some(Turned { at, packet, cause }) =
+                link.take_turns((now, sequence), is_last, carried, heard)
+            else {
+                break;
+            };
+            self.drop(at, id, &packet, cause, recorder);
+        }
+    }
+
+    /// The same of the first that was expected, whatever it needs. Says whether there was one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     fn take_in_one<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) -> bool {
-        let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] else { return false };
-        if let Some((at, parcel)) = link.take_expected(now, sequence) {
-            match link.pass(at, parcel) {
-                Some(arrives) => self.pass_on(at, id, parcel, arrives),
-                None => self.let_in_to_wait(at, id, parcel, recorder),
-            };
-            return true;
-        }
-        let Some(came) = link.take_datagram(now, (&mut self.flows, recorder)) else { return false };
-        match (came, router) {
-            (Ok((at, wire)), Some(router)) => router.carries(at, wire),
-            (Ok(_), None) => {}
-            (Err(Turned { at, packet, cause }), _) => self.drop(at, id, &packet, cause, recorder),
-        }
+        let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
+        let Some((at, parcel)) = link.take_expected(now, sequence) else { return false };
+        match link.pass(at, parcel) {
+            Some(arrives) => self.pass_on(at, id, parcel, arrives),
+            None => self.let_in_to_wait(at, id, parcel, recorder),
+        };
         true
     }
 

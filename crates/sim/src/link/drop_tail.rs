@@ -144,14 +144,21 @@ impl DropTail {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn pass(&mut self, now: Time, parcel: Parcel) -> Option<Time> {
-        if self.unstarted != self.ring.end() || parcel.kind() != self.short && !self.turn_to(parcel.kind()) {
+        self.pass_alike(now, (parcel.kind(), parcel.sequence()))
+    }
+
+    /// The same of whatever is as large as a segment of this kind. It comes in this place in the order of events.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
+    fn pass_alike(&mut self, now: Time, (kind, sequence): (u32, u64)) -> Option<Time> {
+        if self.unstarted != self.ring.end() || kind != self.short && !self.turn_to(kind) {
             return None;
         }
         let ends = self.transmitter.transmit_alike(now)?;
         #[cfg(test)]
         self.note_entry(now);
         self.uncounted += 1;
-        self.last_place = parcel.sequence();
+        self.last_place = sequence;
         Some(self.wire.carry_surely(ends))
     }
 

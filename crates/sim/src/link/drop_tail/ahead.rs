@@ -191,12 +191,10 @@ impl DropTail {
         Some(self.inbox.first_by(now, sequence)?.parcel.ahead().step())
     }
 
-    /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event, ahead of any
-    /// datagram of a source. It is to be let in at the instant that comes with it.
+    /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event. It is to be let in at
+    /// the instant that comes with it, and no datagram of a source comes sooner.
     #[inline]
     pub(crate) fn take_expected(&mut self, at: Time, sequence: u64) -> Option<(Time, Parcel)> {
-        // Of the two at one instant the datagram comes first: its source decided on it a whole interval before.
-        let (at, sequence) = if self.datagram_comes_by(at) { (self.datagram, 0) } else { (at, sequence) };
         self.inbox.take(at, sequence).map(|expected| (expected.at, expected.parcel))
     }
 

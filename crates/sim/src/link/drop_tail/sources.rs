@@ -4,9 +4,9 @@
 use firstflight::Time;
 
 use super::super::inbox::Expected;
-use super::super::passage::{Fate, Parcel};
+use super::super::passage::{Fate, Parcel, Passage};
 use super::DropTail;
-use crate::packet::{DropCause, Packet, PacketId};
+use crate::packet::{DropCause, FlowId, Packet, PacketId};
 use crate::recorder::Recorder;
 use crate::routes::Step;
 use crate::source::Cbr;
@@ -106,47 +106,101 @@ impl DropTail {
         Ok(())
     }
 
-    /// Lets the next datagram of a source in that comes by `at`, ahead of what else is expected: says when, and its
-    /// IP bytes, or that it was dropped.
-    /// `None` if none comes.
+    /// Lets in what was expected before `now` and, at that instant, by the `sequence`-th event, as long as nothing but to let
+    /// it in is to be done, and each datagram of a source that comes by `now` in its turn: of the two at one instant the
+    /// datagram comes first, for its source decided on it a whole interval before. Says which datagram was dropped; more
+    /// may come then. `carried` is told of what a router has to count.
     #[inline]
-    pub(crate) fn take_datagram<W: Recorder>(
+    pub(crate) fn take_turns<W: Recorder>(
         &mut self,
-        at: Time,
+        (now, sequence): (Time, u64),
+        is_last: impl Fn(Step) -> bool,
+        mut carried: impl FnMut(Time, u32),
         (flows, recorder): (&mut [FlowStats], &mut W),
-    ) -> Option<Result<(Time, u32), Turned>> {
-        let came = Some(self.datagram).filter(|_| self.datagram_comes_by(at))?;
+    ) -> Option<Turned> {
+        loop {
+            let first = self.inbox.first_by(now, sequence).copied();
+            let by = first.map_or(now, |first| first.at);
+            while self.datagram_comes_by(by) {
+                if let Err(turned) = self.take_datagram(&mut carried, (flows, recorder)) {
+                    return Some(turned);
+                }
+            }
+            let Expected { at, parcel } = first.filter(|first| is_last(first.parcel.ahead().step()))?;
+            if let Some(arrives) = self.pass(at, parcel) {
+                self.inbox.drop_first(parcel.wire());
+                self.take_passing(at, parcel, arrives);
+                continue;
+            }
+            let trip = self.wait(at, parcel, recorder)?;
+            self.inbox.drop_first(parcel.wire());
+            self.make_room(at, flows, recorder);
+            self.take(at, parcel, trip, Fate::Arrives, recorder);
+        }
+    }
+
+    /// Lets the next datagram of a source in, which comes now.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a datagram, and from one place")]
+    fn take_datagram<W: Recorder>(
+        &mut self,
+        carried: &mut impl FnMut(Time, u32),
+        (flows, recorder): (&mut [FlowStats], &mut W),
+    ) -> Result<(), Turned> {
+        let came = self.datagram;
         let place = match &*self.sources.list {
             [_] => 0,
-            list => list.iter().position(|source| source.next() == Some(came))?,
+            list => list.iter().position(|source| source.next() == Some(came)).unwrap_or(0),
         };
         #[cfg(test)]
         {
             let expected = self.inbox.first().is_some_and(|one| one.at == came);
             self.ties |= expected || self.last_entry == Some(came);
         }
-        let (flow, wire) = (self.sources.list[place].flow(), self.sources.list[place].wire());
-        let stats = &mut flows[flow.index()];
-        stats.started.get_or_insert(came);
-        stats.first_data.get_or_insert(came);
-        stats.data_sent += 1;
-        let trip = match self.wait_alike(came, (Parcel::plain_kind(wire), 0), recorder) {
-            Some(trip) => Ok(trip),
-            None => self.admit(came, (wire, 0), || flow.index(), recorder),
-        };
-        let turned = match trip {
-            Ok(trip) => {
-                self.sources.let_in += 1;
-                self.make_room(came, flows, recorder);
-                let parcel = Parcel::datagram(PacketId::default(), Step::default(), wire);
-                self.take(came, parcel, trip, Fate::Sinks(flow.0), recorder);
-                Ok((came, wire))
-            }
-            Err(cause) => Err(Turned { at: came, packet: self.sources.list[place].packet(), cause }),
-        };
-        self.sources.list[place].advance();
+        let source = &mut self.sources.list[place];
+        let (flow, wire, is_first) = (source.flow(), source.wire(), source.is_first());
+        source.advance_from(came);
         self.datagram = self.sources.next();
-        Some(turned)
+        let stats = &mut flows[flow.index()];
+        stats.data_sent += 1;
+        if is_first {
+            stats.started.get_or_insert(came);
+            stats.first_data.get_or_insert(came);
+        }
+        let parcel = Parcel::datagram(PacketId::default(), Step::default(), wire);
+        let kind = (Parcel::plain_kind(wire), 0);
+        if let Some(arrives) = self.pass_alike(came, kind) {
+            self.make_room(came, flows, recorder);
+            self.take_sinking(came, parcel, arrives, flow);
+            return Ok(());
+        }
+        let trip = match self.wait_alike(came, kind, recorder) {
+            Some(trip) => trip,
+            None => match self.admit(came, (wire, 0), || flow.index(), recorder) {
+                Ok(trip) => {
+                    carried(came, wire);
+                    trip
+                }
+                Err(cause) => {
+                    let packet = self.sources.list[place].packet_before(came);
+                    return Err(Turned { at: came, packet, cause });
+                }
+            },
+        };
+        self.sources.let_in += 1;
+        self.make_room(came, flows, recorder);
+        self.take(came, parcel, trip, Fate::Sinks(flow.0), recorder);
+        Ok(())
+    }
+
+    /// Takes a datagram that was let in by [`DropTail::pass_alike`] and ends at the far end.
+    #[inline]
+    fn take_sinking(&mut self, came: Time, parcel: Parcel, arrives: Time, flow: FlowId) {
+        self.sources.let_in += 1;
+        self.sinking += 1;
+        self.loud += u64::from(self.loud == self.ring.end());
+        self.ring.push(Passage::new(parcel, came, arrives, Fate::Sinks(flow.0)));
+        self.unstarted = self.ring.end();
     }
 
     /// From now on nothing is expected. Gives the sources back.
