@@ -186,8 +186,7 @@ impl Fabric {
     }
 
     /// The same at a link to which datagrams of sources come, up to a packet that needs more than to be let in.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
+    #[inline(never)]
     fn take_turns<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
         while let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] {
             let is_last = |step| self.routes.link(step).is_none();
