@@ -59,9 +59,9 @@ pub(crate) struct DropTail {
     sinking: u64,
     /// The place of the last packet in the order of events.
     last_place: u64,
-    /// What is expected finds room, or nobody minds when it is dropped, as long as no more than so many packets were ever put
-    /// into the inbox. It may be more.
-    sure_to: u64,
+    /// What is expected, and each datagram of a source before the event that the agenda has, finds room, or nobody minds when
+    /// it is dropped, as long as fewer packets than this were ever put into the inbox. It may be more.
+    unsure_from: u64,
     /// When the event comes that the agenda has, and its place in the order.
     event: Option<(Time, u64)>,
     wire: Wire,
@@ -122,7 +122,7 @@ impl DropTail {
             waiting_bytes: 0,
             last_place: 0,
             largest: 0,
-            sure_to: 0,
+            unsure_from: 0,
             freed: None,
             meter: Meter::default(),
             event: None,
@@ -136,7 +136,7 @@ impl DropTail {
     /// From now on drops are told of in their turn, or whenever the link looks.
     pub(crate) fn tell_in_turn(&mut self, in_turn: bool) {
         self.tells_in_turn = in_turn;
-        self.sure_to = if in_turn { 0 } else { u64::MAX };
+        self.unsure_from = if in_turn || self.has_sources() { 0 } else { u64::MAX };
     }
 
     /// Lets a segment in that need not wait, and says when it arrives; `None`, and nothing is done, if more has to be
@@ -306,7 +306,7 @@ impl DropTail {
             self.meter.wait(trip.starts.nanos_since(now), wire);
             self.waiting_bytes += wire;
             // Unless it was one of those that were expected.
-            self.sure_to = self.sure_to.saturating_sub(1);
+            self.unsure_from = self.unsure_from.saturating_sub(1);
             self.meter.peak(self.waiting(), self.waiting_bytes);
             recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.told_waiting());
         } else {

@@ -315,7 +315,15 @@ impl DropTail {
         if self.datagram != NEVER {
             return self.first_in_doubt_with_sources();
         }
-        if self.inbox.count() <= self.sure_to {
+        if self.inbox.count() < self.unsure_from { None } else { self.find_first_in_doubt() }
+    }
+
+    /// The same, looked for.
+    #[inline(never)]
+    fn find_first_in_doubt(&mut self) -> Option<(Time, u64)> {
+        if !self.tells_in_turn {
+            // The last datagram of a source has come.
+            self.unsure_from = u64::MAX;
             return None;
         }
         let sure = match self.queue {
@@ -327,7 +335,7 @@ impl DropTail {
             }
         };
         if !matches!(self.queue, QueueLimit::Bytes(_)) {
-            self.sure_to = (self.inbox.count() - self.inbox.len()).saturating_add(sure);
+            self.unsure_from = (self.inbox.count() - self.inbox.len() + 1).saturating_add(sure);
         }
         if self.inbox.len() <= sure { None } else { self.first_not_sure(sure) }
     }
@@ -377,7 +385,7 @@ impl DropTail {
     /// Whether one of the packets that are expected may find no room before the event that the agenda has.
     #[inline]
     pub(crate) fn doubts(&mut self) -> bool {
-        (self.datagram != NEVER || self.inbox.count() > self.sure_to) && self.has_sooner_doubt()
+        self.inbox.count() >= self.unsure_from && self.has_sooner_doubt()
     }
 
     /// The same after a packet came that was not expected: it may have taken the room of the first that is.
@@ -400,7 +408,11 @@ impl DropTail {
 
     #[inline(never)]
     fn has_sooner_doubt(&mut self) -> bool {
-        self.first_in_doubt().is_some_and(|doubt| self.event.is_none_or(|event| doubt < event))
+        let doubt = self.first_in_doubt();
+        if self.has_sources() {
+            self.trust_sources();
+        }
+        doubt.is_some_and(|doubt| self.event.is_none_or(|event| doubt < event))
     }
 
     /// The next event, which is then what the agenda has.

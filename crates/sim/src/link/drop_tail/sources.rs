@@ -87,10 +87,18 @@ impl DropTail {
         let half = self.sure().min(2 * FAR) / 2;
         self.sources.doubt = self.sources.after(half);
         self.sources.room = self.accepted() - self.sources.let_in + half;
+        self.trust_sources();
         let expected =
             if self.inbox.len() <= half { None } else { self.inbox.get(half).map(Expected::place) };
         let datagram = self.sources.doubt.map(|datagram| (datagram, 0));
         expected.min(datagram).or(datagram).or(expected)
+    }
+
+    /// What was found to be in doubt stays so as long as there is room for what else is expected or waits.
+    #[inline]
+    pub(super) fn trust_sources(&mut self) {
+        let entered = self.accepted() - self.sources.let_in + self.inbox.len();
+        self.unsure_from = (self.inbox.count() + self.sources.room + 1).saturating_sub(entered);
     }
 
     /// Takes on a source whose datagrams come here and end at the far end, if nothing else is to happen when they come
@@ -103,6 +111,7 @@ impl DropTail {
         self.datagram = self.sources.next();
         // Its first datagrams may come before any of the others' that was in doubt.
         self.sources.doubt = None;
+        self.unsure_from = 0;
         Ok(())
     }
 
