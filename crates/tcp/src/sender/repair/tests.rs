@@ -185,7 +185,7 @@ proptest! {
 
 /// The ACK of so many bytes, with these blocks.
 fn ack(host: &Host, initial_sequence: u32, offset: u64, blocks: &[(u64, u64)]) -> Segment {
-    let number = |offset: u64| initial_sequence.wrapping_add(1).wrapping_add(offset as u32);
+    let number = |offset| crate::seq::wrap(initial_sequence, offset);
     let mut segment = Segment {
         seq: host.next_expected(),
         ack: number(offset),
