@@ -370,12 +370,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// mostly spares a host the longer one.
     #[inline]
     pub fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
-        self.receiver.timer().is_none()
-            && if self.smooth {
-                self.sender.needs_no_waking_before(at)
-            } else {
-                self.state == State::Open && self.sender.needs_no_waking_in_repair_before(at)
-            }
+        if self.smooth {
+            self.receiver.timer().is_none() && self.sender.needs_no_waking_before(at)
+        } else {
+            self.needs_no_waking_in_repair_before(at)
+        }
     }
 
     /// When to call [`Endpoint::on_timer`] next, whether or not anything arrives.

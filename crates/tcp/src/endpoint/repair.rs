@@ -65,6 +65,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
+    /// [`Endpoint::needs_no_waking_before`] while losses are repaired.
+    #[inline(never)]
+    pub(super) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
+        self.state == State::Open
+            && self.receiver.timer().is_none()
+            && self.sender.needs_no_waking_in_repair_before(at)
+    }
+
     /// Takes in an acknowledgement of this kind; says whether it was one, else nothing was done.
     #[inline]
     pub(super) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
