@@ -312,7 +312,7 @@ impl Recorder for Observer {
             return;
         }
         match sent {
-            Some(sent) if self.tap.is_none() && side == Side::Client => {
+            Some(sent) if self.tap.is_none() && side == Side::Client && segment.len > 0 => {
                 let offset = self.sequences[0].sent_data(segment);
                 self.data_left(at, offset, segment.len, sent.retransmission);
             }

@@ -221,3 +221,6 @@ impl DropTail {
         std::mem::take(&mut self.sources).list
     }
 }
+
+#[cfg(test)]
+mod tests;
