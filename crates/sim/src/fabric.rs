@@ -332,8 +332,7 @@ impl Fabric {
             // What they pass on comes to the next links later than now, or their events would have come.
             self.take_in(now, id, u64::MAX, recorder);
             if let Link::DropTail(link) = &mut self.links[index].link {
-                link.catch_up(now, recorder);
-                link.sink(now, &mut self.flows);
+                link.settle(now, &mut self.flows, recorder);
                 self.refresh(id);
             }
         }

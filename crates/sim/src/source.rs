@@ -104,7 +104,88 @@ impl Cbr {
         self.next = self.unless_stopped(now.after_nanos(nanos + carry));
     }
 
+    /// The datagrams have left that leave by `last`. Says how many they were, and when the last of them left; `None`, and nothing
+    /// is done, if there was none.
+    pub(crate) fn advance_through(&mut self, last: Time) -> Option<(u64, Time)> {
+        let next = self.next?;
+        let last = self.spec.stop.map_or(last, |stop| last.min(stop - Span::from_nanos(1)));
+        if last < next {
+            return None;
+        }
+        // The k-th behind the next leaves (remainder + k work) / rate nanoseconds after it.
+        let rate = u128::from(self.spec.rate.bps().max(1));
+        let work = u128::from(self.interval.0) * rate + u128::from(self.interval.1);
+        let remainder = u128::from(self.remainder);
+        let end = (u128::from(last.nanos_since(next)) + 1) * rate;
+        let others = (end - 1 - remainder) / work.max(1);
+        let left = |work: u128| next.after_nanos(u64::try_from(work / rate).unwrap_or(u64::MAX));
+        let (latest, following) = (remainder + others * work, remainder + (others + 1) * work);
+        let count = u64::try_from(others + 1).unwrap_or(u64::MAX);
+        self.packets = self.packets.saturating_add(count);
+        self.remainder = u64::try_from(following % rate).unwrap_or(0);
+        self.next = self.unless_stopped(left(following));
+        Some((count, left(latest)))
+    }
+
+    /// The same source as one hears it so much later, where it never stops.
+    pub(crate) fn heard_later(&self, by: Span) -> Self {
+        let spec = CbrSpec { stop: None, ..self.spec };
+        Self { spec, next: self.next.map(|next| next + by), ..self.clone() }
+    }
+
+    /// At the least so many nanoseconds lie between two datagrams.
+    #[inline]
+    pub(crate) fn interval(&self) -> u64 {
+        self.interval.0
+    }
+
     fn unless_stopped(&self, at: Time) -> Option<Time> {
         self.spec.stop.is_none_or(|stop| at < stop).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight::Rate;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against one after the other.
+        #[test]
+        fn datagrams_that_leave_at_once_are_those_that_leave_one_by_one(
+            rate in prop_oneof![1u64..1_000, 1_000u64..100_000_000_000],
+            packet in 1u32..65_536,
+            seed in 0u64..4,
+            stop in proptest::option::of(0u64..3_000_000_000),
+            spans in proptest::collection::vec(0u64..60, 1..8),
+        ) {
+            let spec = CbrSpec { rate: Rate::from_bps(rate), packet, stop: stop.map(Time::from_nanos) };
+            let mut at_once = Cbr::new(FlowId(0), spec, Time::from_nanos(7), seed);
+            let mut one_by_one = at_once.clone();
+            let mut last = at_once.next().unwrap_or_default();
+            for span in spans {
+                last = last + Span::from_nanos((span * at_once.interval() + span) / 4);
+                let (mut count, mut latest) = (0, None);
+                while let Some(next) = one_by_one.next().filter(|next| *next <= last) {
+                    one_by_one.advance_from(next);
+                    (count, latest) = (count + 1, Some(next));
+                }
+                prop_assert_eq!(at_once.advance_through(last), latest.map(|latest| (count, latest)));
+                prop_assert_eq!(
+                    (at_once.packets, at_once.next, at_once.remainder),
+                    (one_by_one.packets, one_by_one.next, one_by_one.remainder)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn all_that_time_has_room_for_can_leave_at_once() {
+        let spec = CbrSpec { rate: Rate::from_bps(100_000_000_000), packet: 1, stop: None };
+        let mut source = Cbr::new(FlowId(0), spec, Time::ZERO, 1);
+        let (count, latest) = source.advance_through(Time::MAX).expect("it never stops");
+        assert!(count > u64::MAX / 2 && latest == Time::MAX, "{count} datagrams until {latest:?}");
     }
 }

@@ -410,6 +410,13 @@ impl DropTail {
         self.ring.drop_to(end);
     }
 
+    /// The same, and all else that is not brought up to `now` by itself.
+    pub(crate) fn settle<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
+        self.catch_up(now, recorder);
+        self.sink(now, flows);
+        self.sources.sink_rows(now, flows);
+    }
+
     /// Lets the transmissions start that are due by `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]

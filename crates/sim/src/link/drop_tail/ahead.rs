@@ -118,6 +118,7 @@ impl DropTail {
         self.event.is_none()
             && self.inbox.len() == 0
             && self.ring.head() == self.ring.end()
+            && self.sources.have_sunk()
             && self.datagram == NEVER
     }
 

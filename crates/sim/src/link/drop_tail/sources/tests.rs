@@ -1,6 +1,7 @@
 //! A link with a source on its own.
 
-use firstflight::{Rate, Span};
+use firstflight::{Bytes, Rate, Span};
+use proptest::prelude::*;
 
 use super::super::Expectation;
 use super::*;
@@ -67,4 +68,93 @@ fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_th
         look_in_turn(&mut link, now, &mut dropped);
     }
     assert_eq!(dropped, [(first + 15_800, false)]);
+}
+
+/// What is to be seen of a link and of its source's flow by `now`, when it has looked.
+fn seen(link: &mut DropTail, now: Time, flows: &mut [FlowStats]) -> impl PartialEq + std::fmt::Debug + use<> {
+    let mut arrived = Vec::new();
+    while let Some(passage) = link.arrival(now, flows) {
+        arrived.push(passage.arrives);
+    }
+    link.settle(now, flows, &mut ());
+    let ahead = (link.datagram, link.transmitter.free_at(), link.last_arrival(), link.waiting());
+    (arrived, ahead, link.stats(now), link.accepted_by(now), flows[0])
+}
+
+/// Lets a link look, whenever what it looks at came.
+fn look(link: &mut DropTail, now: Time, flows: &mut [FlowStats], dropped: &mut Vec<(Time, bool)>) {
+    loop {
+        if let Some(turned) = link.take_turns((now, u64::MAX), |_| true, |_, _| {}, (flows, &mut ())) {
+            dropped.push((turned.at, true));
+            continue;
+        }
+        let Some((when, parcel)) = link.take_expected(now, u64::MAX) else { break };
+        if let Ok(trip) = link.admit(when, (parcel.wire(), parcel.sequence()), || 1, &mut ()) {
+            link.make_room(when, flows, &mut ());
+            link.take(when, parcel, trip, Fate::Arrives, &mut ());
+        } else {
+            dropped.push((when, false));
+        }
+    }
+    link.catch_up(now, &mut ());
+    link.set_event();
+}
+
+proptest! {
+    /// Datagrams that come in a row, and between packets, against a link that looks whenever one comes.
+    #[test]
+    fn a_row_of_datagrams_is_let_in_as_they_are_one_by_one(
+        (link_rate, share) in (10_000u64..1_000_000_000, prop_oneof![1u64..130, Just(100)]),
+        (datagram, others) in (40u32..2_000, prop_oneof![Just(None), (40u32..2_000).prop_map(Some)]),
+        delay in 0u64..50_000_000,
+        queue in prop_oneof![
+            Just(QueueLimit::Unlimited),
+            (1u32..40).prop_map(QueueLimit::Packets),
+            (1_000u64..40_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
+        ],
+        seed in 0u64..4,
+        stop in proptest::option::of(0u64..400),
+        looks in proptest::collection::vec((1u64..120, 0usize..4), 1..12),
+    ) {
+        let spec = LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(link_rate)), Span::from_nanos(delay)) };
+        let rate = Rate::from_bps((link_rate * share / 100).max(1));
+        let mut late = DropTail::new(LinkId(3), &spec, 1, false);
+        let mut source = Cbr::new(FlowId(0), CbrSpec { rate, packet: datagram, stop: None }, at(1_000), seed);
+        let interval = source.interval();
+        if let Some(count) = stop {
+            source = Cbr::new(
+                FlowId(0),
+                CbrSpec { rate, packet: datagram, stop: Some(at(1_000 + count * interval)) },
+                at(1_000),
+                seed,
+            );
+        }
+        late.take_on(source).expect("nothing is lost");
+        late.set_event();
+        let mut in_turn = late.clone();
+        let mut flows = ([FlowStats::default(); 2], [FlowStats::default(); 2]);
+        let (mut now, mut number) = (at(1_000), 0);
+        for (intervals, packets) in looks {
+            for place in 0..packets as u64 {
+                number += 1;
+                let came = now + Span::from_nanos((place + 1) * interval * intervals / 5);
+                let id = PacketId(u32::try_from(number).expect("few packets"));
+                let parcel = Parcel::segment(id, Step::default(), others.unwrap_or(datagram), false);
+                for link in [&mut late, &mut in_turn] {
+                    link.expect(came, parcel.in_place(number));
+                }
+            }
+            let until = now + Span::from_nanos(intervals * interval + intervals);
+            let mut dropped = (Vec::new(), Vec::new());
+            while let Some(next) = Some(in_turn.datagram).filter(|next| *next != NEVER && *next <= until) {
+                look(&mut in_turn, next, &mut flows.1, &mut dropped.1);
+            }
+            now = until;
+            look(&mut in_turn, now, &mut flows.1, &mut dropped.1);
+            look(&mut late, now, &mut flows.0, &mut dropped.0);
+            let one_by_one = seen(&mut in_turn, now, &mut flows.1);
+            prop_assert_eq!(seen(&mut late, now, &mut flows.0), one_by_one);
+            prop_assert_eq!(dropped.0, dropped.1);
+        }
+    }
 }
