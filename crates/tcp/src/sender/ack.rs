@@ -82,9 +82,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let progress = self.take_in(now, input);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
-            if !self.rules.as_linux {
-                self.rtt.clear_backoff();
-            }
             self.dupacks = if self.counts_duplicates() && self.recovering() {
                 // `tcp_remove_reno_sacks`: one segment was the hole, the rest had been told of.
                 self.dupacks.saturating_sub(u64::from(progress.segments).saturating_sub(1))

@@ -77,7 +77,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let (progress, marked) = self.take_in_repair(now, ack, window, blocks);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
-            self.rtt.clear_backoff();
             (self.dupacks, self.extra) = (0, 0);
         } else if progress.duplicate {
             self.dupacks += 1;

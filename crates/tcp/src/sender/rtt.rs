@@ -136,15 +136,11 @@ impl RttEstimator {
         (self.srtt * 2).min(timeout)
     }
 
-    /// RFC 6298 section 5.5: the timer is doubled.
+    /// RFC 6298 section 5.5: the timer is doubled, and stays so until there is a sample (Karn's algorithm). An ACK of what was
+    /// sent again is none, and does not end it: where the round trip is longer than the timeout there would never be one, and
+    /// the timer would go off too soon for ever.
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
-    }
-
-    /// New data was acknowledged: the path is alive. Karn's algorithm and Linux keep the back-off until there is a new
-    /// sample; ns-2 clears it on an advance, and so do we.
-    pub(crate) fn clear_backoff(&mut self) {
-        self.backoff = 0;
     }
 
     pub(crate) fn syn_was_lost(&mut self) {

@@ -272,6 +272,26 @@ fn a_timeout_that_was_spurious_is_undone() {
     assert!(line.client.stats().undone >= 1);
 }
 
+/// RFC 6298 section 5, Karn's algorithm: an ACK of what was sent again is no sample, and does not end the back-off.
+#[test]
+fn where_the_round_trip_grew_beyond_the_timeout_it_goes_off_too_soon_a_few_times_and_then_no_more() {
+    let mut line = line(&Config { min_rto: Span::from_millis(200), ..config() });
+    line.client.open(line.now);
+    let mut written = 0;
+    // A segment a second, each of which takes one and a half more than the handshake did.
+    for second in 1..60 {
+        line.client.write(1_000);
+        written += 1_000;
+        line.run(millis(1_000 * second), |_, from_client, segment| {
+            if from_client && segment.len > 0 { Verdict::Delay(Span::from_millis(1_500)) } else { Verdict::Pass }
+        });
+    }
+    line.run(millis(90_000), |_, _, _| Verdict::Pass);
+    assert_eq!(line.server.stats().received, written);
+    let timeouts = line.client.stats().timeouts;
+    assert!((1..=6).contains(&timeouts), "{timeouts} timeouts");
+}
+
 #[test]
 fn a_delayed_ack_comes_for_every_second_segment_and_after_the_timer_for_the_last() {
     let mut line = line(&Config { ack_policy: AckPolicy::Delayed, ..config() });
