@@ -123,8 +123,10 @@ struct Carried {
     window: Bytes32,
     /// Bytes of it that were delivered.
     delivered: Bytes32,
-    /// The window that slow start would have by now without an approval.
+    /// The window that slow start would have by now without an approval. What left at the rate is acknowledged within a round
+    /// trip of the first ACK: slow start would have doubled its own window in it at most, however many ACKs come.
     without: Bytes32,
+    without_at_most: Bytes32,
     /// Growth owed: what division by K left (choice-13).
     owed: Bytes32,
     /// Where the data sent at that rate ends in the stream.
@@ -212,7 +214,7 @@ impl<S: Startup> QuickStart<S> {
             }
             Stage::Sent(carried) => {
                 let step = ack.advanced.min(path.mss);
-                carried.without = (carried.without.wide() + step).into();
+                carried.without = (carried.without.wide() + step).min(carried.without_at_most.wide()).into();
                 carried.delivered = (carried.delivered.wide() + delivered).into();
                 let mut ack = *ack;
                 if self.config.limited {
@@ -237,6 +239,7 @@ impl<S: Startup> QuickStart<S> {
             window: sending.window,
             delivered: delivered.into(),
             without: (before + ack.advanced.min(path.mss)).into(),
+            without_at_most: (before * 2).into(),
             owed: Bytes32::ZERO,
             end: path.nxt,
         });
