@@ -253,11 +253,13 @@ impl DropTail {
         Some(parcel.packet())
     }
 
-    /// What arrives behind so many others, or is expected behind so many if nothing has entered.
+    /// What arrives behind so many others, or is expected behind so many if nothing has entered; `None` also if that is quiet,
+    /// for there is no packet then that the link knows.
     #[inline]
     pub(crate) fn upcoming(&self, others: u64) -> Option<PacketId> {
         if self.loud < self.ring.end() {
-            return self.ring.get(self.loud + others).map(|passage| passage.parcel.packet());
+            let passage = self.ring.get(self.loud + others).filter(|passage| !passage.is_quiet());
+            return passage.map(|passage| passage.parcel.packet());
         }
         self.inbox.get(others).map(|expected| expected.parcel.packet())
     }
