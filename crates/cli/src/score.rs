@@ -140,11 +140,10 @@ fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Vec<Ju
             label.part, label.sweep, manifest.sweep
         )));
     }
-    let rows: Vec<Judged> = records
-        .iter()
-        .map(report::judged)
-        .collect::<Result<_, _>>()
-        .map_err(|field| refuse(format!("a row has no `{field}`; a score needs transfers of a size")))?;
+    let rows: Vec<Judged> =
+        records.iter().map(report::judged).collect::<Result<_, _>>().map_err(|field| {
+            refuse(format!("a row has no `{field}`; a score needs transfers of a size, and an ideal of each"))
+        })?;
     check(manifest, number, &rows).map_err(refuse)?;
     Ok(Some(rows))
 }

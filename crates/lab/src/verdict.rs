@@ -13,7 +13,8 @@ const EQUAL: f64 = 0.01;
 
 /// Orders results best first.
 ///
-/// With rounds: by the mean elapsed time of a reply after an idle time. With a size: by cost (completion time over the ideal); what did not finish comes last, by throughput. Without:
+/// With rounds: by the mean elapsed time of a reply after an idle time. With a size: by cost (completion time over the ideal), or by
+/// completion time where there is no ideal; what did not finish comes last, by throughput. Without:
 /// by throughput, where those within 1 % of the best count as equal and stand by su-loss (less first), then by
 /// throughput; then the same among the rest. What is equal in all keeps its order.
 pub fn rank(scenario: &Scenario, results: &mut Vec<SchemeResult>) {
@@ -24,7 +25,7 @@ pub fn rank(scenario: &Scenario, results: &mut Vec<SchemeResult>) {
         }),
         Goal::Size(_) => results.sort_by(|a, b| {
             let (a, b) = (Judged::of(a), Judged::of(b));
-            none_last(a.cost, b.cost).then(b.throughput.total_cmp(&a.throughput))
+            none_last(a.cost.or(a.fct), b.cost.or(b.fct)).then(b.throughput.total_cmp(&a.throughput))
         }),
         Goal::Duration(_) => {
             let throughput = |result: &SchemeResult| Judged::of(result).throughput;
@@ -53,6 +54,8 @@ struct Judged {
     throughput: f64,
     su_loss: Option<f64>,
     cost: Option<f64>,
+    /// There may be a completion time without a cost: beside others who take all of the rate there is no ideal.
+    fct: Option<f64>,
 }
 
 impl Judged {
@@ -60,8 +63,8 @@ impl Judged {
         let object = result.object();
         let number = |field: &str| object.get(field).and_then(Value::as_f64);
         let (throughput, su_loss) = (number("throughput_bps").unwrap_or(0.0), number("su_loss"));
-        let mut judged = Self { throughput, su_loss, cost: None, object };
-        judged.cost = judged.whole("cost");
+        let mut judged = Self { throughput, su_loss, cost: None, fct: None, object };
+        (judged.cost, judged.fct) = (judged.whole("cost"), judged.whole("fct_s"));
         judged
     }
 
@@ -108,21 +111,26 @@ fn by_elapsed(name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
 }
 
 fn by_cost(name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
-    let Some(cost) = best.cost else {
+    if best.cost.or(best.fct).is_none() {
         return "No scheme finished every transfer within the limit.".to_owned();
-    };
+    }
     let lead = if rest.is_empty() { "" } else { "Best by completion time: " };
     let fair = best.object.get("ideal_kind").and_then(Value::as_str) == Some("fair-share");
     let ideal = if fair { "ideal of a fair share" } else { "ideal" };
     let last = rest.last().map_or_else(String::new, |last| {
         let (name, judged) = (last.choice.name(), Judged::of(last));
-        match judged.cost {
-            Some(cost) => format!("; last is {name}, {}, {cost:.2} times", fct(&judged)),
-            None => format!("; {name} did not finish within the limit"),
+        match (judged.cost, judged.fct) {
+            (Some(cost), _) => format!("; last is {name}, {}, {cost:.2} times", fct(&judged)),
+            (None, Some(_)) => format!("; last is {name}, {}", fct(&judged)),
+            (None, None) => format!("; {name} did not finish within the limit"),
         }
     });
     let doubt = doubt(best, rest, "fct_s");
-    format!("{lead}{name}, {}, {cost:.2} times the {ideal}{last}{doubt}.", fct(best))
+    let times = match best.cost {
+        Some(cost) => format!("{cost:.2} times the {ideal}"),
+        None => "with no ideal to compare with: others may take all of the rate".to_owned(),
+    };
+    format!("{lead}{name}, {}, {times}{last}{doubt}.", fct(best))
 }
 
 fn by_throughput(scenario: &Scenario, name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
@@ -265,6 +273,28 @@ mod tests {
         );
         assert!(verdict(&sized(), &rows).ends_with("; c did not finish within the limit."));
         assert_eq!(verdict(&sized(), &[]), "No run was finished.");
+    }
+
+    #[test]
+    fn without_an_ideal_completion_time_decides_and_what_finished_is_said_to_have() {
+        let mut rows = results(&[
+            ("slow", 1.0, 0.0, Some(46.0)),
+            ("fast", 9.0, 0.0, Some(9.0)),
+            ("never", 9.0, 0.0, None),
+        ]);
+        for result in &mut rows {
+            result.rows[0].cost = Some(None);
+        }
+        rank(&sized(), &mut rows);
+        assert_eq!(
+            rows.iter().map(|result| result.choice.name()).collect::<Vec<_>>(),
+            ["fast", "slow", "never"]
+        );
+        assert_eq!(
+            verdict(&sized(), &rows[..2]),
+            "Best by completion time: fast, 4.50 s, with no ideal to compare with: others may take all of the rate; \
+             last is slow, 23.00 s."
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {
         queue_mean_packets: 50.0,
         harm_bps: 1e6,
         loss: 0.02,
+        ideal_fct_s: Some(Some(1.0)),
         cost: Some(cost),
         seed: 4,
         ..Row::default()
@@ -40,6 +41,14 @@ fn a_row_without_a_size_or_a_field_is_refused_by_name() {
     assert_eq!(judged(&record).unwrap_err(), "loss");
     record.insert("path_size_bytes".into(), Value::Null);
     assert_eq!(judged(&record).unwrap_err(), "path_size_bytes");
+}
+
+/// It may well have finished: it was not given up.
+#[test]
+fn a_row_beside_others_who_may_take_all_of_the_rate_is_refused_and_not_counted_as_given_up() {
+    let mut record = swept(1, "paced", "10mbit", None);
+    record.insert("ideal_fct_s".into(), Value::Null);
+    assert_eq!(judged(&record).unwrap_err(), "ideal_fct_s");
 }
 
 /// Two schemes on two paths; one gives up on one of them.
