@@ -276,17 +276,18 @@ pub(crate) struct EndOptions {
     /// Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) schemes: Option<String>,
-    /// Avoidance law for all, instead of each scheme's own: reno, cubic, cubic-linux, vegas, vegas-linux.
+    /// Avoidance law for all: reno, reno-acks, cubic, cubic-linux, vegas, vegas-linux, westwood, bbr
+    /// [built-in path: reno; else each scheme's own].
     #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
     pub(crate) avoidance: Option<String>,
-    /// Loss recovery: rack, sack, newreno, newreno-steady, reno, vegas, ns2-sack1.
+    /// Loss recovery: rack, sack, newreno, newreno-steady, reno, vegas, ns2-sack1 [rack].
     #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
     pub(crate) recovery: Option<String>,
     /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv,
-    /// quick-start, with parameters as NAME/k=v.
+    /// quick-start, with parameters as NAME/k=v [rfc5681].
     #[arg(long, value_name = "POLICIES", allow_hyphen_values = true)]
     pub(crate) restart: Option<String>,
-    /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp.
+    /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp [built-in path: every; else delayed].
     #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]
     pub(crate) ack: Option<String>,
     /// Initial window, such as 10p [built-in path: 2p; else 10p].

@@ -102,6 +102,7 @@ fn by_elapsed(name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
     let last = rest.last().map_or_else(String::new, |last| {
         let (name, judged) = (last.choice.name(), Judged::of(last));
         match judged.whole("elapsed_s") {
+            Some(_) if overlap(best, &judged, "elapsed_s") => String::new(),
             Some(elapsed) => format!("; last is {name}, {} with {}", span(elapsed), drops(&judged)),
             None => format!("; {name} did not finish within the limit"),
         }
@@ -120,6 +121,7 @@ fn by_cost(name: &str, best: &Judged, rest: &[SchemeResult]) -> String {
     let last = rest.last().map_or_else(String::new, |last| {
         let (name, judged) = (last.choice.name(), Judged::of(last));
         match (judged.cost, judged.fct) {
+            (_, Some(_)) if overlap(best, &judged, "fct_s") => String::new(),
             (Some(cost), _) => format!("; last is {name}, {}, {cost:.2} times", fct(&judged)),
             (None, Some(_)) => format!("; last is {name}, {}", fct(&judged)),
             (None, None) => format!("; {name} did not finish within the limit"),
@@ -169,16 +171,24 @@ fn share(scenario: &Scenario, best: &Judged) -> Option<String> {
     (payload > 0.0).then(|| percent(best.throughput / payload))
 }
 
-/// With several runs, whether the one behind may be as good.
+/// With several runs, who of those behind may be as good.
 fn doubt(best: &Judged, rest: &[SchemeResult], field: &str) -> String {
-    let Some(second) = rest.first() else { return String::new() };
-    let other = Judged::of(second);
-    let interval = |judged: &Judged| Some((judged.number(field)?, judged.number(&format!("{field}_ci95"))?));
-    match (interval(best), interval(&other)) {
-        (Some((a, half_a)), Some((b, half_b))) if (a - b).abs() <= half_a + half_b => {
-            format!("; {} is not clearly behind, their 95 % intervals overlap", second.choice.name())
-        }
-        _ => String::new(),
+    let close = rest.iter().filter(|result| overlap(best, &Judged::of(result), field));
+    let names: Vec<&str> = close.map(|result| result.choice.name()).collect();
+    let (names, verb) = match names.as_slice() {
+        [] => return String::new(),
+        [one] => ((*one).to_owned(), "is"),
+        [most @ .., last] => (format!("{} and {last}", most.join(", ")), "are"),
+    };
+    format!("; {names} {verb} not clearly behind, their 95 % intervals overlap")
+}
+
+/// Whether the two's 95 % intervals of this field overlap. They have one where every run has the number.
+fn overlap(one: &Judged, other: &Judged, field: &str) -> bool {
+    let interval = |judged: &Judged| Some((judged.whole(field)?, judged.number(&format!("{field}_ci95"))?));
+    match (interval(one), interval(other)) {
+        (Some((a, half_a)), Some((b, half_b))) => (a - b).abs() <= half_a + half_b,
+        _ => false,
     }
 }
 
@@ -318,18 +328,62 @@ mod tests {
         assert!(verdict(&scenario, &rows).ends_with("; cut did not finish within the limit."));
     }
 
+    /// A result of three runs: this throughput in Mbit/s, and this completion time in seconds, with one less and one more
+    /// by `step`.
+    fn many(label: &str, mean: f64, step: f64) -> SchemeResult {
+        let mut result = results(&[(label, 0.0, 0.0, None)]).remove(0);
+        let row = result.rows[0].clone();
+        let of = |value: f64| Row {
+            throughput_bps: value * 1e6,
+            fct_s: Some(Some(value)),
+            cost: Some(Some(value / 2.0)),
+            elapsed_s: Some(Some(value)),
+            drops: Some(Some(0.0)),
+            ..row.clone()
+        };
+        result.rows = [mean, mean - step, mean + step].map(of).to_vec();
+        result
+    }
+
     #[test]
     fn overlapping_intervals_are_said() {
-        let many = |label: &str, values: [f64; 3]| {
-            let mut result = results(&[(label, 0.0, 0.0, None)]).remove(0);
-            let row = result.rows[0].clone();
-            result.rows = values.map(|mbps| Row { throughput_bps: mbps * 1e6, ..row.clone() }).to_vec();
-            result
-        };
-        let close = [many("a", [57.0, 56.0, 58.0]), many("b", [56.5, 55.5, 57.5])];
+        let close = [many("a", 57.0, 1.0), many("b", 56.5, 1.0)];
         let line = verdict(&Scenario::default(), &close);
         assert!(line.ends_with("; b is not clearly behind, their 95 % intervals overlap."), "{line}");
-        let apart = [many("a", [57.0, 57.1, 57.2]), many("b", [30.0, 30.1, 30.2])];
+        let apart = [many("a", 57.1, 0.1), many("b", 30.1, 0.1)];
         assert!(!verdict(&Scenario::default(), &apart).contains("intervals"));
+    }
+
+    #[test]
+    fn all_whose_intervals_overlap_the_bests_are_named_wherever_they_stand() {
+        let ranked = [many("a", 57.0, 1.0), many("b", 50.0, 0.1), many("c", 56.0, 1.0)];
+        let line = verdict(&Scenario::default(), &ranked);
+        assert!(line.ends_with("; c is not clearly behind, their 95 % intervals overlap."), "{line}");
+        let ranked = [many("a", 57.0, 1.0), many("b", 56.5, 1.0), many("c", 56.0, 1.0), many("d", 55.5, 1.0)];
+        let line = verdict(&Scenario::default(), &ranked);
+        assert!(
+            line.ends_with("; b, c and d are not clearly behind, their 95 % intervals overlap."),
+            "{line}"
+        );
+        let line = verdict(&Scenario::default(), &ranked[..3]);
+        assert!(line.ends_with("; b and c are not clearly behind, their 95 % intervals overlap."), "{line}");
+    }
+
+    #[test]
+    fn nobody_is_last_who_may_be_as_good_as_the_best() {
+        let ranked = [many("a", 2.0, 0.1), many("b", 2.1, 0.1)];
+        assert_eq!(
+            verdict(&sized(), &ranked),
+            "Best by completion time: a, 2.00 s, 1.00 times the ideal; \
+             b is not clearly behind, their 95 % intervals overlap."
+        );
+        let ranked = [many("a", 2.0, 0.1), many("b", 2.1, 0.1), many("c", 9.0, 0.1)];
+        let line = verdict(&sized(), &ranked);
+        assert!(line.contains("; last is c, 9.00 s, 4.50 times; b is not clearly behind"), "{line}");
+        let rounds = Rounds { count: 2, idle: firstflight::Span::from_secs(9), spread: None, clients: 1 };
+        let scenario = Scenario { rounds: Some(rounds), ..sized() };
+        let line = verdict(&scenario, &ranked[..2]);
+        assert!(!line.contains("last is") && line.contains("; b is not clearly behind"), "{line}");
+        assert!(verdict(&scenario, &ranked).contains("; last is c, 9.00 s with nothing dropped; b is not"));
     }
 }

@@ -59,10 +59,24 @@ pub const COLUMNS: &[Column] = &[
         "First data packet sent until avoidance first governs new data: start-up exited, recovery over, cwnd at \
          or above ssthresh; a timeout before that and its slow start are included. Undefined if the flow ends first.",
     ),
-    real("su_throughput_bps", "bit/s", "Payload delivered of the data sent in su-time, over su-time."),
-    real("su_loss", "1", "Data packets dropped of those sent in su-time, over those sent in it."),
+    real(
+        "su_throughput_bps",
+        "bit/s",
+        "Payload delivered of the data sent in su-time, over su-time. Where su-time is undefined: payload delivered in order \
+         over the flow's time since the first data packet.",
+    ),
+    real(
+        "su_loss",
+        "1",
+        "Data packets dropped of those sent in su-time, over those sent in it. Where su-time is undefined: of those of the \
+         whole flow.",
+    ),
     whole("timeouts", "1", "Retransmission timeouts."),
-    whole("su_timeouts", "1", "Retransmission timeouts in su-time."),
+    whole(
+        "su_timeouts",
+        "1",
+        "Retransmission timeouts in su-time; where that is undefined, in the whole flow.",
+    ),
     whole("packets_sent", "packets", "Data packets sent, retransmissions included."),
     whole(
         "packets_lost",

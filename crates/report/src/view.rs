@@ -1,6 +1,8 @@
 //! The columns people see, in the terminal and in the report: heads, units, order, and what may go first
 //! when there is no room.
 
+use serde_json::Value;
+
 use crate::columns::{CI95, is_inspection};
 use crate::human::significant;
 use crate::inspected;
@@ -51,7 +53,7 @@ pub(crate) enum Show {
     Count,
     /// The requests that a router admitted, whole or reduced, of those asked: `3/4`.
     Admitted,
-    /// The exit's cause, and when.
+    /// The exit's cause, in how many runs if not in all of them, and when.
     Exit,
 }
 
@@ -162,7 +164,10 @@ impl ViewColumn {
                 }
             }
             Show::Exit => {
-                let cause = or_dash(text(record, "exit_cause"));
+                let cause = match exit_cause(record) {
+                    (cause, Some((had, runs))) => format!("{cause} {had}/{runs}"),
+                    (cause, None) => or_dash(cause),
+                };
                 match number(record, "exit_time_s") {
                     Some(_) => format!("{cause} @ {}", measured(record, "exit_time_s", 1.0)),
                     None => cause,
@@ -178,6 +183,26 @@ impl ViewColumn {
             _ => number(record, self.field),
         }
     }
+}
+
+/// Why start-up was left and, where some runs left it and others did not, in how many of how many it was: without
+/// these numbers an exit of one run in twenty reads as that of all.
+pub(crate) fn exit_cause(record: &Record) -> (&str, Option<(u64, u64)>) {
+    let cause = text(record, "exit_cause");
+    let Some(counts) = record.get("exit_causes").and_then(Value::as_object) else { return (cause, None) };
+    let count = |(cause, count): (_, &Value)| (cause, count.as_u64().unwrap_or_default());
+    let counts: Vec<(&String, u64)> = counts.iter().map(count).collect();
+    let runs = counts.iter().map(|(_, count)| count).sum();
+    let exits: Vec<&(&String, u64)> = counts.iter().filter(|(cause, _)| *cause != "none").collect();
+    let had = exits.iter().map(|(_, count)| count).sum();
+    if had == 0 || had == runs {
+        return (cause, None);
+    }
+    let only = match exits.as_slice() {
+        [(only, _)] => only,
+        _ => cause,
+    };
+    (only, Some((had, runs)))
 }
 
 /// The half-width of the field's confidence interval; one value only has none.

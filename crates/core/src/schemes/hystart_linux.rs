@@ -215,8 +215,8 @@ impl HyStartLinux {
         train > u64::from(threshold)
     }
 
-    /// `hystart_ack_delay`, in microseconds. Linux keeps a pacing rate of twice the window a round trip even for
-    /// a sender that does not pace.
+    /// `hystart_ack_delay`, in microseconds. Linux keeps a pacing rate even for a sender that does not pace: twice the
+    /// window a round trip below half of ssthresh, which is taken throughout.
     fn cushion(&self, path: &Path) -> u32 {
         let cushion = path.srtt.map_or(Span::ZERO, |srtt| {
             srtt.scale(BURSTS.get(), (self.slow.window() * 2).get()).min(MOST_CUSHION)

@@ -82,7 +82,7 @@ pub(crate) const HYSTART_PLUS: SchemeEntry = SchemeEntry {
             name: PACED,
             kind: Kind::Word(&["no", "yes"]),
             default: Value::Word("no"),
-            help: "whether packets are paced, at twice cwnd / srtt as Linux does",
+            help: "whether packets are paced, at twice cwnd / srtt",
         },
         Parameter {
             name: DIVISOR,

@@ -1,8 +1,9 @@
 //! Standard slow start (RFC 5681 section 3.1): the window grows by at most a segment for each ACK, until it
 //! reaches `ssthresh` or a packet is lost.
 //!
-//! Plain and with pacing at twice `cwnd / srtt`, as Linux paces it. The schemes that change only how the window
-//! grows or when growth ends are built around this one.
+//! Plain and with pacing at twice `cwnd / srtt` from beginning to end. Linux paces so only while the window is below half
+//! of `ssthresh`, and at 1.2 times from there on. The schemes that change only how the window grows or when growth ends are
+//! built around this one.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Needs, SchemeEntry};
@@ -42,8 +43,8 @@ pub(crate) const SLOW_START: SchemeEntry = SchemeEntry {
 
 pub(crate) const SLOW_START_PACED: SchemeEntry = SchemeEntry {
     name: "slow-start-paced",
-    summary: "slow start, paced at twice cwnd / srtt as Linux does",
-    source: "RFC 5681 section 3.1; Linux tcp_update_pacing_rate",
+    summary: "slow start, paced at twice cwnd / srtt up to its end",
+    source: "RFC 5681 section 3.1; Linux tcp_update_pacing_rate below ssthresh / 2",
     needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
     make: |initial, _| SlowStart::paced(initial).into(),
     ..SLOW_START
@@ -61,7 +62,8 @@ impl SlowStart {
         }
     }
 
-    /// Slow start paced at twice `cwnd / srtt` (Linux `tcp_update_pacing_rate`, ratio 200 % in slow start).
+    /// Slow start paced at twice `cwnd / srtt`. Linux (`tcp_update_pacing_rate`) does that while `cwnd < ssthresh / 2`,
+    /// and then goes down to 1.2 times; here the ratio stays.
     pub fn paced(initial: Initial) -> Self {
         Self { paced: true, ..Self::new(initial) }
     }

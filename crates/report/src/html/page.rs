@@ -285,9 +285,10 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
     say("su-loss", "su_loss", &|loss| format!("{} %", human::significant(loss * 100.0)));
     say("found", "exit_rate_bps", &human::rate);
     say("exit window", "exit_cwnd_over_bdp", &|ratio| format!("{} BDP", human::significant(ratio)));
-    let cause = text(row, "exit_cause");
+    let (cause, some) = view::exit_cause(row);
     if !cause.is_empty() {
-        facts.push(("exit", format!("{cause}{}", after_first_data(row))));
+        let runs = some.map_or_else(String::new, |(had, runs)| format!(" in {had} of {runs} runs"));
+        facts.push(("exit", format!("{cause}{runs}{}", after_first_data(row))));
     }
     if let Some(timeouts) = number(row, "timeouts").filter(|&timeouts| timeouts > 0.0) {
         let shown = if view::is_mean(row) { human::significant(timeouts) } else { format!("{timeouts:.0}") };
@@ -350,5 +351,15 @@ mod tests {
         let facts = facts(&records(&[row]).unwrap()[0]);
         assert!(facts.contains(&("means of", "5 runs; the first is drawn".to_owned())), "{facts:?}");
         assert!(facts.contains(&("exit", "loss, 1.50 s after the first data".to_owned())), "{facts:?}");
+    }
+
+    #[test]
+    fn an_exit_of_some_runs_says_of_how_many() {
+        let row = json!({"scheme": "vegas", "exit_cause": "mixed", "exit_causes": {"loss": 1, "none": 19},
+            "exit_time_s": 0.471, "exit_time_s_runs": 1, "runs": 20});
+        assert!(has(&cells(std::slice::from_ref(&row))[0], "loss 1/20 @ 0.471", ""));
+        let facts = facts(&records(&[row]).unwrap()[0]);
+        let exit = ("exit", "loss in 1 of 20 runs, 471 ms after the first data".to_owned());
+        assert!(facts.contains(&exit), "{facts:?}");
     }
 }

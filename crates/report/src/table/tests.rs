@@ -1,6 +1,7 @@
 use super::*;
 use crate::records;
 use firstflight_lab::Row;
+use serde_json::{Value, json};
 
 fn rows() -> Vec<Row> {
     let paced = Row {
@@ -62,6 +63,24 @@ fn cells_are_in_the_unit_of_their_head() {
         ]
     );
     assert_eq!(*lines.last().unwrap(), "paced wins.");
+}
+
+#[test]
+fn an_exit_that_not_all_runs_had_says_how_many_did() {
+    let shown = |cause: &str, causes: Value, at: Option<f64>| {
+        let row = json!({"scheme": "vegas", "exit_cause": cause, "exit_causes": causes, "exit_time_s": at, "runs": 20});
+        render(&records(&[row]).unwrap(), "", TableStyle::default())
+    };
+    for (cause, causes, at, cell) in [
+        ("mixed", json!({"loss": 1, "none": 19}), Some(0.471), " loss 1/20 @ 0.471 "),
+        ("mixed", json!({"delay": 4, "loss": 8, "none": 8}), Some(0.471), " mixed 12/20 @ 0.471 "),
+        ("mixed", json!({"delay": 12, "loss": 8}), Some(0.471), " mixed @ 0.471 "),
+        ("loss", json!({"loss": 20}), Some(0.471), " loss @ 0.471 "),
+        ("none", json!({"none": 20}), None, " none "),
+    ] {
+        let text = shown(cause, causes, at);
+        assert!(text.contains(cell), "{cell}: {text}");
+    }
 }
 
 #[test]

@@ -283,7 +283,11 @@ fn where_the_round_trip_grew_beyond_the_timeout_it_goes_off_too_soon_a_few_times
         line.client.write(1_000);
         written += 1_000;
         line.run(millis(1_000 * second), |_, from_client, segment| {
-            if from_client && segment.len > 0 { Verdict::Delay(Span::from_millis(1_500)) } else { Verdict::Pass }
+            if from_client && segment.len > 0 {
+                Verdict::Delay(Span::from_millis(1_500))
+            } else {
+                Verdict::Pass
+            }
         });
     }
     line.run(millis(90_000), |_, _, _| Verdict::Pass);
