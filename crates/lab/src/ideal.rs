@@ -8,7 +8,9 @@ use crate::available::{Steps, carried, carried_by};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdealKind {
-    /// Only unresponsive traffic crosses: no sender can be faster.
+    /// Only unresponsive traffic crosses. No sender can be faster, but where others' packets are dropped for it or still wait
+    /// (docs/decisions.md), by what a policer's bucket holds, where the way back is the longer, and where the rate changes
+    /// while packets are on their way to it.
     Exact,
     /// Responsive flows cross: the ideal is an equal share with them, and a cost may be under one.
     FairShare,

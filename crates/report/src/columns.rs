@@ -188,7 +188,9 @@ pub const COLUMNS: &[Column] = &[
     text(
         "ideal_kind",
         "exact, of what others leave, or fair-share where responsive cross traffic makes the ideal a fair share. A \
-         cost is under 1 where the flow took more than that: others' packets were dropped for it, or still wait.",
+         cost is under 1 where the flow took more than that: others' packets were dropped for it, or still wait. The \
+         ideal knows neither what a policer's bucket holds nor a way back longer than the way there, and a rate along \
+         a trace only at the bottleneck's own instants: beside these a cost may be under 1, too.",
     ),
     whole("seed", "", "The seed of the run: it moves the phase and the start of cross traffic."),
     text("version", "The version of the program."),

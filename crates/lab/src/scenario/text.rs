@@ -4,7 +4,7 @@ use firstflight::Bytes;
 
 use firstflight_sim::Batch;
 
-use super::{Goal, Rounds, Scenario, Writes};
+use super::{Goal, Rounds, Scenario, Writes, highest};
 use crate::links::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::population::Population;
 use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
@@ -156,10 +156,9 @@ impl Scenario {
             let (bytes, period) = (quantity::humane_bytes(app.bytes), quantity::humane_span(app.period));
             format!(", written {bytes} every {period}")
         });
-        let rate = if self.rate_trace.is_some() {
-            format!("a rate along a trace, {} at most", quantity::humane_rate(self.rate))
-        } else {
-            quantity::humane_rate(self.rate)
+        let rate = match highest(self.rate_trace.as_ref()) {
+            Some(highest) => format!("a rate along a trace, {} at most", quantity::humane_rate(highest)),
+            None => quantity::humane_rate(self.rate),
         };
         let policer = self.policer.map_or_else(String::new, |policer| {
             let (rate, burst) = (quantity::humane_rate(policer.rate), quantity::humane_bytes(policer.burst));
