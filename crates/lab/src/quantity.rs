@@ -63,13 +63,29 @@ pub enum Why {
     /// Steps that make no trace.
     #[error("is no trace: {0}")]
     Trace(firstflight_sim::TraceFault),
+    /// Such a fault of a file's steps, and the line it is in.
+    #[error("is no trace: {0}, in line {1}")]
+    TraceLine(firstflight_sim::TraceFault, usize),
+    /// Not both a time and a rate.
+    #[error("is not a time and a rate")]
+    NoStep,
+    /// In a file, whose name is what was found: the line, what is in it, and what is wrong with that.
+    #[error("has `{found}` in line {line}, which {why}")]
+    Line {
+        /// From one.
+        line: usize,
+        /// What was found there.
+        found: String,
+        /// What is wrong with it.
+        why: Box<Why>,
+    },
     /// Something that is planned and not built yet.
     #[error("is not built yet")]
     NotBuilt,
 }
 
 /// Text of a user as it is quoted in an error, which is one line: what controls a terminal is shown by its escape.
-pub(crate) fn in_a_line(text: &str) -> String {
+pub fn in_a_line(text: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(shown).collect()
 }
