@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use firstflight_lab::{FileError, Stopped, SweptRow, parse_sweep, quantity, race_parts, read_text};
 
-use self::folder::Folder;
+use self::folder::{Folder, files_of_a_sweep};
 use crate::args::Sweep as Command;
 use crate::excerpt;
 use crate::failure::{Failure, Place};
@@ -16,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::order;
 use crate::output;
 use crate::progress::Progress;
+use crate::targets::is_same;
 
 /// Races the parts of the shard that are not there yet.
 pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failure> {
@@ -28,6 +29,13 @@ pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failu
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let name = command.file.display();
     let out = command.out.as_deref().unwrap_or(Path::new(""));
+    // A part of that name that is no part would be raced again, and put in its place.
+    if let Some(part) = files_of_a_sweep(out, &command.file).iter().find(|file| is_same(file, &command.file))
+    {
+        let place = Place::value(arguments, "--out", &out.to_string_lossy());
+        let message = format!("--out: {} would overwrite the sweep {name}", part.display());
+        return Err(Failure::usage(message).at(place));
+    }
     let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
     let mine: Vec<u64> = (0..sweep.parts()).filter(|part| shard.has(*part)).collect();
     let missing = folder.missing(&mine)?;
