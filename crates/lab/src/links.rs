@@ -8,7 +8,7 @@ use firstflight::{Bytes, Rate, Span, Time};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace, TraceFault};
 
 use crate::quantity::{
-    self, Decimal, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
+    self, Decimal, Line, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
 };
 use crate::reading::read_text;
 
@@ -261,7 +261,7 @@ pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
     let lines = lines.filter(|(_, line)| !line.is_empty());
     let steps = lines.clone().map(|(number, line)| {
         step(line, line.split_once(char::is_whitespace)).map_err(|QuantityError { found, why, allowed }| {
-            let why = Why::Line { line: number, found, why: why.into() };
+            let why = Why::Line(Box::new(Line { number, found, why }));
             QuantityError { allowed, ..refuse(text, why, TRACE) }
         })
     });
@@ -272,7 +272,7 @@ pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
             TraceFault::EndsInOutage => lines.clone().last(),
             TraceFault::Empty | TraceFault::HugeRate => None,
         };
-        at_fault.map_or(Why::Trace(fault), |(number, _)| Why::TraceLine(fault, number))
+        at_fault.map_or(Why::Trace(fault), |(number, _)| Why::TraceLine(Box::new((fault, number))))
     })
 }
 

@@ -64,24 +64,28 @@ pub enum Why {
     #[error("is no trace: {0}")]
     Trace(firstflight_sim::TraceFault),
     /// Such a fault of a file's steps, and the line it is in.
-    #[error("is no trace: {0}, in line {1}")]
-    TraceLine(firstflight_sim::TraceFault, usize),
+    #[error("is no trace: {}, in line {}", .0.0, .0.1)]
+    TraceLine(Box<(firstflight_sim::TraceFault, usize)>),
     /// Not both a time and a rate.
     #[error("is not a time and a rate")]
     NoStep,
-    /// In a file, whose name is what was found: the line, what is in it, and what is wrong with that.
-    #[error("has `{found}` in line {line}, which {why}")]
-    Line {
-        /// From one.
-        line: usize,
-        /// What was found there.
-        found: String,
-        /// What is wrong with it.
-        why: Box<Why>,
-    },
+    /// In a file, whose name is what was found.
+    #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
+    Line(Box<Line>),
     /// Something that is planned and not built yet.
     #[error("is not built yet")]
     NotBuilt,
+}
+
+/// A line of a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From one.
+    pub number: usize,
+    /// What was found in it.
+    pub found: String,
+    /// What is wrong with that.
+    pub why: Why,
 }
 
 /// Text of a user as it is quoted in an error, which is one line: what controls a terminal is shown by its escape.
