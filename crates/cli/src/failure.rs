@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::excerpt;
+
 /// The exit codes other than 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
@@ -79,11 +81,11 @@ impl fmt::Display for Failure {
         writeln!(f, "error: {}", self.message)?;
         let Some(place) = &self.place else { return Ok(()) };
         if !place.name.is_empty() {
-            writeln!(f, " --> {}", place.name)?;
+            writeln!(f, " --> {}", excerpt::message(&place.name))?;
         }
-        // Tabs would move the caret.
-        writeln!(f, "  | {}", place.line.replace('\t', " "))?;
-        writeln!(f, "  | {}{}", " ".repeat(place.column), "^".repeat(place.width.max(1)))
+        let (line, column, width) = excerpt::around(&place.line, place.column, place.width);
+        writeln!(f, "  | {line}")?;
+        writeln!(f, "  | {}{}", " ".repeat(column), "^".repeat(width.max(1)))
     }
 }
 
@@ -146,7 +148,9 @@ impl Place {
 
 /// Lines joined to one, so that an error is one line whatever it quotes.
 fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    excerpt::message(
+        &text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
+    )
 }
 
 #[cfg(test)]
@@ -190,5 +194,20 @@ mod tests {
     #[test]
     fn an_error_is_one_line_whatever_it_quotes() {
         assert_eq!(Failure::usage("a\n  b\n").to_string(), "error: a b\n");
+        assert_eq!(Failure::usage("a\u{1b}[2J").to_string(), "error: a\\u{1b}[2J\n");
+    }
+
+    #[test]
+    fn what_controls_a_terminal_is_shown_by_its_escape_wherever_it_stands() {
+        let arguments = ["firstflight", "race", "--rate=\u{1b}]0;x\u{7}"].map(str::to_owned);
+        let failure = Failure::usage("no").at(Place::value(&arguments, "--rate", "\u{1b}]0;x\u{7}"));
+        let caret = " ".repeat(24) + &"^".repeat(15);
+        let line = "firstflight race --rate=\\u{1b}]0;x\\u{7}";
+        assert_eq!(failure.to_string(), format!("error: no\n  | {line}\n  | {caret}\n"));
+        let failure = Failure::usage("no").at(Place::text("a\n\u{1b}", "x\u{1b} = 1\n", 5, 6));
+        assert_eq!(
+            failure.to_string(),
+            "error: no\n --> a\\n\\u{1b}:1:6\n  | x\\u{1b} = 1\n  |           ^\n"
+        );
     }
 }

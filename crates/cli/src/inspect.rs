@@ -6,14 +6,14 @@ use std::path::Path;
 use firstflight_inspect::{Inspected, Inspection, Tally};
 use firstflight_lab::VERSION;
 use firstflight_report::inspected::{labelled, recording};
-use firstflight_report::{
-    Drawn, Record, Report, Subject, TableStyle, check_writable, html, json, table, write_whole,
-};
+use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, json, table, write_whole};
 
 use crate::args::Inspect;
-use crate::failure::{Failure, Place};
+use crate::excerpt;
+use crate::failure::Failure;
 use crate::output;
 use crate::results;
+use crate::targets::{Input, check_file};
 
 /// Senders of fewer segments are left out of the table beside one that sent more.
 const FEW: u64 = 10;
@@ -33,10 +33,9 @@ struct Read {
 /// Reads the captures and says what was asked for.
 pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
     if let Some(path) = &options.report {
-        check_writable(path).map_err(|error| {
-            Failure::usage(format!("--report: {error}"))
-                .at(Place::argument(arguments, &path.to_string_lossy()))
-        })?;
+        let captures = options.captures.iter();
+        let inputs: Vec<_> = captures.map(|path| Input { what: "capture", path }).collect();
+        check_file("--report", path, &inputs, arguments)?;
     }
     let mut captures = Vec::new();
     for path in &options.captures {
@@ -46,22 +45,22 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
     let Some(path) = &options.report else { return Ok(()) };
     let page = html::render(&report(options, &captures, arguments)?).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
-    output::say(&format!("wrote {}\n", path.display()));
+    output::say_written(path);
     Ok(())
 }
 
 fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Failure> {
-    let name = path.display().to_string();
+    let (name, shown) = (path.display().to_string(), excerpt::name(path));
     let file = File::open(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let inspection = firstflight_inspect::inspect(file, options.report.is_some())
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     if let Some(cut) = inspection.cut {
         output::say(&format!(
-            "warning: {name}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
+            "warning: {shown}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
             cut.at, cut.found, cut.needed
         ));
     }
-    let told = format!("{name}: {}", tell(&inspection.tally, &inspection.senders));
+    let told = format!("{shown}: {}", tell(&inspection.tally, &inspection.senders));
     Ok(Read { name: is_one_of_many.then_some(name), inspection, told })
 }
 

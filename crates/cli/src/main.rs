@@ -5,6 +5,7 @@ mod captures;
 mod documents;
 mod drawings;
 mod events;
+mod excerpt;
 mod failure;
 mod inspect;
 mod interrupt;

@@ -36,7 +36,7 @@ pub(crate) fn answer(command: &ModelCommand, arguments: &[String]) -> Result<(),
     print(request, sweep.as_ref(), &answers, &columns)?;
     if let (Some(path), Some(drawing)) = (&request.svg, drawing) {
         write_whole(path, drawing.as_bytes()).map_err(Failure::write)?;
-        output::say(&format!("wrote {}\n", path.display()));
+        output::say_written(path);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use firstflight_lab::{
     ChoiceError, KEYS, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, parse_choices, parse_file,
-    quantity,
+    quantity, read_text,
 };
 
 use crate::args::{EndOptions, PathOptions, RunOptions};
@@ -133,8 +133,7 @@ pub(crate) fn key_of(message: &str) -> Option<&str> {
 /// Reads a scenario file; gives its text too, for places in it.
 pub(crate) fn read(path: &Path) -> Result<(String, ScenarioFile), Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     match parse_file(&text) {
         Ok(file) => Ok((text, file)),
         Err(error) => {

@@ -1,7 +1,9 @@
 //! Standard output and standard error.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
+use crate::excerpt;
 use crate::failure::Failure;
 
 /// Writes `text` to standard output whole.
@@ -26,6 +28,11 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 pub(crate) fn say(text: &str) {
     let mut err = io::stderr().lock();
     drop(err.write_all(text.as_bytes()));
+}
+
+/// Says that a file was written.
+pub(crate) fn say_written(path: &Path) {
+    say(&format!("wrote {}\n", excerpt::name(path)));
 }
 
 /// Whether standard output shows colours: a terminal that can, and nobody asked for none.

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use firstflight_lab::read_text;
 use firstflight_packetdrill::{Kind, Problem};
 
+use crate::excerpt;
 use crate::failure::{Code, Failure};
 use crate::output;
 
@@ -36,12 +38,9 @@ pub(crate) fn run(files: &[PathBuf]) -> Result<(), Failure> {
 
 fn run_one(file: &Path) -> Option<Problem> {
     let unreadable = |message: String| Problem { line: 0, kind: Kind::Unreadable, message };
-    match std::fs::read(file) {
+    match read_text(file) {
         Err(error) => Some(unreadable(format!("cannot be read: {error}"))),
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Err(_) => Some(unreadable("not UTF-8 text".to_owned())),
-            Ok(text) => firstflight_packetdrill::run(&text).err(),
-        },
+        Ok(text) => firstflight_packetdrill::run(&text).err(),
     }
 }
 
@@ -53,7 +52,7 @@ fn code(problem: &Problem) -> Code {
 }
 
 fn line(file: &Path, problem: Option<&Problem>) -> String {
-    let name = file.display();
+    let name = excerpt::name(file);
     let Some(problem) = problem else { return format!("PASS {name}\n") };
     let word = match problem.kind {
         Kind::Mismatch => "FAIL",
@@ -61,5 +60,10 @@ fn line(file: &Path, problem: Option<&Problem>) -> String {
         Kind::Unreadable => "UNREADABLE",
     };
     let place = if problem.line == 0 { String::new() } else { format!(":{}", problem.line) };
-    format!("{word} {name}{place}: {}\n", problem.message)
+    let message = match problem.kind {
+        // Of packets both are shown, a line each.
+        Kind::Mismatch => problem.message.lines().map(excerpt::message).collect::<Vec<_>>().join("\n"),
+        Kind::Unsupported | Kind::Unreadable => excerpt::message(&problem.message),
+    };
+    format!("{word} {name}{place}: {message}\n")
 }

@@ -12,6 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::results::{width, write};
+use crate::targets::Input;
 
 /// Runs the populations and writes what was asked for.
 pub(crate) fn run(
@@ -19,11 +20,12 @@ pub(crate) fn run(
     choices: &[SchemeChoice],
     runs: &RunOptions,
     to: &OutputOptions,
+    inputs: &[Input<'_>],
     arguments: &[String],
 ) -> Result<(), Failure> {
     let jobs = runs.jobs(arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
-    to.check(arguments)?;
+    to.check(choices, inputs, arguments)?;
     let interrupt = Interrupt::listen();
     let groups = choices.len() + usize::from(scenario.population.is_some_and(|flows| flows.mixed));
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);

@@ -17,6 +17,7 @@ use crate::population;
 use crate::progress::Progress;
 use crate::results::Results;
 use crate::taps::Taps;
+use crate::targets::Input;
 
 /// `firstflight race`.
 pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Failure> {
@@ -29,7 +30,9 @@ pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Fail
     })?;
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = order::resolve(&options, arguments)?;
-    run(&scenario, &choices, &race.runs, &race.output, arguments)
+    let trace = options.rate_trace_file.as_deref();
+    let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
+    run(&scenario, &choices, &race.runs, &race.output, &inputs, arguments)
 }
 
 /// `firstflight run SCENARIO.toml`.
@@ -55,7 +58,10 @@ pub(crate) fn from_file(file: &Run, arguments: &[String]) -> Result<(), Failure>
         let place = order::key_of(&message).and_then(|key| Place::key(&name, &text, key));
         Failure::usage(format!("{name}: {message}")).at(place)
     })?;
-    run(&scenario, &choices, &file.runs, &file.output, arguments)
+    let trace = options.rate_trace_file.as_deref();
+    let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];
+    inputs.extend(trace.map(|path| Input { what: "rate trace", path }));
+    run(&scenario, &choices, &file.runs, &file.output, &inputs, arguments)
 }
 
 fn run(
@@ -63,10 +69,11 @@ fn run(
     choices: &[SchemeChoice],
     runs: &RunOptions,
     output: &OutputOptions,
+    inputs: &[Input<'_>],
     arguments: &[String],
 ) -> Result<(), Failure> {
     if scenario.population.is_some() {
-        return population::run(scenario, choices, runs, output, arguments);
+        return population::run(scenario, choices, runs, output, inputs, arguments);
     }
     if runs.each_flow {
         let place = Place::value(arguments, "--each-flow", "--each-flow");
@@ -75,7 +82,7 @@ fn run(
     let jobs = runs.jobs(arguments)?;
     let snap = snap(output, arguments)?;
     let figure_until = figure_until(output, choices.len(), arguments)?;
-    output.check(arguments)?;
+    output.check(choices, inputs, arguments)?;
     let taps = Taps::new(output, snap).map_err(Failure::usage)?;
 
     let interrupt = Interrupt::listen();

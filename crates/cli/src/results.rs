@@ -168,7 +168,7 @@ fn to_parquet(to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
 /// Writes a file whole or not at all, and says so.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_whole(path, bytes).map_err(Failure::write)?;
-    output::say(&format!("wrote {}\n", path.display()));
+    output::say_written(path);
     Ok(())
 }
 

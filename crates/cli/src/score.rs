@@ -6,22 +6,22 @@ use std::path::Path;
 use firstflight_lab::VERSION;
 use firstflight_lab::score::{Group, Judged, distributions, score as judge};
 use firstflight_report::html::scored::{self, Scored};
-use firstflight_report::{check_writable, csv, human, json, part, score as report, write_whole};
+use firstflight_report::{csv, human, json, part, score as report, write_whole};
 
 use crate::args::Score;
 use crate::failure::{Failure, Place};
 use crate::output;
-use crate::sweep::folder::{Manifest, part_name};
+use crate::sweep::folder::{Manifest, files_of_a_sweep, part_name};
+use crate::targets::{Input, check_file};
 
 /// Scores the parts in a folder.
 pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure> {
     let folder = &command.folder;
     let place = || Place::argument(arguments, &folder.to_string_lossy());
     if let Some(path) = &command.report {
-        check_writable(path).map_err(|error| {
-            let place = Place::value(arguments, "--report", &path.to_string_lossy());
-            Failure::usage(format!("--report: {error}")).at(place)
-        })?;
+        let files = files_of_a_sweep(folder, path);
+        let inputs: Vec<_> = files.iter().map(|path| Input { what: "file of the sweep", path }).collect();
+        check_file("--report", path, &inputs, arguments)?;
     }
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
     let page =
         scored::render(&page(&manifest, groups, &rows, missing.len(), arguments)).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
-    output::say(&format!("wrote {}\n", path.display()));
+    output::say_written(path);
     Ok(())
 }
 

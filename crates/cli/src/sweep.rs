@@ -6,15 +6,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use firstflight_lab::{FileError, Stopped, SweptRow, parse_sweep, quantity, race_parts};
+use firstflight_lab::{FileError, Stopped, SweptRow, parse_sweep, quantity, race_parts, read_text};
 
-use self::folder::Folder;
+use self::folder::{Folder, files_of_a_sweep};
 use crate::args::Sweep as Command;
+use crate::excerpt;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::order;
 use crate::output;
 use crate::progress::Progress;
+use crate::targets::is_same;
 
 /// Races the parts of the shard that are not there yet.
 pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failure> {
@@ -26,8 +28,15 @@ pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failu
     let jobs = order::jobs(command.jobs.as_deref(), arguments)?
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let name = command.file.display();
-    let folder = Folder::open(command.out.as_deref().unwrap_or(Path::new("")), &sweep, arguments)
-        .map_err(|error| error.of(&name))?;
+    let out = command.out.as_deref().unwrap_or(Path::new(""));
+    // A part of that name that is no part would be raced again, and put in its place.
+    if let Some(part) = files_of_a_sweep(out, &command.file).iter().find(|file| is_same(file, &command.file))
+    {
+        let place = Place::value(arguments, "--out", &out.to_string_lossy());
+        let message = format!("--out: {} would overwrite the sweep {name}", part.display());
+        return Err(Failure::usage(message).at(place));
+    }
+    let folder = Folder::open(out, &sweep, arguments).map_err(|error| error.of(&name))?;
     let mine: Vec<u64> = (0..sweep.parts()).filter(|part| shard.has(*part)).collect();
     let missing = folder.missing(&mine)?;
 
@@ -59,12 +68,16 @@ pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failu
             folder.path().display()
         )));
     }
+    let held: u64 = mine.iter().map(|part| sweep.paths_of(*part)).map(|paths| paths.end - paths.start).sum();
     output::print(&format!(
-        "{}: {all} parts{} of {} paths and {} rows a path are whole; {written} were raced now{}\n",
-        folder.path().display(),
+        "{}: {}{} with {} and {} a path {} whole; {written} {} raced now{}\n",
+        excerpt::name(folder.path()),
+        counted(all as u64, "part"),
         shard.describe(),
-        sweep.part,
-        sweep.rows_a_path(),
+        counted(held, "path"),
+        counted(sweep.rows_a_path(), "row"),
+        if all == 1 { "is" } else { "are" },
+        if written == 1 { "was" } else { "were" },
         spent(began.elapsed().as_secs_f64()),
     ))
 }
@@ -72,8 +85,7 @@ pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failu
 /// Reads and checks the file of a sweep.
 fn read(path: &Path) -> Result<firstflight_lab::Sweep, Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     parse_sweep(&text).map_err(|FileError { message, span, .. }| {
         let place = if span.is_empty() { None } else { Place::text(&name, &text, span.start, span.end) };
         Failure::usage(format!("{name}: {message}")).at(place)
@@ -118,6 +130,11 @@ impl Shard {
     fn describe(&self) -> String {
         if self.of == 1 { String::new() } else { format!(" (shard {}/{})", self.index + 1, self.of) }
     }
+}
+
+/// A number of things, as in `1 part` and `2 parts`.
+fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What it took: seconds, and processor seconds where the system says them.

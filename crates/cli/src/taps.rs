@@ -37,6 +37,17 @@ impl Taps {
         Ok(Self { pcap, events, qlog, snap, failure: Arc::default() })
     }
 
+    /// The names of the files that `option` writes for the row of `choice`.
+    pub(crate) fn names(option: &str, choice: &SchemeChoice) -> Vec<String> {
+        let name = choice.name();
+        match option {
+            "--pcap" => ["client", "server"].map(|side| format!("{name}-{side}.pcapng")).to_vec(),
+            "--events" => vec![format!("{name}.jsonl")],
+            "--qlog" => vec![format!("{name}.sqlog")],
+            _ => Vec::new(),
+        }
+    }
+
     /// The tap for the row of `choice`.
     pub(crate) fn begin(&self, scenario: &Scenario, choice: &SchemeChoice) -> Option<Box<dyn Tap>> {
         let name = choice.name();

@@ -1,36 +1,124 @@
-//! The files and folders that a race writes: tested before it runs, so that a typo costs nothing.
+//! The files and folders that a command writes: tested before it runs, so that a typo costs nothing, and so that nothing
+//! that it reads is overwritten.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use firstflight_lab::SchemeChoice;
 use firstflight_report::check_writable;
 
 use crate::args::OutputOptions;
 use crate::failure::{Failure, Place};
+use crate::taps::Taps;
+
+/// A file that the command reads.
+pub(crate) struct Input<'a> {
+    /// What it is, in a sentence: `scenario`.
+    pub(crate) what: &'static str,
+    /// As it was given.
+    pub(crate) path: &'a Path,
+}
+
+/// Which file a path leads to, however it is spelled.
+#[derive(PartialEq, Eq, Debug)]
+enum Identity {
+    /// One that is there: its device and its number there, which all its names share.
+    #[cfg(unix)]
+    File(u64, u64),
+    /// Where it is, or will be, without links on the way.
+    Place(PathBuf),
+}
+
+impl Identity {
+    /// `None` of a file in a folder that is not there: it is like no other.
+    fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        if let Ok(found) = fs::metadata(path) {
+            use std::os::unix::fs::MetadataExt;
+            return Some(Self::File(found.dev(), found.ino()));
+        }
+        if let Ok(place) = fs::canonicalize(path) {
+            return Some(Self::Place(place));
+        }
+        let name = path.file_name()?;
+        Some(Self::Place(fs::canonicalize(folder_of(path)).ok()?.join(name)))
+    }
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether two paths lead to one file, which may not be there yet.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || Identity::of(one).is_some_and(|identity| Identity::of(other) == Some(identity))
+}
+
+/// Tests that the file can be written, and that it is none that is read. A device may be both.
+pub(crate) fn check_file(
+    option: &str,
+    path: &Path,
+    inputs: &[Input<'_>],
+    arguments: &[String],
+) -> Result<(), Failure> {
+    let is_device = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let checked = match inputs.iter().find(|input| !is_device && is_same(path, input.path)) {
+        Some(Input { what, path: input }) => {
+            Err(format!("{} would overwrite the {what} {}", path.display(), input.display()))
+        }
+        None => check_writable(path).map_err(|error| error.to_string()),
+    };
+    checked.map_err(|message| {
+        let place = Place::value(arguments, option, &path.to_string_lossy());
+        Failure::usage(format!("{option}: {message}")).at(place)
+    })
+}
 
 impl OutputOptions {
-    /// Tests that everything asked for can be written, and that no two of them are the same.
-    pub(crate) fn check(&self, arguments: &[String]) -> Result<(), Failure> {
+    /// Tests that everything asked for can be written, that no two of them are the same, and that none is read.
+    pub(crate) fn check(
+        &self,
+        choices: &[SchemeChoice],
+        inputs: &[Input<'_>],
+        arguments: &[String],
+    ) -> Result<(), Failure> {
         let files = [("--report", &self.report), ("--figure", &self.figure), ("--parquet", &self.parquet)];
         let folders = [("--pcap", &self.pcap), ("--events", &self.events), ("--qlog", &self.qlog)];
-        let mut seen: Vec<(&str, &PathBuf)> = Vec::new();
-        for (option, path) in files.into_iter().chain(folders) {
+        let mut seen: Vec<(&str, &Path)> = Vec::new();
+        for (option, path) in files {
             let Some(path) = path else { continue };
-            let refuse = |message: String| {
+            if let Some((other, before)) = seen.iter().find(|(_, before)| is_same(before, path)) {
+                let message =
+                    format!("{option}: {} is {other}'s file too, {}", path.display(), before.display());
                 let place = Place::value(arguments, option, &path.to_string_lossy());
+                return Err(Failure::usage(message).at(place));
+            }
+            check_file(option, path, inputs, arguments)?;
+            seen.push((option, path));
+        }
+        for (option, folder) in folders {
+            let Some(folder) = folder else { continue };
+            let refuse = |message: String| {
+                let place = Place::value(arguments, option, &folder.to_string_lossy());
                 Failure::usage(format!("{option}: {message}")).at(place)
             };
-            let is_file = files.iter().any(|(file, _)| *file == option);
-            if is_file && let Some((other, _)) = seen.iter().find(|(_, before)| *before == path) {
-                return Err(refuse(format!("{} is {other}'s file too", path.display())));
+            check_folder(folder)
+                .map_err(|error| refuse(format!("cannot write into {}: {error}", folder.display())))?;
+            // A new folder holds nothing yet.
+            let names =
+                choices.iter().filter(|_| folder.exists()).flat_map(|choice| Taps::names(option, choice));
+            for file in names.map(|name| folder.join(name)) {
+                if let Some(Input { what, path }) = inputs.iter().find(|input| is_same(&file, input.path)) {
+                    let message = format!("{} would overwrite the {what} {}", file.display(), path.display());
+                    return Err(refuse(message));
+                }
+                if let Some((other, before)) = seen.iter().find(|(_, before)| is_same(before, &file)) {
+                    let message = format!("{} is {other}'s file too, {}", file.display(), before.display());
+                    return Err(refuse(message));
+                }
             }
-            if is_file {
-                check_writable(path).map_err(|error| refuse(error.to_string()))?;
-            } else {
-                check_folder(path)
-                    .map_err(|error| refuse(format!("cannot write into {}: {error}", path.display())))?;
-            }
-            seen.push((option, path));
         }
         Ok(())
     }

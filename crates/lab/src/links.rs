@@ -2,13 +2,15 @@
 //! come back.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use firstflight::{Bytes, Rate, Span, Time};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace, TraceFault};
 
 use crate::quantity::{
-    self, Decimal, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
+    self, Decimal, Line, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
 };
+use crate::reading::read_text;
 
 /// A managed queue: what it does before it is full. What is `None` has the default of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,37 +250,67 @@ const TRACE_STEPS: usize = 4_096;
 /// A file that cannot be read, a time or rate that cannot be, steps out of order.
 pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
     let text = text.trim();
-    if text.contains('=') {
-        return steps(text, text.split(',').map(|step| step.split_once('=')));
-    }
-    let content = std::fs::read_to_string(text)
-        .map_err(|error| refuse(text, Why::Unreadable(error.to_string()), TRACE))?;
-    let lines = content.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    steps(text, lines.filter(|line| !line.is_empty()).map(|line| line.split_once(char::is_whitespace)))
+    let Some(file) = trace_file(text) else {
+        let steps = text.split(',').map(|part| step(part, part.split_once('=')));
+        return trace(text, steps, Why::Trace);
+    };
+    let content =
+        read_text(&file).map_err(|error| refuse(text, Why::Unreadable(error.to_string()), TRACE))?;
+    let lines = (1..).zip(content.lines());
+    let lines = lines.map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    let steps = lines.clone().map(|(number, line)| {
+        step(line, line.split_once(char::is_whitespace)).map_err(|QuantityError { found, why, allowed }| {
+            let why = Why::Line(Box::new(Line { number, found, why }));
+            QuantityError { allowed, ..refuse(text, why, TRACE) }
+        })
+    });
+    trace(text, steps, |fault| {
+        let at_fault = match fault {
+            TraceFault::Order { step } => lines.clone().nth(step.saturating_sub(1)),
+            TraceFault::LateStart => lines.clone().next(),
+            TraceFault::EndsInOutage => lines.clone().last(),
+            TraceFault::Empty | TraceFault::HugeRate => None,
+        };
+        at_fault.map_or(Why::Trace(fault), |(number, _)| Why::TraceLine(Box::new((fault, number))))
+    })
 }
 
-fn steps<'t>(
-    text: &str,
-    parts: impl Iterator<Item = Option<(&'t str, &'t str)>>,
-) -> Result<RateTrace, QuantityError> {
+/// The file that a rate over time is read from, unless the text is a list itself.
+pub(crate) fn trace_file(text: &str) -> Option<PathBuf> {
+    (!text.contains('=')).then(|| PathBuf::from(text.trim()))
+}
+
+fn step(text: &str, parts: Option<(&str, &str)>) -> Result<(Time, Rate), QuantityError> {
     let allowed = |error: QuantityError| QuantityError { allowed: TRACE.into(), ..error };
-    let mut steps = Vec::new();
-    for part in parts {
-        let Some((at, rate)) = part else { return Err(refuse(text, Why::NoNumber, TRACE)) };
-        let at = match at.trim() {
-            "0" | "0s" => Time::ZERO,
-            at => Time::ZERO + quantity::span(at).map_err(allowed)?,
-        };
-        let rate = match rate.trim() {
-            "0" => Rate::ZERO,
-            rate => quantity::rate(rate).map_err(allowed)?,
-        };
-        steps.push((at, rate));
+    let Some((at, rate)) = parts else { return Err(refuse(text, Why::NoStep, TRACE)) };
+    let at = or_zero(at, Span::ZERO, quantity::span).map_err(allowed)?;
+    Ok((Time::ZERO + at, or_zero(rate, Rate::ZERO, quantity::rate).map_err(allowed)?))
+}
+
+/// What `read` makes of the text, or `zero` for a zero, with a unit or without: `0`, `0s`, `0mbit`. What only rounds to
+/// nothing is still refused.
+fn or_zero<T>(text: &str, zero: T, read: fn(&str) -> Result<T, QuantityError>) -> Result<T, QuantityError> {
+    let text = text.trim();
+    match read(text) {
+        _ if text == "0" => Ok(zero),
+        Err(QuantityError { why: Why::Zero, .. }) if !text.contains(|c: char| matches!(c, '1'..='9')) => {
+            Ok(zero)
+        }
+        other => other,
     }
+}
+
+fn trace(
+    text: &str,
+    steps: impl Iterator<Item = Result<(Time, Rate), QuantityError>>,
+    why: impl Fn(TraceFault) -> Why,
+) -> Result<RateTrace, QuantityError> {
+    let steps: Vec<_> = steps.take(TRACE_STEPS + 1).collect::<Result<_, _>>()?;
     if steps.len() > TRACE_STEPS {
         return Err(refuse(text, Why::TooLarge, TRACE));
     }
-    RateTrace::new(&steps).map_err(|fault: TraceFault| refuse(text, Why::Trace(fault), TRACE))
+    RateTrace::new(&steps).map_err(|fault| refuse(text, why(fault), TRACE))
 }
 
 /// A rate over time as [`rate_trace`] reads it, as a list.
@@ -292,91 +324,4 @@ pub fn show_rate_trace(trace: &RateTrace) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_queue_reads_back_as_what_it_shows() {
-        for text in [
-            "1000p",
-            "0.3bdp",
-            "red:100p",
-            "red:100p,min=10p,max=30p,p=0.05,ecn",
-            "red:64kB,min=5kB",
-            "codel:1000p",
-            "codel:1bdp,target=10ms,interval=200ms,ecn",
-            "fq-codel:10000p,flows=16,quantum=300B",
-            "pie:500p,target=20ms,ecn",
-        ] {
-            let (limit, aqm) = queue(text).expect(text);
-            assert_eq!(show_queue(limit, aqm.as_ref()), text);
-        }
-        let (limit, aqm) = queue("codel:1000p,ecn").expect("a queue");
-        let aqm = aqm.expect("managed");
-        assert_eq!(
-            (limit, aqm.kind, aqm.ecn, aqm.target),
-            (QueueSize::Packets(1000), AqmKind::CoDel, true, None)
-        );
-    }
-
-    #[test]
-    fn queues_that_make_no_sense_are_refused_with_what_is_allowed() {
-        for (text, why) in [
-            ("codel", Why::NoNumber),
-            ("codle:100p", Why::UnknownWord),
-            ("codel:0p", Why::Zero),
-            ("codel:100p,target", Why::UnknownWord),
-            ("codel:100p,min=3p", Why::UnknownWord),
-            ("codel:100p,target=0ms", Why::Zero),
-            ("codel:100p,ecn=yes", Why::UnknownWord),
-            ("fq-codel:100p,flows=65537", Why::TooLarge),
-            ("red:100p,min=5kB", Why::Conflict),
-            ("red:100p,p=0", Why::Zero),
-            ("12x", Why::UnknownUnit("x".into())),
-        ] {
-            assert_eq!(queue(text).expect_err(text).why, why, "{text}");
-        }
-        let error = queue("pie:10p,interval=1s").expect_err("no such setting").to_string();
-        assert!(error.starts_with("`interval=1s` is not known; a queue is"), "{error}");
-    }
-
-    #[test]
-    fn policers_and_aggregation_read_back() {
-        for text in ["20mbit,64kB", "1.5gbit,1MB"] {
-            let one = policer(text).expect(text).expect("a policer");
-            assert_eq!(policer(&show_policer(&one)), Ok(Some(one)));
-        }
-        assert_eq!(policer("none"), Ok(None));
-        for text in ["20mbit", "64kB,20mbit", "0mbit,1kB", "1mbit,0B"] {
-            assert!(policer(text).is_err(), "{text}");
-        }
-        for (text, batch) in [
-            ("5ms", Batch::Every(Span::from_millis(5))),
-            ("16,30ms", Batch::Of { packets: 16, hold: Span::from_millis(30) }),
-        ] {
-            assert_eq!(ack_aggregation(text), Ok(Some(batch)));
-            assert_eq!(show_ack_aggregation(batch), text);
-        }
-        assert_eq!(ack_aggregation("16"), Ok(Some(Batch::Of { packets: 16, hold: HOLD })));
-        assert_eq!(ack_aggregation("none"), Ok(None));
-        for text in ["0", "10001", "0ms", "5", "x,5ms"].iter().filter(|text| **text != "5") {
-            assert!(ack_aggregation(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_trace_is_a_list_or_a_file() {
-        let list = "0s=100mbit,500ms=0,1s=20mbit";
-        let trace = rate_trace(list).expect("a trace");
-        assert_eq!(show_rate_trace(&trace), list);
-        let path = std::env::temp_dir().join(format!("firstflight-trace-{}", std::process::id()));
-        std::fs::write(&path, "# outage\n0s 100mbit\n500ms\t0  # nothing\n\n1s 20mbit\n").expect("a file");
-        assert_eq!(rate_trace(path.to_str().expect("a name")), Ok(trace));
-        std::fs::remove_file(&path).expect("the file");
-        for text in ["1s=1mbit", "0s=1mbit,0s=2mbit", "0s=0", "0s=1mbit,x", "0s=1x", "no such file"] {
-            assert!(rate_trace(text).is_err(), "{text}");
-        }
-        let error = rate_trace("/nonexistent").expect_err("no file").to_string();
-        assert!(error.starts_with("`/nonexistent` cannot be read"), "{error}");
-    }
-}
+mod tests;

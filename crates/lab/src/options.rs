@@ -1,5 +1,7 @@
 //! The options of a path, each set or unset, under the keys that the command line and TOML share.
 
+use std::path::PathBuf;
+
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Recovery};
@@ -29,6 +31,8 @@ pub struct Options {
     pub policer: Option<Option<PolicerSpec>>,
     /// The bottleneck's rate over time.
     pub rate_trace: Option<RateTrace>,
+    /// The file that it was read from, if it was; of the same key.
+    pub rate_trace_file: Option<PathBuf>,
     /// How ACKs are released together; `Some(None)` is not at all.
     pub ack_aggregation: Option<Option<Batch>>,
     /// Whether the ends use ECN.
@@ -201,7 +205,10 @@ impl Options {
                 (self.queue, self.aqm) = (Some(limit), aqm);
             }
             "policer" => self.policer = Some(links::policer(text)?),
-            "rate-trace" => self.rate_trace = Some(links::rate_trace(text)?),
+            "rate-trace" => {
+                self.rate_trace = Some(links::rate_trace(text)?);
+                self.rate_trace_file = links::trace_file(text);
+            }
             "ack-aggregation" => self.ack_aggregation = Some(links::ack_aggregation(text)?),
             "ecn" => self.ecn = Some(boolean(text)?),
             "cross" => self.cross = Some(words::cross(text)?),

@@ -63,13 +63,33 @@ pub enum Why {
     /// Steps that make no trace.
     #[error("is no trace: {0}")]
     Trace(firstflight_sim::TraceFault),
+    /// Such a fault of a file's steps, and the line it is in.
+    #[error("is no trace: {}, in line {}", .0.0, .0.1)]
+    TraceLine(Box<(firstflight_sim::TraceFault, usize)>),
+    /// Not both a time and a rate.
+    #[error("is not a time and a rate")]
+    NoStep,
+    /// In a file, whose name is what was found.
+    #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
+    Line(Box<Line>),
     /// Something that is planned and not built yet.
     #[error("is not built yet")]
     NotBuilt,
 }
 
+/// A line of a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From one.
+    pub number: usize,
+    /// What was found in it.
+    pub found: String,
+    /// What is wrong with that.
+    pub why: Why,
+}
+
 /// Text of a user as it is quoted in an error, which is one line: what controls a terminal is shown by its escape.
-pub(crate) fn in_a_line(text: &str) -> String {
+pub fn in_a_line(text: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(shown).collect()
 }

@@ -52,6 +52,8 @@ impl Code {
                         Fault::Failed(format!("`{}` does not hold", statement.text))
                     }
                     Fault::Failed(what) => {
+                        // What the script says may hold lines, and be taken for a line of the verdict.
+                        let what = what.replace('\n', "\\n");
                         Fault::Failed(format!("`{}` does not hold: {what}", statement.text))
                     }
                     other @ Fault::Unsupported(_) => other,

@@ -3,16 +3,18 @@
 //! Every file takes its name when it is whole, so that whatever ends the process leaves whole parts and, at worst, a
 //! hidden file that ends in `.tmp`, which nobody reads. Two processes that race the same part write the same bytes.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use firstflight_lab::{Sweep, SweptRow, VERSION};
+use firstflight_lab::{Sweep, SweptRow, VERSION, read_text};
 use firstflight_report::part::{self, PartLabel};
 use firstflight_report::{write_new, write_whole};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::excerpt;
 use crate::failure::{Failure, Place};
 use crate::output;
 use crate::targets::check_folder;
@@ -66,7 +68,7 @@ impl Folder {
         let new =
             write_new(&file, text.as_bytes()).map_err(|error| NoFolder::Folder(Failure::write(error)))?;
         if !new {
-            let found = std::fs::read_to_string(&file).map_err(|error| cannot(&error))?;
+            let found = read_text(&file).map_err(|error| cannot(&error))?;
             let found: Map<String, Value> = serde_json::from_str(&found)
                 .map_err(|error| refuse(format!("{} is no manifest of a sweep: {error}", file.display())))?;
             if let Some(difference) = difference(&found, &manifest) {
@@ -122,7 +124,8 @@ impl Folder {
                     )));
                 }
                 Err(error) => {
-                    output::say(&format!("{} is not whole and is raced again: {error}\n", file.display()));
+                    let said = format!("{} is not whole and is raced again: {error}", file.display());
+                    output::say(&(excerpt::message(&said) + "\n"));
                     missing.push(part);
                 }
             }
@@ -144,6 +147,20 @@ impl Folder {
 /// The name of a part's file.
 pub(crate) fn part_name(part: u64) -> String {
     format!("part-{part:06}.parquet")
+}
+
+/// Whether a file of this name in the folder of a sweep is one of its own.
+fn is_of_a_sweep(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name == MANIFEST || (name.starts_with("part-") && name.ends_with(".parquet"))
+}
+
+/// The files of a sweep in its folder; one of the name of `other` too, though it is missing.
+pub(crate) fn files_of_a_sweep(folder: &Path, other: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let names = entries.map(|entry| entry.file_name());
+    let names = names.chain(other.file_name().map(ToOwned::to_owned));
+    names.filter(|name| is_of_a_sweep(name)).map(|name| folder.join(name)).collect()
 }
 
 /// What a manifest says that those who read the parts need.
@@ -168,8 +185,7 @@ impl Manifest {
     /// Reads the manifest of a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let file = folder.join(MANIFEST);
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        let text = read_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         serde_json::from_str(&text)
             .map_err(|error| format!("{} is no manifest of a sweep: {error}", file.display()))
     }

@@ -19,6 +19,10 @@ pub(crate) enum Value {
 
 /// The longest text that code may make.
 const LONGEST: usize = 4_096;
+/// How many values a tuple may hold, those in tuples inside it too.
+const MOST: usize = 4_096;
+/// How deep tuples may nest: a variable may be put into a tuple, and that into the variable, again and again.
+const DEEPEST: usize = 64;
 
 type Variables = BTreeMap<String, Value>;
 type Answer = Result<Value, Fault>;
@@ -102,7 +106,18 @@ impl Scope<'_> {
     }
 
     fn values(&self, all: &[Expression]) -> Result<Vec<Value>, Fault> {
-        all.iter().map(|one| self.value(one)).collect()
+        let mut values = Vec::new();
+        let mut held = 0;
+        for one in all {
+            let value = self.value(one)?;
+            let (values_held, depth) = value.extent();
+            held += values_held;
+            if held > MOST || depth >= DEEPEST {
+                return Err(too_large());
+            }
+            values.push(value);
+        }
+        Ok(values)
     }
 }
 
@@ -115,6 +130,14 @@ impl Value {
             Self::Tuple(all) => !all.is_empty(),
             Self::None => false,
         }
+    }
+
+    /// How many values these are, with those of tuples, and how deep the tuples nest.
+    fn extent(&self) -> (usize, usize) {
+        let Self::Tuple(all) = self else { return (1, 0) };
+        all.iter()
+            .map(Self::extent)
+            .fold((1, 1), |(held, depth), (more, inside)| (held + more, depth.max(inside + 1)))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "Python's division does so too")]

@@ -41,12 +41,15 @@ pub(super) enum Expression {
 
 /// How deep expressions may nest.
 const DEEPEST: usize = 64;
+/// How many operators between two values a statement may have: each makes the tree one deeper when they are chained,
+/// and the tree is evaluated and dropped by recursion.
+const LONGEST: usize = 512;
 /// Binary operators by how loosely they bind, the loosest first.
 const LEVELS: [&[&str]; 6] = [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "//", "%"]];
 
 /// Reads one statement.
 pub(super) fn statement(words: &[Word]) -> Result<Statement, String> {
-    let mut parser = Parser { words, next: 0, depth: 0 };
+    let mut parser = Parser { words, next: 0, depth: 0, links: 0 };
     let parsed = parser.statement()?;
     match parser.peek() {
         None => Ok(parsed),
@@ -58,6 +61,8 @@ struct Parser<'a> {
     words: &'a [Word],
     next: usize,
     depth: usize,
+    /// Operators between two values so far.
+    links: usize,
 }
 
 impl Parser<'_> {
@@ -116,6 +121,7 @@ impl Parser<'_> {
         }
         let mut left = self.conjunction()?;
         while self.accept_name("or") {
+            self.link()?;
             left = Expression::Or(left.into(), self.conjunction()?.into());
         }
         self.depth -= 1;
@@ -125,6 +131,7 @@ impl Parser<'_> {
     fn conjunction(&mut self) -> Result<Expression, String> {
         let mut left = self.negation()?;
         while self.accept_name("and") {
+            self.link()?;
             left = Expression::And(left.into(), self.negation()?.into());
         }
         Ok(left)
@@ -155,6 +162,7 @@ impl Parser<'_> {
         let Some(signs) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.level(level + 1)?;
         while let Some(sign) = signs.iter().find(|sign| self.accept(sign)) {
+            self.link()?;
             left = Expression::Binary(sign, left.into(), self.level(level + 1)?.into());
         }
         Ok(left)
@@ -219,6 +227,15 @@ impl Parser<'_> {
             }
             Word::Sign(_) => return Err(format!("{} in code", describe(&word))),
         })
+    }
+
+    /// Counts an operator between two values.
+    fn link(&mut self) -> Result<(), String> {
+        self.links += 1;
+        if self.links > LONGEST {
+            return Err(format!("a statement of more than {LONGEST} operators in code"));
+        }
+        Ok(())
     }
 
     fn close(&mut self) -> Result<(), String> {

@@ -72,3 +72,26 @@ fn deep_nesting_is_refused_not_followed() {
         drop(run(&text));
     }
 }
+
+#[test]
+fn a_long_chain_of_operators_is_refused_not_followed() {
+    for operator in ["+", "-", "*", "|", "^", "&", "<<", "%", " and ", " or ", "+1 and "] {
+        let text = format!("assert {}1 > 0", format!("1{operator}").repeat(100_000));
+        let Err((1, Fault::Unsupported(what))) = run(&text) else { panic!("`{operator}` was followed") };
+        assert_eq!(what, "a statement of more than 512 operators in code", "{operator}");
+    }
+    for operator in ["+", "|", " and ", " or "] {
+        assert_eq!(run(&format!("assert {}1 > 0", format!("1{operator}").repeat(512))), Ok(()), "{operator}");
+    }
+}
+
+#[test]
+fn a_tuple_that_grows_from_statement_to_statement_is_refused() {
+    for grown in ["x = (x, x); ", "x = (x,); ", "x = (1, x); "] {
+        let Err((1, Fault::Unsupported(what))) = run(&format!("x = 1; {}", grown.repeat(1_000))) else {
+            panic!("`{grown}` was taken")
+        };
+        assert_eq!(what, "a value too large in code", "{grown}");
+    }
+    assert_eq!(run("x = (1, (2, 3)); assert x == (1, (2, 3))"), Ok(()));
+}

@@ -1,0 +1,87 @@
+//! Text of users and files as it is shown: on one line, without what controls a terminal, and not without end.
+
+use std::path::Path;
+
+pub(crate) use firstflight_lab::quantity::in_a_line;
+
+/// The most characters of a line that are shown around a fault.
+const LONGEST_EXCERPT: usize = 200;
+/// How many of them are before the fault, if there are more behind it.
+const BEFORE: usize = 80;
+/// The most characters of a message.
+const LONGEST_MESSAGE: usize = 4_000;
+
+/// The name of a file as it is shown.
+pub(crate) fn name(path: &Path) -> String {
+    in_a_line(&path.display().to_string())
+}
+
+/// A message in a line; of one that quotes a great deal, the beginning and the end.
+pub(crate) fn message(text: &str) -> String {
+    let shown = in_a_line(text);
+    let length = shown.chars().count();
+    if length <= LONGEST_MESSAGE {
+        return shown;
+    }
+    let half = LONGEST_MESSAGE / 2;
+    let begins: String = shown.chars().take(half).collect();
+    let ends: String = shown.chars().skip(length - half).collect();
+    format!("{begins} … {ends}")
+}
+
+/// What is shown of a line with a fault, and in it the characters before the fault and those of it.
+pub(crate) fn around(line: &str, column: usize, width: usize) -> (String, usize, usize) {
+    let length = line.chars().count();
+    let from = if length <= LONGEST_EXCERPT { 0 } else { column.saturating_sub(BEFORE) };
+    let to = length.min(from + LONGEST_EXCERPT);
+    let part = |from: usize, to: usize| -> String {
+        // A tab is as wide as a caret's space.
+        let part: String = line.chars().skip(from).take(to.saturating_sub(from)).collect();
+        in_a_line(&part.replace('\t', " "))
+    };
+    let before = part(from, column.min(to));
+    let fault = part(column, (column + width).min(to));
+    let behind = part(column + width, to);
+    let mark = |is_cut: bool| if is_cut { "…" } else { "" };
+    let (begins, ends) = (mark(from > 0), mark(to < length));
+    // Where the line has ended there is only the caret.
+    let beyond = column.saturating_sub(length);
+    let columns = begins.chars().count() + before.chars().count() + beyond;
+    (format!("{begins}{before}{fault}{behind}{ends}"), columns, fault.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_line_is_shown_whole() {
+        assert_eq!(around("rate = 0", 7, 1), ("rate = 0".to_owned(), 7, 1));
+        assert_eq!(around("\trate = 0", 8, 1), (" rate = 0".to_owned(), 8, 1));
+        assert_eq!(around("rate", 4, 1), ("rate".to_owned(), 4, 0));
+    }
+
+    #[test]
+    fn of_a_long_line_only_what_is_around_the_fault_is_shown() {
+        let line = format!("{}here{}", "a".repeat(300_000), "b".repeat(300_000));
+        let (shown, column, width) = around(&line, 300_000, 4);
+        assert_eq!(shown, format!("…{}here{}…", "a".repeat(80), "b".repeat(116)));
+        assert_eq!((column, width), (81, 4));
+        let (shown, column, width) = around(&line, 0, line.len());
+        assert_eq!((shown, column, width), (format!("{}…", "a".repeat(200)), 0, 200));
+    }
+
+    #[test]
+    fn what_controls_a_terminal_is_escaped_and_the_caret_moves_with_it() {
+        let (shown, column, width) = around("a\u{1b}[2Jb\nc", 5, 3);
+        assert_eq!((shown.as_str(), column, width), ("a\\u{1b}[2Jb\\nc", 10, 4));
+        assert_eq!(message("a\u{7}b\rc"), "a\\u{7}b\\rc");
+    }
+
+    #[test]
+    fn a_message_that_quotes_a_great_deal_is_shortened() {
+        let shown = message(&format!("begins {} ends", "x".repeat(400_000)));
+        assert_eq!(shown.chars().count(), 4_003);
+        assert!(shown.starts_with("begins x") && shown.ends_with("x ends"), "{shown}");
+    }
+}

@@ -1,0 +1,182 @@
+//! Nothing that is read is overwritten, nothing is read without end, and nothing that is quoted controls a terminal.
+#![cfg(unix)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{folder, names, refused, run, status, stderr, stdout, text};
+
+const RACE: [&str; 9] =
+    ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB", "--schemes", "slow-start"];
+
+/// A file of that name and content, whose content is to stay.
+fn file(folder: &Path, name: &str, content: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("a file");
+    path
+}
+
+/// Expects that the command is refused in a line that names both files, and that the input is as it was.
+fn keeps(input: &Path, output: &Path, arguments: &[&str]) {
+    let before = std::fs::read(input).expect("a file");
+    let line = refused(arguments);
+    assert!(line.contains(text(output)) && line.contains(text(input)), "{line}");
+    assert!(line.contains("would overwrite the "), "{line}");
+    assert!(std::fs::read(input).expect("a file") == before, "{arguments:?} overwrote its input");
+}
+
+#[test]
+fn a_report_over_a_scenario_is_refused_however_it_is_spelled() {
+    let place = folder("over-scenario");
+    std::fs::create_dir(place.join("inside")).expect("a folder");
+    let scenario = file(&place, "s.toml", "rate = \"10mbit\"\nrtt = \"20ms\"\nschemes = [\"slow-start\"]\n");
+    let (link, hard) = (place.join("link.toml"), place.join("hard.toml"));
+    std::os::unix::fs::symlink(&scenario, &link).expect("a link");
+    std::fs::hard_link(&scenario, &hard).expect("a link");
+    let around = place.join("inside/../s.toml");
+    for output in [&scenario, &link, &hard, &around] {
+        for option in ["--report", "--figure", "--parquet"] {
+            keeps(&scenario, output, &["run", text(&scenario), option, text(output)]);
+        }
+    }
+    keeps(&link, &scenario, &["run", text(&link), "--report", text(&scenario)]);
+    let logs = file(&place, "slow-start.jsonl", &std::fs::read_to_string(&scenario).expect("a file"));
+    keeps(&logs, &logs, &["run", text(&logs), "--events", text(&place)]);
+}
+
+#[test]
+fn a_figure_over_a_rate_trace_is_refused() {
+    let place = folder("over-trace");
+    let trace = file(&place, "t.txt", "0s 10mbit\n");
+    keeps(&trace, &trace, &[&RACE[..], &["--rate-trace", text(&trace), "--figure", text(&trace)]].concat());
+    let toml = format!("rate-trace = \"{}\"\nrtt = \"20ms\"\nschemes = [\"slow-start\"]\n", text(&trace));
+    let scenario = file(&place, "s.toml", &toml);
+    keeps(&trace, &trace, &["run", text(&scenario), "--parquet", text(&trace)]);
+    let flows = [
+        "--flows",
+        "4",
+        "--topology",
+        "dumbbell:hosts=2",
+        "--rate-trace",
+        text(&trace),
+        "--parquet",
+        text(&trace),
+    ];
+    keeps(&trace, &trace, &[&RACE[..], &flows].concat());
+}
+
+#[test]
+fn a_report_over_a_capture_is_refused() {
+    let place = folder("over-capture");
+    let output = run(&[&RACE[..], &["--pcap", text(&place)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let [one, other] = ["client", "server"].map(|side| place.join(format!("slow-start-{side}.pcapng")));
+    keeps(&one, &one, &["inspect", "--report", text(&one), text(&other), text(&one)]);
+    keeps(&one, &one, &["inspect", text(&one), "--report", text(&one)]);
+}
+
+#[test]
+fn a_report_over_a_file_of_a_sweep_is_refused() {
+    let place = folder("over-sweep");
+    let sweep = "paths = 2\nschemes = [\"slow-start\"]\n[path]\nrate = \"10mbit\"\n\
+        rtt = { uniform = [\"10ms\", \"20ms\"] }\nsize = \"20kB\"\n";
+    let sweep = file(&place, "sweep.toml", sweep);
+    let out = place.join("out");
+    let output = run(&["sweep", text(&sweep), "--out", text(&out)]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("/out: 1 part with 2 paths and 1 row a path is whole; 1 was raced now"), "{said}");
+    for name in ["sweep.json", "part-000000.parquet"] {
+        let file = out.join(name);
+        keeps(&file, &file, &["score", text(&out), "--report", text(&file)]);
+    }
+    // A part that is not there yet is no place for a page either.
+    let missing = out.join("part-000007.parquet");
+    let line = refused(&["score", text(&out), "--report", text(&missing)]);
+    assert!(line.contains(text(&missing)), "{line}");
+    assert_eq!(names(&out), ["part-000000.parquet", "sweep.json"]);
+
+    let other = place.join("other");
+    std::fs::create_dir(&other).expect("a folder");
+    let inside = other.join("part-000000.parquet");
+    std::fs::copy(&sweep, &inside).expect("a copy");
+    keeps(&inside, &inside, &["sweep", text(&inside), "--out", text(&other)]);
+}
+
+#[test]
+fn two_outputs_in_one_file_are_refused_however_they_are_spelled() {
+    let place = folder("one-file");
+    std::fs::create_dir(place.join("inside")).expect("a folder");
+    let (one, other) = (place.join("a.svg"), place.join("inside/../a.svg"));
+    let line = refused(&[&RACE[..], &["--figure", text(&one), "--report", text(&other)]].concat());
+    assert!(line.contains(text(&one)) && line.contains(text(&other)), "{line}");
+    let log = place.join("slow-start.jsonl");
+    let line = refused(&[&RACE[..], &["--report", text(&log), "--events", text(&place)]].concat());
+    assert!(line.contains("--report's file too"), "{line}");
+    assert_eq!(names(&place), ["inside"]);
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    for arguments in [
+        &["race", "--rate-trace", "/dev/zero"][..],
+        &["run", "/dev/zero"],
+        &["sweep", "/dev/zero", "--show", "0"],
+    ] {
+        let line = refused(arguments);
+        assert!(line.contains("/dev/zero") && line.contains("it is larger than 16 MB"), "{line}");
+    }
+    let output = run(&["packetdrill", "/dev/zero"]);
+    let told = "UNREADABLE /dev/zero: cannot be read: it is larger than 16 MB\n";
+    assert_eq!((status(&output), stdout(&output).as_str()), (2, told));
+}
+
+#[test]
+fn what_controls_a_terminal_is_never_printed() {
+    let place = folder("escapes");
+    let wrong = file(&place, "s.toml", "rate = \"\u{7f}\u{9b}31m1x\" # \u{9b}2J\n");
+    let script = file(&place, "a\n\u{1b}[2Jb.pkt", "0 %{ assert 0, 'x\nPASS y\u{1b}[2J' }%\n");
+    for arguments in [
+        &["run", text(&wrong)][..],
+        &["run", "no\u{1b}[31m\n.toml"],
+        &["race", "--rate=\u{1b}]0;x\u{7}"],
+        &["\u{1b}[2J"],
+        &["packetdrill", text(&script)],
+        &["inspect", text(&script)],
+        &["replay", text(&script)],
+        &["score", text(&script)],
+    ] {
+        let output = run(arguments);
+        assert!(status(&output) != 0, "{arguments:?}");
+        let said = stdout(&output) + &stderr(&output);
+        assert!(said.chars().all(|letter| letter == '\n' || !letter.is_control()), "{said:?}");
+        assert!(!said.contains("\nPASS"), "{said}");
+        assert!(said.contains("\\u{"), "{said}");
+    }
+}
+
+#[test]
+fn a_long_line_is_not_quoted_whole() {
+    let place = folder("long-lines");
+    let long = "a".repeat(400_000);
+    for content in [format!("schemes = [\"{long}\"]"), format!("{long} = 1"), format!("rate = \"{long}\"")] {
+        let output = run(&["run", text(&file(&place, "s.toml", &content))]);
+        assert_eq!(status(&output), 2);
+        assert!(stderr(&output).len() < 8_000, "{} bytes", stderr(&output).len());
+    }
+    let script = file(&place, "s.pkt", &format!("0 %{{ assert 0, '{long}' }}%\n"));
+    let output = run(&["packetdrill", text(&script)]);
+    assert_eq!(status(&output), 1, "{}", stderr(&output));
+    assert!(stdout(&output).len() < 8_000, "{} bytes", stdout(&output).len());
+}
+
+#[test]
+fn a_long_chain_of_operators_in_a_script_is_not_supported() {
+    let place = folder("long-chain");
+    let script = file(&place, "p.pkt", &format!("0 %{{ assert {}1 > 0 }}%\n", "1+".repeat(30_000)));
+    let output = run(&["packetdrill", text(&script)]);
+    let told = "a statement of more than 512 operators in code\n";
+    assert_eq!(status(&output), 2, "{}", stderr(&output));
+    assert!(stdout(&output).ends_with(told), "{}", stdout(&output));
+}

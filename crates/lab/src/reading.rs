@@ -1,0 +1,47 @@
+//! Files that people write, read whole.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// The largest such file, in bytes: far more than anybody writes, and little enough to be held.
+const LARGEST: u64 = 16_000_000;
+
+/// The text of a file, which may be a device or a pipe without an end.
+///
+/// # Errors
+/// What the system said; text that is not UTF-8, or more than 16 MB.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        let message = format!("it is larger than {} MB", LARGEST / 1_000_000);
+        return Err(io::Error::new(ErrorKind::FileTooLarge, message));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_an_end_is_refused() {
+        let error = read_text(Path::new("/dev/zero")).expect_err("endless");
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::FileTooLarge, "it is larger than 16 MB")
+        );
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_and_text_is_read_whole() {
+        let path = std::env::temp_dir().join(format!("firstflight-reading-{}", std::process::id()));
+        std::fs::write(&path, b"\xff").expect("a file");
+        assert_eq!(read_text(&path).expect_err("no text").to_string(), "it is not UTF-8 text");
+        std::fs::write(&path, "a\nb").expect("a file");
+        assert_eq!(read_text(&path).expect("text"), "a\nb");
+        std::fs::remove_file(&path).expect("the file");
+    }
+}
