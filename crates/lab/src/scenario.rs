@@ -285,7 +285,8 @@ impl Scenario {
         let highest = highest(options.rate_trace.as_ref());
         let rate = options.rate.or(highest).unwrap_or(base.rate);
         // A trace may go beyond what --rate says, and the access links are not to be what limits it then.
-        let access_rate = options.access_rate.unwrap_or(highest.map_or(rate, |highest| highest.max(rate)) * 10);
+        let access_rate =
+            options.access_rate.unwrap_or(highest.map_or(rate, |highest| highest.max(rate)) * 10);
         let scenario = Self {
             rate,
             rtt: options.rtt.unwrap_or(base.rtt),

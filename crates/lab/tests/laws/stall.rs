@@ -12,7 +12,9 @@ const FIRST: u64 = 3 * SECOND;
 
 /// From any event of the flow to its next goes by no more than the retransmission timeout can be: by RFC 6298 with no
 /// sample above the greatest RTT measured so far, a fifth of it smoothed and four fifths variation, doubled for every
-/// timeout since an ACK advanced. A SYN is given up before its own needs a bound. An application may be silent besides.
+/// timeout since there was a sample (Karn's algorithm: an ACK of what was sent again is none). A sample that equals the one
+/// before is not recorded, which makes the bound wider than it need be. A SYN is given up before its own needs a bound. An
+/// application may be silent besides.
 pub(crate) fn no_gap_without_a_timer(
     path: &Scenario,
     seen: &Seen,
@@ -45,10 +47,11 @@ pub(crate) fn no_gap_without_a_timer(
         before = Some(*at);
         while let Some((_, rtt)) = samples.next_if(|(when, _)| when <= at) {
             greatest = greatest.max(Some(*rtt));
+            backoff = 0;
         }
         match turn {
             Turn::TimedOut => backoff += 1,
-            Turn::Advanced => (backoff, measured) = (0, greatest.is_some()),
+            Turn::Advanced => measured = greatest.is_some(),
             Turn::Other => {}
         }
     }
