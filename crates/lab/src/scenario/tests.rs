@@ -13,11 +13,8 @@ fn resolve(options: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
 
 #[test]
 fn a_trace_that_goes_beyond_the_rate_is_said_to_and_is_not_held_up_by_the_access_links() {
-    let mut options = Options::default();
-    for (key, value) in [("rate", "10mbit"), ("rtt", "20ms"), ("rate-trace", "0s=10mbit,1s=1gbit")] {
-        options.set(key, value).unwrap();
-    }
-    let path = Scenario::resolve(&options).unwrap();
+    let path = resolve(&[("rate", "10mbit"), ("rtt", "20ms"), ("rate-trace", "0s=10mbit,1s=1gbit")]);
+    let path = path.expect("a path");
     assert_eq!((path.rate, path.access_rate), (Rate::from_bps(10_000_000), Rate::from_bps(10_000_000_000)));
     assert!(path.describe().contains("a rate along a trace, 1 Gbit/s at most"), "{}", path.describe());
 }

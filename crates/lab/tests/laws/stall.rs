@@ -12,9 +12,8 @@ const FIRST: u64 = 3 * SECOND;
 
 /// From any event of the flow to its next goes by no more than the retransmission timeout can be: by RFC 6298 with no
 /// sample above the greatest RTT measured so far, a fifth of it smoothed and four fifths variation, doubled for every
-/// timeout since there was a sample (Karn's algorithm: an ACK of what was sent again is none). A sample that equals the one
-/// before is not recorded, which makes the bound wider than it need be. A SYN is given up before its own needs a bound. An
-/// application may be silent besides.
+/// timeout since there was a sample (Karn's algorithm: an ACK of what was sent again is none). A SYN is given up before its own
+/// needs a bound. An application may be silent besides.
 pub(crate) fn no_gap_without_a_timer(
     path: &Scenario,
     seen: &Seen,
@@ -52,6 +51,8 @@ pub(crate) fn no_gap_without_a_timer(
         match turn {
             Turn::TimedOut => backoff += 1,
             Turn::Advanced => measured = greatest.is_some(),
+            // One that equals the one before is not recorded.
+            Turn::Sampled => (backoff, measured) = (0, greatest.is_some()),
             Turn::Other => {}
         }
     }

@@ -17,8 +17,10 @@ use super::ranges::Ranges;
 pub(crate) enum Turn {
     /// It fired, or a SYN was sent.
     TimedOut,
-    /// New data was acknowledged.
+    /// New data was acknowledged, some of which may have been sent again.
     Advanced,
+    /// The same, none of which was: a sample of the round trip.
+    Sampled,
     /// Nothing.
     Other,
 }
@@ -43,6 +45,9 @@ pub(crate) struct Seen {
     /// Whether the SYN was answered, and what was acknowledged since.
     answered: bool,
     acknowledged: u64,
+    /// Where what was sent ends, and what of it was sent again.
+    sent: u64,
+    sent_again: u64,
     arrived: Ranges,
     fin_arrived: bool,
     delivered: Vec<(u64, u64)>,
@@ -70,6 +75,8 @@ impl Seen {
             copies: BTreeMap::new(),
             answered: false,
             acknowledged: 0,
+            sent: 0,
+            sent_again: 0,
             arrived: Ranges::default(),
             fin_arrived: false,
             delivered: Vec::new(),
@@ -133,6 +140,10 @@ impl Seen {
         }
         let (start, len) = (self.offset(segment.seq), u32::from(segment.len));
         let end = start + u64::from(len);
+        if start < self.sent {
+            self.sent_again = self.sent_again.max(end);
+        }
+        self.sent = self.sent.max(end);
         *self.copies.entry((start, len)).or_default() += 1;
         let (whole, mss, prefix) = (self.whole, self.mss, self.arrived.prefix());
         let buffer = self.buffer + self.unit - 1;
@@ -184,9 +195,14 @@ impl Seen {
             return if again { Turn::Other } else { Turn::Advanced };
         }
         let ack = self.offset(segment.ack);
-        let advanced = ack > self.acknowledged;
-        self.acknowledged = self.acknowledged.max(ack);
-        if advanced { Turn::Advanced } else { Turn::Other }
+        let before = self.acknowledged;
+        self.acknowledged = before.max(ack);
+        match ack > before {
+            // The FIN, which has no byte of the stream, may have been sent again, too.
+            true if before >= self.sent_again && ack <= self.sent => Turn::Sampled,
+            true => Turn::Advanced,
+            false => Turn::Other,
+        }
     }
 }
 

@@ -14,24 +14,12 @@ fn at(nanos: u64) -> Time {
 
 /// Lets a link look: what is dropped came at this very instant. When, and whether it was a datagram.
 fn look_in_turn(link: &mut DropTail, now: Time, dropped: &mut Vec<(u64, bool)>) {
-    let mut flows = [FlowStats::default()];
-    loop {
-        let heard = (&mut flows[..], &mut ());
-        if let Some(turned) = link.take_turns((now, u64::MAX), |_| true, |_, _| {}, heard) {
-            assert_eq!(turned.at, now, "the drop of a datagram is told of late");
-            dropped.push((turned.at.nanos(), true));
-            continue;
-        }
-        let Some((when, parcel)) = link.take_expected(now, u64::MAX) else { break };
-        if let Ok(trip) = link.admit(when, (parcel.wire(), parcel.sequence()), || 0, &mut ()) {
-            link.take(when, parcel, trip, Fate::Arrives, &mut ());
-        } else {
-            assert_eq!(when, now, "the drop of what was expected is told of late");
-            dropped.push((when.nanos(), false));
-        }
+    let mut told = Vec::new();
+    look(link, now, &mut [FlowStats::default(); 2], &mut told);
+    for (came, is_datagram) in told {
+        assert_eq!(came, now, "a drop is told of late; of a datagram: {is_datagram}");
+        dropped.push((came.nanos(), is_datagram));
     }
-    link.catch_up(now, &mut ());
-    link.set_event();
 }
 
 /// While half of the room was a source's, packets were expected; when its datagrams have filled that, half of what is left is.
@@ -119,17 +107,10 @@ proptest! {
         let spec = LinkSpec { queue, ..LinkSpec::new(Some(Rate::from_bps(link_rate)), Span::from_nanos(delay)) };
         let rate = Rate::from_bps((link_rate * share / 100).max(1));
         let mut late = DropTail::new(LinkId(3), &spec, 1, false);
-        let mut source = Cbr::new(FlowId(0), CbrSpec { rate, packet: datagram, stop: None }, at(1_000), seed);
-        let interval = source.interval();
-        if let Some(count) = stop {
-            source = Cbr::new(
-                FlowId(0),
-                CbrSpec { rate, packet: datagram, stop: Some(at(1_000 + count * interval)) },
-                at(1_000),
-                seed,
-            );
-        }
-        late.take_on(source).expect("nothing is lost");
+        let source = |stop| Cbr::new(FlowId(0), CbrSpec { rate, packet: datagram, stop }, at(1_000), seed);
+        let interval = source(None).interval();
+        let stop = stop.map(|count| at(1_000 + count * interval));
+        late.take_on(source(stop)).expect("nothing is lost");
         late.set_event();
         let mut in_turn = late.clone();
         let mut flows = ([FlowStats::default(); 2], [FlowStats::default(); 2]);
