@@ -196,15 +196,21 @@ fn an_approval_lapses_after_a_round_trip_without_data() {
     assert_eq!((flow.window(), flow.plan().pacing), (3, Pacing::AckClock));
 }
 
-/// RFC 4782 section 4.6.
-#[test]
-fn a_lost_packet_leaves_the_window_that_would_have_been_and_half_of_what_was_delivered() {
+/// 40 packets left at the rate, and so many are acknowledged one by one.
+fn after_acks(count: u32) -> Asking<SlowStart> {
     let mut flow = answered(fixed(), Some(RATE));
     flow.send(40);
     flow.wait(RTT);
-    for _ in 0..20 {
+    for _ in 0..count {
         flow.ack(1);
     }
+    flow
+}
+
+/// RFC 4782 section 4.6.
+#[test]
+fn a_lost_packet_leaves_the_window_that_would_have_been_and_half_of_what_was_delivered() {
+    let mut flow = after_acks(20);
     assert_eq!(flow.window(), 40 + 19);
     flow.lose();
     // 3 of the initial window, whose ACKs would have made it 6 by now; half of 20 delivered.
@@ -214,12 +220,7 @@ fn a_lost_packet_leaves_the_window_that_would_have_been_and_half_of_what_was_del
 
 #[test]
 fn a_packet_lost_when_few_were_delivered_ends_start_up() {
-    let mut flow = answered(fixed(), Some(RATE));
-    flow.send(40);
-    flow.wait(RTT);
-    for _ in 0..4 {
-        flow.ack(1);
-    }
+    let mut flow = after_acks(4);
     flow.lose();
     assert_eq!((flow.window(), flow.plan().ssthresh), (6, Some(packets(2))));
     assert_eq!(flow.exits()[0].cause, Cause::Loss, "the window is past the threshold");

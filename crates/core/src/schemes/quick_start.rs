@@ -123,9 +123,10 @@ struct Carried {
     window: Bytes32,
     /// Bytes of it that were delivered.
     delivered: Bytes32,
-    /// The window that slow start would have by now without an approval. What left at the rate is acknowledged within a round
-    /// trip of the first ACK: slow start would have doubled its own window in it at most, however many ACKs come.
+    /// The window that slow start would have by now without an approval.
     without: Bytes32,
+    /// The most that can be. What left at the rate is acknowledged within a round trip of the first ACK: slow start would have
+    /// doubled its own window in it at most, however many ACKs come.
     without_at_most: Bytes32,
     /// Growth owed: what division by K left (choice-13).
     owed: Bytes32,
