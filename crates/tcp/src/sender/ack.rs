@@ -79,6 +79,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             return true;
         };
+        let mut repairing = !matches!(self.mode, Mode::Open);
         let progress = self.take_in(now, input);
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
@@ -94,10 +95,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.dupacks += 1;
             self.limit_duplicates(0);
         }
+        let probing = self.probe.is_some();
         self.answer_probe(now, input);
         self.duplicates_reported += u64::from(input.dsack.is_some());
+        // Linux learns nothing from a probe that arrived twice (`FLAG_DSACK_TLP`).
+        let by_probe = self.rules.as_linux && probing && self.probe.is_none();
+        let widened = input.dsack.is_some() && !by_probe && self.widening.on_duplicate(self.una, self.nxt);
         let settled = self.forget_old_undo();
         self.undo_if_spurious(now, input, &progress);
+        if self.rules.as_linux {
+            // `tcp_try_undo_recovery` counts recoveries that were not for nothing.
+            repairing &= !matches!(self.mode, Mode::Open);
+        }
         // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
         // echo is of a new mark.
         if self.una > self.cwr_until {
@@ -117,6 +126,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_acked(now, &progress);
             self.end_episode_if_repaired(now);
             self.note_losses(now, &progress);
+        }
+        if repairing && !widened && matches!(self.mode, Mode::Open) {
+            self.widening.on_recovered();
         }
         self.limited_transmit();
         self.note_marks(now, ece);

@@ -1,6 +1,6 @@
 //! Losses: what an ACK or a timer shows of them, the episode of a repair, and what the controller is told.
 
-use firstflight::{Avoidance, Bytes, Event, Loss, Startup, Time};
+use firstflight::{Avoidance, Bytes, Event, Loss, Span, Startup, Time};
 
 use super::ack::Progress;
 use super::prr::{Prr, PrrAck};
@@ -131,9 +131,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// RACK's loss detection, on an ACK or when its timer fires.
     pub(super) fn mark_overdue(&mut self, now: Time) {
-        let eager = matches!(self.mode, Mode::Recovery(_) | Mode::Loss { .. })
-            || self.board.sacked_segments() >= self.rules.reordering;
-        let patience = self.rack.patience(self.rtt.srtt(), self.rtt.min(), eager);
+        let patience = self.patience_of_rack();
         let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
         self.reorder_at = if self.rules.as_linux {
             // `tcp_rack_detect_loss` waits for all of them.
@@ -141,6 +139,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             overdue.next.map(|sent_at| sent_at + patience)
         };
+    }
+
+    /// How long after its transmission a segment is overdue to RACK, as things stand.
+    pub(super) fn patience_of_rack(&self) -> Span {
+        let eager = matches!(self.mode, Mode::Recovery(_) | Mode::Loss { .. })
+            || self.board.sacked_segments() >= self.rules.reordering;
+        self.rack.patience(self.rtt.srtt(), self.rtt.min(), &self.widening, eager)
     }
 
     /// The first loss of an episode: the controller answers with a target, and recovery steers to it.

@@ -38,7 +38,7 @@ use crate::journal::Journal;
 use patience::Patience;
 use prr::Prr;
 use quick_start::Approved;
-use rack::{Probe, Rack};
+use rack::{Probe, Rack, Widening};
 use rate::RateSampler;
 use recovery::{Budget, Mode, Undo};
 use rtt::RttEstimator;
@@ -131,6 +131,7 @@ pub(crate) struct Sender<S, R, A> {
     queue: Option<Box<offload::Queue>>,
     /// Duplicates that the peer reported (RFC 2883).
     duplicates_reported: u64,
+    widening: Widening,
     pub(crate) retransmissions: u64,
     probe: Option<Probe>,
     patience: Patience,
@@ -233,6 +234,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             delivered: Vec::new(),
             lost: Vec::new(),
             duplicates_reported: 0,
+            widening: Widening::default(),
             timeouts: 0,
             probes: 0,
             undone: 0,

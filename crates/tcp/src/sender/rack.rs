@@ -6,6 +6,8 @@ use super::scoreboard::Arrival;
 
 /// RFC 8985 section 6.2 step 4: the reordering window is a multiple of a quarter of the minimum RTT.
 const REORDER_DIVISOR: u64 = 4;
+/// RFC 8985 section 6.2 step 4: for so many recoveries a window stays wide that reports of duplicates widened.
+const RECOVERIES_WIDE: u8 = 16;
 /// RFC 8985 section 7.2: the worst-case delayed-ACK timer, allowed for when a single segment is in flight.
 const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
 /// RFC 8985 section 7.2: the probe timeout without any RTT sample.
@@ -74,11 +76,18 @@ impl Rack {
 
     /// How long after its transmission a segment is overdue, once a later one was delivered: RACK.rtt and the
     /// reordering window (RFC 8985 section 6.2 steps 4 and 5).
-    pub(crate) fn patience(&self, srtt: Option<Span>, min_rtt: Option<Span>, eager: bool) -> Span {
+    pub(crate) fn patience(
+        &self,
+        srtt: Option<Span>,
+        min_rtt: Option<Span>,
+        widening: &Widening,
+        eager: bool,
+    ) -> Span {
         let window = if !self.reordering_seen && eager {
             Span::ZERO
         } else {
-            min_rtt.map_or(Span::ZERO, |min| min / REORDER_DIVISOR).min(srtt.unwrap_or(Span::MAX))
+            let wide = min_rtt.map_or(Span::ZERO, |min| min * u64::from(widening.multiple) / REORDER_DIVISOR);
+            wide.min(srtt.unwrap_or(Span::MAX))
         };
         self.rtt + window
     }
@@ -100,6 +109,45 @@ impl Rack {
     }
 }
 
+/// The reordering window grows where it was too narrow: with the round trips in which the receiver reports that data came
+/// twice (RFC 8985 section 6.2 step 4).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Widening {
+    /// `RACK.dsack_round`: reports widen no more until this is acknowledged.
+    round: Option<u64>,
+    /// `RACK.reo_wnd_mult`. Quarters of the least round trip; the smoothed one bounds the window long before this is full.
+    multiple: u8,
+    /// `RACK.reo_wnd_persist`: after so many recoveries more it is narrow again.
+    persist: u8,
+}
+
+impl Default for Widening {
+    fn default() -> Self {
+        Self { round: None, multiple: 1, persist: RECOVERIES_WIDE }
+    }
+}
+
+impl Widening {
+    /// Everything below `una` is acknowledged, and below `nxt` was sent. Says whether the window grew.
+    pub(crate) fn on_duplicate(&mut self, una: u64, nxt: u64) -> bool {
+        let anew = self.round.is_none_or(|round| una >= round);
+        if anew {
+            self.round = Some(nxt);
+            self.multiple = self.multiple.saturating_add(1);
+            self.persist = RECOVERIES_WIDE;
+        }
+        anew
+    }
+
+    /// A recovery is over, and its last ACK did not widen the window.
+    pub(crate) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.multiple = 1;
+        }
+    }
+}
+
 /// A tail loss probe that is not answered yet (RFC 8985 section 7.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
@@ -118,5 +166,43 @@ pub(crate) fn probe_timeout(srtt: Option<Span>, single: bool) -> Span {
         Some(srtt) if single => srtt * 2 + WORST_CASE_DELAYED_ACK,
         Some(srtt) => srtt * 2,
         None => PROBE_WITHOUT_RTT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the window is worth, of a round trip of 40 ms at the least.
+    fn window(widening: &Widening) -> Span {
+        let rack = Rack { reordering_seen: true, ..Rack::default() };
+        rack.patience(Some(Span::from_millis(100)), Some(Span::from_millis(40)), widening, true)
+    }
+
+    #[test]
+    fn the_reordering_window_grows_once_a_round_trip_up_to_the_smoothed_one() {
+        let mut widening = Widening::default();
+        assert_eq!(window(&widening), Span::from_millis(10));
+        assert!(widening.on_duplicate(1_000, 9_000));
+        assert!(!widening.on_duplicate(8_999, 12_000), "what was out then is not all acknowledged");
+        assert_eq!(window(&widening), Span::from_millis(20));
+        assert!(widening.on_duplicate(9_000, 20_000));
+        assert_eq!(window(&widening), Span::from_millis(30));
+        for round in 2..400 {
+            widening.on_duplicate(round * 10_000, round * 10_000 + 10_000);
+        }
+        assert_eq!(window(&widening), Span::from_millis(100));
+    }
+
+    #[test]
+    fn sixteen_recoveries_without_a_duplicate_narrow_it_again() {
+        let mut widening = Widening::default();
+        widening.on_duplicate(1_000, 9_000);
+        for _ in 0..15 {
+            widening.on_recovered();
+        }
+        assert_eq!(window(&widening), Span::from_millis(20));
+        widening.on_recovered();
+        assert_eq!(window(&widening), Span::from_millis(10));
     }
 }

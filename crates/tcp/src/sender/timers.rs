@@ -105,6 +105,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.approved.congested(self.una);
         self.consecutive_timeouts += 1;
         let repeated = self.consecutive_timeouts > 1;
+        let deadline = self.overdue_at_timeout(now);
         let first_sign = matches!(self.mode, Mode::Open);
         let answered = repeated || self.rules.as_linux && self.is_reducing();
         if self.recovering() {
@@ -113,7 +114,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.journal.note(Happening::TimedOut);
         self.tell(now, &Event::TimedOut { repeated: answered });
         let forget = self.recovery == Recovery::Ns2Sack1 || self.board.head_sacked();
-        self.board.mark_all_lost(forget);
+        self.board.mark_lost_at_timeout(deadline, forget);
         self.mode = Mode::Loss { recover: self.nxt };
         self.reducing_for_marks = false;
         self.answer_marks_with_this();
@@ -136,6 +137,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.undo = Undo { armed: true, frto, ..Undo::default() };
         } else if self.rules.as_linux {
             self.undo.frto = frto;
+        }
+    }
+
+    /// When what is lost at a timeout had left, beside the first segment: with RACK only what is overdue to it (RFC 8985
+    /// section 6.3; in `tcp_timeout_mark_lost` without a window for reordering), else all.
+    fn overdue_at_timeout(&self, now: Time) -> Time {
+        match self.recovery {
+            Recovery::Rack if self.rules.as_linux => now - self.rack.rtt,
+            Recovery::Rack => now - self.patience_of_rack(),
+            _ => now,
         }
     }
 

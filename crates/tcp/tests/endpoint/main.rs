@@ -3,5 +3,6 @@
 mod connection;
 mod line;
 mod quick_start;
+mod rack;
 mod robustness;
 mod trains;

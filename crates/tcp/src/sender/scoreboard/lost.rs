@@ -187,14 +187,22 @@ impl Scoreboard {
         self.again.push_back(low(index));
     }
 
-    /// The timer fired: everything not SACKed is lost (RFC 6298 section 5.4 and RFC 5681 section 3.1, as Linux
-    /// does it). With `forget_sacks` the SACK marks go too: the receiver reneged (RFC 2018 section 8), or the
-    /// host does not keep them.
-    pub(crate) fn mark_all_lost(&mut self, forget_sacks: bool) {
-        for record in &mut self.records {
-            if forget_sacks || record.fate != Fate::Sacked {
+    /// The timer fired: the first segment is lost (RFC 6298 section 5.4), and of the others what is not SACKed and left by
+    /// `deadline`. With `forget_sacks` the SACK marks go, and everything is lost: the receiver reneged (RFC 2018 section 8),
+    /// or the host does not keep them.
+    pub(crate) fn mark_lost_at_timeout(&mut self, deadline: Time, forget_sacks: bool) {
+        (self.pipe, self.lost) = (0, 0);
+        let mut unjudged = None;
+        for (index, record) in (self.base..).zip(&mut self.records) {
+            let overdue = index == self.base || record.sent_at <= deadline;
+            if forget_sacks || overdue && record.fate != Fate::Sacked {
                 record.fate = Fate::Lost;
             }
+            if record.in_network() {
+                self.pipe += u64::from(record.len);
+                unjudged = unjudged.or(Some(index).filter(|_| !record.resent));
+            }
+            self.lost += u64::from(record.fate == Fate::Lost);
         }
         if forget_sacks {
             self.marked = (0, 0);
@@ -203,11 +211,11 @@ impl Scoreboard {
             self.sacked_below_frontier = 0;
             self.sacked_end = self.base;
         }
-        self.pipe = 0;
-        self.lost = self.records.len() as u64 - self.sacked;
         self.restart_cursor();
-        self.unjudged = self.end_index();
-        self.order.clear();
+        self.unjudged = unjudged.unwrap_or_else(|| self.end_index());
+        if self.pipe == 0 {
+            self.order.clear();
+        }
     }
 
     fn restart_cursor(&mut self) {

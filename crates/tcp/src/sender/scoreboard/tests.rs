@@ -73,7 +73,7 @@ fn a_window_lost_again_and_again_takes_no_more_than_64_bytes_a_segment() {
     // 18,707 is one more than a ring holds that grows by sixteenths: then most of its room is spare.
     for segments in [1_000, 18_707, 20_000, (1 << 20) + 1] {
         let mut board = board(segments);
-        board.mark_all_lost(false);
+        board.mark_lost_at_timeout(Time::MAX, false);
         for round in 1..4 {
             let mut lost = Vec::new();
             for packet in round * segments..(round + 1) * segments {
@@ -168,7 +168,7 @@ fn an_ack_in_the_middle_of_a_segment_trims_it() {
 fn after_a_timeout_everything_not_sacked_is_lost_and_nothing_is_in_the_network() {
     let mut board = board(5);
     sack(&mut board, 2, 3);
-    board.mark_all_lost(false);
+    board.mark_lost_at_timeout(Time::MAX, false);
     assert_eq!(board.pipe(), Bytes::ZERO);
     let mut starts = Vec::new();
     while let Some(range) = board.next_lost() {
@@ -179,9 +179,26 @@ fn after_a_timeout_everything_not_sacked_is_lost_and_nothing_is_in_the_network()
 }
 
 #[test]
+fn after_a_timeout_what_left_of_late_is_in_the_network_and_the_first_segment_never() {
+    let mut board = board(6);
+    sack(&mut board, 1, 2);
+    // The first leaves again, last of all.
+    board.mark_lost_at_timeout(Time::ZERO, false);
+    let first = board.next_lost().expect("the first is lost");
+    board.resent(&first, &how(6, 6));
+    // Those of 0 to 3 are overdue.
+    board.mark_lost_at_timeout(Time::from_nanos(3), false);
+    assert_eq!(board.pipe(), Bytes::new(2_000));
+    assert_eq!(board.lost_segments(), 3);
+    let mut lost = Vec::new();
+    board.mark_overdue(7, Time::from_nanos(4), &mut lost);
+    assert_eq!(lost.iter().map(|packet| packet.packet).collect::<Vec<_>>(), [4], "RACK still judges them");
+}
+
+#[test]
 fn what_was_not_lost_after_all_counts_as_in_the_network_again() {
     let mut board = board(5);
-    board.mark_all_lost(false);
+    board.mark_lost_at_timeout(Time::MAX, false);
     let first = board.next_lost().expect("all are lost");
     board.resent(&first, &how(9, 99));
     board.unmark_lost();
@@ -205,7 +222,10 @@ enum Step {
     Sack(u8, u8),
     Resend,
     MarkBySacks,
-    Timeout,
+    /// What is overdue to RACK left so many transmissions ago or more.
+    MarkOverdue(u8),
+    /// What left by so many transmissions ago is lost.
+    Timeout(u8),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -215,7 +235,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (0u8..60, 1u8..20).prop_map(|(from, len)| Step::Sack(from, len)),
         3 => Just(Step::Resend),
         3 => Just(Step::MarkBySacks),
-        1 => Just(Step::Timeout),
+        2 => (0u8..40).prop_map(Step::MarkOverdue),
+        1 => prop_oneof![Just(0), 0u8..40].prop_map(Step::Timeout),
     ];
     proptest::collection::vec(step, 1..120)
 }
@@ -224,14 +245,16 @@ proptest! {
     #[test]
     fn the_scoreboard_agrees_with_a_plain_list(steps in steps()) {
         let mss = u64::from(MSS);
-        let mut board = Scoreboard::default();
+        let mut board = Scoreboard::new(true);
         let mut model: Vec<Model> = Vec::new();
+        let mut left: Vec<u64> = Vec::new();
         let (mut una, mut packet) = (0usize, 0u64);
         for step in steps {
             match step {
                 Step::Send(n) => for _ in 0..n {
                     board.sent(model.len() as u64 * mss, MSS, false, &how(packet, packet));
                     model.push(Model::Sent);
+                    left.push(packet);
                     packet += 1;
                 },
                 Step::Ack(n) => {
@@ -256,6 +279,7 @@ proptest! {
                         prop_assert_eq!(model[at], Model::Lost);
                         board.resent(&range, &how(packet, packet));
                         model[at] = Model::Resent;
+                        left[at] = packet;
                         packet += 1;
                     }
                 }
@@ -268,10 +292,24 @@ proptest! {
                         }
                     }
                 }
-                Step::Timeout => {
-                    board.mark_all_lost(false);
-                    for fate in model.iter_mut().skip(una).filter(|fate| **fate != Model::Sacked) {
-                        *fate = Model::Lost;
+                Step::MarkOverdue(ago) => {
+                    let deadline = packet.saturating_sub(u64::from(ago));
+                    let mut lost = Vec::new();
+                    board.mark_overdue(packet, Time::from_nanos(deadline), &mut lost);
+                    for at in una..model.len() {
+                        if matches!(model[at], Model::Sent | Model::Resent) && left[at] <= deadline {
+                            model[at] = Model::Lost;
+                            prop_assert!(lost.iter().any(|lost| lost.packet == left[at]));
+                        }
+                    }
+                }
+                Step::Timeout(ago) => {
+                    let deadline = packet.saturating_sub(u64::from(ago));
+                    board.mark_lost_at_timeout(Time::from_nanos(deadline), false);
+                    for at in una..model.len() {
+                        if model[at] != Model::Sacked && (at == una || left[at] <= deadline) {
+                            model[at] = Model::Lost;
+                        }
                     }
                 }
             }

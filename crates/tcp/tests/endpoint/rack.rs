@@ -1,0 +1,64 @@
+//! RACK-TLP (RFC 8985) over a line.
+
+use firstflight::{Span, Time};
+use firstflight_tcp::{Config, Segment};
+
+use crate::line::{Line, Verdict, config, millis};
+
+const DELAY: Span = Span::from_millis(20);
+
+/// The index of a full segment of the client's data.
+fn index(client: bool, segment: &Segment) -> Option<u32> {
+    (client && segment.len > 0).then(|| (segment.seq - 1) / 1_000)
+}
+
+#[test]
+fn at_a_timeout_what_left_within_a_round_trip_is_not_lost() {
+    let config = Config {
+        receive_buffer: 1_000_000,
+        min_rto: Span::from_millis(200),
+        tail_loss_probe: false,
+        frto: false,
+        ..config()
+    };
+    let mut line = Line::new(&config, &config, DELAY);
+    line.client.open(line.now);
+    line.client.write(100_000);
+    line.run(millis(1_000), |_, _, _| Verdict::Pass);
+    // One segment is lost. Others follow shortly before it times out, too late for their answer to tell of that.
+    line.client.write(1_000);
+    line.run(
+        millis(1_204),
+        |_, client, segment| {
+            if index(client, segment).is_some() { Verdict::Drop } else { Verdict::Pass }
+        },
+    );
+    for at in (1_205..1_240).step_by(5) {
+        line.client.write(1_000);
+        line.run(millis(at), |_, _, _| Verdict::Pass);
+    }
+    line.run(millis(1_240), |_, _, _| Verdict::Pass);
+    assert_eq!(line.client.stats().timeouts, 1);
+    let info = line.client.info();
+    assert_eq!((info.outstanding, info.lost, info.resent), (8, 1, 1), "only the first is, and left again");
+}
+
+#[test]
+fn reports_of_duplicates_widen_the_reordering_window_until_nothing_is_sent_for_nothing() {
+    let config = Config { receive_buffer: 64_000, ..config() };
+    let mut line = Line::new(&config, &config, DELAY);
+    line.client.open(line.now);
+    line.client.write(6_000_000);
+    // One segment in a hundred takes 25 ms longer, which is more than half of the round trip, each time.
+    line.run(millis(60_000), |_: Time, client, segment| match index(client, segment) {
+        // Two overtake this one, which tells of reordering before anything is sent again.
+        Some(7) => Verdict::Delay(Span::from_millis(5)),
+        Some(index) if index % 100 == 50 => Verdict::Delay(Span::from_millis(25)),
+        _ => Verdict::Pass,
+    });
+    let stats = line.client.stats();
+    assert_eq!(stats.timeouts, 0);
+    let retransmissions = stats.retransmissions;
+    // A quarter of a round trip and a half are too little, three quarters are enough; and the first is counted by SACKs.
+    assert!((1..=4).contains(&retransmissions), "{retransmissions} of 60 late ones were sent again");
+}
