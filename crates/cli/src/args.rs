@@ -290,7 +290,7 @@ pub(crate) struct EndOptions {
     /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp [built-in path: every; else delayed].
     #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]
     pub(crate) ack: Option<String>,
-    /// Initial window, such as 10p [built-in path: 2p; else 10p].
+    /// Initial window, such as 10p [built-in path: 2p; else 10p, of segments above 1460 bytes no more than 14,600 bytes or 2p].
     #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
     pub(crate) iw: Option<String>,
     /// Initial slow-start threshold, such as 20000p [built-in path: 20000p; else infinite].

@@ -208,7 +208,8 @@ struct Unset {
     ack: AckPolicy,
     avoidance: Option<&'static str>,
     ssthresh: Option<Amount>,
-    iw: u32,
+    /// Or what RFC 6928 says.
+    iw: Option<u32>,
 }
 
 enum Unreached {
@@ -226,7 +227,7 @@ impl Unset {
         ack: AckPolicy::Every,
         avoidance: Some("reno"),
         ssthresh: Some(Amount::Packets(Decimal::whole(20_000))),
-        iw: 2,
+        iw: Some(2),
     };
 
     /// Either was given: the user's own path.
@@ -238,15 +239,21 @@ impl Unset {
         ack: AckPolicy::Delayed,
         avoidance: None,
         ssthresh: None,
-        iw: 10,
+        iw: None,
     };
+}
+
+/// The initial window of RFC 6928 section 2 in whole segments of `mss`: ten, but no more than 14,600 bytes of large ones, and
+/// two at least.
+fn initial_window(mss: u16) -> u32 {
+    (14_600 / u32::from(mss).max(1)).clamp(2, 10)
 }
 
 impl Scenario {
     /// Fills in the defaults and checks that the whole makes sense.
     ///
     /// Without rate (or a trace of it) and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
-    /// cross traffic, ssthresh infinite, an initial window of 10, an MSS of 1460, delayed ACKs, a queue of one
+    /// cross traffic, ssthresh infinite, the initial window of RFC 6928, an MSS of 1460, delayed ACKs, a queue of one
     /// bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
     ///
     /// # Errors
@@ -310,7 +317,7 @@ impl Scenario {
             recovery: options.recovery.unwrap_or(base.recovery),
             restart: options.restart_or(&base.restart),
             ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
-            iw: options.iw.unwrap_or(unset.iw),
+            iw: options.iw.or(unset.iw).unwrap_or_else(|| initial_window(mss)),
             rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
             min_rto: options.min_rto.unwrap_or(base.min_rto),
             timestamps,

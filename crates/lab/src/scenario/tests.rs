@@ -30,6 +30,16 @@ fn without_rate_and_rtt_what_is_unset_is_the_built_in_path() {
 }
 
 #[test]
+fn an_initial_window_that_nobody_sets_is_that_of_rfc_6928() {
+    let of = |mss| resolve(&[("rate", "10mbit"), ("mss", mss)]).expect("a path").iw;
+    assert_eq!(["536", "1460", "1461", "4380", "7301", "8960"].map(of), [10, 10, 9, 3, 2, 2]);
+    let told = resolve(&[("rate", "10mbit"), ("mss", "8960"), ("iw", "10p")]).expect("a path");
+    assert_eq!(told.iw, 10);
+    let built_in = resolve(&[("packet", "9000B")]).expect("a path");
+    assert_eq!(built_in.iw, 2, "the built-in path's own");
+}
+
+#[test]
 fn with_either_what_is_unset_is_the_plain_path() {
     let path = resolve(&[("rate", "10mbit")]).expect("a path");
     assert_eq!((path.rtt, path.mss, path.iw), (Span::from_millis(80), 1460, 10));
