@@ -51,11 +51,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && let Some(next) = self.tail_probe(now)
         {
             self.probes += 1;
-            let end = match next {
-                Next::Again(range) => range.start + u64::from(range.len) + u64::from(range.fin),
-                Next::New { len, fin } => self.nxt + u64::from(len) + u64::from(fin),
-            };
-            self.probe = Some(Probe { end, retransmission: matches!(next, Next::Again(_)) });
+            self.probe = Some(match next {
+                Next::Again(range) => Probe {
+                    end: range.start + u64::from(range.len) + u64::from(range.fin),
+                    again: Some(self.board.if_lost(&range)),
+                },
+                Next::New { len, fin } => {
+                    Probe { end: self.nxt + u64::from(len) + u64::from(fin), again: None }
+                }
+            });
             let outgoing = self.send_as(now, next, self.rules.as_linux);
             self.probe_at = None;
             // RFC 8985 section 7.3: the timer is armed anew.

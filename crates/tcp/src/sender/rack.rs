@@ -1,6 +1,6 @@
 //! RACK-TLP (RFC 8985): losses by time, and a probe for a lost tail.
 
-use firstflight::{Bytes, Span, Time};
+use firstflight::{Bytes, LostPacket, Span, Time};
 
 use super::scoreboard::Arrival;
 
@@ -153,8 +153,8 @@ impl Widening {
 pub(crate) struct Probe {
     /// `TLP.end_seq`.
     pub(crate) end: u64,
-    /// `TLP.is_retrans`.
-    pub(crate) retransmission: bool,
+    /// What it sent again, if it did (`TLP.is_retrans`): the packet that was lost, if the probe repaired a loss.
+    pub(crate) again: Option<LostPacket>,
 }
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, added to what is measured.

@@ -92,11 +92,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
         let pure_duplicate = input.ack == probe.end && self.arrivals.is_empty() && !input.carries_data;
         let repaired = input.ack > probe.end;
-        if !probe.retransmission || arrived_twice || pure_duplicate || repaired {
+        if probe.again.is_none() || arrived_twice || pure_duplicate || repaired {
             self.probe = None;
         }
-        if probe.retransmission && repaired && !arrived_twice && matches!(self.mode, Mode::Open) {
+        if let Some(lost) = probe.again
+            && repaired
+            && !arrived_twice
+            && matches!(self.mode, Mode::Open)
+        {
             self.lost.clear();
+            self.lost.push(lost);
             self.undo = Undo::default();
             self.tell_lost(now);
         }

@@ -1,8 +1,15 @@
 //! RACK-TLP (RFC 8985) over a line.
 
-use firstflight::{Span, Time};
-use firstflight_tcp::{Config, Segment};
+use std::cell::RefCell;
+use std::rc::Rc;
 
+use firstflight::avoidance::Reno;
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, SlowStart};
+use firstflight::{Controller, Event, Path, Plan, Span, Startup, Step, Time};
+use firstflight_tcp::{Config, Endpoint, Role, Segment};
+
+use crate::connection::dropping;
 use crate::line::{Line, Verdict, config, millis};
 
 const DELAY: Span = Span::from_millis(20);
@@ -61,4 +68,41 @@ fn reports_of_duplicates_widen_the_reordering_window_until_nothing_is_sent_for_n
     let retransmissions = stats.retransmissions;
     // A quarter of a round trip and a half are too little, three quarters are enough; and the first is counted by SACKs.
     assert!((1..=4).contains(&retransmissions), "{retransmissions} of 60 late ones were sent again");
+}
+
+/// Slow start that notes which packets it is told were lost.
+#[derive(Clone, Debug)]
+struct Told {
+    inner: SlowStart,
+    lost: Rc<RefCell<Vec<u64>>>,
+}
+
+impl Startup for Told {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        if let Event::Lost(loss) = event {
+            self.lost.borrow_mut().extend(loss.packets.iter().map(|packet| packet.packet));
+        }
+        self.inner.on(event, path)
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.inner.plan(path)
+    }
+}
+
+#[test]
+fn a_loss_that_a_probe_repaired_is_told_with_the_packet_that_was_lost() {
+    let lost = Rc::new(RefCell::new(Vec::new()));
+    let initial = Initial { segments: 10, ssthresh: None };
+    let told = Told { inner: SlowStart::new(initial), lost: Rc::clone(&lost) };
+    let control = Controller::new(told, Rfc5681::new(initial), Reno::new());
+    let mut line = Line::between(Endpoint::new(Role::Client, &config(), control), &config(), DELAY);
+    line.client.open(line.now);
+    line.client.write(10_000);
+    line.run(millis(1_000), dropping(vec![9]));
+    assert_eq!(line.client.stats().probes, 1);
+    // The probe stays open until something after it is acknowledged without a duplicate.
+    line.client.write(1_000);
+    line.run(millis(2_000), |_, _, _| Verdict::Pass);
+    assert_eq!(*lost.borrow(), [9]);
 }

@@ -55,18 +55,29 @@ impl Scoreboard {
     }
 
     fn mark_lost(&mut self, index: u64, lost: &mut Vec<LostPacket>) {
-        let record = self.at_mut(index);
-        record.fate = Fate::Lost;
-        let (packet, tag, len) = (record.packet, record.tag, u64::from(record.len));
-        let packet = self.number(packet);
-        self.pipe -= len;
+        self.at_mut(index).fate = Fate::Lost;
+        let packet = self.lost_packet(self.at(index));
+        self.pipe -= packet.bytes.get();
         self.lost += 1;
         if index < self.cursor {
             self.list_lost_again(index);
         } else {
             self.lost_end = self.lost_end.max(index + 1);
         }
-        lost.push(LostPacket { packet, bytes: Bytes::new(len), tag });
+        lost.push(packet);
+    }
+
+    fn lost_packet(&self, record: &Record) -> LostPacket {
+        LostPacket {
+            packet: self.number(record.packet),
+            bytes: Bytes::new(u64::from(record.len)),
+            tag: record.tag,
+        }
+    }
+
+    /// What there is to tell if a segment's newest transmission turns out lost.
+    pub(crate) fn if_lost(&self, range: &Range) -> LostPacket {
+        self.lost_packet(self.at(range.index))
     }
 
     /// RACK (RFC 8985 section 6.2 step 5): every segment sent before packet `newest` is lost once it is older
