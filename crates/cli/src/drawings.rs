@@ -20,8 +20,8 @@ pub(crate) struct Drawing {
     pub(crate) label: String,
     pub(crate) syn_at: u64,
     pub(crate) ended_at: u64,
-    /// Rate available to the flow, as steps.
-    pub(crate) available: Vec<(u64, u64)>,
+    /// The ideal sender's stream as it comes to the receiver, as steps.
+    pub(crate) ideal: Vec<(u64, u64)>,
     /// For the report.
     pub(crate) drawn: Option<Drawn>,
     /// For the figure, whose panels share scales that all of its runs decide. There are few of them.
@@ -45,7 +45,7 @@ impl Drawings {
             label: recording.label.clone(),
             syn_at: recording.syn_at,
             ended_at: recording.ended_at,
-            available: recording.available.clone(),
+            ideal: recording.ideal.clone(),
             drawn: self.report.then(|| Drawn::new(recording)),
             recording: self.figure.then(|| recording.clone()),
         };

@@ -47,6 +47,15 @@ fn pieces(steps: &Steps, from: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     })
 }
 
+/// Since `at` it is `value`; what is no change is no step.
+pub(crate) fn step<T: PartialEq>(steps: &mut Vec<(u64, T)>, at: u64, value: T) {
+    match steps.last_mut() {
+        Some(last) if last.0 == at => last.1 = value,
+        Some(last) if last.1 == value => {}
+        _ => steps.push((at, value)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use firstflight_sim::{
 };
 use firstflight_tcp::Config;
 
+use crate::available::step;
 use crate::cross::Cross;
 use crate::scenario::Scenario;
 
@@ -87,6 +88,8 @@ pub(crate) struct Hop {
     pub(crate) lives: Vec<(u64, Option<u64>)>,
     /// What an on/off source offered, as steps in IP bits per second.
     pub(crate) offered: Vec<(u64, u64)>,
+    /// Propagation after it, to the next hop or the receiver.
+    pub(crate) delay: Span,
 }
 
 /// A change of what is available.
@@ -104,36 +107,63 @@ enum Change {
 /// DESIGN.md section 6.
 pub(crate) fn available(scenario: &Scenario, hops: &[Hop]) -> Vec<(u64, u64)> {
     let access = vec![(0, scenario.access_rate.bps())];
-    hops.iter().fold(access, |least, hop| least_of(&least, &left(scenario, hop)))
+    hops.iter().fold(access, |least, hop| {
+        let least = least_of(&least, &not_negative(&hop.left(&rates(scenario))));
+        let policed = scenario.policer.map(|policer| hop.left(&[(0, policer.rate.bps())]));
+        policed.map_or(least.clone(), |policed| least_of(&least, &not_negative(&policed)))
+    })
 }
 
-/// What a hop leaves, as steps: its rate (or its policer's) less the unresponsive traffic offered, shared equally with
-/// the responsive flows active.
-fn left(scenario: &Scenario, hop: &Hop) -> Vec<(u64, u64)> {
-    let mut changes: Vec<(u64, Change)> = Vec::new();
-    if let Some(trace) = &scenario.rate_trace {
-        changes.extend(trace.steps().iter().map(|(at, rate)| (at.nanos(), Change::Rate(rate.bps()))));
+/// The bottleneck's rate, as steps.
+pub(crate) fn rates(scenario: &Scenario) -> Vec<(u64, u64)> {
+    match &scenario.rate_trace {
+        Some(trace) => trace.steps().iter().map(|(at, rate)| (at.nanos(), rate.bps())).collect(),
+        None => vec![(0, scenario.rate.bps())],
     }
-    changes.extend(hop.offered.iter().map(|(at, bps)| (*at, Change::Offered(*bps))));
-    for (from, until) in &hop.lives {
-        changes.push((*from, Change::Began));
-        changes.extend(until.map(|until| (until, Change::Ended)));
-    }
-    changes.sort_unstable();
-    let policed = scenario.policer.map_or(u64::MAX, |policer| policer.rate.bps());
-    let (mut rate, mut offered, mut active) = (scenario.rate.bps(), 0u64, 0u64);
-    let mut steps: Vec<(u64, u64)> = Vec::new();
-    for (at, change) in std::iter::once((0, Change::Rate(rate))).chain(changes) {
-        match change {
-            Change::Rate(bps) => rate = bps,
-            Change::Offered(bps) => offered = bps,
-            Change::Began => active += 1,
-            Change::Ended => active = active.saturating_sub(1),
+}
+
+impl Hop {
+    /// What of a rate over time others leave: less the unresponsive traffic offered, shared equally with the responsive
+    /// flows active. Under zero where the unresponsive ones offer more than that.
+    pub(crate) fn left(&self, rates: &[(u64, u64)]) -> Vec<(u64, i64)> {
+        let mut changes: Vec<(u64, Change)> =
+            rates.iter().map(|(at, bps)| (*at, Change::Rate(*bps))).collect();
+        changes.extend(self.offered.iter().map(|(at, bps)| (*at, Change::Offered(*bps))));
+        for (from, until) in &self.lives {
+            changes.push((*from, Change::Began));
+            changes.extend(until.map(|until| (until, Change::Ended)));
         }
-        let unresponsive = hop.constant.saturating_add(offered);
-        step(&mut steps, at, rate.min(policed).saturating_sub(unresponsive) / (1 + active));
+        changes.sort_unstable();
+        let (mut rate, mut offered, mut active) = (0u64, 0u64, 0u64);
+        let mut steps: Vec<(u64, i64)> = Vec::new();
+        for (at, change) in changes {
+            match change {
+                Change::Rate(bps) => rate = bps,
+                Change::Offered(bps) => offered = bps,
+                Change::Began => active += 1,
+                Change::Ended => active = active.saturating_sub(1),
+            }
+            let left = i128::from(rate) - i128::from(self.constant) - i128::from(offered);
+            let left = if left > 0 { left / i128::from(1 + active) } else { left };
+            step(&mut steps, at, i64::try_from(left).unwrap_or(if left > 0 { i64::MAX } else { i64::MIN }));
+        }
+        steps
     }
-    steps
+
+    /// How many responsive flows are active.
+    pub(crate) fn active_at(&self, at: u64) -> u64 {
+        let active =
+            |(from, until): &&(u64, Option<u64>)| *from <= at && until.is_none_or(|until| at < until);
+        self.lives.iter().filter(active).count() as u64
+    }
+}
+
+fn not_negative(steps: &[(u64, i64)]) -> Vec<(u64, u64)> {
+    let mut rates = Vec::with_capacity(steps.len());
+    for (at, bps) in steps {
+        step(&mut rates, *at, u64::try_from(*bps).unwrap_or(0));
+    }
+    rates
 }
 
 /// The lesser of two rates over time, both from the beginning on.
@@ -150,15 +180,6 @@ fn least_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
         step(&mut steps, at, rate_a.min(rate_b));
     }
     steps
-}
-
-/// Since `at` it is `value`; what is no change is no step.
-fn step(steps: &mut Vec<(u64, u64)>, at: u64, value: u64) {
-    match steps.last_mut() {
-        Some(last) if last.0 == at => last.1 = value,
-        Some(last) if last.1 == value => {}
-        _ => steps.push((at, value)),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! From evidence to a row.
 
 use crate::choice::SchemeChoice;
-use crate::ideal::{IdealKind, ideal_fct_of_writes, ip_bytes};
+use crate::ideal::{IdealKind, ideal_fct, ip_bytes};
 use crate::metrics::{self, seconds};
 use crate::observe::Evidence;
 use crate::rounds::{self, Reply};
@@ -21,10 +21,8 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
     let fct = metrics::fct(evidence);
     let ideal = match scenario.goal {
         Goal::Size(size) => {
-            let rests = rests(scenario, size.get());
-            let in_ip = |(after, rest)| (after, ip_bytes(rest, path.mss, path.packet - path.mss));
-            let (steps, syn_at) = (&recording.available, recording.syn_at);
-            ideal_fct_of_writes(steps, syn_at, path.base_rtt, rests.map(in_ip))
+            let ip_bytes = ip_bytes(size.get(), path.mss, path.packet - path.mss);
+            ideal_fct(&recording.ideal, recording.syn_at, ip_bytes)
         }
         Goal::Duration(_) => None,
     };
@@ -100,13 +98,6 @@ pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u6
 /// Whether the ideal of a scenario is exact or a fair share.
 pub fn ideal_kind(scenario: &Scenario) -> IdealKind {
     if scenario.cross.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
-}
-
-/// Of each write of the application: how long after the SYN, and how much of the stream is left to write with it.
-fn rests(scenario: &Scenario, size: u64) -> impl Iterator<Item = (u64, u64)> {
-    let (bytes, period) = scenario.app.map_or((size, 0), |app| (app.bytes.get(), app.period.nanos()));
-    let count = size.div_ceil(bytes.max(1));
-    (0..count).map(move |index| (period.saturating_mul(index), size - index * bytes))
 }
 
 fn facts<'a>(scenario: &Scenario, evidence: &'a Evidence) -> PathFacts<'a> {

@@ -19,6 +19,7 @@ mod crossing;
 mod entrant;
 mod file;
 mod flows;
+mod fluid;
 mod heat;
 pub mod ideal;
 mod judge;

@@ -39,6 +39,9 @@ pub struct Recording {
     pub marks: Vec<Mark>,
     /// Rate available to this flow over time, as steps: (from when, IP bits per second).
     pub available: Vec<(u64, u64)>,
+    /// The ideal sender's stream as it comes to the receiver, as steps: (from when, IP bits per second), nothing before the
+    /// first. Empty with rounds, which have no ideal.
+    pub ideal: Vec<(u64, u64)>,
 }
 
 impl Recording {

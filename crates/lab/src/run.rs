@@ -8,6 +8,7 @@ use firstflight_sim::{
 
 use crate::choice::{ChoiceError, SchemeChoice};
 use crate::crossing::{Hop, available};
+use crate::ideal::stream;
 use crate::observe::{Evidence, Observer, Surroundings, Watching};
 use crate::rounds::Watch;
 use crate::scenario::{Goal, Scenario};
@@ -162,6 +163,9 @@ pub(crate) fn measure(
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
     evidence.recording.available = available(scenario, &hops);
+    if scenario.rounds.is_none() {
+        evidence.recording.ideal = stream(scenario, &hops, evidence.recording.syn_at);
+    }
     evidence.routers = routers;
     evidence.finished_at = finished_at;
     Ok(Outcome { evidence, cross })
@@ -251,13 +255,18 @@ fn hop<W: Recorder>(
     link: LinkId,
     offers: &[(u64, FlowId, u64)],
 ) -> Hop {
-    let mut hop = Hop::default();
-    for id in others(sim, clients).filter(|id| sim.way(*id).is_some_and(|way| way.contains(&link))) {
+    let delay = |link: &LinkId| network.links.get(link.0 as usize).map_or(Span::ZERO, |link| link.delay);
+    let mut hop = Hop { delay: delay(&link), ..Hop::default() };
+    for id in others(sim, clients) {
+        let way = sim.way(id).unwrap_or_default();
+        let Some(place) = way.iter().position(|one| *one == link) else { continue };
+        // What left its source then is here so much later.
+        let before: u64 = way[..place].iter().map(|link| delay(link).nanos()).sum();
         match network.flows.get(id.0 as usize).map(|flow| &flow.traffic) {
             Some(Traffic::Cbr(cbr)) => hop.constant += cbr.rate.bps(),
             Some(Traffic::OnOff(_)) => {
                 let own = offers.iter().filter(|(_, flow, _)| *flow == id);
-                hop.offered.extend(own.map(|(at, _, bps)| (*at, *bps)));
+                hop.offered.extend(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)));
             }
             Some(Traffic::Tcp(_)) | None => {
                 let life = |flow: FlowStats| Some((flow.started?.nanos(), flow.finished.map(Time::nanos)));

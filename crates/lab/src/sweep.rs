@@ -20,8 +20,8 @@ use firstflight::Span;
 
 use self::value::{Draws, Sample, Value};
 use crate::choice::{SchemeChoice, show_choices};
-use crate::crossing::{Hop, available};
-use crate::ideal::{ideal_fct, ip_bytes};
+use crate::crossing::Hop;
+use crate::ideal::{ideal_fct, ip_bytes, stream};
 use crate::judge::VERSION;
 use crate::options::Options;
 use crate::quantity::show_rate;
@@ -172,10 +172,11 @@ impl Sweep {
 /// The ideal completion time where what is available never changes while the flow lives: nothing, a constant rate, or
 /// flows that go on for ever cross one bottleneck. `None` elsewhere.
 fn steady_ideal(scenario: &Scenario) -> Option<Span> {
+    let alone = Hop { delay: scenario.rtt - scenario.reverse_delay(), ..Hop::default() };
     let hop = match scenario.cross {
-        Cross::None => Hop::default(),
-        Cross::Cbr(rate) => Hop { constant: rate.bps(), ..Hop::default() },
-        Cross::Tcp(flows) => Hop { lives: vec![(0, None); flows as usize], ..Hop::default() },
+        Cross::None => alone,
+        Cross::Cbr(rate) => Hop { constant: rate.bps(), ..alone },
+        Cross::Tcp(flows) => Hop { lives: vec![(0, None); flows as usize], ..alone },
         Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
     };
     let Goal::Size(size) = scenario.goal else { return None };
@@ -185,8 +186,7 @@ fn steady_ideal(scenario: &Scenario) -> Option<Span> {
     }
     let mss = u64::from(scenario.mss);
     let bytes = ip_bytes(size.get(), mss, u64::from(scenario.packet()) - mss);
-    let steps = available(scenario, &[hop]);
-    ideal_fct(&steps, 0, scenario.rtt.nanos(), bytes).map(Span::from_nanos)
+    ideal_fct(&stream(scenario, &[hop], 0), 0, bytes).map(Span::from_nanos)
 }
 
 #[cfg(test)]

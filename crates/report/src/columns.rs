@@ -152,8 +152,9 @@ pub const COLUMNS: &[Column] = &[
     real(
         "ideal_fct_s",
         "s",
-        "The clairvoyant ideal: one and a half base round-trip times, and the least time in which the available \
-         rate carries the size in IP bytes.",
+        "The clairvoyant ideal: one base round-trip time for the handshake, then the size in IP bytes over each \
+         link of the way, at the rate that others leave when it is there (a policer's bucket besides), and the \
+         propagation to the receiver.",
     ),
     real("cost", "1", "Flow completion time over the ideal."),
     real(
@@ -187,10 +188,9 @@ pub const COLUMNS: &[Column] = &[
     ),
     text(
         "ideal_kind",
-        "exact, of what others leave, or fair-share where responsive cross traffic makes the ideal a fair share. A \
-         cost is under 1 where the flow took more than that: others' packets were dropped for it, or still wait. The \
-         ideal knows neither what a policer's bucket holds nor a way back longer than the way there, and a rate along \
-         a trace only at the bottleneck's own instants: beside these a cost may be under 1, too.",
+        "exact, of what others leave, or fair-share where responsive cross traffic makes the ideal a fair share. An \
+         exact one is beaten only by what others lack: packets that were dropped for the flow, still wait, or were \
+         yet to come.",
     ),
     whole("seed", "", "The seed of the run: it moves the phase and the start of cross traffic."),
     text("version", "The version of the program."),

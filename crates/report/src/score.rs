@@ -14,7 +14,7 @@ pub const MEASURES: [(&str, &str); 12] = [
         "cost",
         "Flow completion time over the clairvoyant ideal, as in `race`. The ideal takes what a constant rate leaves, and \
          beside bulk TCP a fair share. A cost is under 1 where the flow took more than that: others' packets were dropped \
-         for it, or still wait.",
+         for it, still wait, or were yet to come.",
     ),
     ("given up", "The transfer did not end within the sweep's `give-up`."),
     ("loss", "Own data packets dropped over data packets sent, until the end or until it was given up."),

@@ -1,0 +1,207 @@
+//! A stream as a fluid that passes one server after the other, each as soon as it can: the soonest that any sender's bits
+//! come through.
+//!
+//! A server is a link, which carries what comes up to its rate and keeps the rest waiting, or a policer, whose bucket lets
+//! so much more through at once. A policer drops what comes too soon; a sender that knows it sends that later, so here it
+//! waits. The arithmetic is exact at every whole nanosecond: what a server has in hand is in bits times 10^9, which is
+//! what a rate in bit/s carries in so many nanoseconds.
+
+use std::iter;
+
+use crate::available::{Steps, step};
+
+/// What a server does for the stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    /// Bits per second that others leave of it, as steps. Under zero where they offer more than there is: that is taken
+    /// from the bucket.
+    pub(crate) left: Vec<(u64, i64)>,
+    /// What it lets through beyond that, in bits times 10^9: what a policer's bucket holds when the stream begins, and the
+    /// most that it holds ever. Nothing for a link.
+    pub(crate) bucket: u128,
+}
+
+/// A stream of lumps that come at their instants, in order of time (bits times 10^9), as it leaves a link: steps in bits
+/// per second.
+pub(crate) fn sent(lumps: &[(u64, u128)], bps: u64) -> Vec<(u64, u64)> {
+    let left = vec![(0, i64::try_from(bps).unwrap_or(i64::MAX))];
+    sweep(lumps, &[], &Server { left, bucket: 0 })
+}
+
+/// A stream as it leaves a server: steps in bits per second, nothing before the first.
+pub(crate) fn through(arriving: &Steps, server: &Server) -> Vec<(u64, u64)> {
+    sweep(&[], arriving, server)
+}
+
+/// A stream as it comes to the end of a wire.
+pub(crate) fn after(mut stream: Vec<(u64, u64)>, delay: u64) -> Vec<(u64, u64)> {
+    for (at, _) in &mut stream {
+        *at = at.saturating_add(delay);
+    }
+    stream
+}
+
+/// What leaves: between two instants at which something changes, what [`piece`] says.
+fn sweep(lumps: &[(u64, u128)], arriving: &Steps, server: &Server) -> Vec<(u64, u64)> {
+    let firsts = [lumps.first().map(|lump| lump.0), arriving.first().map(|step| step.0)];
+    let Some(begin) = firsts.into_iter().flatten().min() else { return Vec::new() };
+    let changes = lumps.iter().map(|(at, _)| *at).chain(arriving.iter().map(|(at, _)| *at));
+    let changes = changes.chain(server.left.iter().map(|(at, _)| *at).filter(|at| *at > begin));
+    let mut times: Vec<u64> = changes.collect();
+    times.sort_unstable();
+    times.dedup();
+    let ends = times.iter().skip(1).copied().chain([u64::MAX]);
+    let (mut lumps, mut arriving) = (lumps.iter().peekable(), arriving.iter().peekable());
+    let mut left = server.left.iter().peekable();
+    let (mut comes, mut rate) = (0, server.left.first().map_or(0, |(_, bps)| *bps));
+    let most = i128::try_from(server.bucket).unwrap_or(i128::MAX);
+    let mut leaving = Vec::with_capacity(times.len());
+    let mut state = State { at: begin, in_hand: most, most };
+    for (at, end) in times.iter().copied().zip(ends) {
+        comes = iter::from_fn(|| arriving.next_if(|step| step.0 <= at)).last().map_or(comes, |step| step.1);
+        rate = iter::from_fn(|| left.next_if(|step| step.0 <= at)).last().map_or(rate, |step| step.1);
+        let lump: u128 = iter::from_fn(|| lumps.next_if(|lump| lump.0 <= at)).map(|lump| lump.1).sum();
+        state.in_hand = state.in_hand.saturating_sub(i128::try_from(lump).unwrap_or(i128::MAX));
+        while state.at < end {
+            state.piece(end, (comes, rate), &mut leaving);
+        }
+    }
+    leaving
+}
+
+/// A server under way.
+struct State {
+    /// Until when it is known what leaves.
+    at: u64,
+    /// What the bucket holds or, under zero, what waits.
+    in_hand: i128,
+    /// The most that the bucket holds.
+    most: i128,
+}
+
+impl State {
+    /// Goes on until the bucket or what waits runs out, `end` at the latest, while `comes` arrives and the others leave
+    /// `rate`.
+    fn piece(&mut self, end: u64, (comes, rate): (u64, i64), leaving: &mut Vec<(u64, u64)>) {
+        let (arrives, net) = (i128::from(comes), i128::from(rate));
+        let carries = net.max(0);
+        let waits = self.in_hand < 0 || self.in_hand == 0 && arrives > net;
+        // What leaves, and how what is in hand changes in a nanosecond.
+        let (leaves, change) = if waits { (carries, carries - arrives) } else { (arrives, net - arrives) };
+        let runs_out = if waits { change > 0 } else { change < 0 };
+        let span = i128::from(end - self.at);
+        let whole = if runs_out { (self.in_hand / -change).min(span) } else { span };
+        if whole > 0 {
+            step(leaving, self.at, to_rate(leaves));
+            self.at += u64::try_from(whole).unwrap_or(u64::MAX);
+            self.in_hand = self.in_hand.saturating_add(change.saturating_mul(whole)).min(self.most);
+        }
+        if self.at == end || self.in_hand == 0 {
+            return;
+        }
+        // It runs out within this nanosecond.
+        let leaves = match waits {
+            true => arrives - self.in_hand,
+            false if net >= 0 => net + self.in_hand,
+            // The others take their share of what is left in the bucket.
+            false => (arrives * self.in_hand + (arrives - net - 1)) / (arrives - net),
+        };
+        step(leaving, self.at, to_rate(leaves));
+        self.at += 1;
+        self.in_hand = if waits { self.in_hand + change } else { leaves - arrives }.min(self.most);
+    }
+}
+
+fn to_rate(bps: i128) -> u64 {
+    u64::try_from(bps).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::available::carried;
+
+    /// 8 Gbit/s is a byte a nanosecond.
+    const GIGABYTE: u64 = 8_000_000_000;
+    const BYTE: u128 = 8_000_000_000;
+
+    fn link(steps: &[(u64, u64)]) -> Server {
+        Server { left: steps.iter().map(|(at, bps)| (*at, bps.cast_signed())).collect(), bucket: 0 }
+    }
+
+    #[test]
+    fn lumps_leave_one_after_the_other_at_the_rate_of_the_link() {
+        let gone = sent(&[(10, 100 * BYTE), (50, 100 * BYTE), (300, BYTE)], GIGABYTE);
+        assert_eq!(gone, [(10, GIGABYTE), (210, 0), (300, GIGABYTE), (301, 0)]);
+        // A third of a byte a nanosecond: 100 bytes take 300 and, the rest of a nanosecond, as much as is left.
+        let gone = sent(&[(0, 100 * BYTE)], 3 * GIGABYTE / 2 + 1);
+        assert_eq!(carried(&gone, 0, 1_000), 100 * BYTE);
+        assert_eq!(sent(&[], GIGABYTE), []);
+    }
+
+    #[test]
+    fn what_a_link_cannot_carry_waits_and_leaves_when_it_can() {
+        let arriving = [(0, GIGABYTE), (100, 0)];
+        assert_eq!(through(&arriving, &link(&[(0, 2 * GIGABYTE)])), arriving);
+        let half = through(&arriving, &link(&[(0, GIGABYTE / 2)]));
+        assert_eq!(half, [(0, GIGABYTE / 2), (200, 0)]);
+        // An outage in between, and twice the rate after it.
+        let outage = through(&arriving, &link(&[(0, GIGABYTE), (40, 0), (90, 2 * GIGABYTE)]));
+        assert_eq!(outage, [(0, GIGABYTE), (40, 0), (90, 2 * GIGABYTE), (120, 0)]);
+        assert_eq!(after(outage, 7), [(7, GIGABYTE), (47, 0), (97, 2 * GIGABYTE), (127, 0)]);
+    }
+
+    #[test]
+    fn a_bucket_lets_a_burst_through_and_then_the_rate() {
+        // Full with 60 bytes, and half a byte a nanosecond: of a byte a nanosecond, 120 pass at once.
+        let policer = Server { left: vec![(0, GIGABYTE.cast_signed() / 2)], bucket: 60 * BYTE };
+        let arriving = [(10, GIGABYTE), (210, 0)];
+        assert_eq!(through(&arriving, &policer), [(10, GIGABYTE), (130, GIGABYTE / 2), (290, 0)]);
+        // In a pause it fills again, and no more than full.
+        let arriving = [(10, GIGABYTE), (130, 0), (1_000, GIGABYTE)];
+        let passed = through(&arriving, &policer);
+        assert_eq!(passed, [(10, GIGABYTE), (130, 0), (1_000, GIGABYTE), (1_120, GIGABYTE / 2)]);
+    }
+
+    #[test]
+    fn others_that_offer_more_than_a_policer_lets_through_empty_its_bucket() {
+        // They take half a byte a nanosecond more than comes, the stream one: 60 bytes last 40 nanoseconds.
+        let policer = Server { left: vec![(0, -GIGABYTE.cast_signed() / 2)], bucket: 60 * BYTE };
+        assert_eq!(through(&[(0, GIGABYTE)], &policer), [(0, GIGABYTE), (40, 0)]);
+        // Without any they wait for.
+        let empty = Server { bucket: 0, ..policer };
+        assert_eq!(through(&[(0, 0), (10, GIGABYTE)], &empty), [(0, 0)]);
+    }
+
+    fn steps(most: u64) -> impl Strategy<Value = Vec<(u64, u64)>> {
+        proptest::collection::vec((1_u64..200, 0..most), 1..10).prop_map(|steps| {
+            let mut at = 0;
+            let mut step = |(wait, rate)| {
+                at += wait;
+                (at, rate)
+            };
+            steps.into_iter().map(&mut step).collect()
+        })
+    }
+
+    proptest! {
+        /// The service of a network calculus: what has left by `t` is the least, over all `s`, of what came by `s` and
+        /// what the server carries from `s` to `t`, with the bucket.
+        #[test]
+        fn what_has_left_is_what_min_plus_algebra_says(
+            arriving in steps(40), left in steps(30), bucket in 0_u64..3_000,
+        ) {
+            let server = Server { bucket: u128::from(bucket), ..link(&left) };
+            let left_by = through(&arriving, &server);
+            let begin = arriving[0].0;
+            let came = |at: u64| if at <= begin { 0 } else { carried(&arriving, begin, at) };
+            for t in (begin..begin + 2_500).step_by(7) {
+                let by = |s: u64| came(s) + carried(&left, s, t) + u128::from(bucket);
+                let wanted = (begin..=t).map(by).min().expect("an instant").min(came(t));
+                prop_assert_eq!(carried(&left_by, left_by[0].0, t), wanted, "by {}", t);
+            }
+        }
+    }
+}
