@@ -26,9 +26,13 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
     let mut missing = Vec::new();
+    let mut without_ideal = BTreeSet::new();
     for number in 0..manifest.parts {
         match read(folder, &manifest, number)? {
-            Some(part) => rows.extend(part),
+            Some(part) => {
+                rows.extend(part.rows);
+                without_ideal.extend(part.without_ideal);
+            }
             None => missing.push(number),
         }
     }
@@ -46,11 +50,31 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
         ))
         .at(place()));
     }
+    rows.retain(|row| !without_ideal.contains(&row.path.path));
+    if rows.is_empty() {
+        return Err(Failure::usage(format!(
+            "no path of {} has an ideal, so that nothing has a cost; a score needs transfers of a size, and beside them no \
+             constant rate that may take all of the bottleneck's",
+            folder.display()
+        ))
+        .at(place()));
+    }
+    let left_out = without_ideal.first().map(|first| {
+        let (count, paths) = (human::count(without_ideal.len() as u64), human::count(manifest.paths));
+        format!(
+            "{count} of {paths} paths are left out, for they have no ideal to compare with; the first is path {first}"
+        )
+    });
     let groups = judge(&rows);
     print(command, &manifest, &groups, missing.len())?;
+    if let Some(left_out) = &left_out {
+        output::say(&format!("{left_out}\n"));
+    }
     let Some(path) = &command.report else { return Ok(()) };
-    let page =
-        scored::render(&page(&manifest, groups, &rows, missing.len(), arguments)).map_err(Failure::write)?;
+    let mut scored = page(&manifest, groups, &rows, missing.len(), arguments);
+    let notes = scored.missing.into_iter().chain(left_out.map(|left_out| format!("{left_out}.")));
+    scored.missing = Some(notes.collect::<Vec<_>>().join(" ")).filter(|notes| !notes.is_empty());
+    let page = scored::render(&scored).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())
@@ -124,8 +148,15 @@ fn page(
     }
 }
 
-/// The rows of a part; `None` if it is not there.
-fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Vec<Judged>>, Failure> {
+/// What is scored of a part.
+struct Part {
+    rows: Vec<Judged>,
+    /// The paths of which a row has no ideal.
+    without_ideal: BTreeSet<u64>,
+}
+
+/// A part; `None` if it is not there.
+fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Part>, Failure> {
     let file = folder.join(part_name(number));
     let refuse = |message: String| Failure::usage(format!("{}: {message}", file.display()));
     let bytes = match std::fs::read(&file) {
@@ -140,12 +171,15 @@ fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Vec<Ju
             label.part, label.sweep, manifest.sweep
         )));
     }
-    let rows: Vec<Judged> =
-        records.iter().map(report::judged).collect::<Result<_, _>>().map_err(|field| {
-            refuse(format!("a row has no `{field}`; a score needs transfers of a size, and an ideal of each"))
-        })?;
+    let rows: Vec<Judged> = records
+        .iter()
+        .map(report::judged)
+        .collect::<Result<_, _>>()
+        .map_err(|field| refuse(format!("a row has no `{field}`")))?;
     check(manifest, number, &rows).map_err(refuse)?;
-    Ok(Some(rows))
+    let without = records.iter().zip(&rows).filter(|(record, _)| !report::has_ideal(record));
+    let without_ideal = without.map(|(_, row)| row.path.path).collect();
+    Ok(Some(Part { rows, without_ideal }))
 }
 
 /// Tests that every path of the part has every scheme's row, with every seed, once.

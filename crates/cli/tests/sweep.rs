@@ -296,3 +296,38 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
     std::fs::write(out.join("part-000001.parquet"), "PAR1").expect("a file");
     assert!(refused(&["score", text(&out)]).contains("part-000001.parquet: "));
 }
+
+/// A constant rate of all of the bottleneck's leaves nothing, a watch has no completion time, and neither has a cost.
+#[test]
+fn paths_without_an_ideal_are_left_out_of_a_score_and_said_to_be() {
+    let of = |path: &str| {
+        format!(
+            "part = 4\nschemes = [\"slow-start\", \"paced\"]\n[path]\nrate = \"4mbit\"\nrtt = \"20ms\"\n{path}\n"
+        )
+    };
+    let (file, out) =
+        place("some-ideals", &of("size = [\"30kB\", \"40kB\"]\ncross = [\"none\", \"4mbit\", \"1mbit\"]"));
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    let page = out.with_extension("html");
+    let output = run(&["score", text(&out), "--report", text(&page)]);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let left_out = "2 of 6 paths are left out, for they have no ideal to compare with; the first is path 1";
+    assert_eq!(stderr(&output), format!("{left_out}\nwrote {}\n", page.display()));
+    assert!(stdout(&output).contains(": 4 of 6 paths"), "{}", stdout(&output));
+    let drawn = std::fs::read_to_string(&page).expect("UTF-8");
+    assert!(drawn.contains(left_out) && drawn.contains("<h1>2 schemes on 4 paths</h1>"));
+    let output = run(&["score", text(&out), "--json"]);
+    assert_eq!((status(&output), stderr(&output)), (0, format!("{left_out}\n")));
+    let all: serde_json::Value =
+        serde_json::from_str(stdout(&output).lines().next().expect("a line")).expect("an object");
+    assert_eq!((&all["paths"], &all["rows"], &all["unfinished"]), (&4.into(), &4.into(), &0.into()));
+
+    for (test, path) in
+        [("no-ideals", "size = \"30kB\"\ncross = \"4mbit\""), ("no-sizes", "duration = \"100ms\"")]
+    {
+        let (file, out) = place(test, &of(path));
+        assert_eq!(status(&sweep(&file, &out, &[])), 0);
+        let line = refused(&["score", text(&out)]);
+        assert!(line.contains("no path of ") && line.contains("a score needs transfers of a size"), "{line}");
+    }
+}

@@ -67,17 +67,21 @@ pub const LIMITS: [&str; 4] = [
     "The axes of the classes overlap; a class is not a cause.",
 ];
 
-/// A row of a sweep, as far as it is judged; the error is the field that is missing.
+/// Whether a row of a sweep has an ideal. Without a size, or beside others who may take all of the rate, it has none, and there
+/// is no cost, however soon a transfer was over.
+pub fn has_ideal(record: &Record) -> bool {
+    record::number(record, "ideal_fct_s").is_some()
+}
+
+/// A row of a sweep, as far as it is judged; the error is the field that is missing. Without [an ideal](has_ideal) it is not to
+/// be scored, for it would count as given up.
 ///
 /// # Errors
-/// The first field that is not there or not of its type. `path_size_bytes` and `ideal_fct_s` are among them: without a size, or
-/// beside others who may take all of the rate, there is no cost, however soon a transfer was over.
+/// The first field that is not there or not of its type.
 pub fn judged(record: &Record) -> Result<Judged, &'static str> {
     let path: firstflight_lab::PathFacts =
         serde_json::from_value(Value::Object(record.clone())).map_err(|_| "path_…")?;
-    path.path_size_bytes.ok_or("path_size_bytes")?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
-    number("ideal_fct_s")?;
     #[expect(clippy::cast_precision_loss, reason = "packets are at most 65535 bytes")]
     let packet_s = path.path_packet_bytes as f64 * 8.0 / path.path_rate_bps;
     // Others that answer to congestion keep a queue without the flow; what they keep is not the flow's doing.

@@ -22,7 +22,7 @@ pub struct Scored {
     pub version: String,
     /// The command line that makes the page again.
     pub command: String,
-    /// What of the sweep is missing, in a sentence; nothing if it is whole.
+    /// What of the sweep is missing or left out, in sentences; nothing if all of it is scored.
     pub missing: Option<String>,
     /// What the sweep is, as name and value.
     pub facts: Vec<(&'static str, String)>,
