@@ -1,5 +1,6 @@
 //! The scenario of a race: every option resolved, and its defaults.
 
+mod endless;
 mod error;
 mod flows;
 mod queue;
@@ -349,6 +350,7 @@ impl Scenario {
         if writes > MOST_WRITES {
             return Err(ScenarioError::TooManyWrites { writes });
         }
+        self.ends()?;
         if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
             return Err(ScenarioError::Thresholds { min, max });
         }

@@ -20,6 +20,33 @@ pub enum ScenarioError {
         /// How many it would be.
         writes: u64,
     },
+    /// What the clock decides would outlast every duration.
+    #[error(
+        "{key}: {count} {what} that are {apart} apart take more than 1000h, the longest duration; fewer or closer ones are wanted"
+    )]
+    NeverDone {
+        /// The option.
+        key: &'static str,
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: u64,
+        /// The time from one to the next.
+        apart: String,
+    },
+    /// Nothing on the path could tell its periods, and each is an event of the simulation.
+    #[error(
+        "cross: on and off within {turn} {of}, less than the {packet} that one packet takes; at least that is wanted, or the \
+         mean as a constant rate"
+    )]
+    TurnsTooOften {
+        /// How long it is on and off.
+        turn: String,
+        /// In the mean or at the least.
+        of: &'static str,
+        /// What a packet takes at its rate or, if that is less, at the bottleneck's.
+        packet: String,
+    },
     /// A part of rounds without rounds.
     #[error("{key}: there are no rounds; say how many with rounds")]
     WithoutRounds {

@@ -1,0 +1,139 @@
+//! What would run for ever, or as good as: what the application writes and others send by the clock is to end, and its
+//! events are not to be more than the packets are.
+
+use firstflight::{Bytes, Rate, Span};
+
+use super::{Goal, Scenario, ScenarioError, highest};
+use crate::quantity::show_span;
+use crate::words::Cross;
+
+/// The longest duration that there is ([`crate::quantity::span`]): what goes by the clock ends within it.
+const LONGEST: Span = Span::from_secs(1_000 * 3_600);
+
+impl Scenario {
+    /// Refuses what the application cannot do within the longest duration, whatever the path, and cross traffic that comes
+    /// and goes more often than packets leave.
+    pub(super) fn ends(&self) -> Result<(), ScenarioError> {
+        let by_the_clock = match (self.goal, self.app, self.rounds) {
+            (Goal::Size(size), Some(app), _) => {
+                let count = app.count(size).saturating_sub(1);
+                Some(("app", "writes", count, app.period))
+            }
+            (_, _, Some(rounds)) => {
+                let period = rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2;
+                Some(("rounds", "idle times", u64::from(rounds.count), period))
+            }
+            _ => self.population.map(|population| {
+                ("arrivals", "flows", u64::from(population.flows), population.arrivals.mean_gap())
+            }),
+        };
+        match by_the_clock {
+            Some((key, what, count, apart)) if apart * count > LONGEST => {
+                return Err(ScenarioError::NeverDone { key, what, count, apart: show_span(apart) });
+            }
+            _ => {}
+        }
+        let fastest = highest(self.rate_trace.as_ref()).map_or(self.rate, |highest| highest.max(self.rate));
+        self.turns_no_faster_than_packets(fastest)
+    }
+
+    /// A source that is on and off within less than one of its packets sends none in most of its periods, and in less than
+    /// one packet at the bottleneck no queue can tell it from its mean; and each turn is an event of the simulation.
+    fn turns_no_faster_than_packets(&self, fastest: Rate) -> Result<(), ScenarioError> {
+        let Cross::OnOff { rate, on, off, pareto } = self.cross else { return Ok(()) };
+        let packet = fastest.min(rate).time_for(Bytes::new(u64::from(self.packet())));
+        // Of a Pareto distribution it is the least, which most periods are near, that has to be so long.
+        let share = pareto.map_or(1.0, |shape| 1.0 - 1.0 / shape.to_f64());
+        #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+        let (turn, wanted) = ((on + off).nanos() as f64 * share, packet.nanos() as f64);
+        if turn >= wanted {
+            return Ok(());
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "no more than it was, and not under zero"
+        )]
+        let turn = show_span(Span::from_nanos(turn as u64));
+        let of = if pareto.is_some() { "at the least of its distribution" } else { "in the mean" };
+        Err(ScenarioError::TurnsTooOften { turn, of, packet: show_span(packet) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::options::Options;
+
+    use super::*;
+
+    fn resolve(options: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+        let mut set = Options::default();
+        for (key, text) in options {
+            set.set(key, text).expect(text);
+        }
+        Scenario::resolve(&set)
+    }
+
+    fn refused(options: &[(&str, &str)]) -> String {
+        resolve(options).expect_err("it never ends").to_string()
+    }
+
+    #[test]
+    fn an_application_that_writes_for_longer_than_any_duration_is_refused() {
+        assert_eq!(
+            refused(&[("app", "1B,1h"), ("size", "1002B")]),
+            "app: 1001 writes that are 1h apart take more than 1000h, the longest duration; fewer or closer ones are wanted"
+        );
+        assert!(resolve(&[("app", "1B,1h"), ("size", "1001B")]).is_ok());
+        assert!(refused(&[("app", "1B,1000h"), ("size", "100000B")]).starts_with("app: 99999 writes"));
+        // A watch ends by itself.
+        assert!(resolve(&[("app", "1B,1h"), ("duration", "10s")]).is_ok());
+    }
+
+    #[test]
+    fn rounds_that_idle_for_longer_than_any_duration_are_refused() {
+        assert_eq!(
+            refused(&[("rounds", "100000"), ("idle", "1000h")]),
+            "rounds: 100000 idle times that are 1000h apart take more than 1000h, the longest duration; fewer or closer ones are \
+             wanted"
+        );
+        assert!(resolve(&[("rounds", "10"), ("idle", "100h")]).is_ok());
+        assert!(refused(&[("rounds", "10"), ("idle", "100h"), ("spread", "1ns")]).contains("10 idle times"));
+    }
+
+    #[test]
+    fn flows_that_come_for_longer_than_any_duration_are_refused() {
+        let hosts = [("topology", "dumbbell:hosts=2"), ("size", "10kB")];
+        let of = |flows, arrivals| [&hosts[..], &[("flows", flows), ("arrivals", arrivals)]].concat();
+        assert!(
+            refused(&of("11", "every:100h")).starts_with("arrivals: 11 flows that are 100h apart take more")
+        );
+        assert!(resolve(&of("10", "every:100h")).is_ok());
+        assert!(refused(&of("2", "poisson:0.000000001")).starts_with("arrivals: 2 flows"));
+    }
+
+    #[test]
+    fn cross_traffic_that_turns_more_often_than_packets_leave_is_refused() {
+        let path = [("rate", "10mbit"), ("rtt", "20ms"), ("mss", "1460")];
+        let of = |cross| [&path[..], &[("cross", cross)]].concat();
+        assert_eq!(
+            refused(&of("onoff:8mbit,1ns,1ns")),
+            "cross: on and off within 2ns in the mean, less than the 1500us that one packet takes; at least that is wanted, or \
+             the mean as a constant rate"
+        );
+        assert!(resolve(&of("onoff:8mbit,750us,750us")).is_ok());
+        assert!(refused(&of("onoff:8mbit,750us,749us")).contains("1499us in the mean"));
+        // Where the source is the faster one, a packet takes as long as at the bottleneck.
+        assert!(resolve(&of("onoff:1gbit,1us,1199us")).is_ok());
+        assert!(refused(&of("onoff:1gbit,1us,1198us")).contains("the 1200us that one packet takes"));
+        // The least of a Pareto distribution of exponent 1.5 is a third of the mean.
+        assert!(resolve(&of("onoff:8mbit,1500us,3001us,pareto=1.5")).is_ok());
+        assert!(
+            refused(&of("onoff:8mbit,1500us,2ms,pareto=1.5")).contains("at the least of its distribution")
+        );
+        assert!(refused(&of("onoff:8mbit,1h,1h,pareto=1.0000000001")).starts_with("cross: "));
+        // It is the fastest rate of a trace that counts.
+        let trace = [("rate-trace", "0s=1mbit,1s=100mbit"), ("cross", "onoff:1gbit,60us,60us")];
+        assert!(resolve(&trace).is_ok());
+    }
+}
