@@ -107,11 +107,11 @@ enum Change {
 /// DESIGN.md section 6.
 pub(crate) fn available(scenario: &Scenario, hops: &[Hop]) -> Vec<(u64, u64)> {
     let access = vec![(0, scenario.access_rate.bps())];
-    hops.iter().fold(access, |least, hop| {
-        let least = least_of(&least, &not_negative(&hop.left(&rates(scenario))));
-        let policed = scenario.policer.map(|policer| hop.left(&[(0, policer.rate.bps())]));
-        policed.map_or(least.clone(), |policed| least_of(&least, &not_negative(&policed)))
-    })
+    let limits =
+        std::iter::once(rates(scenario)).chain(scenario.policer.map(|policer| vec![(0, policer.rate.bps())]));
+    let limits: Vec<_> = limits.collect();
+    let each = hops.iter().flat_map(|hop| limits.iter().map(|limit| not_negative(&hop.left(limit))));
+    each.fold(access, |least, left| least_of(&least, &left))
 }
 
 /// The bottleneck's rate, as steps.

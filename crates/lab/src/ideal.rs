@@ -46,13 +46,13 @@ pub(crate) fn stream(scenario: &Scenario, hops: &[Hop], syn_at: u64) -> Vec<(u64
         .map(|(after, bytes)| (syn_at.saturating_add(after.max(scenario.rtt.nanos())), bit_nanos(bytes)))
         .collect();
     let access = sent(&lumps, scenario.access_rate.bps());
-    hops.iter().fold(access, |stream, hop| {
+    hops.iter().fold(access, |mut stream, hop| {
         let begins = stream.first().map_or(0, |(at, _)| *at);
-        let policed = scenario.policer.map(|policer| Server {
-            left: hop.left(&[(0, policer.rate.bps())]),
-            bucket: bit_nanos(policer.burst.get()) / u128::from(1 + hop.active_at(begins)),
-        });
-        let stream = policed.map_or(stream.clone(), |policer| through(&stream, &policer));
+        if let Some(policer) = scenario.policer {
+            let left = hop.left(&[(0, policer.rate.bps())]);
+            let bucket = bit_nanos(policer.burst.get()) / u128::from(1 + hop.active_at(begins));
+            stream = through(&stream, &Server { left, bucket });
+        }
         let link = Server { left: hop.left(&rates(scenario)), bucket: 0 };
         after(through(&stream, &link), hop.delay.nanos())
     })

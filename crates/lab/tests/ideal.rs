@@ -24,11 +24,15 @@ fn row(options: &Given, scheme: &str) -> Row {
     results.into_iter().flat_map(|result| result.rows).next().expect("a row")
 }
 
+/// Whole nanoseconds of seconds.
+#[expect(clippy::cast_possible_truncation, reason = "seconds of a short run")]
+fn nanos(seconds: Option<Option<f64>>) -> i64 {
+    (seconds.flatten().expect("a time") * 1e9).round() as i64
+}
+
 /// Completion time less the ideal, in nanoseconds. Links round the end of a transmission down to one, the ideal is rounded
 /// up: so much is no difference.
-#[expect(clippy::cast_possible_truncation, reason = "seconds of a short run")]
 fn above(row: &Row) -> i64 {
-    let nanos = |seconds: Option<Option<f64>>| (seconds.flatten().expect("a time") * 1e9).round() as i64;
     nanos(row.fct_s) - nanos(row.ideal_fct_s)
 }
 
@@ -141,6 +145,27 @@ proptest! {
             let links = i64::from(scenario(&options).topology.hops()) + 1;
             prop_assert!(above(&row) >= -1 - links, "{} ns above", above(&row));
         }
+    }
+
+    #[test]
+    fn of_one_bottleneck_as_far_back_as_there_it_is_one_and_a_half_round_trips_and_the_size(
+        mbit in 2_u64..1_000, share in 0_u64..100, access in 1_u64..2_000, us in 1_u64..500_000, bytes in 1_u64..100_000,
+        queue in 1_u32..100,
+    ) {
+        let cross = if share == 0 { "none".to_owned() } else { format!("{}bit", mbit * share * 10_000) };
+        let options = vec![
+            ("rate", format!("{mbit}mbit")),
+            ("rtt", format!("{us}us")),
+            ("queue", format!("{queue}p")),
+            ("access-rate", format!("{access}mbit")),
+            ("cross", cross),
+            ("size", format!("{bytes}B")),
+            // It is known before the transfer has ended.
+            ("limit", "1s".to_owned()),
+        ];
+        let left = (mbit * (100 - share) * 10_000).min(access * 1_000_000);
+        let wanted = us * 1_500 + (ip_bytes(bytes, 1_460, 40) * 8_000_000_000).div_ceil(left);
+        prop_assert_eq!(nanos(row(&options, "slow-start").ideal_fct_s), wanted.cast_signed());
     }
 
     /// Packets of others that were dropped or still wait, and one of each source that is due: so much the flow may have had
