@@ -81,6 +81,8 @@ pub(crate) struct Observer {
     sequences: [Sequence; 2],
     /// Whether new data left during the event at hand.
     new_data: bool,
+    /// How many samples of the round trip are recorded, modulo 2^32.
+    rtt_samples: u32,
     established: bool,
     after_timeout: bool,
     /// How many exits stood at the newest reduction: the ones after it fall with it.
@@ -109,6 +111,7 @@ impl Observer {
             evidence: Evidence { recording, ..Evidence::default() },
             sequences: [Sequence::default(); 2],
             new_data: false,
+            rtt_samples: 0,
             established: false,
             after_timeout: false,
             exits_at_cut: 0,
@@ -296,10 +299,9 @@ impl Observer {
         if recording.states.last().is_none_or(|last| State { at, ..*last } != state) {
             recording.states.push(state);
         }
-        if let Some(rtt) = snapshot.latest_rtt.map(Span::nanos)
-            && recording.rtts.last().is_none_or(|(_, last)| *last != rtt)
-        {
-            recording.rtts.push((at, rtt));
+        if let Some(rtt) = snapshot.latest_rtt.filter(|_| snapshot.rtt_samples != self.rtt_samples) {
+            self.rtt_samples = snapshot.rtt_samples;
+            recording.rtts.push((at, rtt.nanos()));
         }
     }
 }

@@ -419,6 +419,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             srtt,
             latest_rtt,
             min_rtt,
+            rtt_samples: self.sender.rtt_samples(),
             recovering: self.sender.recovering(),
             una: self.sender.una(),
             nxt: self.sender.nxt(),

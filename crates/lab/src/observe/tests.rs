@@ -42,6 +42,7 @@ fn snapshot(phase: Phase, cwnd: u64, ssthresh: Option<u64>, recovering: bool) ->
         srtt: None,
         latest_rtt: None,
         min_rtt: None,
+        rtt_samples: 0,
         recovering,
         una: 0,
         nxt: 0,
@@ -128,4 +129,21 @@ fn the_queue_is_measured_over_the_flows_life_only() {
     assert_eq!(evidence.queue_peak, 10);
     assert_eq!(evidence.queue_packet_nanos, 50 * 4 + 10 * 10);
     assert_eq!(evidence.recording.queue[0], (100, 4));
+}
+
+#[test]
+fn every_sample_of_the_round_trip_is_recorded_also_one_that_equals_the_one_before() {
+    let mut observer = observer();
+    let sampled = |rtt_samples, rtt| Snapshot {
+        latest_rtt: Some(Span::from_nanos(rtt)),
+        rtt_samples,
+        ..snapshot(Phase::Startup, 0, None, false)
+    };
+    // What leaves between two ACKs brings no sample.
+    for (when, samples, rtt) in
+        [(200, 1, 80), (210, 1, 80), (220, 2, 80), (230, 3, 80), (240, 3, 80), (250, 4, 90)]
+    {
+        state(&mut observer, when, sampled(samples, rtt));
+    }
+    assert_eq!(observer.evidence.recording.rtts, [(200, 80), (220, 80), (230, 80), (250, 90)]);
 }

@@ -51,7 +51,7 @@ pub(crate) fn no_gap_without_a_timer(
         match turn {
             Turn::TimedOut => backoff += 1,
             Turn::Advanced => measured = greatest.is_some(),
-            // One that equals the one before is not recorded.
+            // Whether the endpoint took it for one or not.
             Turn::Sampled => (backoff, measured) = (0, greatest.is_some()),
             Turn::Other => {}
         }

@@ -102,6 +102,8 @@ pub struct Snapshot {
     pub latest_rtt: Option<Span>,
     /// The least round-trip sample.
     pub min_rtt: Option<Span>,
+    /// How many round-trip samples there were, modulo 2^32: whether there is a new one, if it equals the one before.
+    pub rtt_samples: u32,
     /// Whether a loss episode is being repaired.
     pub recovering: bool,
     /// First stream byte not cumulatively acknowledged.

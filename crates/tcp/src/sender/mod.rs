@@ -324,6 +324,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         (self.rtt.srtt(), self.rtt.latest(), self.rtt.min())
     }
 
+    pub(crate) fn rtt_samples(&self) -> u32 {
+        self.rtt.samples()
+    }
+
     pub(crate) fn pipe(&self) -> Bytes {
         self.board.pipe()
     }

@@ -36,6 +36,8 @@ pub(crate) struct RttEstimator {
     /// A round trip that takes no longer than these nanoseconds is over twice before any timeout.
     short: u64,
     backoff: u32,
+    /// How many there were, modulo 2^32.
+    samples: u32,
     linux: Option<Box<LinuxEstimator>>,
     /// The base before there is a sample.
     initial: Span,
@@ -58,6 +60,7 @@ impl RttEstimator {
             least_variation: least_variation.nanos(),
             most,
             backoff: 0,
+            samples: 0,
             linux: None,
             initial: INITIAL_RTO.max(min_rto),
         }
@@ -74,6 +77,7 @@ impl RttEstimator {
         let Some(linux) = &mut self.linux else { return self.sample(newest) };
         linux.sample(rtt, una, nxt);
         self.latest = Some(newest);
+        self.samples = self.samples.wrapping_add(1);
         self.min = self.min.min(newest);
         self.srtt = linux.smoothed().nanos();
         self.rttvar = linux.deviation().nanos();
@@ -104,6 +108,7 @@ impl RttEstimator {
     pub(crate) fn smooth_ordinary(&mut self, rtt: Span) {
         debug_assert!(Self::is_ordinary(rtt), "{rtt:?}");
         self.latest = Some(rtt);
+        self.samples = self.samples.wrapping_add(1);
         self.min = self.min.min(rtt);
         let rtt = rtt.nanos();
         if self.srtt == UNKNOWN {
@@ -180,6 +185,11 @@ impl RttEstimator {
 
     pub(crate) fn latest(&self) -> Option<Span> {
         self.latest
+    }
+
+    /// How many samples there were, modulo 2^32.
+    pub(crate) fn samples(&self) -> u32 {
+        self.samples
     }
 
     pub(crate) fn min(&self) -> Option<Span> {

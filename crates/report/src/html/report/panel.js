@@ -19,7 +19,12 @@ class Panel extends View {
     const flow = this.flow, buckets = this.buckets();
     const steps = (line, axis, name, width, dash) => ({ type: "scatter", mode: "lines", ...stepsIn(line, a, b, buckets), yaxis: axis,
       line: { color: colour(name), width, dash: dash ?? "solid" } });
-    const dots = (cloud, axis, marker) => ({ type: "scatter", mode: "markers", ...dotsIn(cloud, a, b, buckets), yaxis: axis, marker });
+    const dots = (cloud, axis, marker) => {
+      const { x, y } = dotsIn(cloud, a, b, buckets);
+      return { type: "scatter", mode: "markers", x, y, yaxis: axis, marker };
+    };
+    const rtt = { type: "scatter", mode: "lines+markers", ...joined(dotsIn(flow.rtt, a, b, buckets)), yaxis: "y3",
+      line: { color: colour("green"), width: 0.8 }, marker: { color: colour("green"), size: 2.6 } };
     const ssthresh = steps(flow.ssthresh, "y2", "orange", 1.3, "dash");
     ssthresh.y = ssthresh.y.map((value) => value < 0 ? null : value);
     const cwnd = steps(flow.cwnd, "y2", "blue", 1.7), inFlight = steps(flow.inFlight, "y2", "sky", 1);
@@ -31,7 +36,7 @@ class Panel extends View {
       dots(flow.retransmissions, "y", { color: colour("orange"), size: 5, symbol: "circle-open", line: { width: 1.2 } }),
       dots(flow.drops, "y", { color: colour("vermillion"), size: 5, symbol: "x-thin", line: { width: 1.2, color: colour("vermillion") } }),
       inFlight, cwnd, ssthresh,
-      dots(flow.rtt, "y3", { color: colour("green"), size: 2.6 }),
+      rtt,
       { ...steps(flow.queue, "y4", "purple", 1.2), fill: "tozeroy", fillcolor: colour("purple") + "2e" },
     ];
     // A capture knows of no window but the flight, of no drop and of no queue.

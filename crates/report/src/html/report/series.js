@@ -71,12 +71,24 @@ function stepsIn(line, a, b, buckets) {
   return { x, y };
 }
 
+/** Round trips as dots, joined where one follows the other within either, or where those between them were left out. */
+function joined({ x, y, link }) {
+  const line = { x: [], y: [] };
+  x.forEach((at, i) => {
+    const isNear = i > 0 && (at - x[i - 1] <= Math.min(y[i], y[i - 1]) / 1e3 || link[i - 1] >= 0 && link[i] >= 0 && link[i] - link[i - 1] <= 1);
+    if (i > 0 && !isNear) { line.x.push(null); line.y.push(null); }
+    line.x.push(at);
+    line.y.push(y[i]);
+  });
+  return line;
+}
+
 /** Dots within [a, b], one of each cell of the screen where there are many. */
 function dotsIn(cloud, a, b, buckets) {
   let from = after(cloud.x, a);
   const to = after(cloud.x, b), x = [], y = [];
   while (from > 0 && cloud.x[from - 1] === a) from--;
-  const isCrowded = to - from > 2500;
+  const isCrowded = to - from > 2500, link = [];
   let least = Infinity, greatest = -Infinity;
   for (let i = from; isCrowded && i < to; i++) {
     least = Math.min(least, cloud.y[i]);
@@ -93,6 +105,7 @@ function dotsIn(cloud, a, b, buckets) {
     }
     x.push(cloud.x[i]);
     y.push(cloud.y[i]);
+    link.push(cloud.link[i]);
   }
-  return { x, y };
+  return { x, y, link };
 }
