@@ -172,7 +172,13 @@ impl Observer {
 
     fn note(&mut self, at: Time, note: &Note, snapshot: impl Fn() -> Snapshot) {
         match *note {
-            Note::Began(origin) => self.after_timeout = matches!(origin, Origin::AfterTimeout { .. }),
+            Note::Began(origin) => {
+                self.after_timeout = matches!(origin, Origin::AfterTimeout { .. });
+                if let Origin::AfterIdle { idle, .. } = origin {
+                    let (seconds, millis) = (idle.nanos() / 1_000_000_000, idle.nanos() / 1_000_000 % 1000);
+                    self.mark(at, "restart", format!("data again after {seconds}.{millis:03} s"));
+                }
+            }
             Note::Exited { exit, phase, cwnd, flight } => {
                 self.after_timeout = false;
                 let rate = exit.learned.rate;

@@ -35,7 +35,7 @@ pub struct Recording {
     pub queue: Vec<(u64, u32)>,
     /// The ribbon: spans of phases, in order.
     pub phases: Vec<PhaseSpan>,
-    /// Marks on the time axis: exits, timeouts, reductions, undos.
+    /// Marks on the time axis: exits, timeouts, reductions, undos, data again after an idle time.
     pub marks: Vec<Mark>,
     /// Rate available to this flow over time, as steps: (from when, IP bits per second).
     pub available: Vec<(u64, u64)>,

@@ -147,3 +147,16 @@ fn every_sample_of_the_round_trip_is_recorded_also_one_that_equals_the_one_befor
     }
     assert_eq!(observer.evidence.recording.rtts, [(200, 80), (220, 80), (230, 80), (250, 90)]);
 }
+
+#[test]
+fn data_after_an_idle_time_is_marked() {
+    let mut observer = observer();
+    let was = firstflight::Learned::default();
+    happen(&mut observer, 900, Note::Began(Origin::AfterIdle { idle: Span::from_millis(1500), was }));
+    let marks = &observer.evidence.recording.marks;
+    assert_eq!(marks.len(), 1);
+    assert_eq!(
+        (marks[0].at, marks[0].kind.as_str(), marks[0].text.as_str()),
+        (900, "restart", "data again after 1.500 s")
+    );
+}

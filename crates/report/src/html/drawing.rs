@@ -1,9 +1,12 @@
 //! What the report draws, as compact data for its script.
 
+mod windows;
+
 use firstflight_lab::{PhaseKind, Recording};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use self::windows::Windows;
 use super::vlq;
 use crate::report::{Report, Subject};
 use crate::thin::{self, Grid, Point, Shape, Thinned};
@@ -14,11 +17,8 @@ pub(crate) const LARGEST: usize = 2_800_000;
 /// Buckets a region at most, and at least. A page has a divisor of the former: each of its buckets is so many of the
 /// finest ones. A number with many divisors leaves no large steps between them.
 const FINEST: u64 = 5040;
-const COARSEST: u64 = 40;
+const COARSEST: u64 = 20;
 const _: () = assert!(FINEST.is_multiple_of(COARSEST), "the search for a divisor ends");
-
-/// Round trips in the first window.
-const FIRST_ROUNDS: u64 = 6;
 
 /// Marks and phases drawn of one run, at most.
 const MOST_MARKS: usize = 400;
@@ -34,8 +34,10 @@ pub struct Drawn {
     syn_at: u64,
     clock: Clock,
     first_data: Option<u64>,
-    /// Ends of the three windows in ticks: first round trips, start-up, whole.
-    windows: [u64; 3],
+    /// In ticks.
+    windows: Windows,
+    /// Ends of what is thinned apart, in ticks.
+    regions: Vec<u64>,
     sends: Series,
     retransmissions: Series,
     drops: Series,
@@ -64,6 +66,8 @@ struct Series {
 pub(crate) struct Drawing<'a> {
     /// Whether this is of captures: the flight stands in the place of the window.
     is_capture: bool,
+    /// Whether this is about restarts, which are then seen first.
+    is_of_rounds: bool,
     /// Seconds a tick of the ideal.
     tick: f64,
     /// Buckets a region, where it is thinned.
@@ -81,7 +85,12 @@ struct Flow<'a> {
     tick: f64,
     /// Ticks from the SYN to the first data packet.
     first_data: Option<u64>,
+    /// Ends of the three windows that begin with the SYN: first round trips, start-up, whole.
     windows: [u64; 3],
+    /// From when until when the restarts' windows go.
+    restarts: &'a [[u64; 2]],
+    /// Ends of what is thinned apart.
+    regions: &'a [u64],
     sends: Trace,
     retransmissions: Trace,
     drops: Trace,
@@ -102,7 +111,7 @@ struct Flow<'a> {
 struct Trace {
     of: usize,
     n: usize,
-    /// In which windows it is thinned.
+    /// In which regions it is thinned.
     thinned: Vec<bool>,
     x: String,
     y: String,
@@ -140,7 +149,7 @@ impl<'a> Drawing<'a> {
         let clock = drawn.iter().map(|run| run.clock).max().unwrap_or_default();
         let origin = drawn.first().map_or(0, |run| run.syn_at);
         let ends = [0, 1, 2].map(|at| {
-            let ends = drawn.iter().map(|run| run.windows[at] * run.clock.tick / clock.tick);
+            let ends = drawn.iter().map(|run| run.windows.ends[at] * run.clock.tick / clock.tick);
             ends.max().unwrap_or(1)
         });
         let grid = Grid { tick: clock.tick, ends: ends.to_vec(), buckets };
@@ -148,6 +157,7 @@ impl<'a> Drawing<'a> {
         let ideal = Series { of: report.ideal.len(), thinned: Thinned::new(ideal, &grid, Shape::Line) };
         Self {
             is_capture: report.subject == Subject::Captures,
+            is_of_rounds: report.rows.iter().any(|row| row.contains_key("elapsed_s")),
             tick: clock.seconds(),
             buckets,
             ideal: ideal.trace(&grid),
@@ -196,8 +206,13 @@ impl Drawn {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
         let since = |time: u64| time.saturating_sub(run.syn_at);
         let ticks = |time: u64| since(time) / clock.tick;
-        let windows = windows(run).map(ticks);
-        let grid = Grid { tick: clock.tick, ends: windows.to_vec(), buckets: FINEST };
+        let windows = Windows::of(run);
+        let windows = Windows {
+            ends: windows.ends.map(ticks),
+            restarts: windows.restarts.into_iter().map(|window| window.map(ticks)).collect(),
+        };
+        let regions = windows.regions();
+        let grid = Grid { tick: clock.tick, ends: regions.clone(), buckets: FINEST };
         let packets = |again: bool| {
             let sends = run.sends.iter().filter(move |send| send.retransmission == again);
             let points =
@@ -225,6 +240,7 @@ impl Drawn {
             clock,
             first_data: run.first_data_at.map(ticks),
             windows,
+            regions,
             sends: packets(false),
             retransmissions: packets(true),
             drops: Series::dots(drops, &grid),
@@ -243,13 +259,15 @@ impl Drawn {
     }
 
     fn flow(&self, buckets: u64) -> Flow<'_> {
-        let grid = Grid { tick: self.clock.tick, ends: self.windows.to_vec(), buckets };
+        let grid = Grid { tick: self.clock.tick, ends: self.regions.clone(), buckets };
         Flow {
             label: &self.label,
             mss: self.mss,
             tick: self.clock.seconds(),
             first_data: self.first_data,
-            windows: self.windows,
+            windows: self.windows.ends,
+            restarts: &self.windows.restarts,
+            regions: &self.regions,
             sends: self.sends.trace(&grid),
             retransmissions: self.retransmissions.trace(&grid),
             drops: self.drops.trace(&grid),
@@ -288,21 +306,6 @@ impl Series {
             y: vlq::encode(kept.iter().map(|point| point.1)),
         }
     }
-}
-
-/// Where the first round trips, start-up and the run end, as instants; ascending, each later than the SYN.
-fn windows(run: &Recording) -> [u64; 3] {
-    let end = run.ended_at.max(run.syn_at + 1);
-    let round = run.rtts.iter().map(|&(_, rtt)| rtt).min().unwrap_or((end - run.syn_at) / 10);
-    let data = run.first_data_at.unwrap_or(run.syn_at);
-    let first = data.saturating_add(round.saturating_mul(FIRST_ROUNDS)).clamp(run.syn_at + 1, end);
-    let marked = run.marks.iter().filter(|mark| mark.kind == "su-end").map(|mark| mark.at).next();
-    let avoided = run.phases.iter().find(|span| span.kind == PhaseKind::Avoidance).map(|span| span.from);
-    let startup = marked.or(avoided).unwrap_or(end);
-    // A little of what comes after shows how start-up ended; and the windows are to differ.
-    let later = first.saturating_add((first - run.syn_at) / 2);
-    let startup = startup.saturating_add((startup - startup.min(run.syn_at)) / 5).clamp(later.min(end), end);
-    [first, startup, end]
 }
 
 fn phases(run: &Recording, at: impl Fn(u64) -> u64) -> Phases {

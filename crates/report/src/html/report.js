@@ -31,7 +31,14 @@ if (overview) {
   // A flow that never leaves start-up must not stretch everyone's start-up to the whole run.
   const left = flows.filter((flow) => flow.windows[1] < flow.windows[2]);
   const drawn = (at) => (at === 1 && left.length > 0 ? left : flows);
-  const all = new Overview(overview, [0, 1, 2].map((at) => Math.max(...drawn(at).map((flow) => flow.windows[at]))));
+  const ends = [0, 1, 2].map((at) => Math.max(...drawn(at).map((flow) => flow.windows[at])));
+  // A restart of all is the same one of each that has it.
+  const restarts = Array.from({ length: Math.max(...flows.map((flow) => flow.restarts.length)) }, (_, at) => {
+    const having = flows.filter((flow) => flow.restarts.length > at).map((flow) => flow.restarts[at]);
+    return [Math.min(...having.map(([from]) => from)), Math.max(...having.map(([, to]) => to))];
+  });
+  const all = new Overview(overview, ends, restarts);
+  document.querySelectorAll("[data-all=restart]").forEach((button) => all.name(button));
   document.querySelector("[data-save-all]").addEventListener("click", () => all.save("delivered"));
   document.querySelectorAll(".panel").forEach((section) => {
     const element = section.querySelector(".plot"), flow = flows[Number(element.dataset.flow)];
@@ -39,12 +46,15 @@ if (overview) {
     listEvents(section, flow);
     view.press();
     section.querySelectorAll("[data-window]").forEach((button) =>
-      button.addEventListener("click", () => view.window(button.dataset.window)));
+      button.addEventListener("click", () => view.window(button.dataset.window, view.nextRestart())));
     section.querySelector("[data-save]").addEventListener("click", () => view.save(flow.label.replace(/[^\w.+-]+/g, "-")));
   });
   all.press();
-  document.querySelectorAll("[data-all]").forEach((button) => button.addEventListener("click", () =>
-    views.forEach((view) => view.window(button.dataset.all))));
+  document.querySelectorAll("[data-all]").forEach((button) => button.addEventListener("click", () => {
+    const restart = all.nextRestart();
+    views.forEach((view) => view.window(button.dataset.all, restart));
+    document.querySelectorAll("[data-all=restart]").forEach((one) => all.name(one));
+  }));
 
   // A plot is drawn when it comes near the screen.
   const nearby = new IntersectionObserver((entries) => entries.forEach((entry) => {

@@ -306,7 +306,7 @@ impl<'a> Panel<'a> {
     fn told(&self, scales: &Scales) -> Told<'a> {
         let end = self.origin.saturating_add(scales.until);
         let mut marks: Vec<(f64, &Mark)> = Vec::new();
-        for mark in self.run.marks.iter().filter(|mark| mark.at <= end && mark.kind != "reduction") {
+        for mark in self.run.marks.iter().filter(|mark| mark.at <= end && !is_plain(mark)) {
             let x = scales.x(self.time(mark.at));
             // Avoidance that follows an exit at once needs no number of its own.
             let is_near = marks.last().is_some_and(|(last, _)| x - last < 2.0);
@@ -416,6 +416,11 @@ impl Told<'_> {
             canvas.text((LEFT + 18.0, y), Anchor::Start, "font-size=\"11\" fill=\"#444444\"", &words);
         }
     }
+}
+
+/// Whether the drops or the ribbon show it without words.
+fn is_plain(mark: &Mark) -> bool {
+    matches!(mark.kind.as_str(), "reduction" | "restart")
 }
 
 fn colour(mark: &Mark) -> &'static str {

@@ -85,13 +85,46 @@ fn what_stood_in_the_queue_when_the_syn_left_is_kept() {
 #[test]
 fn the_windows_end_at_six_round_trips_past_start_up_and_at_the_end() {
     // First data at 100 ms, round trip 100 ms; start-up over at 2 s and a fifth more.
-    assert_eq!(Drawn::new(&run()).windows, [700_000, 2_400_000, 10_000_000]);
+    assert_eq!(Drawn::new(&run()).windows.ends, [700_000, 2_400_000, 10_000_000]);
     let mut marked = run();
     marked.marks.push(Mark { at: 1_005_000_000, kind: "su-end".into(), text: String::new() });
-    assert_eq!(Drawn::new(&marked).windows[1], 1_200_000);
+    assert_eq!(Drawn::new(&marked).windows.ends[1], 1_200_000);
     let empty = Recording { label: "x".into(), ..Recording::default() };
-    let windows = Drawn::new(&empty).windows;
+    let windows = Drawn::new(&empty).windows.ends;
     assert!(windows[0] >= 1 && windows.is_sorted());
+}
+
+/// A run that is idle from 0.5 s until 3 s after the SYN and again until 8 s, and never leaves start-up otherwise.
+fn idling() -> Recording {
+    let mut run = run();
+    let ms = 1_000_000;
+    let send = |at: u64| Send { at: (at + 5) * ms, offset: 0, len: 1000, retransmission: false };
+    run.sends = [100, 200, 300, 400, 3000, 3100, 8000].map(send).to_vec();
+    run.acks = [(500, 1), (3200, 2), (8100, 3)].map(|(at, offset)| ((at + 5) * ms, offset)).to_vec();
+    run.phases.retain(|span| span.kind != PhaseKind::Avoidance);
+    for at in [3000, 8000] {
+        run.marks.push(Mark { at: (at + 5) * ms, kind: "restart".into(), text: String::new() });
+    }
+    run
+}
+
+#[test]
+fn start_up_ends_where_an_idle_time_interrupts_it_and_each_restart_has_a_window_of_its_own() {
+    let windows = Drawn::new(&idling()).windows;
+    // What was last heard came at 0.5 s; nothing of the idle times, but for a margin of a twentieth, is in a window.
+    assert_eq!(windows.ends, [700_000, 1_050_000, 10_000_000]);
+    assert_eq!(windows.restarts, [[2_990_000, 3_210_000], [7_995_000, 8_105_000]]);
+    let regions = Drawn::new(&idling()).regions;
+    assert_eq!(regions, [700_000, 1_050_000, 2_990_000, 3_210_000, 7_995_000, 8_105_000, 10_000_000]);
+}
+
+#[test]
+fn a_restart_whose_law_governs_at_once_is_as_long_as_some_round_trips() {
+    let mut run = idling();
+    let ms = 1_000_000;
+    run.phases.push(PhaseSpan { from: 405 * ms, to: run.ended_at, kind: PhaseKind::Avoidance });
+    run.acks.push((9_905 * ms, 4));
+    assert_eq!(Drawn::new(&run).windows.restarts[1], [7_970_000, 8_630_000]);
 }
 
 #[test]

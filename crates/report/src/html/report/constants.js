@@ -12,6 +12,7 @@ const FLAGS = {
   "exit": (text) => text.replace(/^start-up left by /, "exit by "), "restart": (text) => text,
   "timeout": () => "timeout", "su-end": () => "start-up over",
 };
+// Windows that begin with the SYN, by their ends; the restarts have windows of their own.
 const WINDOWS = ["first", "startup", "whole"];
 const MARGIN = { l: 62, r: 14, b: 44 };
 // Rows of words above a plot: fewer where there is room beside each other.

@@ -25,8 +25,8 @@ const data = JSON.parse(document.getElementById("drawing").textContent);
 const PHASES = data.is_capture ? ["handshake", "start-up", "restart", "repair", "after timeout", "later"]
   : ["handshake", "start-up", "restart", "recovery", "after timeout", "avoidance"];
 
-/** A series in seconds and the unit that is drawn, thinned in some of the windows that end at these ticks. */
-function series(trace, scale, { tick, windows: ends }) {
+/** A series in seconds and the unit that is drawn, thinned in some of the regions that end at these ticks. */
+function series(trace, scale, { tick, regions: ends }) {
   const x = decode(trace.x, trace.n), y = decode(trace.y, trace.n);
   // Points of one thinned bucket have the same link: what was between them is not here.
   const link = new Float64Array(trace.n).fill(-1);
@@ -52,6 +52,7 @@ const flows = data.flows.map((flow, index) => {
     ...styleOf(index),
     firstData: flow.first_data === null ? null : flow.first_data * flow.tick,
     windows: flow.windows.map((end) => end * flow.tick),
+    restarts: flow.restarts.map((window) => window.map((at) => at * flow.tick)),
     sends: series(flow.sends, 1, flow), retransmissions: series(flow.retransmissions, 1, flow), drops: series(flow.drops, 1, flow),
     acks: series(flow.acks, 1, flow), delivered: series(flow.delivered, 1, flow), cwnd: series(flow.cwnd, perPacket, flow),
     ssthresh: series(flow.ssthresh, perPacket, flow), inFlight: series(flow.in_flight, perPacket, flow),
@@ -61,4 +62,4 @@ const flows = data.flows.map((flow, index) => {
     marksLeftOut: flow.marks_left_out,
   };
 });
-const ideal = series(data.ideal, 1, { tick: data.tick, windows: [] });
+const ideal = series(data.ideal, 1, { tick: data.tick, regions: [] });

@@ -3,8 +3,8 @@
 const deliveredAt = (flow, t) => { const [value, isAGuess] = valueAt(flow.delivered, t); return [value ?? 0, isAGuess]; };
 
 class Overview extends View {
-  constructor(element, ends) {
-    super(element, ends);
+  constructor(element, ends, restarts) {
+    super(element, ends, restarts);
     this.hidden = new Set();
     const lines = flows.map((flow) => ({ name: flow.label, colour: flow.colour, dash: flow.dash }));
     if (ideal.x.length) lines.unshift({ name: "ideal", colour: "muted", dash: "6px,4px" });

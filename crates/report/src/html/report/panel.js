@@ -6,7 +6,7 @@ const RIBBON = [0.972, 1];
 
 class Panel extends View {
   constructor(element, flow) {
-    super(element, flow.windows);
+    super(element, flow.windows, flow.restarts);
     this.flow = flow;
     const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight", "queue"])];
     const sum = (of) => drawn.reduce((total, name) => total + of(flow[name]), 0);

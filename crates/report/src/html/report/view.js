@@ -3,11 +3,13 @@
 const views = [];
 
 class View {
-  constructor(element, ends) {
+  constructor(element, ends, restarts) {
     this.element = element;
     this.ends = ends;
-    this.range = [0, ends[1]];
-    this.chosen = "startup";
+    this.restarts = restarts;
+    this.restart = 0;
+    this.chosen = data.is_of_rounds && restarts.length ? "restart" : "startup";
+    this.range = this.rangeOf(this.chosen);
     this.pressed = undefined;
     this.readout = element.appendChild(document.createElement("div"));
     this.readout.className = "readout";
@@ -64,19 +66,40 @@ class View {
     if (this.isDrawn) this.draw(); else this.press();
   }
 
-  window(name) {
-    this.chosen = name;
-    this.show([0, this.ends[WINDOWS.indexOf(name)]]);
+  rangeOf(name) {
+    return name === "restart" ? this.restarts[this.restart] : [0, this.ends[WINDOWS.indexOf(name)]];
   }
 
-  /** Of windows that end together, the one that was asked for is pressed; for all plots, the one that is everywhere. */
+  /** Which restart a press of the button shows: the one that was shown last, or, if it is there to be seen, the next. */
+  nextRestart() {
+    return this.pressed === "restart" ? (this.restart + 1) % this.restarts.length : this.restart;
+  }
+
+  /** Shows a window; of the restarts the given one, if there are as many. */
+  window(name, restart) {
+    if (name === "restart" && restart >= this.restarts.length) return;
+    this.chosen = name;
+    if (name === "restart") this.restart = restart;
+    this.show(this.rangeOf(name));
+  }
+
+  /** Of windows that are the same, the one that was asked for is pressed; for all plots, the one that is everywhere. */
   press() {
-    const shown = WINDOWS.filter((_, at) => this.range[0] === 0 && this.range[1] === this.ends[at]);
+    const names = [...WINDOWS, ...(this.restarts.length ? ["restart"] : [])];
+    const shown = names.filter((name) => this.range.every((end, at) => end === this.rangeOf(name)[at]));
     this.pressed = shown.includes(this.chosen) ? this.chosen : shown[0];
+    this.element.closest("section").querySelectorAll("[data-window=restart]").forEach((button) => this.name(button));
     this.element.closest("section").querySelectorAll("[data-window]").forEach((button) =>
       button.setAttribute("aria-pressed", String(button.dataset.window === this.pressed)));
     document.querySelectorAll("[data-all]").forEach((button) =>
       button.setAttribute("aria-pressed", String(views.every((view) => view.pressed === button.dataset.all))));
+  }
+
+  /** The button of the restarts says which of them it shows, and is there if there is one. */
+  name(button) {
+    const count = this.restarts.length;
+    button.hidden = count === 0;
+    button.textContent = count > 1 ? `Restart ${this.restart + 1} of ${count}` : "Restart";
   }
 
   point(event) {
