@@ -6,5 +6,7 @@
 mod axis;
 mod canvas;
 pub mod chart;
+mod drops;
 pub mod figure;
 mod panel;
+mod told;

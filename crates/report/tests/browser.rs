@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use firstflight_inspect::{Found, FoundRound, Inspected};
+use firstflight_lab::Mark;
 use firstflight_report::{Subject, inspected, write_whole};
 
 fn chromium() -> Option<PathBuf> {
@@ -22,15 +23,16 @@ fn chromium() -> Option<PathBuf> {
 
 /// The document after its script has run, and what the browser logged.
 fn load(browser: &Path, page: &Path) -> (String, String) {
+    load_in(browser, page, 1400)
+}
+
+/// The same in a window of this width.
+fn load_in(browser: &Path, page: &Path, width: u32) -> (String, String) {
     let profile = page.with_extension("profile");
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
-        .args([
-            "--enable-logging=stderr",
-            "--virtual-time-budget=8000",
-            "--window-size=1400,900",
-            "--dump-dom",
-        ])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=8000", "--dump-dom"])
+        .arg(format!("--window-size={width},900"))
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("file://{}", page.display()))
         .output()
@@ -97,4 +99,62 @@ fn the_page_of_captures_is_drawn_without_the_plots_that_they_cannot_fill() {
     let titled = |text: &str, title: &str| text.matches(&format!(">{title}<")).count();
     let drawn = |title: &str| titled(&document, title) - titled(&source, title);
     assert_eq!(["In flight", "Round-trip time", "Bottleneck queue"].map(drawn), [2, 2, 0]);
+}
+
+#[test]
+fn of_more_lines_than_can_be_told_apart_some_are_shown_and_the_legend_says_so() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no Chromium on the PATH, so the page's script was not run");
+        return;
+    };
+    let mut race = synthetic::race(1, 1);
+    let (run, row) = (race.recordings.remove(0), race.report.rows.remove(0));
+    for at in 0..34 {
+        let label = format!("row-{at}");
+        let mut row = row.clone();
+        row.insert("label".into(), label.clone().into());
+        race.report.rows.push(row);
+        race.recordings.push(firstflight_lab::Recording { label, ..run.clone() });
+    }
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.html");
+    write_whole(&page, race.page().as_bytes()).expect("written");
+    let (document, log) = load(&browser, &page);
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert!(
+        document.contains("32 of 34 lines are shown; 32 at most can be told apart."),
+        "the legend says so"
+    );
+    let legend =
+        document.split_once("id=\"legend\"").expect("a legend").1.split_once("</ul>").expect("ends").0;
+    let styles: std::collections::BTreeSet<&str> =
+        legend.split("style=\"").skip(1).filter_map(|style| style.split('"').next()).collect();
+    assert_eq!(styles.len(), 33, "one each, and one for the ideal");
+    assert_eq!(legend.matches("disabled").count(), 2, "there is no room for the others");
+}
+
+#[test]
+fn a_race_of_rounds_opens_on_its_restart_and_a_table_that_is_too_wide_says_that_it_goes_on() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no Chromium on the PATH, so the page's script was not run");
+        return;
+    };
+    let mut race = synthetic::race(2, 2);
+    for (run, row) in race.recordings.iter_mut().zip(&mut race.report.rows) {
+        row.insert("elapsed_s".into(), 1.0.into());
+        for at in [1_000_000_000, 1_500_000_000] {
+            run.marks.push(Mark { at, kind: "restart".into(), text: "data again after 0.500 s".into() });
+        }
+    }
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rounds.html");
+    write_whole(&page, race.page().as_bytes()).expect("written");
+    for (width, visibility) in [(1900, "display: none"), (700, "visibility: visible")] {
+        let (document, log) = load_in(&browser, &page, width);
+        let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+        assert!(complaints.is_empty(), "{complaints:#?}");
+        let pressed = "aria-pressed=\"true\">Restart 1 of 2</button>";
+        assert_eq!(document.matches(pressed).count(), 3, "for all, and for each");
+        let hint = document.split_once("class=\"more\"").expect("a hint").1.split_once('>').expect("a tag").0;
+        assert!(hint.contains(visibility), "{width}: {hint}");
+    }
 }

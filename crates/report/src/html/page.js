@@ -9,8 +9,14 @@ const page = (() => {
   const page = { isOnPaper: false };
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-  /** The colour and the dash of a line by its place. */
-  const styleOf = (index) => ({ colour: COLOURS[index % COLOURS.length], dash: DASHES[Math.floor(index / COLOURS.length) % DASHES.length] });
+  /** Lines that can be told apart. */
+  const MOST_LINES = COLOURS.length * DASHES.length;
+  /** The colour and the dash of a line by its place among those that are shown; none if there is no such place. */
+  const styleOf = (place) => place === null ? { colour: null, dash: "solid" }
+    : { colour: COLOURS[place % COLOURS.length], dash: DASHES[Math.floor(place / COLOURS.length)] };
+  /** Gives lines their places: the first ones have one, as many as can be told apart. */
+  const placed = (lines) => lines.forEach((line, index) => Object.assign(line, { isShown: index < MOST_LINES },
+    styleOf(index < MOST_LINES ? index : null)));
 
   /** A piece of a line, as it is drawn. */
   function sample(colour, dash) {
@@ -22,19 +28,46 @@ const page = (() => {
     return span;
   }
 
-  /** The names of lines, which show and hide them: what is hidden is in the set. */
-  function legend(list, lines, hidden, draw) {
-    for (const { name, colour, dash } of lines) {
+  /**
+   * The names of lines, which show and hide them. Of more lines than can be told apart, what is hidden has no style of
+   * its own, and what is shown takes the first that is free.
+   */
+  function legend(list, lines, draw) {
+    const isCrowded = lines.length > MOST_LINES;
+    const places = Array.from({ length: MOST_LINES }, (_, place) => styleOf(place));
+    const isFree = (style) => !lines.some((line) => line.colour === style.colour && line.dash === style.dash);
+    const show = (line, is) => {
+      line.isShown = is;
+      if (isCrowded) Object.assign(line, is ? places.find(isFree) : styleOf(null));
+    };
+    const buttons = lines.map((line) => {
       const button = list.appendChild(document.createElement("li")).appendChild(document.createElement("button"));
       button.type = "button";
-      button.setAttribute("aria-pressed", "true");
-      button.append(sample(colour, dash), name);
-      button.addEventListener("click", () => {
-        if (!hidden.delete(name)) hidden.add(name);
-        button.setAttribute("aria-pressed", String(!hidden.has(name)));
-        draw();
+      button.addEventListener("click", () => { show(line, !line.isShown); tell(); draw(); });
+      return button;
+    });
+    const words = document.createElement("li");
+    const tell = () => {
+      const shown = lines.filter((line) => line.isShown).length, isFull = isCrowded && shown >= MOST_LINES;
+      lines.forEach((line, at) => {
+        buttons[at].setAttribute("aria-pressed", String(line.isShown));
+        buttons[at].disabled = isFull && !line.isShown;
+        buttons[at].replaceChildren(...(line.colour ? [sample(line.colour, line.dash)] : []), line.name);
       });
+      words.firstChild.textContent = `${shown} of ${lines.length} lines are shown; ${MOST_LINES} at most can be told apart.`
+        + (isFull ? " Press a name to hide its line and make room for another. " : " Press a name to show or hide its line. ");
+    };
+    words.append("");
+    words.className = "note";
+    if (isCrowded) {
+      const none = words.appendChild(document.createElement("button"));
+      none.type = "button";
+      none.className = "none";
+      none.textContent = "Hide all";
+      none.addEventListener("click", () => { lines.forEach((line) => show(line, false)); tell(); draw(); });
+      list.prepend(words);
     }
+    tell();
   }
 
   function sortable(table) {
@@ -57,6 +90,24 @@ const page = (() => {
   }
 
   document.querySelectorAll("table.results").forEach(sortable);
+
+  /** Says above a table that it goes on to the right, as long as it does. */
+  function sayThereIsMore(scroll) {
+    const words = document.createElement("p");
+    words.className = "more";
+    words.setAttribute("aria-hidden", "true");
+    words.textContent = "more columns: scroll the table to the right →";
+    scroll.before(words);
+    const look = () => {
+      words.style.visibility = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1 ? "visible" : "hidden";
+      words.style.display = scroll.scrollWidth > scroll.clientWidth + 1 ? "" : "none";
+    };
+    scroll.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(scroll);
+    look();
+  }
+
+  document.querySelectorAll(".scroll:has(> table.results, > table.numbers)").forEach(sayThereIsMore);
 
   // ---- paper ---------------------------------------------------------------------------------------------
   const drawings = [];
@@ -90,5 +141,5 @@ const page = (() => {
   window.addEventListener("beforeprint", () => paper(true));
   window.addEventListener("afterprint", () => paper(false));
 
-  return Object.assign(page, { colour, styleOf, legend, onPaper: (draw) => drawings.push(draw), PAPER_WIDTH });
+  return Object.assign(page, { colour, placed, legend, onPaper: (draw) => drawings.push(draw), PAPER_WIDTH });
 })();

@@ -20,7 +20,7 @@ function gaps(dash) {
 
 const swatches = () => document.querySelectorAll(".swatch").forEach((swatch) => {
   const flow = flows[Number(swatch.dataset.flow)];
-  swatch.style.background = `var(--${flow.colour})`;
+  swatch.style.background = flow.colour ? `var(--${flow.colour})` : "none";
   if (flow.dash !== "solid") swatch.style.backgroundImage = gaps(flow.dash);
 });
 const drawAll = () => views.forEach((view) => { if (view.isDrawn) view.draw(); });

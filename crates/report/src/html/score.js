@@ -1,9 +1,9 @@
 // Draws the distributions of a score from the data in the page, on top of page.js.
 (() => {
-  const { styleOf, legend, onPaper, PAPER_WIDTH } = page;
+  const { placed, legend, onPaper, PAPER_WIDTH } = page;
   const data = JSON.parse(document.getElementById("drawing").textContent);
-  const schemes = data.schemes.map((one, index) => ({ ...one, ...styleOf(index) }));
-  const hidden = new Set();
+  const schemes = data.schemes.map((one) => ({ ...one }));
+  placed(schemes);
   const LEFT = 42, RIGHT = 12, TOP = 8, BOTTOM = 36, HEIGHT = 320;
 
   /** 1, 2 and 5 times the powers of ten between the ends. */
@@ -16,7 +16,7 @@
   }
 
   function draw(element) {
-    const of = element.dataset.of, shown = schemes.filter((one) => !hidden.has(one.name));
+    const of = element.dataset.of, shown = schemes.filter((one) => one.isShown);
     const all = schemes.flatMap((one) => one[of].x);
     const least = all.reduce((p, q) => Math.min(p, q), 1);
     // The axis of cost ends where transfers are given up.
@@ -38,13 +38,17 @@
       });
       return `<path class="step" style="stroke: var(--${one.colour}); stroke-dasharray: ${one.dash === "solid" ? "none" : one.dash}" d="M${LEFT} ${bottom}${path.join("")}H${right}"/>`;
     });
-    const label = of === "cost" ? "cost, × ideal" : "times the best of the race";
-    element.innerHTML = `<svg width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}">${across.join("")}${up.join("")}${steps.join("")}`
+    // And says so, with a line across.
+    const end = of === "cost" && data.give_up;
+    const given = end ? line([x(end), TOP], [x(end), bottom], "end") : "";
+    const label = of !== "cost" ? "times the best of the race"
+      : end ? `cost, × ideal; beyond ${end} a transfer is given up` : "cost, × ideal";
+    element.innerHTML = `<svg width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}">${across.join("")}${up.join("")}${given}${steps.join("")}`
       + words((LEFT + right) / 2, HEIGHT - 4, label, "middle") + "</svg>";
   }
 
   const drawAll = () => document.querySelectorAll(".steps").forEach(draw);
-  legend(document.getElementById("legend"), schemes, hidden, drawAll);
+  legend(document.getElementById("legend"), schemes, drawAll);
   drawAll();
   let waiting = 0;
   window.addEventListener("resize", () => {

@@ -6,7 +6,9 @@ use firstflight_lab::{Drop, Mark, PhaseKind, Recording};
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
+use super::drops;
 use super::figure::{Frame, clipped};
+use super::told::{self, Told};
 use crate::human;
 use crate::record::{self, Record, number, text};
 use crate::report::Report;
@@ -23,8 +25,8 @@ pub(super) const SSTHRESH: &str =
     "fill=\"none\" stroke=\"#b87a00\" stroke-width=\"1.2\" stroke-dasharray=\"5 3\"";
 pub(super) const PRODUCT: &str =
     "fill=\"none\" stroke=\"#555555\" stroke-width=\"1\" stroke-dasharray=\"1.5 2.5\"";
-pub(super) const DROPPED: &str = "fill=\"none\" stroke=\"#d55e00\" stroke-width=\"1\"";
-pub(super) const LOST: &str = "fill=\"none\" stroke=\"#000000\" stroke-width=\"1\"";
+pub(super) const DROPPED: &str = "fill=\"none\" stroke=\"#d55e00\" stroke-width=\"2\"";
+pub(super) const LOST: &str = "fill=\"none\" stroke=\"#000000\" stroke-width=\"2\"";
 pub(super) const QUEUE_FILL: &str = "#dfb4cc";
 
 /// The phases: their names and colours.
@@ -37,18 +39,14 @@ pub(super) const PHASES: [(PhaseKind, &str, &str); 6] = [
     (PhaseKind::Avoidance, "avoidance", "#f6f6f0"),
 ];
 
-/// Heights: the panel's name, the numbers of its marks, the ribbon, the drops, the ticks' values, a line of
-/// words, and what is below.
+/// Heights: the panel's name, the numbers of its marks, the ribbon, the drops, the ticks' values, and
+/// what is below.
 const NAME: f64 = 24.0;
 const FLAGS: f64 = 14.0;
 const RIBBON: f64 = 13.0;
 const DROPS: f64 = 11.0;
 const TICKS: f64 = 16.0;
-const WORDS: f64 = 14.0;
 const BELOW: f64 = 10.0;
-
-/// Marks that are numbered, at most; the others are lines only.
-const NUMBERED: usize = 6;
 
 /// The scales that all panels of a figure share.
 pub(super) struct Scales {
@@ -105,7 +103,7 @@ impl<'a> Panel<'a> {
 
     pub(super) fn height(&self, scales: &Scales) -> f64 {
         let (window, queue) = scales.plots();
-        NAME + FLAGS + RIBBON + window + DROPS + queue + TICKS + WORDS * self.told(scales).count() + BELOW
+        NAME + FLAGS + RIBBON + window + DROPS + queue + TICKS + self.told(scales).height() + BELOW
     }
 
     /// The windows and what is in flight, in packets, as far as the figure goes.
@@ -176,7 +174,9 @@ impl<'a> Panel<'a> {
             canvas.line((LEFT, y), (WIDTH - RIGHT, y), "stroke=\"#333333\" stroke-width=\"0.8\"");
         }
         told.draw(canvas, (top + NAME, ribbon, bottom));
-        self.dropped(canvas, drops, scales);
+        let dropped = self.drops(scales).filter(|drop| drop.len > 0);
+        let dropped = dropped.map(|drop| (scales.x(self.time(drop.at)), drop.by_queue));
+        drops::draw(canvas, drops, &dropped.collect::<Vec<_>>());
         told.list(canvas, bottom + TICKS + 11.0);
     }
 
@@ -286,27 +286,11 @@ impl<'a> Panel<'a> {
         canvas.path(&format!("{path}V{}H{}Z", coordinate(bottom), coordinate(left)), style);
     }
 
-    /// A tick for each packet dropped; those within half a pixel are one.
-    fn dropped(&self, canvas: &mut Canvas, top: f64, scales: &Scales) {
-        for (by_queue, style) in [(true, DROPPED), (false, LOST)] {
-            let mut path = String::new();
-            let mut last = f64::NEG_INFINITY;
-            for drop in self.drops(scales).filter(|drop| drop.len > 0 && drop.by_queue == by_queue) {
-                let x = scales.x(self.time(drop.at));
-                if x >= last + 0.5 {
-                    _ = write!(path, "M{} {}v7", coordinate(x), coordinate(top + 2.0));
-                    last = x;
-                }
-            }
-            canvas.path(&path, style);
-        }
-    }
-
     /// What happened, as far as the figure goes.
     fn told(&self, scales: &Scales) -> Told<'a> {
         let end = self.origin.saturating_add(scales.until);
         let mut marks: Vec<(f64, &Mark)> = Vec::new();
-        for mark in self.run.marks.iter().filter(|mark| mark.at <= end && !is_plain(mark)) {
+        for mark in self.run.marks.iter().filter(|mark| mark.at <= end && !told::is_plain(mark)) {
             let x = scales.x(self.time(mark.at));
             // Avoidance that follows an exit at once needs no number of its own.
             let is_near = marks.last().is_some_and(|(last, _)| x - last < 2.0);
@@ -356,82 +340,6 @@ impl<'a> Panel<'a> {
 
 const GRID: &str = "stroke=\"#000000\" stroke-opacity=\"0.09\"";
 const SMALL: &str = "font-size=\"10\"";
-
-/// What happened, in order.
-struct Told<'a> {
-    marks: Vec<(f64, &'a Mark)>,
-    origin: u64,
-}
-
-impl Told<'_> {
-    /// Lines of words.
-    fn count(&self) -> f64 {
-        float(u64::try_from(self.marks.len().min(NUMBERED + 1)).unwrap_or(0))
-    }
-
-    /// The marks as lines through the plots, the first ones with numbers above.
-    fn draw(&self, canvas: &mut Canvas, (flags, ribbon, bottom): (f64, f64, f64)) {
-        let mut free = f64::NEG_INFINITY;
-        for (at, (x, mark)) in self.marks.iter().enumerate() {
-            let style = format!("stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"4 2\"", colour(mark));
-            canvas.line((*x, ribbon), (*x, bottom), &style);
-            if at < NUMBERED {
-                // Numbers too close to each other move to the right.
-                let place = x.max(free).min(WIDTH - RIGHT + 8.0);
-                canvas.line((*x, ribbon), (place, flags + 6.0), &format!("stroke=\"{}\"", colour(mark)));
-                canvas.disc((place, flags + 6.0), 6.0, colour(mark));
-                let number = (at + 1).to_string();
-                canvas.text(
-                    (place, flags + 9.3),
-                    Anchor::Middle,
-                    "font-size=\"9\" fill=\"#ffffff\"",
-                    &number,
-                );
-                free = place + 13.0;
-            }
-        }
-    }
-
-    /// The marks in words.
-    fn list(&self, canvas: &mut Canvas, top: f64) {
-        let mut y = top;
-        for (at, (_, mark)) in self.marks.iter().take(NUMBERED).enumerate() {
-            canvas.disc((LEFT + 6.0, y - 4.0), 6.0, colour(mark));
-            let number = (at + 1).to_string();
-            canvas.text((LEFT + 6.0, y - 0.7), Anchor::Middle, "font-size=\"9\" fill=\"#ffffff\"", &number);
-            let after = seconds(mark.at) - seconds(self.origin);
-            let text = mark.text.replacen("start-up left by ", "exit by ", 1);
-            let words = format!("{after:.3} s: {text}");
-            canvas.text(
-                (LEFT + 18.0, y),
-                Anchor::Start,
-                "font-size=\"11\"",
-                &clipped(&words, 11.0, WIDTH - LEFT - 24.0),
-            );
-            y += WORDS;
-        }
-        let more = self.marks.len().saturating_sub(NUMBERED);
-        if more > 0 {
-            let words = format!("and {more} more, without a number");
-            canvas.text((LEFT + 18.0, y), Anchor::Start, "font-size=\"11\" fill=\"#444444\"", &words);
-        }
-    }
-}
-
-/// Whether the drops or the ribbon show it without words.
-fn is_plain(mark: &Mark) -> bool {
-    matches!(mark.kind.as_str(), "reduction" | "restart")
-}
-
-fn colour(mark: &Mark) -> &'static str {
-    match mark.kind.as_str() {
-        "exit" => "#00664d",
-        "timeout" => "#b3001b",
-        "quick-start" | "continued" => "#0072b2",
-        "undo" => "#8a4a9e",
-        _ => "#666666",
-    }
-}
 
 /// The row in a few words each.
 fn facts(row: &Record) -> Vec<String> {
@@ -484,7 +392,7 @@ pub(super) fn seconds(nanoseconds: u64) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "to draw, 53 bits are plenty")]
-fn float(value: u64) -> f64 {
+pub(super) fn float(value: u64) -> f64 {
     value as f64
 }
 

@@ -1,6 +1,6 @@
 // How the report's plots are coloured and spaced. The files of the report are one script, put together in html.rs.
 
-const { colour, styleOf, legend, onPaper, PAPER_WIDTH } = page;
+const { colour, placed, legend, onPaper, PAPER_WIDTH } = page;
 const PHASE_FILLS = ["#b9c0c7", "#56b4e9", "#f0e442", "#e69f00", "#d55e00", "#009e73"];
 const MARK_STYLES = {
   "exit": { colour: "black", dash: "solid" }, "su-end": { colour: "green", dash: "dash" },

@@ -48,8 +48,7 @@ const flows = data.flows.map((flow, index) => {
   const phases = { from: decode(flow.phases.from, flow.phases.n), to: decode(flow.phases.to, flow.phases.n),
     kind: decode(flow.phases.kind, flow.phases.n) };
   return {
-    label: flow.label, mss: flow.mss, index,
-    ...styleOf(index),
+    label: flow.label, name: flow.label, mss: flow.mss, index,
     firstData: flow.first_data === null ? null : flow.first_data * flow.tick,
     windows: flow.windows.map((end) => end * flow.tick),
     restarts: flow.restarts.map((window) => window.map((at) => at * flow.tick)),
@@ -62,4 +61,5 @@ const flows = data.flows.map((flow, index) => {
     marksLeftOut: flow.marks_left_out,
   };
 });
+placed(flows);
 const ideal = series(data.ideal, 1, { tick: data.tick, regions: [] });

@@ -1,0 +1,91 @@
+//! What happened to a flow: numbers on the axis, and words below.
+
+use firstflight_lab::Mark;
+
+use super::canvas::{Anchor, Canvas, WIDTH};
+use super::figure::clipped;
+use super::panel::{LEFT, RIGHT, float, seconds};
+
+/// From line to line of the words.
+const WORDS: f64 = 14.0;
+
+/// Marks that are numbered, at most; the others are lines only.
+const NUMBERED: usize = 6;
+
+/// What happened, in order.
+pub(super) struct Told<'a> {
+    /// Where each stands.
+    pub(super) marks: Vec<(f64, &'a Mark)>,
+    /// When the first data packet left.
+    pub(super) origin: u64,
+}
+
+impl Told<'_> {
+    /// How high the words are.
+    pub(super) fn height(&self) -> f64 {
+        WORDS * float(u64::try_from(self.marks.len().min(NUMBERED + 1)).unwrap_or(0))
+    }
+
+    /// The marks as lines through the plots, the first ones with numbers above.
+    pub(super) fn draw(&self, canvas: &mut Canvas, (flags, ribbon, bottom): (f64, f64, f64)) {
+        let mut free = f64::NEG_INFINITY;
+        for (at, (x, mark)) in self.marks.iter().enumerate() {
+            let style = format!("stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"4 2\"", colour(mark));
+            canvas.line((*x, ribbon), (*x, bottom), &style);
+            if at < NUMBERED {
+                // Numbers too close to each other move to the right.
+                let place = x.max(free).min(WIDTH - RIGHT + 8.0);
+                canvas.line((*x, ribbon), (place, flags + 6.0), &format!("stroke=\"{}\"", colour(mark)));
+                canvas.disc((place, flags + 6.0), 6.0, colour(mark));
+                let number = (at + 1).to_string();
+                canvas.text(
+                    (place, flags + 9.3),
+                    Anchor::Middle,
+                    "font-size=\"9\" fill=\"#ffffff\"",
+                    &number,
+                );
+                free = place + 13.0;
+            }
+        }
+    }
+
+    /// The marks in words.
+    pub(super) fn list(&self, canvas: &mut Canvas, top: f64) {
+        let mut y = top;
+        for (at, (_, mark)) in self.marks.iter().take(NUMBERED).enumerate() {
+            canvas.disc((LEFT + 6.0, y - 4.0), 6.0, colour(mark));
+            let number = (at + 1).to_string();
+            canvas.text((LEFT + 6.0, y - 0.7), Anchor::Middle, "font-size=\"9\" fill=\"#ffffff\"", &number);
+            let after = seconds(mark.at) - seconds(self.origin);
+            let text = mark.text.replacen("start-up left by ", "exit by ", 1);
+            let words = format!("{after:.3} s: {text}");
+            canvas.text(
+                (LEFT + 18.0, y),
+                Anchor::Start,
+                "font-size=\"11\"",
+                &clipped(&words, 11.0, WIDTH - LEFT - 24.0),
+            );
+            y += WORDS;
+        }
+        let more = self.marks.len().saturating_sub(NUMBERED);
+        if more > 0 {
+            let words = format!("and {more} more, without a number");
+            canvas.text((LEFT + 18.0, y), Anchor::Start, "font-size=\"11\" fill=\"#444444\"", &words);
+        }
+    }
+}
+
+/// Whether the drops or the ribbon show it without words.
+pub(super) fn is_plain(mark: &Mark) -> bool {
+    matches!(mark.kind.as_str(), "reduction" | "restart")
+}
+
+fn colour(mark: &Mark) -> &'static str {
+    match mark.kind.as_str() {
+        "exit" => "#00664d",
+        "timeout" => "#b3001b",
+        "quick-start" | "continued" => "#0072b2",
+        "undo" => "#8a4a9e",
+        _ => "#666666",
+    }
+}
