@@ -41,7 +41,7 @@ pub(crate) fn after(mut stream: Vec<(u64, u64)>, delay: u64) -> Vec<(u64, u64)> 
     stream
 }
 
-/// What leaves: between two instants at which something changes, what [`piece`] says.
+/// What leaves: between two instants at which something changes, what [`State::piece`] says.
 fn sweep(lumps: &[(u64, u128)], arriving: &Steps, server: &Server) -> Vec<(u64, u64)> {
     let firsts = [lumps.first().map(|lump| lump.0), arriving.first().map(|step| step.0)];
     let Some(begin) = firsts.into_iter().flatten().min() else { return Vec::new() };
