@@ -71,6 +71,25 @@ fn the_window_follows_the_cubic_function() {
 }
 
 #[test]
+fn a_time_in_which_nothing_was_under_way_is_no_time() {
+    let rtt = Span::from_millis(100);
+    let after = |idle: Span| {
+        let mut flow = at(1_000, rtt);
+        lose_once(&mut flow, rtt);
+        flow.clocked(rtt, SPACING, rtt * 5);
+        // All of it is acknowledged, and nothing follows for a while that is too short for a restart.
+        flow.ack(flow.in_flight());
+        flow.wait(idle);
+        flow.fill();
+        flow.wait(rtt);
+        flow.ack(1);
+        segments(&flow)
+    };
+    let (at_once, later) = (after(Span::ZERO), after(Span::from_millis(900)));
+    assert!((later - at_once).abs() < 0.01, "{later} after 900 ms, {at_once} at once");
+}
+
+#[test]
 fn where_reno_is_faster_the_window_is_renos() {
     // 20 segments, 10 ms: K is 2.5 s. Reno with α = 9/17 is back at 20 after 11.3 round trips, then adds one
     // a round trip.
