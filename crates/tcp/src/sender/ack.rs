@@ -98,8 +98,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let probing = self.probe.is_some();
         self.answer_probe(now, input);
         self.duplicates_reported += u64::from(input.dsack.is_some());
-        // Linux learns nothing from a probe that arrived twice (`FLAG_DSACK_TLP`).
-        let by_probe = self.rules.as_linux && probing && self.probe.is_none();
+        // A probe that arrived twice was early, not the window narrow (Linux `FLAG_DSACK_TLP`).
+        let by_probe = probing && self.probe.is_none();
         let widened = input.dsack.is_some() && !by_probe && self.widening.on_duplicate(self.una, self.nxt);
         let settled = self.forget_old_undo();
         self.undo_if_spurious(now, input, &progress);

@@ -26,7 +26,7 @@ pub(crate) struct Rack {
     pub(crate) advanced: bool,
     /// Whether the last ACK set the reordering timer.
     pub(crate) timed: bool,
-    /// `RACK.rtt`: its round trip.
+    /// `RACK.rtt`: the round trip of what was delivered last, whenever it left (RFC 8985 section 5.3).
     pub(super) rtt: Span,
     /// The highest sequence delivered (`RACK.fack`).
     pub(super) fack: u64,
@@ -68,10 +68,7 @@ impl Rack {
         if newer {
             self.newest = arrival.delivered.packet;
         }
-        // `tcp_rack_advance` takes the round trip of whatever it sees last.
-        if newer || as_linux {
-            self.rtt = rtt;
-        }
+        self.rtt = rtt;
     }
 
     /// How long after its transmission a segment is overdue, once a later one was delivered: RACK.rtt and the
