@@ -146,7 +146,8 @@ impl<'a> Results<'a> {
         )]
         let until = ideal_fct.map_or(longest, |seconds| longest.min(first.syn_at + (seconds * 1e9) as u64));
         let payload_share = (u64::from(self.scenario.mss), u64::from(self.scenario.packet()));
-        ideal::ideal_line(&first.ideal, until, payload_share)
+        let common = self.ranked.iter().find_map(|result| result.ideal.as_deref());
+        ideal::ideal_line(common.unwrap_or(&first.ideal), until, payload_share)
     }
 
     /// The verdict; after an interrupt it says so first.

@@ -69,6 +69,14 @@ impl Cross {
         }
     }
 
+    /// Whether what it leaves changes as the run goes on, and so may depend on who is measured.
+    pub const fn varies(&self) -> bool {
+        match self {
+            Self::None | Self::Cbr(_) | Self::Tcp(_) => false,
+            Self::OnOff { .. } | Self::Poisson { .. } | Self::Web(_) => true,
+        }
+    }
+
     /// In words, for titles.
     pub fn describe(&self) -> String {
         match self {

@@ -2,12 +2,12 @@
 //! measured flow that they are compared with.
 
 use crate::choice::SchemeChoice;
-use crate::judge::{add_harm, row};
+use crate::judge::{add_harm, row, set_ideal};
 use crate::observe::Watching;
 use crate::race::How;
 use crate::rooms::Rooms;
 use crate::row::Row;
-use crate::run::{CrossTotals, RunError, run_watched, run_without};
+use crate::run::{CrossTotals, RunError, Without, run_watched, run_without};
 use crate::scenario::Scenario;
 use crate::warm_up::WarmUp;
 use crate::words::Cross;
@@ -22,6 +22,8 @@ pub(crate) struct Finished {
     life: u64,
     end: u64,
     cross: CrossTotals,
+    /// The ideal that its seed's runs have in common, where it is not each one's own.
+    pub(crate) ideal: Option<Vec<(u64, u64)>>,
 }
 
 /// Makes the run of the scheme at the place `scheme`, from the beginning if there is no warm-up.
@@ -53,7 +55,7 @@ pub(crate) fn measure(
     }
     let (life, end) = (recording.ended_at - recording.syn_at, recording.ended_at);
     rooms.give(recording);
-    Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross })
+    Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross, ideal: None })
 }
 
 /// Runs the seed without the flow, and adds to each row what its flow did to others.
@@ -68,13 +70,17 @@ pub(crate) fn compare(
     how: &How<'_>,
 ) -> Result<Vec<Finished>, RunError> {
     let ends = finished.iter().map(|run| run.end).collect();
-    let totals = without(scenario, seed, ends, warm_up, how)?;
-    add_harms(&mut finished, &totals);
+    let compared = without(scenario, seed, ends, warm_up, how)?;
+    add_comparison(scenario, &mut finished, &compared);
     Ok(finished)
 }
 
-/// What a seed's run without the flow says, at each of some instants.
-pub(crate) type Without = Vec<(u64, CrossTotals)>;
+/// What a seed's run without the flow says, and the instants at which it says it.
+#[derive(Default)]
+pub(crate) struct Compared {
+    ends: Vec<u64>,
+    without: Without,
+}
 
 /// Runs the seed without the flow up to each of `ends`, unless there is nobody to be harmed.
 ///
@@ -86,30 +92,35 @@ pub(crate) fn without(
     mut ends: Vec<u64>,
     warm_up: Option<WarmUp>,
     how: &How<'_>,
-) -> Result<Without, RunError> {
+) -> Result<Compared, RunError> {
     if scenario.cross == Cross::None || ends.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Compared::default());
     }
     ends.sort_unstable();
     ends.dedup();
     let interrupted = || (how.interrupted)();
-    let totals = match warm_up {
+    let without = match warm_up {
         Some(warm_up) => warm_up.run_without(scenario, &ends, &interrupted),
         None => run_without(scenario, seed, &ends, &interrupted),
     }?;
-    Ok(ends.into_iter().zip(totals).collect())
+    Ok(Compared { ends, without })
 }
 
-/// Adds to each row what its flow did to others; without totals there are none.
-pub(crate) fn add_harms(finished: &mut [Finished], totals: &Without) {
+/// Adds to each row what its flow did to others, and the ideal that all of them have in common.
+pub(crate) fn add_comparison(scenario: &Scenario, finished: &mut [Finished], compared: &Compared) {
+    let Compared { ends, without: Without { totals, ideal } } = compared;
     for run in finished {
-        let at_end = totals.iter().find(|(end, _)| *end == run.end);
+        let at_end = ends.iter().position(|end| *end == run.end);
         debug_assert!(
             at_end.is_some() || totals.is_empty(),
             "the others were counted at the end of every run"
         );
-        if let Some((_, without)) = at_end {
+        if let Some(without) = at_end.and_then(|at| totals.get(at)) {
             add_harm(&mut run.row, run.cross, *without, run.life);
+        }
+        if let Some(ideal) = ideal {
+            set_ideal(&mut run.row, scenario, ideal, run.end - run.life);
+            run.ideal = Some(ideal.clone());
         }
     }
 }

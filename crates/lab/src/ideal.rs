@@ -83,6 +83,13 @@ pub fn ideal_fct(stream: &Steps, syn_at: u64, ip_bytes: u64) -> Option<u64> {
     carried_by(stream, from, ip_bytes).map(|end| end.saturating_sub(syn_at))
 }
 
+/// When the last byte of a scenario's transfer comes of an ideal stream; `None` if it never does, or without a size.
+pub(crate) fn ideal_end(scenario: &Scenario, stream: &Steps) -> Option<u64> {
+    let Goal::Size(size) = scenario.goal else { return None };
+    let (mss, packet) = (u64::from(scenario.mss), u64::from(scenario.packet()));
+    ideal_fct(stream, 0, ip_bytes(size.get(), mss, packet - mss))
+}
+
 /// Payload that the ideal sender has delivered, as corners of a line: (when, bytes), up to `until`.
 pub fn ideal_line(stream: &Steps, until: u64, payload_share: (u64, u64)) -> Vec<(u64, u64)> {
     let Some(&(from, _)) = stream.first() else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! From evidence to a row.
 
 use crate::choice::SchemeChoice;
-use crate::ideal::{IdealKind, ideal_fct, ip_bytes};
+use crate::ideal::{IdealKind, ideal_end};
 use crate::metrics::{self, seconds};
 use crate::observe::Evidence;
 use crate::rounds::{self, Reply};
@@ -19,13 +19,7 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
     let recording = &evidence.recording;
     let path = facts(scenario, evidence);
     let fct = metrics::fct(evidence);
-    let ideal = match scenario.goal {
-        Goal::Size(size) => {
-            let ip_bytes = ip_bytes(size.get(), path.mss, path.packet - path.mss);
-            ideal_fct(&recording.ideal, recording.syn_at, ip_bytes)
-        }
-        Goal::Duration(_) => None,
-    };
+    let ideal = ideal_end(scenario, &recording.ideal).map(|end| end.saturating_sub(recording.syn_at));
     let one_transfer = matches!(scenario.goal, Goal::Size(_)) && scenario.rounds.is_none();
     let sized = |value: Option<f64>| one_transfer.then_some(value);
     let of_rounds = |mean: fn(&[Reply]) -> Option<f64>| scenario.rounds.map(|_| mean(&evidence.replies));
@@ -93,6 +87,14 @@ pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u6
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let bits = bytes as f64 * 8.0;
     row.harm_bps = if life == 0 || bytes == 0 { 0.0 } else { bits / seconds(life) };
+}
+
+/// Compares with this ideal stream in place of the run's own, whose SYN left at `syn_at`.
+pub fn set_ideal(row: &mut Row, scenario: &Scenario, ideal: &[(u64, u64)], syn_at: u64) {
+    let (Some(fct), Some(_)) = (row.fct_s, row.ideal_fct_s) else { return };
+    let ideal = ideal_end(scenario, ideal).map(|end| seconds(end.saturating_sub(syn_at)));
+    row.ideal_fct_s = Some(ideal);
+    row.cost = Some(fct.zip(ideal).map(|(fct, ideal)| fct / ideal));
 }
 
 /// Whether the ideal of a scenario is exact or a fair share.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::choice::SchemeChoice;
 use crate::entrant::Entrant;
-use crate::heat::{Finished, add_harms, compare, measure, without};
+use crate::heat::{Finished, add_comparison, compare, measure, without};
 use crate::recording::Recording;
 use crate::rooms::Rooms;
 use crate::row::Row;
@@ -23,6 +23,8 @@ pub struct SchemeResult {
     pub choice: SchemeChoice,
     /// One row a run, in order of seeds; fewer if the race was interrupted.
     pub rows: Vec<Row>,
+    /// The first run's ideal, where the others come and go: it is no scheme's own ([`crate::run::Without::ideal`]).
+    pub ideal: Option<Vec<(u64, u64)>>,
 }
 
 /// Makes the tap of one run; `None` if nobody listens to it.
@@ -103,10 +105,13 @@ fn race_here(
     let heats = seeds.par_iter().map(|seed| heat(scenario, choices, *seed, how, &run)).filter_map(kept);
     let heats: Vec<Vec<Finished>> = heats.collect::<Result<_, _>>()?;
 
-    let result = |entrant: Entrant| SchemeResult { choice: entrant.into_choice(), rows: Vec::new() };
+    let result =
+        |entrant: Entrant| SchemeResult { choice: entrant.into_choice(), rows: Vec::new(), ideal: None };
     let mut results: Vec<SchemeResult> = entrants.into_iter().map(result).collect();
     for run in heats.into_iter().flatten() {
-        results[run.scheme].rows.push(run.row);
+        let result = &mut results[run.scheme];
+        result.rows.push(run.row);
+        result.ideal = result.ideal.take().or(run.ideal);
     }
     results.retain(|result| !result.rows.is_empty());
     Ok(results)
@@ -133,7 +138,7 @@ fn heat(
     let (totals, finished) = rayon::join(totals, || runs.collect::<Result<Vec<_>, _>>());
     let mut finished = finished?;
     let Some(totals) = totals else { return compare(scenario, seed, finished, warm_up, how) };
-    add_harms(&mut finished, &totals?);
+    add_comparison(scenario, &mut finished, &totals?);
     Ok(finished)
 }
 

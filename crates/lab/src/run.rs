@@ -8,12 +8,13 @@ use firstflight_sim::{
 
 use crate::choice::{ChoiceError, SchemeChoice};
 use crate::crossing::{Hop, available};
-use crate::ideal::stream;
+use crate::ideal::{ideal_end, stream};
 use crate::observe::{Evidence, Observer, Surroundings, Watching};
 use crate::rounds::Watch;
 use crate::scenario::{Goal, Scenario};
 use crate::stage::{AnyNetwork, Stage, clients, flow_start, flows, measured};
 use crate::tap::Tap;
+use crate::words::Cross;
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -171,6 +172,16 @@ pub(crate) fn measure(
     Ok(Outcome { evidence, cross })
 }
 
+/// What a seed's run without the measured flow says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Without {
+    /// Of the cross traffic, at each of the instants asked for.
+    pub totals: Vec<CrossTotals>,
+    /// The ideal sender's stream past what the others do if nobody is measured ([`crate::Recording::ideal`]). Where they come and go,
+    /// a run's own says what its flow did to them, too; all runs of a seed are compared with this one.
+    pub ideal: Option<Vec<(u64, u64)>>,
+}
+
 /// Runs the seed without the measured flow, from the beginning, and reads the cross traffic at each of `ends`, which are
 /// in order.
 ///
@@ -181,25 +192,50 @@ pub fn run_without(
     seed: u64,
     ends: &[u64],
     interrupted: &dyn Fn() -> bool,
-) -> Result<Vec<CrossTotals>, RunError> {
-    let Stage { mut network, .. } = Stage::new(scenario, None)?;
-    measured(scenario).for_each(|flow| network.mute(flow));
-    count(Sim::new(&network, seed, ())?, scenario, ends, interrupted)
+) -> Result<Without, RunError> {
+    let mut stage = Stage::new(scenario, None)?;
+    measured(scenario).for_each(|flow| stage.network.mute(flow));
+    if matches!(scenario.cross, Cross::OnOff { .. }) {
+        let sim = Sim::new(&stage.network, seed, stage.surroundings())?;
+        return count(sim, &stage, scenario, ends, &Surroundings::offers, interrupted);
+    }
+    let sim = Sim::new(&stage.network, seed, ())?;
+    count(sim, &stage, scenario, ends, &|()| &[], interrupted)
 }
 
+/// What on/off sources offered, as who watched them has it: since when, which flow, IP bits per second.
+pub(crate) type Offers<'a, W> = &'a dyn Fn(&W) -> &[(u64, FlowId, u64)];
+
 /// Goes on with a run without the measured flow.
-pub(crate) fn count(
-    mut sim: AnySim<()>,
+pub(crate) fn count<W: Recorder>(
+    mut sim: AnySim<W>,
+    stage: &Stage,
     scenario: &Scenario,
     ends: &[u64],
+    offers: Offers<'_, W>,
     interrupted: &dyn Fn() -> bool,
-) -> Result<Vec<CrossTotals>, RunError> {
+) -> Result<Without, RunError> {
+    let clients = clients(scenario);
     let mut totals = Vec::with_capacity(ends.len());
     for end in ends.iter().copied().map(Time::from_nanos) {
         advance(&mut sim, end, interrupted)?;
-        totals.push(cross_totals(&sim, clients(scenario)));
+        totals.push(cross_totals(&sim, clients));
     }
-    Ok(totals)
+    if !scenario.cross.varies() || scenario.rounds.is_some() {
+        return Ok(Without { totals, ideal: None });
+    }
+    // What the others do matters until the ideal sender is done, however early everybody else was.
+    let latest = stage.start + scenario.longest();
+    loop {
+        let hop = |link: &LinkId| hop(&sim, &stage.network, clients, *link, offers(sim.recorder()));
+        let hops: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
+        let ideal = stream(scenario, &hops, stage.start.nanos());
+        let done = ideal_end(scenario, &ideal).map_or(sim.now(), |end| latest.min(Time::from_nanos(end)));
+        if done <= sim.now() {
+            return Ok(Without { totals, ideal: Some(ideal) });
+        }
+        advance(&mut sim, done, interrupted)?;
+    }
 }
 
 /// Runs on to `until`, unless the user interrupts.

@@ -107,7 +107,7 @@ mod tests {
 
     fn result(rows: Vec<Row>) -> SchemeResult {
         let choice = parse_choices("slow-start").expect("a scheme").remove(0);
-        SchemeResult { choice, rows }
+        SchemeResult { choice, rows, ideal: None }
     }
 
     fn rows() -> Vec<Row> {

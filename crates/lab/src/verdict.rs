@@ -236,7 +236,7 @@ mod tests {
                 ideal_kind: "exact".to_owned(),
                 ..Row::default()
             };
-            SchemeResult { choice, rows: vec![row] }
+            SchemeResult { choice, rows: vec![row], ideal: None }
         };
         rows.iter().map(result).collect()
     }

@@ -10,7 +10,7 @@ use firstflight_sim::{Sim, Traffic};
 
 use crate::choice::SchemeChoice;
 use crate::observe::{Surroundings, Watching};
-use crate::run::{AnySim, CrossTotals, Outcome, RunError, advance, count, measure};
+use crate::run::{AnySim, Outcome, RunError, Without, advance, count, measure};
 use crate::scenario::Scenario;
 use crate::stage::{Stage, asks_routers, measured};
 use crate::words::Cross;
@@ -80,13 +80,16 @@ impl WarmUp {
         scenario: &Scenario,
         ends: &[u64],
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Vec<CrossTotals>, RunError> {
-        let mut sim = self.0.watched_by(|_| ());
+    ) -> Result<Without, RunError> {
+        let (stage, mut sim) = (Stage::new(scenario, None)?, self.0);
         sim.remove_routers();
         for id in measured(scenario) {
             sim.mute(id)?;
         }
-        count(sim, scenario, ends, interrupted)
+        if matches!(scenario.cross, Cross::OnOff { .. }) {
+            return count(sim, &stage, scenario, ends, &Surroundings::offers, interrupted);
+        }
+        count(sim.watched_by(|_| ()), &stage, scenario, ends, &|()| &[], interrupted)
     }
 }
 

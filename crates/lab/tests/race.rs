@@ -174,6 +174,36 @@ fn a_sized_transfer_ends_with_its_last_byte_and_never_beats_an_exact_ideal() {
 }
 
 #[test]
+fn all_runs_of_a_seed_are_compared_with_one_ideal() {
+    for (cross, size) in
+        [("poisson:5,40kB", "300kB"), ("web:50%", "300kB"), ("onoff:8mbit,300ms,300ms", "300kB")]
+    {
+        let options = [("rate", "10mbit"), ("rtt", "60ms"), ("size", size), ("cross", cross), ("runs", "6")];
+        let results = run(&options, "suss,quick-start,slow-start,hystart-linux");
+        for run in 0..6 {
+            let of = |result: &SchemeResult| result.rows[run].ideal_fct_s.flatten().map(f64::to_bits);
+            let first = of(&results[0]);
+            assert!(first.is_some(), "{cross}");
+            assert!(results.iter().all(|result| of(result) == first), "{cross}, run {run}");
+        }
+        let by = |of: fn(&Row) -> Option<f64>, run: usize| {
+            let mut order: Vec<usize> = (0..results.len()).collect();
+            order.sort_by(|a, b| {
+                of(&results[*a].rows[run]).partial_cmp(&of(&results[*b].rows[run])).expect("numbers")
+            });
+            order
+        };
+        for run in 0..6 {
+            assert_eq!(
+                by(|row| row.cost.flatten(), run),
+                by(|row| row.fct_s.flatten(), run),
+                "{cross}: the faster costs less"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_transfer_that_the_limit_cuts_off_has_no_completion_time() {
     let results = run(&[("rate", "1mbit"), ("size", "10MB"), ("limit", "2s")], "slow-start");
     let row = &results[0].rows[0];

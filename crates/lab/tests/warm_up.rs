@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use firstflight_lab::words::Cross;
 use firstflight_lab::{
     How, Options, Recording, Row, Scenario, add_harm, over_restarts, parse_choices, race, row, run,
-    run_without,
+    run_without, set_ideal,
 };
 
 /// Options as on the command line.
@@ -35,7 +35,10 @@ fn both_ways(options: &[(&str, &str)], schemes: &str, jobs: usize) -> [Said; 2] 
             if scenario.cross != Cross::None {
                 let (from, end) = (recording.syn_at, recording.ended_at);
                 let without = run_without(&scenario, seed, &[end], &|| false).expect("a run");
-                add_harm(&mut row, outcome.cross, without[0], end - from);
+                add_harm(&mut row, outcome.cross, without.totals[0], end - from);
+                if let Some(ideal) = &without.ideal {
+                    set_ideal(&mut row, &scenario, ideal, from);
+                }
             }
             (row, recording)
         });

@@ -24,6 +24,11 @@ impl Surroundings {
         Self { start, queues, offered: Vec::new() }
     }
 
+    /// What on/off sources offered: since when, which flow, IP bits per second.
+    pub(crate) fn offers(&self) -> &[(u64, FlowId, u64)] {
+        &self.offered
+    }
+
     #[inline(never)]
     fn queue_of_many(&mut self, at: Time, link: LinkId, packets: u32) {
         if let Some(queue) = self.queues.iter_mut().find(|queue| queue.link == link) {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use firstflight_lab::words::Cross;
 use firstflight_lab::{
     Goal, How, Recording, Row, Scenario, SchemeChoice, Tap, add_harm, parse_choices, race, row, run,
-    run_without,
+    run_without, set_ideal,
 };
 
 use witness::{Seen, Witness};
@@ -103,7 +103,10 @@ pub(crate) fn from_the_beginning(path: &Scenario, choice: &SchemeChoice) -> Resu
     if path.cross != Cross::None {
         let end = recording.ended_at;
         let without = run_without(path, path.seed, &[end], &|| false).map_err(|error| error.to_string())?;
-        add_harm(&mut row, outcome.cross, without[0], end - recording.syn_at);
+        add_harm(&mut row, outcome.cross, without.totals[0], end - recording.syn_at);
+        if let Some(ideal) = &without.ideal {
+            set_ideal(&mut row, path, ideal, recording.syn_at);
+        }
     }
     let seen = seen.lock().expect("no panic").clone();
     Ok(Watched { label: choice.name().to_owned(), row, recording, seen })
