@@ -6,7 +6,7 @@ pub type Steps = [(u64, u64)];
 /// The rate at `at`; before the first step, the first. `None` without any.
 ///
 /// `available(t)` is the least over the links of (rate − offered rate of unresponsive traffic) / (1 + responsive
-/// cross flows active at t): DESIGN.md section 6.
+/// cross flows active at t), as in docs/exports.md.
 pub fn rate_at(steps: &Steps, at: u64) -> Option<u64> {
     let begun = steps.iter().rev().find(|(from, _)| *from <= at);
     begun.or(steps.first()).map(|(_, bps)| *bps)

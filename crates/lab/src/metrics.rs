@@ -1,4 +1,4 @@
-//! The metrics of a run, each defined once (DESIGN.md section 6).
+//! The metrics of a run, each defined once (docs/exports.md).
 //!
 //! Times are nanoseconds since the start of the simulation. Data packets are those with payload; a packet of the
 //! flow is dropped if a full queue or random loss took it.
@@ -28,7 +28,7 @@ pub(crate) fn bps(bytes: u64, nanos: u64) -> Option<f64> {
 }
 
 /// Throughput in bit/s: payload delivered in order over the time since the SYN, up to the end of the flow's life:
-/// the last byte of a sized transfer, or the end of the run. DESIGN.md section 6; Paced Start section 5.1, Table 3.
+/// the last byte of a sized transfer, or the end of the run. docs/exports.md; Paced Start section 5.1, Table 3.
 pub fn throughput_bps(evidence: &Evidence) -> f64 {
     let recording = &evidence.recording;
     bps(delivered_at(evidence, recording.ended_at), recording.ended_at - recording.syn_at).unwrap_or(0.0)
@@ -41,7 +41,7 @@ pub fn delivered_at(evidence: &Evidence, at: u64) -> u64 {
     before.checked_sub(1).map_or(0, |last| delivered[last].1)
 }
 
-/// Own data packets, retransmissions included, that the network dropped. DESIGN.md section 6.
+/// Own data packets, retransmissions included, that the network dropped (docs/exports.md).
 pub fn packets_lost(evidence: &Evidence) -> u64 {
     count(evidence.recording.drops.iter().filter(|drop| drop.len > 0))
 }
@@ -56,14 +56,14 @@ pub fn retransmissions(evidence: &Evidence) -> u64 {
     count(evidence.recording.sends.iter().filter(|send| send.retransmission))
 }
 
-/// Loss: data packets dropped over data packets sent; 0 if none was sent. DESIGN.md section 6; Paced Start Table 3.
+/// Loss: data packets dropped over data packets sent; 0 if none was sent. docs/exports.md; Paced Start Table 3.
 pub fn loss(evidence: &Evidence) -> f64 {
     ratio(packets_lost(evidence), packets_sent(evidence)).unwrap_or(0.0)
 }
 
 /// Su-time in nanoseconds: from the first data packet sent until avoidance first governs new data: start-up
 /// exited, recovery over, cwnd ≥ ssthresh, and a new data packet leaves. A timeout before that and its slow
-/// start are included. `None` if the flow ends first. DESIGN.md section 6; Paced Start Table 3, which ends it at the
+/// start are included. `None` if the flow ends first. docs/exports.md; Paced Start Table 3, which ends it at the
 /// first linear increase.
 pub fn su_time(evidence: &Evidence) -> Option<u64> {
     Some(evidence.su_end? - evidence.recording.first_data_at?)
@@ -76,7 +76,7 @@ fn su_until(evidence: &Evidence) -> u64 {
 
 /// Su-throughput in bit/s: payload of the data sent in su-time that the network did not drop, each byte once,
 /// over su-time; without a su-time, payload delivered in order over the time since the first data packet.
-/// `None` if no data was sent. DESIGN.md section 6.
+/// `None` if no data was sent (docs/exports.md).
 pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
     let recording = &evidence.recording;
     let first = recording.first_data_at?;
@@ -102,7 +102,7 @@ pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
 }
 
 /// Su-loss: data packets sent in su-time and dropped, over data packets sent in su-time; without a su-time, over
-/// the flow. `None` if none was sent. DESIGN.md section 6; Paced Start Table 3.
+/// the flow. `None` if none was sent. docs/exports.md; Paced Start Table 3.
 pub fn su_loss(evidence: &Evidence) -> Option<f64> {
     let until = su_until(evidence);
     let recording = &evidence.recording;
@@ -117,8 +117,7 @@ pub fn su_timeouts(evidence: &Evidence) -> u64 {
     count(evidence.timeouts.iter().filter(|at| **at < until))
 }
 
-/// Flow completion time in nanoseconds: SYN sent to last byte delivered; `None` if unfinished. DESIGN.md
-/// section 6.
+/// Flow completion time in nanoseconds: SYN sent to last byte delivered; `None` if unfinished.
 pub fn fct(evidence: &Evidence) -> Option<u64> {
     Some(evidence.finished_at? - evidence.recording.syn_at)
 }

@@ -1,4 +1,4 @@
-//! One result: what a race says of one scheme. DESIGN.md section 6 defines every number.
+//! One result: what a race says of one scheme. docs/exports.md defines every number.
 
 use serde::Serialize;
 

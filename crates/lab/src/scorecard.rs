@@ -1,4 +1,4 @@
-//! The exit scorecard: how well a start-up hit the path (DESIGN.md section 6).
+//! The exit scorecard: how well a start-up hit the path (docs/exports.md).
 
 use crate::available::{Steps, carried, rate_at};
 use crate::metrics::{count, delivered_at, seconds};
