@@ -104,7 +104,7 @@ enum Change {
 }
 
 /// The rate available to the measured flow, as steps: the least of its access link and of what each hop leaves.
-/// What is available there (docs/exports.md).
+/// The definition is in docs/exports.md.
 pub(crate) fn available(scenario: &Scenario, hops: &[Hop]) -> Vec<(u64, u64)> {
     let access = vec![(0, scenario.access_rate.bps())];
     let limits =
