@@ -13,6 +13,7 @@ mod value;
 pub use facts::PathFacts;
 pub use file::parse_sweep;
 pub use parts::{Stopped, SweptRow, race_parts};
+pub(crate) use value::share_bps;
 
 use std::ops::Range;
 
@@ -154,7 +155,7 @@ impl Sweep {
         if let Some(share) = cbr_share {
             let rate = options.rate.ok_or("cross: a share of the rate needs `rate` among the options")?;
             #[expect(clippy::cast_precision_loss, reason = "rates are at most 10^13")]
-            let bps = value::rounded(rate.bps() as f64 * share).max(1.0);
+            let bps = share_bps(rate.bps() as f64, share);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 10^13")]
             let text = show_rate(firstflight::Rate::from_bps(bps as u64));
             options.set("cross", &text).map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! Classes of paths.
 
-use crate::sweep::PathFacts;
+use crate::sweep::{PathFacts, share_bps};
 
 /// The classes that a path is in: axis, place of the class on it, and the class in words. The first is that of all.
 pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
@@ -36,19 +36,20 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
     ];
     let bdp_bytes = path.path_rate_bps * path.path_rtt_s / 8.0;
     let mut classes = vec![("all", 0, "all paths".to_owned())];
-    let mut add = |axis, steps: Steps, value: f64| {
-        let rank = steps.iter().position(|(below, _)| value < *below).unwrap_or(steps.len() - 1);
+    let mut add = |axis, steps: Steps, value: f64, end: &dyn Fn(f64) -> f64| {
+        let rank = rank(steps, value, end);
         classes.push((axis, rank, steps[rank].1.to_owned()));
     };
-    add("rate", RATES, path.path_rate_bps);
-    add("base RTT", RTTS, path.path_rtt_s);
-    add("BDP", BDPS, path.path_bdp_packets);
-    add("queue", QUEUES, path.path_queue_bdp);
+    add("rate", RATES, path.path_rate_bps, &exact);
+    add("base RTT", RTTS, path.path_rtt_s, &exact);
+    add("BDP", BDPS, path.path_bdp_packets, &exact);
+    // A queue is declared in products and has the nearest whole number of bytes.
+    add("queue", QUEUES, path.path_queue_bdp * bdp_bytes, &|end| end * bdp_bytes - 0.5);
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
-    add("size", SIZES, path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes);
-    add("loss", LOSSES, path.path_loss);
-    let (rank, cross) = cross(path, SHARES);
-    classes.push(("cross traffic", rank, cross));
+    add("size", SIZES, path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes, &exact);
+    add("loss", LOSSES, path.path_loss, &exact);
+    let (place, cross) = cross(path, SHARES);
+    classes.push(("cross traffic", place, cross));
     let rank = ACKS.iter().position(|name| *name == path.path_ack).unwrap_or(ACKS.len());
     classes.push(("receiver", rank, path.path_ack.clone()));
     classes
@@ -59,6 +60,20 @@ type Steps = &'static [(f64, &'static str)];
 
 const MORE: f64 = f64::INFINITY;
 
+/// The place of the class of a value. `end` is what a path that is declared at an end of a class comes to, after the rounding
+/// that it went through as the value did: so that it is in the upper class, and what is in it beside is what became the same
+/// number. A thousandth of a millionth is for doubles, whose products and quotients may be off in the 16th digit; what is
+/// declared or drawn in four digits differs by more.
+fn rank(steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> usize {
+    let above = value * (1.0 + 1e-9);
+    steps.iter().position(|(below, _)| above < end(*below)).unwrap_or(steps.len() - 1)
+}
+
+/// The end of a class of what nobody rounds.
+fn exact(end: f64) -> f64 {
+    end
+}
+
 const ACKS: [&str; 5] = ["every", "delayed", "linux", "freebsd", "windows-xp"];
 
 /// Kinds of cross traffic; a constant rate by its share.
@@ -67,7 +82,9 @@ fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {
     match (path.path_cross.as_str(), path.path_cross_share) {
         ("none", _) => (0, "none".to_owned()),
         ("cbr", Some(share)) => {
-            let rank = shares.iter().position(|(below, _)| share < *below).unwrap_or(shares.len() - 1);
+            // It is declared as a share and has four digits of a rate.
+            let rate = path.path_rate_bps;
+            let rank = rank(shares, share * rate, &|end| share_bps(rate, end));
             (1 + rank, format!("cbr {}", shares[rank].1))
         }
         (kind, _) => {
@@ -76,3 +93,6 @@ fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,6 +169,11 @@ pub(super) fn rounded(number: f64) -> f64 {
     format!("{number:.3e}").parse().unwrap_or(number)
 }
 
+/// The constant rate that is declared as this share of a rate: four digits of it in whole bits, one at least.
+pub(crate) fn share_bps(rate: f64, share: f64) -> f64 {
+    libm::trunc(rounded(rate * share).max(1.0))
+}
+
 /// Random numbers of one option of one draw.
 #[derive(Clone, Debug)]
 pub(super) struct Draws(u64);
