@@ -50,6 +50,8 @@ pub struct Standing {
     pub unfinished: usize,
     /// Cost.
     pub cost: Spread,
+    /// The median cost of the rows that ended; infinite if none did.
+    pub cost_of_ended: f64,
     /// Loss.
     pub loss: Spread,
     /// Queue added, in base RTTs.
@@ -97,12 +99,17 @@ pub struct Group {
 }
 
 impl Group {
-    /// The standings with rows, the least median cost first, ties by the 90th percentile.
+    /// The standings with rows, the least median cost first. Ties, those of medians that were given up among them, go by the
+    /// 90th and the 99th percentile, then by how many were given up, then by the median cost of those that ended; who still
+    /// ties stands in the order of the rows.
     pub fn by_cost(&self) -> Vec<&Standing> {
         let mut order: Vec<&Standing> = self.standings.iter().filter(|one| one.rows > 0).collect();
         order.sort_by(|a, b| {
             let pairs = a.cost.values().into_iter().zip(b.cost.values());
-            pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+            let percentiles = pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
+            let given_up = || a.unfinished.cmp(&b.unfinished);
+            let ended = || a.cost_of_ended.total_cmp(&b.cost_of_ended);
+            percentiles.unwrap_or(Ordering::Equal).then_with(given_up).then_with(ended)
         });
         order
     }
@@ -113,9 +120,11 @@ impl Group {
     }
 
     /// Whether a scheme is told apart from that of the least median cost; never where races are not independent.
+    ///
+    /// The first is chosen by the same rows, so that any two may have to meet: the test is corrected for all pairs.
     pub fn tells_from_first(&self, one: &Standing) -> bool {
-        let others = self.standings.iter().filter(|one| one.rows > 0).count().saturating_sub(1);
-        self.is_independent() && one.against_first.tells(others)
+        let schemes = self.standings.iter().filter(|one| one.rows > 0).count();
+        self.is_independent() && one.against_first.tells(schemes * schemes.saturating_sub(1) / 2)
     }
 }
 
@@ -259,11 +268,13 @@ fn standing(
             *(if winners == 1 { &mut best_alone } else { &mut best_tied }) += 1;
         }
     }
+    let ended = spread(own.iter().map(|row| row.cost).filter(Option::is_some).collect());
     Standing {
         scheme: scheme.to_owned(),
         rows: own.len(),
         unfinished: own.iter().filter(|row| row.cost.is_none()).count(),
         cost: spread(own.iter().map(|row| row.cost).collect()),
+        cost_of_ended: ended.values()[0],
         loss: every(|row| row.loss),
         queue: some(|row| row.queue),
         timeouts: every(|row| row.timeouts),

@@ -48,8 +48,9 @@ pub const MEASURES: [(&str, &str); 12] = [
     ),
     (
         "against the first",
-        "Races in which it cost less, and more, than the scheme of the least median cost; a row that was given up costs \
-         more than one that ended, and two of them tie.",
+        "Races in which it cost less, and more, than the first: the scheme of the least median cost, and where medians tie \
+         or were given up that of the lower 90th, then 99th percentile, then that which gave up fewer rows, then that of \
+         the least median of those that ended. A row that was given up costs more than one that ended, and two of them tie.",
     ),
     (
         "within 1 %",

@@ -192,3 +192,54 @@ fn races_that_share_a_path_test_nothing() {
     let all = &score(&rows)[0];
     assert_eq!((all.standings[1].against_first.slower, all.tells_from_first(&all.standings[1])), (40, false));
 }
+
+/// The first is chosen among all from the same rows, so that whoever came out first by luck meets who came out last.
+#[test]
+fn of_schemes_that_are_alike_one_is_told_from_the_first_in_a_twentieth_of_the_sweeps_at_most() {
+    const SWEEPS: usize = 200;
+    let names: Vec<String> = (0..15).map(|scheme| format!("s{scheme}")).collect();
+    let schemes: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut state = 0_u64;
+    let mut draw = || {
+        // SplitMix64 (Steele, Lea and Flood 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        f64::from(u32::try_from((bits ^ (bits >> 31)) >> 32).expect("32 bits"))
+    };
+    let mut rows: Vec<_> =
+        (0..100).flat_map(|path| names.iter().map(move |name| row(path, name, None))).collect();
+    let mut told = 0;
+    for _ in 0..SWEEPS {
+        for row in &mut rows {
+            row.cost = Some(1.0 + draw());
+        }
+        let all = group("all", String::new(), &rows.iter().collect::<Vec<_>>(), &schemes);
+        told += usize::from(all.standings.iter().any(|one| all.tells_from_first(one)));
+    }
+    assert!(told <= SWEEPS / 20, "{told} of {SWEEPS}");
+}
+
+#[test]
+fn where_medians_are_given_up_the_first_gave_up_least_and_then_cost_least_where_it_ended() {
+    let rows: Vec<_> = (0..10)
+        .flat_map(|path| {
+            let ended = |until: u64, cost: f64| (path < until).then_some(cost);
+            [
+                row(path, "none", None),
+                row(path, "two", ended(2, 1.0)),
+                row(path, "slow four", ended(4, 3.0)),
+                row(path, "four", ended(4, 2.0)),
+                row(path, "all", Some(9.0)),
+            ]
+        })
+        .collect();
+    let all = &score(&rows)[0];
+    let order: Vec<&str> = all.by_cost().into_iter().map(|one| one.scheme.as_str()).collect();
+    assert_eq!(order, ["all", "four", "slow four", "two", "none"]);
+    // Nor does the order of the rows say who is first.
+    let rest: Vec<_> = rows.into_iter().filter(|row| row.scheme != "all").collect();
+    let all = &score(&rest)[0];
+    assert_eq!(all.by_cost()[0].scheme, "four");
+    assert_eq!(all.standings[0].against_first, Pairing { faster: 0, slower: 4, alike: 6 });
+}
