@@ -173,7 +173,7 @@ fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Part>,
     }
     let rows: Vec<Judged> = records
         .iter()
-        .map(report::judged)
+        .map(|record| report::judged(record, manifest.paths_a_draw()))
         .collect::<Result<_, _>>()
         .map_err(|field| refuse(format!("a row has no `{field}`")))?;
     check(manifest, number, &rows).map_err(refuse)?;

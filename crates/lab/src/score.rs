@@ -9,7 +9,7 @@ pub use pairing::Pairing;
 pub use quantile::{Quantile, interval, quantile};
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::class::classes;
 use crate::sweep::PathFacts;
@@ -19,6 +19,8 @@ use crate::sweep::PathFacts;
 pub struct Judged {
     /// The path.
     pub path: PathFacts,
+    /// Which draw of the sweep made the path; a sweep with lists makes several of one.
+    pub draw: u64,
     /// What the scheme is called.
     pub scheme: String,
     /// The seed.
@@ -92,6 +94,8 @@ pub struct Group {
     pub paths: usize,
     /// Races: paths times seeds.
     pub races: usize,
+    /// The draws that its paths are of.
+    pub draws: usize,
     /// Races that no scheme finished; nobody wins them.
     pub nobody: usize,
     /// A standing a scheme, in the order of the rows.
@@ -114,23 +118,26 @@ impl Group {
         order
     }
 
-    /// Whether its races are independent of each other: no path is run twice.
+    /// Whether its races are independent of each other: each is of a draw of its own. Runs of one path share the path, and
+    /// paths of one draw all but the options that are listed.
     pub fn is_independent(&self) -> bool {
-        self.paths == self.races
+        self.draws == self.races
     }
 
-    /// Whether a scheme is told apart from that of the least median cost; never where races are not independent.
+    /// Whether a scheme is told apart from that of the least median cost; `None` where races are not independent, for then
+    /// nothing is tested.
     ///
     /// The first is chosen by the same rows, so that any two may have to meet: the test is corrected for all pairs.
-    pub fn tells_from_first(&self, one: &Standing) -> bool {
+    pub fn tells_from_first(&self, one: &Standing) -> Option<bool> {
         let schemes = self.standings.iter().filter(|one| one.rows > 0).count();
-        self.is_independent() && one.against_first.tells(schemes * schemes.saturating_sub(1) / 2)
+        let pairs = schemes * schemes.saturating_sub(1) / 2;
+        self.is_independent().then(|| one.against_first.tells(pairs))
     }
 }
 
 /// Scores the rows: all of them first, then by each axis, its classes in order.
 ///
-/// Intervals are given where a row is a path: several runs of one path are not independent of each other.
+/// Intervals are given where the races of a class [are independent](Group::is_independent).
 pub fn score(rows: &[Judged]) -> Vec<Group> {
     let mut schemes: Vec<&str> = Vec::new();
     for row in rows {
@@ -211,13 +218,15 @@ fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) 
     let mut paths: Vec<u64> = races.keys().map(|(path, _)| *path).collect();
     paths.dedup();
     let bests = bests(&races);
-    let independent = paths.len() == races.len();
+    let draws = rows.iter().map(|row| row.draw).collect::<BTreeSet<_>>().len();
+    let independent = draws == races.len();
     let standings = schemes.iter().map(|scheme| standing(scheme, rows, &races, &bests, independent));
     let mut group = Group {
         axis,
         class,
         paths: paths.len(),
         races: races.len(),
+        draws,
         nobody: races.len() - bests.len(),
         standings: standings.collect(),
     };

@@ -43,8 +43,8 @@ pub struct Sweep {
     pub give_up: Option<u32>,
     /// The schemes.
     pub choices: Vec<SchemeChoice>,
-    /// How often every axis is drawn.
-    draws: u64,
+    /// How often every axis is drawn; each draw makes a path of every combination of the lists.
+    pub draws: u64,
     /// The options of the path, in the order of the file.
     axes: Vec<Axis>,
 }

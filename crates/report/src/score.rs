@@ -75,11 +75,11 @@ pub fn has_ideal(record: &Record) -> bool {
 }
 
 /// A row of a sweep, as far as it is judged; the error is the field that is missing. Without [an ideal](has_ideal) it is not to
-/// be scored, for it would count as given up.
+/// be scored, for it would count as given up. Of the sweep's paths so many in a row are of one draw.
 ///
 /// # Errors
 /// The first field that is not there or not of its type.
-pub fn judged(record: &Record) -> Result<Judged, &'static str> {
+pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str> {
     let path: firstflight_lab::PathFacts =
         serde_json::from_value(Value::Object(record.clone())).map_err(|_| "path_…")?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
@@ -91,6 +91,7 @@ pub fn judged(record: &Record) -> Result<Judged, &'static str> {
     let crossed = path.path_cross != "none";
     let harm = if crossed { Some(number("harm_bps")? / path.path_rate_bps) } else { None };
     Ok(Judged {
+        draw: path.path / paths_a_draw.max(1),
         // Its parameters may differ from path to path: what Careful Resume knows does.
         scheme: match record::text(record, "label") {
             "" => record::text(record, "scheme").to_owned(),
@@ -122,6 +123,7 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("scheme", one.scheme.clone().into());
     put("paths", group.paths.into());
     put("races", group.races.into());
+    put("draws", group.draws.into());
     put("races_nobody_finished", group.nobody.into());
     put("rows", one.rows.into());
     put("unfinished", one.unfinished.into());
@@ -179,7 +181,7 @@ pub fn render(groups: &[Group], give_up: Option<u64>) -> String {
     for group in classes {
         if group.axis != axis {
             axis = group.axis;
-            out = out + "\nCost by " + axis + ": median / 90th percentile\n\n";
+            out = out + "\nCost by " + axis + ": median / 90th percentile of n rows a scheme\n\n";
             let of_axis: Vec<&Group> = classes.iter().filter(|other| other.axis == axis).collect();
             out += &by_class(&of_axis, beyond);
         }
@@ -232,7 +234,7 @@ fn against_first(group: &Group, one: &Standing) -> String {
     if faster + slower == 0 {
         return "-".to_owned();
     }
-    let told = if group.tells_from_first(one) { "" } else { " ?" };
+    let told = if group.tells_from_first(one) == Some(false) { " ?" } else { "" };
     format!("{} faster, {} slower{told}", share(faster, races), share(slower, races))
 }
 
@@ -266,10 +268,10 @@ pub(crate) fn least(group: &Group, beyond: &str) -> String {
         .map(|one| format!("{} {}", one.scheme, quantile(one.cost.at[0], 1.0, beyond)))
         .collect();
     let same = if group.is_independent() {
-        let same = order.iter().filter(|one| !group.tells_from_first(one)).count();
+        let same = order.iter().filter(|one| group.tells_from_first(one) == Some(false)).count();
         format!("{same} not told apart")
     } else {
-        "several runs a path: no test".to_owned()
+        "several races of a draw: no test".to_owned()
     };
     format!("{} ({same})", names.join(", "))
 }
@@ -287,7 +289,7 @@ pub(crate) fn nearest(group: &Group, decided: usize) -> String {
 
 fn by_class(groups: &[&Group], beyond: &str) -> String {
     let mut rows = vec![vec!["scheme".to_owned()]];
-    rows[0].extend(groups.iter().map(|group| format!("{} (n={})", group.class, group.paths)));
+    rows[0].extend(groups.iter().map(|group| format!("{} (n={})", group.class, group.races)));
     for (at, one) in groups[0].standings.iter().enumerate() {
         let cells = groups.iter().map(|group| {
             let cost = &group.standings[at].cost;

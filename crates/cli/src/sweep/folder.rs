@@ -172,6 +172,8 @@ pub(crate) struct Manifest {
     pub(crate) schemes: String,
     pub(crate) seed: u64,
     pub(crate) paths: u64,
+    /// How many draws the paths are of.
+    draws: u64,
     pub(crate) runs: u64,
     pub(crate) give_up: Option<u64>,
     /// Paths a part.
@@ -190,6 +192,11 @@ impl Manifest {
             .map_err(|error| format!("{} is no manifest of a sweep: {error}", file.display()))
     }
 
+    /// How many paths in a row are of one draw.
+    pub(crate) fn paths_a_draw(&self) -> u64 {
+        self.paths / self.draws.max(1)
+    }
+
     /// The paths of a part.
     pub(crate) fn paths_of(&self, part: u64) -> Range<u64> {
         let from = part.saturating_mul(self.part).min(self.paths);
@@ -199,10 +206,11 @@ impl Manifest {
 
 /// What is said of a sweep beside its parts.
 fn manifest(sweep: &Sweep, hash: &str) -> Map<String, Value> {
-    let fields: [(&str, Value); 9] = [
+    let fields: [(&str, Value); 10] = [
         ("version", VERSION.into()),
         ("schemes", sweep.schemes().into()),
         ("paths", sweep.paths().into()),
+        ("draws", sweep.draws.into()),
         ("runs", sweep.runs.into()),
         ("seed", sweep.seed.into()),
         ("give_up", sweep.give_up.into()),

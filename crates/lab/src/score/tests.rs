@@ -12,6 +12,7 @@ fn facts(path: u64) -> PathFacts {
 fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
     Judged {
         path: facts(path),
+        draw: path,
         scheme: scheme.to_owned(),
         seed: 1,
         cost,
@@ -172,8 +173,8 @@ fn schemes_are_compared_with_the_first_race_by_race_and_what_was_given_up_is_slo
         (faster, slower, alike, all.tells_from_first(&all.standings[at]))
     };
     assert_eq!(all.by_cost()[0].scheme, "a");
-    assert_eq!([against(0), against(1)], [(0, 0, 20, false), (0, 20, 0, true)]);
-    assert_eq!([against(2), against(3)], [(0, 20, 0, true), (0, 1, 19, false)]);
+    assert_eq!([against(0), against(1)], [(0, 0, 20, Some(false)), (0, 20, 0, Some(true))]);
+    assert_eq!([against(2), against(3)], [(0, 20, 0, Some(true)), (0, 1, 19, Some(false))]);
     // The intervals of the medians of a and b overlap all the same.
     let ends = |at: usize| match all.standings[at].cost.at[0] {
         Quantile::Value { low: Some(low), high: Some(high), .. } => (low, high),
@@ -190,7 +191,7 @@ fn races_that_share_a_path_test_nothing() {
         .flat_map(|row| [row.clone(), again(row)])
         .collect();
     let all = &score(&rows)[0];
-    assert_eq!((all.standings[1].against_first.slower, all.tells_from_first(&all.standings[1])), (40, false));
+    assert_eq!((all.standings[1].against_first.slower, all.tells_from_first(&all.standings[1])), (40, None));
 }
 
 /// The first is chosen among all from the same rows, so that whoever came out first by luck meets who came out last.
@@ -215,7 +216,7 @@ fn of_schemes_that_are_alike_one_is_told_from_the_first_in_a_twentieth_of_the_sw
             row.cost = Some(1.0 + draw());
         }
         let all = group("all", String::new(), &rows.iter().collect::<Vec<_>>(), &schemes);
-        told += usize::from(all.standings.iter().any(|one| all.tells_from_first(one)));
+        told += usize::from(all.standings.iter().any(|one| all.tells_from_first(one) == Some(true)));
     }
     assert!(told <= SWEEPS / 20, "{told} of {SWEEPS}");
 }
@@ -242,4 +243,27 @@ fn where_medians_are_given_up_the_first_gave_up_least_and_then_cost_least_where_
     let all = &score(&rest)[0];
     assert_eq!(all.by_cost()[0].scheme, "four");
     assert_eq!(all.standings[0].against_first, Pairing { faster: 0, slower: 4, alike: 6 });
+}
+
+/// A list makes several paths of one draw, which have all but the listed option in common.
+#[test]
+fn races_that_share_a_draw_test_nothing_and_have_no_interval_but_in_classes_with_one_of_each() {
+    let of = |draw: u64, ack: &str, cost: f64, scheme: &str| {
+        let path = 2 * draw + u64::from(ack == "linux");
+        let row = row(path, scheme, Some(cost));
+        Judged { draw, path: PathFacts { path_ack: ack.to_owned(), ..row.path.clone() }, ..row }
+    };
+    let rows: Vec<_> = (0..20)
+        .flat_map(|draw| ["every", "linux"].map(|ack| [of(draw, ack, 1.0, "a"), of(draw, ack, 2.0, "b")]))
+        .flatten()
+        .collect();
+    let groups = score(&rows);
+    let told = |group: &Group| {
+        let one = &group.standings[1];
+        let has_interval = matches!(one.cost.at[0], Quantile::Value { low: Some(_), .. });
+        (group.paths, group.draws, group.tells_from_first(one), has_interval)
+    };
+    assert_eq!(told(&groups[0]), (40, 20, None, false));
+    let receivers: Vec<_> = groups.iter().filter(|group| group.axis == "receiver").map(told).collect();
+    assert_eq!(receivers, [(20, 20, Some(true), true); 2]);
 }

@@ -63,7 +63,7 @@ pub fn render(scored: &Scored) -> Result<String, HtmlError> {
         price => Value::from(Serde(tables::price(all))),
         winners => Value::from(Serde(tables::winners(classes, beyond))),
         axes => Value::from(Serde(axes(classes, beyond))),
-        has_intervals => all.paths == all.races,
+        has_intervals => all.is_independent(),
         races => crate::human::count(all.races as u64),
         nobody => crate::human::count(all.nobody as u64),
         measures => Value::from(Serde(MEASURES)),

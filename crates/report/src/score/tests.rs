@@ -25,7 +25,7 @@ fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {
 
 #[test]
 fn a_row_is_judged_in_the_units_of_its_path() {
-    let of = |cross| judged(&swept(1, "paced", cross, Some(1.5))).unwrap();
+    let of = |cross| judged(&swept(1, "paced", cross, Some(1.5)), 1).unwrap();
     let cbr = of("5mbit");
     assert_eq!((cbr.scheme.as_str(), cbr.seed, cbr.cost), ("paced", 4, Some(1.5)));
     // 50 packets of 1.2 ms in 100 ms; a tenth of the rate.
@@ -38,7 +38,7 @@ fn a_row_is_judged_in_the_units_of_its_path() {
 fn a_row_without_a_field_is_refused_by_name() {
     let mut record = swept(1, "paced", "none", None);
     record.insert("loss".into(), Value::Null);
-    assert_eq!(judged(&record).unwrap_err(), "loss");
+    assert_eq!(judged(&record, 1).unwrap_err(), "loss");
 }
 
 /// It may well have finished: it was not given up.
@@ -49,7 +49,7 @@ fn a_row_beside_others_who_may_take_all_of_the_rate_has_no_ideal_and_neither_has
     record.insert("ideal_fct_s".into(), Value::Null);
     assert!(!has_ideal(&record));
     record.remove("ideal_fct_s");
-    assert!(!has_ideal(&record) && judged(&record).is_ok());
+    assert!(!has_ideal(&record) && judged(&record, 1).is_ok());
 }
 
 /// Two schemes on two paths; one gives up on one of them.
@@ -60,7 +60,7 @@ pub(crate) fn judged_rows() -> Vec<Judged> {
         swept(1, "slow-start", "5mbit", Some(3.0)),
         swept(1, "paced", "5mbit", None),
     ];
-    rows.iter().map(|row| judged(row).unwrap()).collect()
+    rows.iter().map(|row| judged(row, 1).unwrap()).collect()
 }
 
 fn groups() -> Vec<Group> {
@@ -103,7 +103,7 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
     );
     assert_eq!(lines[2][..4], ["slow-start", "2", "0 %", "2.00 / 3.00 / 3.00"]);
     assert_eq!(lines[2].last(), Some(&"50.0 % faster, 50.0 % slower ?"), "two races tell nothing");
-    assert!(text.contains("\nCost by cross traffic: median / 90th percentile\n"), "{text}");
+    assert!(text.contains("\nCost by cross traffic: median / 90th percentile of n rows a scheme\n"), "{text}");
     let none = text.lines().position(|line| line.contains("cbr 30-60 % (n=1)")).expect(&text);
     assert!(
         text.lines()
@@ -127,4 +127,29 @@ fn a_record_has_every_number_and_null_for_what_is_none() {
         (&Value::Null, &1.into(), &2.into())
     );
     assert!(records.iter().all(|record| record.len() == all.len()));
+}
+
+#[test]
+fn paths_in_a_row_are_of_one_draw() {
+    let of = |path| judged(&swept(path, "paced", "none", None), 3).unwrap().draw;
+    assert_eq!([0, 2, 3, 5, 6].map(of), [0, 0, 1, 1, 2]);
+}
+
+/// As many runs on each path.
+fn runs(seeds: u64) -> Vec<Group> {
+    let again = |row: Judged| (0..seeds).map(move |seed| Judged { seed, ..row.clone() });
+    score(&judged_rows().into_iter().flat_map(again).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_was_not_tested_is_neither_told_apart_nor_not() {
+    let told = |groups: &[Group]| records(groups)[0]["told_from_first"].clone();
+    assert_eq!((told(&runs(1)), told(&runs(3))), (false.into(), Value::Null));
+    let text = render(&runs(3), Some(20));
+    assert!(!text.contains(" ?") && text.contains("50.0 % slower\n") && text.contains("no test"), "{text}");
+}
+
+#[test]
+fn a_class_says_of_how_many_rows_its_percentiles_are() {
+    assert!(render(&runs(3), Some(20)).contains("cbr 30-60 % (n=3)"));
 }

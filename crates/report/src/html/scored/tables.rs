@@ -56,7 +56,7 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
         let mut row =
             vec![Cell::words(&one.scheme), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
         row.extend(quantiles(&one.cost, 1.0, beyond));
-        row[3].is_best = all.is_independent() && !all.tells_from_first(one);
+        row[3].is_best = all.tells_from_first(one) == Some(false);
         row.extend([one.best_alone, one.best_tied, one.near_best].map(|wins| Cell::share(wins, decided)));
         row.extend(quantiles(&one.regret, 1.0, "never"));
         let Pairing { faster, slower, alike } = one.against_first;
@@ -157,7 +157,7 @@ pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
             let one = &group.standings[at];
             let [median, ninetieth, _] = quantiles(&one.cost, 1.0, beyond);
             Cell {
-                is_best: one.rows > 0 && group.is_independent() && !group.tells_from_first(one),
+                is_best: one.rows > 0 && group.tells_from_first(one) == Some(false),
                 text: format!("{} / {}", median.text, ninetieth.text),
                 key: median.key,
                 ..Cell::default()
