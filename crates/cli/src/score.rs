@@ -24,11 +24,12 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
         check_file("--report", path, &inputs, arguments)?;
     }
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
+    let names = manifest.names().map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
     let mut missing = Vec::new();
     let mut without_ideal = BTreeSet::new();
     for number in 0..manifest.parts {
-        match read(folder, &manifest, number)? {
+        match read(folder, &manifest, &names, number)? {
             Some(part) => {
                 rows.extend(part.rows);
                 without_ideal.extend(part.without_ideal);
@@ -66,15 +67,26 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
         )
     });
     let groups = judge(&rows);
+    let incomplete = (!missing.is_empty()).then(|| {
+        format!(
+            "the whole sweep: {} of {} parts are missing; {} of {} paths are scored",
+            human::count(missing.len() as u64),
+            human::count(manifest.parts),
+            human::count(groups.first().map_or(0, |all| all.paths) as u64),
+            human::count(manifest.paths)
+        )
+    });
     print(command, &manifest, &groups, missing.len())?;
+    if let Some(incomplete) = &incomplete {
+        output::say(&format!("not {incomplete}\n"));
+    }
     if let Some(left_out) = &left_out {
         output::say(&format!("{left_out}\n"));
     }
     let Some(path) = &command.report else { return Ok(()) };
-    let mut scored = page(&manifest, groups, &rows, missing.len(), arguments);
-    let notes = scored.missing.into_iter().chain(left_out.map(|left_out| format!("{left_out}.")));
-    scored.missing = Some(notes.collect::<Vec<_>>().join(" ")).filter(|notes| !notes.is_empty());
-    let page = scored::render(&scored).map_err(Failure::write)?;
+    let notes = incomplete.map(|incomplete| format!("Not {incomplete}.")).into_iter();
+    let notes = notes.chain(left_out.map(|left_out| format!("{left_out}."))).collect::<Vec<_>>().join(" ");
+    let page = scored::render(&page(&manifest, groups, &rows, notes, arguments)).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())
@@ -89,11 +101,13 @@ fn print(command: &Score, manifest: &Manifest, groups: &[Group], missing: usize)
     if command.csv {
         return output::print_bytes(&csv::to_bytes(&report::records(groups)).map_err(Failure::write)?);
     }
-    let given_up = manifest.give_up.map_or_else(String::new, |times| {
-        format!("; a run is given up at {times} times its ideal, and is then worse than all that ended")
-    });
+    let given_up = manifest.give_up.map_or_else(
+        || AT_LIMIT.to_owned(),
+        |times| format!("at {times} times its ideal, and counts as worse than all that ended"),
+    );
     let title = format!(
-        "{} of {} parts of the sweep {}: {} of {} paths, {} of each scheme on a path{given_up}\n\n\
+        "{} of {} parts of the sweep {}: {} of {} paths, {} of each scheme on a path; a run is given up \
+         {given_up}\n\n\
          All paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
         manifest.parts - missing as u64,
         manifest.parts,
@@ -109,14 +123,14 @@ fn page(
     manifest: &Manifest,
     groups: Vec<Group>,
     rows: &[Judged],
-    missing: usize,
+    notes: String,
     arguments: &[String],
 ) -> Scored {
     let (all, count) = (groups.first(), human::count);
     let paths = all.map_or(0, |all| all.paths) as u64;
     let given_up = manifest.give_up.map_or_else(
-        || "never".to_owned(),
-        |times| format!("after {times} times the ideal; worse than all that ended"),
+        || AT_LIMIT.replace('`', ""),
+        |times| format!("after {times} times the ideal; counts as worse than all that ended"),
     );
     let mut facts = vec![
         ("paths", count(paths)),
@@ -132,21 +146,16 @@ fn page(
     Scored {
         version: VERSION.to_owned(),
         command: arguments.join(" "),
-        missing: (missing > 0).then(|| {
-            format!(
-                "Not the whole sweep: {} of {} parts are missing; {} of {} paths are scored.",
-                count(missing as u64),
-                count(manifest.parts),
-                count(paths),
-                count(manifest.paths)
-            )
-        }),
+        missing: Some(notes).filter(|notes| !notes.is_empty()),
         facts,
         give_up: manifest.give_up,
         groups,
         distributions: distributions(rows),
     }
 }
+
+/// When a run of a sweep without `give-up` is given up.
+const AT_LIMIT: &str = "at its path's `limit`, whatever its ideal, and counts as worse than all that ended";
 
 /// What is scored of a part.
 struct Part {
@@ -156,7 +165,7 @@ struct Part {
 }
 
 /// A part; `None` if it is not there.
-fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Part>, Failure> {
+fn read(folder: &Path, manifest: &Manifest, names: &[String], number: u64) -> Result<Option<Part>, Failure> {
     let file = folder.join(part_name(number));
     let refuse = |message: String| Failure::usage(format!("{}: {message}", file.display()));
     let bytes = match std::fs::read(&file) {
@@ -176,23 +185,25 @@ fn read(folder: &Path, manifest: &Manifest, number: u64) -> Result<Option<Part>,
         .map(|record| report::judged(record, manifest.paths_a_draw()))
         .collect::<Result<_, _>>()
         .map_err(|field| refuse(format!("a row has no `{field}`")))?;
-    check(manifest, number, &rows).map_err(refuse)?;
+    check(manifest, names, number, &rows).map_err(refuse)?;
     let without = records.iter().zip(&rows).filter(|(record, _)| !report::has_ideal(record));
     let without_ideal = without.map(|(_, row)| row.path.path).collect();
     Ok(Some(Part { rows, without_ideal }))
 }
 
-/// Tests that every path of the part has every scheme's row, with every seed, once.
-fn check(manifest: &Manifest, number: u64, rows: &[Judged]) -> Result<(), String> {
+/// Tests that every path of the part has a row of each of the sweep's schemes, with every seed, once, and no other row.
+fn check(manifest: &Manifest, names: &[String], number: u64, rows: &[Judged]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     for row in rows {
         if !seen.insert((row.path.path, row.seed, row.scheme.as_str())) {
             return Err(format!("path {} has `{}` with seed {} twice", row.path.path, row.scheme, row.seed));
         }
     }
-    let schemes: BTreeSet<&str> = rows.iter().map(|row| row.scheme.as_str()).collect();
+    if let Some(row) = rows.iter().find(|row| !names.contains(&row.scheme)) {
+        return Err(format!("path {} has `{}`, which is no scheme of the sweep", row.path.path, row.scheme));
+    }
     for path in manifest.paths_of(number) {
-        for scheme in &schemes {
+        for scheme in names {
             let runs = rows.iter().filter(|row| row.path.path == path && row.scheme == *scheme).count();
             if runs as u64 != manifest.runs {
                 return Err(format!("path {path} has {runs} of {} rows of `{scheme}`", manifest.runs));

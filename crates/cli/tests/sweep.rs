@@ -259,7 +259,12 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
     let line = refused(&["score", text(&out)]);
     assert!(line.contains("4 of 8 parts are missing") && line.contains(": 1, 3, 5, 7; "), "{line}");
     let output = run(&["score", text(&out), "--partial"]);
-    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    // Whatever is printed: a table of records has no title that would say it.
+    let said = "not the whole sweep: 4 of 8 parts are missing; 16 of 30 paths are scored\n";
+    assert_eq!((status(&output), stderr(&output)), (0, said.to_owned()));
+    for records in ["--json", "--csv"] {
+        assert_eq!(stderr(&run(&["score", text(&out), "--partial", records])), said);
+    }
     assert!(
         stdout(&output).contains("4 of 8 parts") && stdout(&output).contains(": 16 of 30 paths"),
         "{}",
@@ -330,4 +335,49 @@ fn paths_without_an_ideal_are_left_out_of_a_score_and_said_to_be() {
         let line = refused(&["score", text(&out)]);
         assert!(line.contains("no path of ") && line.contains("a score needs transfers of a size"), "{line}");
     }
+}
+
+#[test]
+fn a_part_without_a_scheme_of_the_sweep_is_refused_and_so_is_one_with_another() {
+    for (test, raced, says, wanted) in [
+        ("scheme-lacks", "\"slow-start\"", "slow-start,paced:as=other", "path 0 has 0 of 1 rows of `other`"),
+        (
+            "scheme-more",
+            "\"slow-start\", \"paced\"",
+            "slow-start",
+            "path 0 has `paced`, which is no scheme of the sweep",
+        ),
+    ] {
+        let (file, out) = place(
+            test,
+            &SWEEP.replace("\"slow-start\", \"paced\"", raced).replace("paths = 30", "paths = 4"),
+        );
+        assert_eq!(status(&sweep(&file, &out, &[])), 0);
+        assert_eq!(status(&run(&["score", text(&out)])), 0);
+        let manifest = out.join("sweep.json");
+        let whole = std::fs::read_to_string(&manifest).expect("UTF-8");
+        let raced = format!("\"{}\"", raced.replace("\", \"", ",").trim_matches('"'));
+        let other = whole.replace(&raced, &format!("\"{says}\""));
+        assert_ne!(other, whole);
+        std::fs::write(&manifest, other).expect("a file");
+        let line = refused(&["score", text(&out)]);
+        assert!(line.contains("part-000000.parquet: ") && line.contains(wanted), "{line}");
+    }
+}
+
+#[test]
+fn a_score_of_a_sweep_without_give_up_says_that_runs_are_given_up_at_a_limit_whatever_their_ideal() {
+    let text_of =
+        SWEEP.replace("give-up = 20\n", "").replace("paths = 30", "paths = 4") + "limit = \"50ms\"\n";
+    let (file, out) = place("limit-scored", &text_of);
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    let page = out.with_extension("html");
+    let output = run(&["score", text(&out), "--report", text(&page)]);
+    let said = "a run is given up at its path's `limit`, whatever its ideal, and counts as worse than all that ended";
+    assert!(stdout(&output).contains(said), "{}", stdout(&output));
+    let page = std::fs::read_to_string(&page).expect("UTF-8");
+    assert!(
+        page.contains("at its path's limit, whatever its ideal".replace('\'', "&#x27;").as_str()),
+        "{page}"
+    );
 }

@@ -16,7 +16,11 @@ pub const MEASURES: [(&str, &str); 12] = [
          beside bulk TCP a fair share. A cost is under 1 where the flow took more than that: others' packets were dropped \
          for it, still wait, or were yet to come.",
     ),
-    ("given up", "The transfer did not end within the sweep's `give-up`."),
+    (
+        "given up",
+        "The transfer did not end within the sweep's `give-up`, or, in a sweep without, within the path's `limit`, which \
+         knows no ideal and may be less than it.",
+    ),
     ("loss", "Own data packets dropped over data packets sent, until the end or until it was given up."),
     (
         "queue",
@@ -39,7 +43,8 @@ pub const MEASURES: [(&str, &str); 12] = [
     (
         "percentile",
         "The least value that is not below that share of the rows: always a value that was measured, never an \
-         interpolation. A row that was given up is worse than every row that ended; nothing is left out of cost.",
+         interpolation. A row that was given up counts as worse than every row that ended; nothing is left out of cost. \
+         With `give-up` it is; with a `limit` alone that is a convention: it may have been given up at less than another's cost.",
     ),
     (
         "best alone, tied",

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use firstflight_lab::{Sweep, SweptRow, VERSION, read_text};
+use firstflight_lab::{Sweep, SweptRow, VERSION, parse_choices, read_text};
 use firstflight_report::part::{self, PartLabel};
 use firstflight_report::{write_new, write_whole};
 use serde::Deserialize;
@@ -190,6 +190,13 @@ impl Manifest {
         let text = read_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         serde_json::from_str(&text)
             .map_err(|error| format!("{} is no manifest of a sweep: {error}", file.display()))
+    }
+
+    /// What the rows of the schemes are called.
+    pub(crate) fn names(&self) -> Result<Vec<String>, String> {
+        let choices = parse_choices(&self.schemes)
+            .map_err(|error| format!("{MANIFEST} has `schemes` that cannot be read: {error}"))?;
+        Ok(choices.iter().map(|choice| choice.name().to_owned()).collect())
     }
 
     /// How many paths in a row are of one draw.

@@ -103,7 +103,10 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
     );
     assert_eq!(lines[2][..4], ["slow-start", "2", "0 %", "2.00 / 3.00 / 3.00"]);
     assert_eq!(lines[2].last(), Some(&"50.0 % faster, 50.0 % slower ?"), "two races tell nothing");
-    assert!(text.contains("\nCost by cross traffic: median / 90th percentile of n rows a scheme\n"), "{text}");
+    assert!(
+        text.contains("\nCost by cross traffic: median / 90th percentile of n rows a scheme\n"),
+        "{text}"
+    );
     let none = text.lines().position(|line| line.contains("cbr 30-60 % (n=1)")).expect(&text);
     assert!(
         text.lines()
