@@ -277,7 +277,7 @@ fn standing(
             *(if winners == 1 { &mut best_alone } else { &mut best_tied }) += 1;
         }
     }
-    let ended = spread(own.iter().map(|row| row.cost).filter(Option::is_some).collect());
+    let ended = spread(own.iter().filter_map(|row| row.cost).map(Some).collect());
     Standing {
         scheme: scheme.to_owned(),
         rows: own.len(),
