@@ -237,7 +237,6 @@ impl Avoidance for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
     use proptest::prelude::*;
 
     const MSS: Bytes = Bytes::new(1_000);
