@@ -1,11 +1,17 @@
 //! Student's t: confidence intervals of means over runs.
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// The mean, and half the width of its 95 % confidence interval by Student's t; the latter `None` below two
 /// values.
-#[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
 pub fn mean_and_ci95(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    mean_and_half(values, 1)
+}
+
+/// The mean, and half the width of its confidence interval by Student's t, so wide that with as many as `comparisons` of
+/// them all hold together with at least 95 % (Bonferroni's correction); the latter `None` below two values.
+#[expect(clippy::cast_precision_loss, reason = "runs and comparisons are far below 2^53")]
+pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f64>)> {
     let n = values.len() as f64;
     if values.is_empty() {
         return None;
@@ -16,25 +22,34 @@ pub fn mean_and_ci95(values: &[f64]) -> Option<(f64, Option<f64>)> {
     }
     let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
     let error = libm::sqrt(squares / (n - 1.0) / n);
-    Some((mean, Some(t_975(values.len() as u64 - 1) * error)))
+    let inside = 1.0 - 0.05 / comparisons.max(1) as f64;
+    Some((mean, Some(t_within(inside, values.len() as u64 - 1) * error)))
 }
 
-/// The 0.975 quantile of Student's t with `df` ≥ 1 degrees of freedom.
+/// The t with a probability of `inside`, at least 0.95, that |T| < t, by Student's distribution with `df` ≥ 1 degrees of
+/// freedom.
 #[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
-pub fn t_975(df: u64) -> f64 {
-    /// Beyond this the expansion about the normal is good to ten digits.
+fn t_within(inside: f64, df: u64) -> f64 {
+    /// Beyond this the expansion about the normal is good to ten digits at 95 %.
     const LARGE: u64 = 1000;
     if df > LARGE {
-        return about_normal(df as f64);
+        return about_normal(inside, df as f64);
     }
-    // The two-sided probability rises with t, from 0 to 1.
+    where_it_is(inside, &|t| two_sided(t, df))
+}
+
+/// Where a probability that rises from 0 to 1 is `inside`.
+fn where_it_is(inside: f64, probability: &dyn Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (1.9, 13.0);
+    while probability(high) < inside {
+        high *= 2.0;
+    }
     for _ in 0..60 {
-        let t = f64::midpoint(low, high);
-        if two_sided(t, df) < 0.95 {
-            low = t;
+        let middle = f64::midpoint(low, high);
+        if probability(middle) < inside {
+            low = middle;
         } else {
-            high = t;
+            high = middle;
         }
     }
     f64::midpoint(low, high)
@@ -58,14 +73,14 @@ fn two_sided(t: f64, df: u64) -> f64 {
 }
 
 /// The first terms about the normal quantile (Abramowitz and Stegun 26.7.5).
-fn about_normal(df: f64) -> f64 {
-    const Z: f64 = 1.959_963_984_540_054;
-    let z3 = Z * Z * Z;
-    let z5 = z3 * Z * Z;
-    let z7 = z5 * Z * Z;
-    Z + (z3 + Z) / (4.0 * df)
-        + (5.0 * z5 + 16.0 * z3 + 3.0 * Z) / (96.0 * df * df)
-        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * Z) / (384.0 * df * df * df)
+fn about_normal(inside: f64, df: f64) -> f64 {
+    let z = where_it_is(inside, &|z| libm::erf(z * FRAC_1_SQRT_2));
+    let z3 = z * z * z;
+    let z5 = z3 * z * z;
+    let z7 = z5 * z * z;
+    z + (z3 + z) / (4.0 * df)
+        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * df * df)
+        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * df * df * df)
 }
 
 #[cfg(test)]
@@ -91,14 +106,38 @@ mod tests {
             (100, 1.984),
         ];
         for (df, t) in table {
-            assert!((t_975(df) - t).abs() <= 0.000_5, "{df}: {} is not {t}", t_975(df));
+            let ours = t_within(0.95, df);
+            assert!((ours - t).abs() <= 0.000_5, "{df}: {ours} is not {t}");
         }
-        assert!((t_975(1_000_000) - 1.959_966).abs() < 1e-6);
+        assert!((t_within(0.95, 1_000_000) - 1.959_966).abs() < 1e-6);
+        // The same table at 0.995 and 0.999, two-sided 0.99 and 0.998.
+        for (inside, df, t) in [
+            (0.99, 1, 63.657),
+            (0.99, 2, 9.925),
+            (0.99, 9, 3.250),
+            (0.99, 100, 2.626),
+            (0.998, 1, 318.313),
+            (0.998, 9, 4.297),
+            (0.998, 30, 3.385),
+        ] {
+            let ours = t_within(inside, df);
+            assert!((ours - t).abs() <= 0.005, "{inside}, {df}: {ours} is not {t}");
+        }
     }
 
     #[test]
     fn the_sum_and_the_expansion_meet() {
-        assert!((t_975(1000) - about_normal(1000.0)).abs() < 1e-9);
+        for inside in [0.95, 0.998, 0.9999] {
+            assert!((t_within(inside, 1000) - about_normal(inside, 1000.0)).abs() < 1e-8, "{inside}");
+        }
+    }
+
+    #[test]
+    fn intervals_that_are_to_hold_together_are_wider() {
+        let half = |comparisons| mean_and_half(&[1.0, 2.0, 3.0, 4.0, 5.0], comparisons).expect("values").1;
+        assert_eq!(half(1), mean_and_ci95(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("values").1);
+        // Of five together 99 % each: 4.604095 × sqrt(0.5).
+        assert!((half(5).expect("five values") - 3.255_587).abs() < 1e-5);
     }
 
     #[test]

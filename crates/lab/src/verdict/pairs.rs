@@ -1,0 +1,91 @@
+//! Two schemes of a race, run by run: all meet the same seeds, and a seed is luckier than another for all.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::EQUAL;
+use super::judged::Judged;
+use crate::race::SchemeResult;
+use crate::scenario::{Goal, Scenario};
+use crate::student::mean_and_half;
+
+/// A number of each run, by seed.
+type Runs = BTreeMap<u64, Option<f64>>;
+
+/// What decides a race, and between how many schemes.
+pub(super) struct Pairs {
+    /// The field that decides, and whether more of it is better.
+    field: &'static str,
+    more: bool,
+    /// Results within 1 % of the most are told apart by su-loss, unless they have the same of it in every run.
+    most: Option<f64>,
+    /// How many comparisons there may be: whichever result is best, and whichever number decides.
+    pub(super) comparisons: u64,
+}
+
+impl Pairs {
+    pub(super) fn new(scenario: &Scenario, ranked: &[SchemeResult]) -> Self {
+        let schemes = ranked.len() as u64;
+        let pairs = schemes * schemes.saturating_sub(1) / 2;
+        let of = |field, more, most| Self { field, more, most, comparisons: pairs };
+        match scenario.goal {
+            _ if scenario.rounds.is_some() => of("elapsed_s", false, None),
+            Goal::Size(_) => {
+                let has_cost = ranked.first().is_some_and(|best| Judged::of(best).cost.is_some());
+                of(if has_cost { "cost" } else { "fct_s" }, false, None)
+            }
+            Goal::Duration(_) => {
+                let throughput = |result| Judged::of(result).throughput;
+                let most = ranked.iter().map(throughput).max_by(f64::total_cmp);
+                Self { comparisons: 2 * pairs, ..of("throughput_bps", true, most) }
+            }
+        }
+    }
+
+    /// Whether two results have the same of all that decides in every run, and all of them have it.
+    pub(super) fn alike(&self, one: &SchemeResult, other: &SchemeResult) -> bool {
+        let by = runs(one, self.field);
+        let same = by == runs(other, self.field) && by.values().all(Option::is_some);
+        same && (self.most.is_none() || runs(one, "su_loss") == runs(other, "su_loss"))
+    }
+
+    /// Whether, of several runs, what decides between the best and the other may be chance: the interval of its
+    /// differences, over the seeds that both have it of, holds nought, or there is none.
+    pub(super) fn doubtful(&self, best: &SchemeResult, other: &SchemeResult) -> bool {
+        if best.rows.len().max(other.rows.len()) < 2 {
+            return false;
+        }
+        let mut worse = self.worse(best, other);
+        let is_equal = |most: f64| Judged::of(other).throughput >= most * (1.0 - EQUAL);
+        if self.most.is_some_and(is_equal) {
+            let by_su_loss = differences(&runs(best, "su_loss"), &runs(other, "su_loss"));
+            if by_su_loss.iter().any(|difference| *difference != 0.0) {
+                worse = by_su_loss;
+            }
+        }
+        match mean_and_half(&worse, self.comparisons) {
+            Some((mean, Some(half))) => mean <= half,
+            _ => true,
+        }
+    }
+
+    /// By how much the other is worse than the best, run by run.
+    fn worse(&self, best: &SchemeResult, other: &SchemeResult) -> Vec<f64> {
+        let (best, other) = (runs(best, self.field), runs(other, self.field));
+        if self.more { differences(&other, &best) } else { differences(&best, &other) }
+    }
+}
+
+/// The second less the first, over the seeds that both have.
+fn differences(from: &Runs, to: &Runs) -> Vec<f64> {
+    from.iter().filter_map(|(seed, one)| Some(to.get(seed).copied()?? - (*one)?)).collect()
+}
+
+fn runs(result: &SchemeResult, field: &str) -> Runs {
+    let of = |row| match serde_json::to_value(row) {
+        Ok(Value::Object(row)) => row.get(field).and_then(Value::as_f64),
+        _ => None,
+    };
+    result.rows.iter().map(|row| (row.seed, of(row))).collect()
+}
