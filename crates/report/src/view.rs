@@ -150,10 +150,12 @@ impl ViewColumn {
             Show::Text => or_dash(text(record, self.field)),
             Show::Scaled(unit) => measured(record, self.field, unit),
             // A mean of counts is whole only if all agree.
-            Show::Count if is_mean(record) && spread(record, self.field) > 0.0 => {
-                measured(record, self.field, 1.0)
-            }
-            Show::Count => number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}")),
+            Show::Count => match number(record, self.field) {
+                Some(n) if spread(record, self.field) == 0.0 => {
+                    marked(record, self.field, 1.0, format!("{n:.0}"))
+                }
+                _ => measured(record, self.field, 1.0),
+            },
             Show::Admitted => {
                 match ["qs_granted", "qs_reduced", "qs_asked"].map(|field| number(record, field)) {
                     [Some(granted), Some(reduced), Some(asked)] => {
@@ -168,8 +170,8 @@ impl ViewColumn {
                     (cause, Some((had, runs))) => format!("{cause} {had}/{runs}"),
                     (cause, None) => or_dash(cause),
                 };
-                match number(record, "exit_time_s") {
-                    Some(_) => format!("{cause} @ {}", measured(record, "exit_time_s", 1.0)),
+                match number(record, "exit_time_s").map(significant) {
+                    Some(at) => format!("{cause} @ {}", with_interval(record, "exit_time_s", 1.0, at)),
                     None => cause,
                 }
             }
@@ -210,22 +212,44 @@ fn spread(record: &Record, field: &str) -> f64 {
     number(record, &format!("{field}{CI95}")).unwrap_or_default()
 }
 
+/// In how many of how many runs the field is defined, where that is not in all.
+pub(crate) fn some_runs(record: &Record, field: &str) -> Option<(f64, f64)> {
+    number(record, &format!("{field}_runs")).zip(number(record, "runs")).filter(|(had, runs)| had < runs)
+}
+
 /// Whether the record is a mean of several runs.
 pub(crate) fn is_mean(record: &Record) -> bool {
     number(record, "runs").is_some_and(|runs| runs > 1.0)
 }
 
-/// The field over the unit, with the half-width of its confidence interval where it has one.
+/// The field over the unit, with what is to be said of a mean.
 pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> String {
-    let Some(value) = number(record, field) else { return "-".to_owned() };
-    let shown = significant(value / unit);
-    // Smaller than the last digit shown says no more than that digit.
+    match number(record, field) {
+        Some(value) => marked(record, field, unit, significant(value / unit)),
+        None => "-".to_owned(),
+    }
+}
+
+/// What is shown of the field, with the half-width of its confidence interval and, where not all runs have it, in how
+/// many of how many it is defined: the mean over those says nothing of the others.
+fn marked(record: &Record, field: &str, unit: f64, shown: String) -> String {
+    let shown = with_interval(record, field, unit, shown);
+    match some_runs(record, field) {
+        Some((had, runs)) => format!("{shown} {had:.0}/{runs:.0}"),
+        None => shown,
+    }
+}
+
+/// What is shown of the field over the unit, with the half-width of its confidence interval where it has one.
+fn with_interval(record: &Record, field: &str, unit: f64, shown: String) -> String {
+    // Smaller than the last digit shown says no more than that digit; nought says that all runs gave the same.
     let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    match number(record, &format!("{field}{CI95}")) {
-        Some(half) if format!("{:.decimals$}", half / unit).contains(|c: char| ('1'..='9').contains(&c)) => {
-            format!("{shown}±{}", two_digits(half / unit))
-        }
-        _ => shown,
+    let is_seen = |half: f64| {
+        half == 0.0 || format!("{:.decimals$}", half / unit).contains(|c: char| ('1'..='9').contains(&c))
+    };
+    match number(record, &format!("{field}{CI95}")).filter(|half| is_seen(*half)) {
+        Some(half) => format!("{shown}±{}", two_digits(half / unit)),
+        None => shown,
     }
 }
 

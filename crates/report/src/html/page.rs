@@ -58,7 +58,8 @@ struct Head {
 struct Cell {
     /// In parts between which a line may break.
     parts: Vec<String>,
-    /// What stands below it in small: of a name, what it is short for, in such parts; of a mean, half its interval.
+    /// What stands below it in small: of a name, what it is short for, in such parts; of a mean, half its interval and how
+    /// many runs have it, if not all.
     below: Vec<String>,
     /// What the script sorts by; empty where undefined.
     key: String,
@@ -94,10 +95,7 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
                 Show::Name if captured::is_sender(row) => captured::named(row),
                 Show::Name => named(row, columns.iter().any(|view| view.field == "restart")),
                 Show::Text => (breakable(&dash(&cell)), Vec::new()),
-                _ => match cell.split_once('±') {
-                    Some((mean, half)) => (vec![mean.to_owned()], vec![format!("±{half}")]),
-                    None => (vec![dash(&cell)], Vec::new()),
-                },
+                _ => beneath(&cell, view.is_words()),
             };
             Cell {
                 parts,
@@ -114,6 +112,17 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
         cells.collect()
     });
     Table { heads: heads.collect(), rows: rows.collect() }
+}
+
+/// A mean, and what stands below it, in parts: half its interval, and how many runs have it. Words have spaces of their own.
+fn beneath(cell: &str, is_words: bool) -> (Vec<String>, Vec<String>) {
+    match cell.find(|c| c == '±' || c == ' ' && !is_words) {
+        Some(at) => (
+            vec![cell[..at].to_owned()],
+            cell[at..].trim_start().split_inclusive(' ').map(str::to_owned).collect(),
+        ),
+        None => (vec![dash(cell)], Vec::new()),
+    }
 }
 
 /// The result's name, and what stands below it: the scheme that a label stands for, and its parameters. A restart policy
@@ -275,7 +284,9 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
     }
     let mut say = |name, field, show: &dyn Fn(f64) -> String| {
         if let Some(value) = number(row, field) {
-            facts.push((name, show(value)));
+            let some = view::some_runs(row, field);
+            let runs = some.map_or_else(String::new, |(had, runs)| format!(" in {had:.0} of {runs:.0} runs"));
+            facts.push((name, show(value) + &runs));
         }
     };
     say("completed in", "fct_s", &human::seconds);
@@ -326,6 +337,22 @@ mod tests {
             "exit_time_s": 1.5, "exit_time_s_ci95": 0.25, "runs": 5});
         let cells = cells(&[row]);
         assert!(has(&cells[0], "2.00", "±0.30") && has(&cells[0], "loss @ 1.50", "±0.25"), "{cells:?}");
+    }
+
+    #[test]
+    fn a_mean_of_some_runs_says_of_how_many() {
+        let row = json!({"scheme": "vegas", "fct_s": 0.39, "fct_s_ci95": 0.055, "fct_s_runs": 7, "su_time_s": 0.2,
+            "su_time_s_ci95": null, "su_time_s_runs": 1, "throughput_bps": 2e6, "throughput_bps_ci95": 0.0, "runs": 10});
+        let cells = cells(std::slice::from_ref(&row));
+        let [fct, su_time, throughput] = [("0.390", "±0.055 7/10"), ("0.200", "1/10"), ("2.00", "±0")];
+        for (mean, below) in [fct, su_time, throughput] {
+            assert!(has(&cells[0], mean, below), "{cells:?}");
+        }
+        let facts = facts(&records(&[row]).unwrap()[0]);
+        for fact in [("completed in", "390 ms in 7 of 10 runs"), ("su-time", "200 ms in 1 of 10 runs")] {
+            assert!(facts.contains(&(fact.0, fact.1.to_owned())), "{facts:?}");
+        }
+        assert!(facts.contains(&("throughput", "2.00 Mbit/s".to_owned())), "{facts:?}");
     }
 
     #[test]

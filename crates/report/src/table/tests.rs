@@ -164,6 +164,27 @@ fn a_mean_shows_its_confidence_interval() {
 }
 
 #[test]
+fn a_mean_of_some_runs_says_of_how_many() {
+    let row = json!({"scheme": "vegas", "fct_s": 0.39, "fct_s_ci95": 0.055, "fct_s_runs": 7, "su_time_s": 0.2,
+        "su_time_s_ci95": null, "su_time_s_runs": 1, "timeouts": 0.5, "timeouts_ci95": 0.2, "timeouts_runs": 9,
+        "cross_lost_packets": 3, "cross_lost_packets_ci95": 0.0, "cross_lost_packets_runs": 2,
+        "exit_rate_bps": null, "exit_rate_bps_ci95": null, "exit_rate_bps_runs": 0, "runs": 10});
+    let text = render(&[row.as_object().unwrap().clone()], "", TableStyle::default());
+    for cell in [" 0.390±0.055 7/10 ", " 0.200 1/10 ", " 0.500±0.20 9/10 ", " 3±0 2/10"] {
+        assert!(text.contains(cell), "{cell}: {text}");
+    }
+    assert!(!text.contains("0/10"), "what no run has is a dash: {text}");
+}
+
+#[test]
+fn runs_that_gave_the_same_have_an_interval_of_nought() {
+    let row = json!({"scheme": "vegas", "throughput_bps": 2e6, "throughput_bps_ci95": 0.0, "timeouts": 1.0,
+        "timeouts_ci95": 0.0, "runs": 10});
+    let text = render(&[row.as_object().unwrap().clone()], "", TableStyle::default());
+    assert!(text.contains(" 2.00±0 ") && text.contains(" 1±0 "), "{text}");
+}
+
+#[test]
 fn a_long_label_is_shortened_and_an_escape_in_it_is_shown_not_sent() {
     let mut rows = rows();
     rows[0].label = Some(format!("\u{1b}[2J{}", "x".repeat(60)));
