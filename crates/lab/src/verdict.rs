@@ -168,10 +168,11 @@ impl Standing<'_> {
             match (result.choice.name(), Judged::of(result).runs(field)) {
                 (name, (0, _)) => none.push(name),
                 (_, (had, runs)) if had == runs => {}
-                (name, (had, runs)) if some.is_empty() => {
-                    some.push(format!("{name} finished {had} of {runs} runs"))
+                (name, (had, runs)) => {
+                    let finished = if some.is_empty() { "finished " } else { "" };
+                    let unit = if some.is_empty() { " runs" } else { "" };
+                    some.push(format!("{name} {finished}{had} of {runs}{unit}"));
                 }
-                (name, (had, runs)) => some.push(format!("{name} {had} of {runs}")),
             }
         }
         let some = some.join(", ");
