@@ -20,8 +20,8 @@ pub struct Row {
     pub restart: String,
     /// Payload delivered in order over the time since the SYN.
     pub throughput_bps: f64,
-    /// Own data packets dropped over data packets sent.
-    pub loss: f64,
+    /// Own data packets dropped over data packets sent; `None` if none was sent.
+    pub loss: Option<f64>,
     /// First data packet sent until avoidance first governs new data.
     pub su_time_s: Option<f64>,
     /// Payload delivered of what was sent in su-time, over su-time.

@@ -28,7 +28,7 @@ pub struct Judged {
     /// FCT over the ideal; `None` if it was given up.
     pub cost: Option<f64>,
     /// Own data packets dropped over those sent, up to the end or until it was given up.
-    pub loss: f64,
+    pub loss: Option<f64>,
     /// Retransmission timeouts.
     pub timeouts: f64,
     /// The time that the mean queue takes to drain, over the base RTT; `None` where others keep a queue without the
@@ -284,7 +284,7 @@ fn standing(
         unfinished: own.iter().filter(|row| row.cost.is_none()).count(),
         cost: spread(own.iter().map(|row| row.cost).collect()),
         cost_of_ended: ended.values()[0],
-        loss: every(|row| row.loss),
+        loss: some(|row| row.loss),
         queue: some(|row| row.queue),
         timeouts: every(|row| row.timeouts),
         harm: some(|row| row.harm),

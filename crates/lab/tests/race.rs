@@ -88,6 +88,14 @@ fn the_seed_moves_the_cross_traffic_even_if_it_is_cbr() {
 }
 
 #[test]
+fn where_no_data_was_sent_no_loss_is_defined() {
+    let results = run(&[("rate", "1mbit"), ("rtt", "100ms"), ("duration", "50ms")], "slow-start");
+    let object = results[0].object();
+    assert_eq!(object["packets_sent"], 0);
+    assert!(object["loss"].is_null() && object["su_loss"].is_null(), "{object:?}");
+}
+
+#[test]
 fn a_scheme_keeps_its_numbers_whoever_else_races() {
     let alone = run(&[("duration", "4s")], "paced");
     let together = run(&[("duration", "4s")], "slow-start,paced,hystart");

@@ -52,7 +52,11 @@ pub const COLUMNS: &[Column] = &[
     text("recovery", "How losses are found and repaired."),
     text("restart", "The policy after idleness."),
     real("throughput_bps", "bit/s", "Payload delivered in order over the time since the SYN."),
-    real("loss", "1", "The flow's own data packets that the network dropped over data packets sent."),
+    real(
+        "loss",
+        "1",
+        "The flow's own data packets that the network dropped over data packets sent. Undefined if none was sent.",
+    ),
     real(
         "su_time_s",
         "s",

@@ -104,7 +104,10 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
         },
         seed: record.get("seed").and_then(Value::as_u64).ok_or("seed")?,
         cost: record::number(record, "cost"),
-        loss: number("loss")?,
+        loss: match record.get("loss") {
+            Some(Value::Null) => None,
+            _ => Some(number("loss")?),
+        },
         timeouts: number("timeouts")?,
         queue,
         harm,

@@ -16,7 +16,7 @@ fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
         scheme: scheme.to_owned(),
         seed: 1,
         cost,
-        loss: 0.0,
+        loss: Some(0.0),
         timeouts: 0.0,
         queue: Some(0.5),
         harm: None,

@@ -14,7 +14,7 @@ fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {
         params: format!("saved={}B", path.path),
         queue_mean_packets: 50.0,
         harm_bps: 1e6,
-        loss: 0.02,
+        loss: Some(0.02),
         ideal_fct_s: Some(Some(1.0)),
         cost: Some(cost),
         seed: 4,

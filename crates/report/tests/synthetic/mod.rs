@@ -166,7 +166,7 @@ fn row(run: &Recording, scheme: &str) -> Row {
         recovery: "sack".into(),
         restart: "rfc5681".into(),
         throughput_bps: bytes as f64 * 8.0 / seconds(run.ended_at - run.syn_at),
-        loss: run.drops.len() as f64 / run.sends.len() as f64,
+        loss: Some(run.drops.len() as f64 / run.sends.len() as f64),
         su_time_s: mark("su-end").map(|mark| seconds(mark.at - first)),
         su_loss: Some(run.drops.len() as f64 / run.sends.len() as f64),
         packets_sent: run.sends.len() as u64,
