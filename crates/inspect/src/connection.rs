@@ -6,6 +6,7 @@ use firstflight_tcp::{Flags, Segment};
 
 use crate::events::{Ack, Data, Setting};
 use crate::packet::Packet;
+use crate::recent::{LATEST_COPY, Recent};
 use crate::sender::{FIRST, Sender};
 
 /// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
@@ -36,6 +37,7 @@ pub(crate) struct Side {
     /// Where its stream ends, if it said so.
     fin: Option<u64>,
     fin_acknowledged: bool,
+    recent: Recent,
     /// Packets without payload.
     pub(crate) empty_packets: u64,
     pub(crate) sender: Sender,
@@ -47,6 +49,8 @@ pub(crate) struct Handshake {
     pub(crate) syn: Option<u64>,
     pub(crate) answer: Option<u64>,
     pub(crate) third: Option<u64>,
+    /// Whether the opener was heard after the answer: what it says later is not the third packet.
+    is_over: bool,
 }
 
 /// Where the capture was taken.
@@ -98,6 +102,7 @@ impl Side {
             options_cut: false,
             fin: None,
             fin_acknowledged: false,
+            recent: Recent::default(),
             empty_packets: 0,
             sender: Sender::new(FIRST, is_drawn),
         }
@@ -165,6 +170,10 @@ impl Connection {
             self.hosts[from].empty_packets += 1;
             return;
         }
+        if self.was_captured(at, from, packet) {
+            self.hosts[from].sender.counts.duplicates += 1;
+            return;
+        }
         self.follow_handshake(at, from, packet);
         self.follow_acknowledgement(at, from, segment);
         let side = &mut self.hosts[from];
@@ -202,17 +211,29 @@ impl Connection {
             } else if self.handshake.answer.is_none() {
                 self.handshake.syn = Some(at);
             }
-        } else if from == 0
-            && flags.has(Flags::ACK)
-            && self.handshake.third.is_none()
-            && self.handshake.answer.is_some()
-        {
-            self.handshake.third = Some(at);
             self.settle();
+        } else if from == 0 && self.handshake.answer.is_some() && !self.handshake.is_over {
+            self.handshake.is_over = true;
+            let [opener, answerer] = [0, 1].map(|host| self.hosts[host].origin);
+            // Of anything later than the first bytes, or of anything later than the answer, it is another packet.
+            if flags.has(Flags::ACK) && Some(segment.seq) == opener && Some(segment.ack) == answerer {
+                self.handshake.third = Some(at);
+                self.settle();
+            }
         }
     }
 
-    /// The handshake is over: both senders learn what it told.
+    /// Whether the same packet passed just before: the capture has it twice.
+    fn was_captured(&mut self, at: u64, from: Host, packet: &Packet) -> bool {
+        let side = &mut self.hosts[from];
+        // Before a round trip is known nothing was acknowledged: only a timer could send again.
+        let sender = &side.sender;
+        let round_trip = sender.rtt.least().into_iter().chain(sender.setting.handshake).min();
+        let within = round_trip.map_or(LATEST_COPY, |round_trip| LATEST_COPY.min(round_trip / 8));
+        side.recent.has(at, packet, within)
+    }
+
+    /// Both senders learn what the handshake told: the options with the answer, the times with the third packet.
     fn settle(&mut self) {
         let options = [0, 1].map(|host| self.hosts[host].syn.and_then(|syn| syn.mss));
         let mss_option = match options {

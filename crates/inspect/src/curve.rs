@@ -4,7 +4,7 @@
 /// a curve of any length takes some ten thousand points and times are exact to a fortieth of a per cent.
 const FINENESS: u64 = 4096;
 
-/// Bytes acknowledged in order, as steps.
+/// Bytes delivered, as far as acknowledgements tell, as steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Curve {
     /// When, and how much by then.
@@ -53,8 +53,8 @@ const SUSTAINED: u64 = 4;
 /// No connection is looked at in more intervals.
 const MOST_INTERVALS: u64 = 1_000_000;
 
-/// The later rate is what was acknowledged in order in the second half of the time from the first data to the last
-/// acknowledgement of new data, over that time. It is reached at the end of the first of four intervals in a row
+/// The later rate is what was acknowledged for the first time, in order or selectively, in the second half of the time
+/// from the first data to the last acknowledgement of something new, over that time. It is reached at the end of the first of four intervals in a row
 /// of max(least RTT, 20 packet times at that rate) that bring nine tenths of it each. `None` if those halves have no
 /// four intervals: then there is no later.
 pub(crate) fn later(curve: &Curve, first_data: u64, min_rtt: u64, mss: u64) -> Option<Later> {

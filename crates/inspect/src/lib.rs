@@ -17,6 +17,7 @@ mod found;
 mod judge;
 mod link;
 mod packet;
+mod recent;
 mod rounds;
 mod rtt;
 mod scoreboard;

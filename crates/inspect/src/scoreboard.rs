@@ -79,6 +79,11 @@ impl Scoreboard {
         (self.next - self.una).saturating_sub(self.sacked)
     }
 
+    /// The place up to which the stream would be acknowledged, had all that the receiver has come in order.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.una + self.sacked
+    }
+
     /// A packet with the bytes `start..end` passed.
     pub(crate) fn saw(&mut self, at: u64, start: u64, end: u64, identification: Option<u16>) -> Sighting {
         let mut sighting = Sighting::default();

@@ -224,6 +224,7 @@ impl Sender {
         let blocks = &ack.blocks[..ack.block_count];
         let before = self.board.highest;
         let (una_before, flight_before) = (self.board.una, self.board.flight());
+        let delivered_before = self.board.delivered();
         let mut sample = None;
         let mut newly = 0;
         if ack.to > self.board.una {
@@ -236,7 +237,6 @@ impl Sender {
                     round.has_gaps = true;
                 }
             }
-            self.curve.step(at, ack.to.saturating_sub(FIRST));
             if let Some(trace) = &mut self.trace {
                 trace.acks.push((at, ack.to.saturating_sub(FIRST)));
             }
@@ -253,6 +253,9 @@ impl Sender {
                 continue;
             }
             sample = sample.max(self.board.sack(start, end).newest_sent);
+        }
+        if self.board.delivered() > delivered_before {
+            self.curve.step(at, self.board.delivered().saturating_sub(FIRST));
         }
         self.counts_of_time(at, sample);
         if let Some(window) = ack.window {

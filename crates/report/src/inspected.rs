@@ -109,7 +109,8 @@ pub const FOUND: &[Column] = &[
     real(
         "later_rate_bps",
         "bit/s",
-        "Payload acknowledged in order in the second half of the time in which data flowed, over that time.",
+        "Payload acknowledged for the first time, in order or selectively, in the second half of the time in which \
+         data flowed, over that time.",
     ),
     real(
         "time_to_90pct_s",

@@ -1,0 +1,158 @@
+//! What a capture shows is told, and what it cannot show is undefined: one sentence of the specification each.
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod made;
+
+use firstflight_inspect::{Found, inspect};
+use made::{ACK, DAY, From, MS, PLAIN, SYN, Segment, packet, pcap};
+
+const MSS: u32 = 1460;
+
+/// A connection's packets, times in microseconds.
+#[derive(Clone, Default)]
+struct Story {
+    packets: Vec<(u64, Segment)>,
+}
+
+impl Story {
+    fn say(&mut self, micros: u64, segment: Segment) {
+        self.packets.push((DAY + micros * 1000, segment));
+    }
+
+    /// SYN, answer and third packet at these times.
+    fn handshake(&mut self, times: [u64; 3]) {
+        let options = vec![2, 4, 5, 180, 1, 3, 3, 7, 4, 2, 1, 1];
+        let [syn, answer, third] = times;
+        let syn_options = options.clone();
+        self.say(syn, Segment { options: syn_options, ..bare(From::Client, SYN, 1000, 0) });
+        self.say(answer, Segment { options, ..bare(From::Server, SYN | ACK, 500, 1001) });
+        self.say(third, bare(From::Client, ACK, 1001, 501));
+    }
+
+    fn data(&mut self, micros: u64, place: u32) {
+        let len = MSS as usize;
+        self.say(micros, Segment { len, ..bare(From::Client, ACK, 1001 + place * MSS, 501) });
+    }
+
+    fn ack(&mut self, micros: u64, place: u32) {
+        self.say(micros, bare(From::Server, ACK, 501, 1001 + place * MSS));
+    }
+
+    /// With what was received beyond, from one place to another.
+    fn sack(&mut self, micros: u64, place: u32, (from, to): (u32, u32)) {
+        let mut options = vec![1, 1, 5, 10];
+        options.extend([from, to].map(|place| (1001 + place * MSS).to_be_bytes()).concat());
+        self.say(micros, Segment { options, ..bare(From::Server, ACK, 501, 1001 + place * MSS) });
+    }
+
+    fn bytes(&self, is_ipv6: bool) -> Vec<u8> {
+        let mut packets = self.packets.clone();
+        packets.sort_by_key(|(at, _)| *at);
+        let frames: Vec<_> = packets.iter().map(|(at, segment)| (*at, packet(segment, is_ipv6))).collect();
+        pcap(PLAIN, &frames)
+    }
+
+    fn found(&self) -> Found {
+        found(&self.bytes(false))
+    }
+}
+
+fn bare(from: From, flags: u8, seq: u32, ack: u32) -> Segment {
+    Segment { from, flags, seq, ack, options: vec![], len: 0 }
+}
+
+fn found(bytes: &[u8]) -> Found {
+    inspect(bytes, false).expect("a capture").senders.into_iter().next().expect("a sender").found
+}
+
+/// A packet a millisecond over 40 ms, seen at the sender; the hundredth is lost and sent again 250 ms later.
+fn repaired_late() -> Story {
+    let mut story = Story::default();
+    story.handshake([0, 40_000, 40_010]);
+    for place in 0..400_u32 {
+        let sent = 41_000 + u64::from(place) * 1000;
+        story.data(sent, place);
+        match place {
+            0..100 => story.ack(sent + 40_000, place + 1),
+            100 => story.data(sent + 250_000, place),
+            101..350 => story.sack(sent + 40_000, 100, (101, place + 1)),
+            _ => story.ack(sent + 40_000, place + 1),
+        }
+    }
+    story
+}
+
+#[test]
+fn what_was_delivered_before_the_middle_does_not_count_to_the_later_rate_when_a_hole_fills() {
+    let rate = repaired_late().found().later_rate_bps.expect("a later rate");
+    assert!((rate / (f64::from(MSS) * 8e3) - 1.0).abs() < 0.01, "{rate}");
+}
+
+#[test]
+fn a_later_packet_in_the_place_of_a_lost_third_one_is_no_handshake() {
+    // Seen at the receiver: the opener's acknowledgement was lost on its way, and so was its first data.
+    let mut story = Story::default();
+    story.handshake([0, 20, 60_000]);
+    story.packets.pop();
+    for place in 1..10 {
+        story.data(119_000 + u64::from(place), place);
+        story.sack(119_020 + u64::from(place), 0, (1, place + 1));
+    }
+    story.data(180_000, 0);
+    story.ack(180_020, 10);
+    let found = story.found();
+    assert_eq!((found.handshake_rtt_s, found.vantage, found.initial_window_segments), (None, None, None));
+    assert!(found.undefined["handshake_rtt_s"].contains("handshake"), "{:?}", found.undefined);
+    // The options are those of the two SYNs.
+    assert_eq!((found.mss_bytes, found.retransmitted_segments), (Some(1460), 1));
+}
+
+#[test]
+fn an_acknowledgement_of_data_is_not_that_of_the_handshake() {
+    // A download, seen at the server: the third packet is lost, and the next acknowledges data.
+    let mut story = Story::default();
+    story.handshake([0, 20, 60_000]);
+    story.packets.pop();
+    let data = Segment { len: 1460, ..bare(From::Server, ACK, 501, 1001) };
+    story.say(60_100, data);
+    story.say(120_000, bare(From::Client, ACK, 1001, 501 + MSS));
+    assert_eq!(story.found().handshake_rtt_s, None);
+}
+
+#[test]
+fn a_syn_captured_twice_was_not_sent_again() {
+    let mut story = repaired_late();
+    let (at, syn) = story.packets[0].clone();
+    story.packets.insert(1, (at + 2000, syn.clone()));
+    let twice = story.found();
+    assert!(twice.handshake_rtt_s.is_some_and(|rtt| (rtt - 0.04).abs() < 1e-4), "{:?}", twice.undefined);
+    assert_eq!(twice.duplicates, 1);
+    // A second later, it was.
+    let mut story = repaired_late();
+    story.packets.iter_mut().skip(1).for_each(|(at, _)| *at += 1000 * MS);
+    story.packets.insert(1, (at + 1000 * MS, syn));
+    assert!(story.found().undefined["handshake_rtt_s"].contains("SYN"));
+}
+
+#[test]
+fn packets_that_are_all_captured_twice_count_once_without_identifications_too() {
+    let once = repaired_late();
+    let mut twice = once.clone();
+    twice.packets.extend(once.packets.iter().map(|(at, segment)| (at + 1000, segment.clone())));
+    for is_ipv6 in [false, true] {
+        let (one, two) = (found(&once.bytes(is_ipv6)), found(&twice.bytes(is_ipv6)));
+        assert_eq!((one.retransmitted_segments, one.bytes_sent), (1, 401 * u64::from(MSS)));
+        assert_eq!((two.retransmitted_segments, two.bytes_sent), (1, 401 * u64::from(MSS)));
+        assert_eq!((one.duplicates, one.exit_cause), (0, two.exit_cause));
+        assert_eq!(
+            (one.initial_window_bytes, two.initial_window_bytes.is_some()),
+            (two.initial_window_bytes, true)
+        );
+    }
+}
+
+#[test]
+fn the_same_bytes_a_round_trip_later_were_sent_again() {
+    let found = found(&repaired_late().bytes(true));
+    assert_eq!((found.duplicates, found.retransmitted_segments), (0, 1));
+}
