@@ -60,6 +60,13 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
             cut.at, cut.found, cut.needed
         ));
     }
+    if inspection.tally.without_options > 0 {
+        output::say(&format!(
+            "warning: {shown}: {} packets lack options that the capture cut off: without selective acknowledgements, what \
+             is in flight, what was delivered and which losses were heeded may be told wrong\n",
+            inspection.tally.without_options
+        ));
+    }
     let told = format!("{shown}: {}", tell(&inspection.tally, &inspection.senders));
     Ok(Read { name: is_one_of_many.then_some(name), inspection, told })
 }
@@ -73,6 +80,7 @@ fn tell(tally: &Tally, senders: &[Inspected]) -> String {
         (tally.other, "without TCP"),
         (tally.fragments, "IP fragments"),
         (tally.cut, "cut within their headers"),
+        (tally.without_options, "of TCP without options that the capture cut off"),
         (tally.malformed, "with headers that contradict themselves"),
         (tally.unknown_link, "of a link type that is not known"),
         (tally.timeless, "without a time"),

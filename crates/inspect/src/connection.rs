@@ -153,6 +153,11 @@ impl Connection {
         self.is_reset || self.hosts.iter().all(|side| side.fin_acknowledged)
     }
 
+    /// Whether this host said that its stream is over, or the connection was reset.
+    pub(crate) fn is_over(&self, host: Host) -> bool {
+        self.is_reset || self.hosts[host].fin.is_some()
+    }
+
     fn host_of(&self, packet: &Packet) -> Host {
         usize::from(packet.source != self.ends[0])
     }

@@ -4,7 +4,7 @@
 //! round; the first of these ends it:
 //! - it sends something again that the receiver had not, and its flight falls: `loss`, or `timeout` if it did so in
 //!   silence. A round trip later the flight of a sender that heeds a loss is well below what it was; one within a
-//!   sixteenth of it, as BBR's, did not end its start-up by that;
+//!   sixteenth of it, as BBR's, or above it within three rounds, did not end its start-up by that;
 //! - two rounds' peaks, or one's before a loss, are above all before by no more than a sixteenth, or a segment and a
 //!   half (an eighth, or two and a half, after two rounds), and by less than half, and the sender goes on sending:
 //!   `receiver-window` if the receiver's window held it back, `mark` if congestion marks were echoed, `application` if it
@@ -61,6 +61,8 @@ pub(crate) struct Exit {
 
 /// Rounds after one that did not grow within which a fall counts to it.
 const DRAIN_WITHIN: usize = 8;
+/// Rounds after a loss in which a flight above that of the loss says that it was not heeded.
+const OUTGROWN_WITHIN: usize = 3;
 /// Rounds in a row in which the application was the limit.
 const STARVED: usize = 3;
 
@@ -83,7 +85,8 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
     // What comes after an idle time is another start.
     let rounds = &rounds[..rounds.iter().position(|round| round.after_idle).unwrap_or(rounds.len())];
     let start = Start { rounds, ..*start };
-    let is_loss = |one: &&Resent| !(one.is_spurious || has_sack && is_ignored(one));
+    let is_loss =
+        |one: &&Resent| !(one.is_spurious || has_sack && (is_ignored(one) || is_outgrown(one, rounds, mss)));
     let loss = resent.iter().find(is_loss);
     let by_loss = |round: usize| {
         loss.map(|one| Exit {
@@ -125,7 +128,13 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         if round.marked || rounds[at - 1].marked {
             return Some(start.stopped(Cause::Mark, before));
         }
-        return drained(rounds, at, greatest, loss).or_else(|| Some(start.stopped(Cause::Flat, before)));
+        let stop = drained(rounds, at, greatest, loss).unwrap_or_else(|| start.stopped(Cause::Flat, before));
+        // A first burst that a paced start is long below is not its end.
+        let until_loss = rounds[at + 1..].iter().take_while(|round| !is_lost_in(round));
+        if stop.round == 0 && until_loss.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
+            continue;
+        }
+        return Some(stop);
     }
     // A loss after an idle time, or after the last round that was kept.
     let of_loss =
@@ -147,6 +156,13 @@ impl Start<'_> {
 /// Whether the flight of a round trip later is still within a sixteenth of what it was.
 fn is_ignored(lost: &Resent) -> bool {
     !lost.by_timer && lost.flight_later.is_some_and(|later| later >= lost.flight - lost.flight / 16)
+}
+
+/// Whether the flight passes that of the loss within a few rounds: a sender that heeds a loss is long below it then.
+fn is_outgrown(lost: &Resent, rounds: &[Round], mss: u64) -> bool {
+    let after = rounds.iter().filter(|round| round.began >= lost.at).take(OUTGROWN_WITHIN);
+    !lost.by_timer
+        && after.into_iter().any(|round| round.peak > lost.flight + (lost.flight / 32).max(2 * mss))
 }
 
 /// Whether the peak grew by more in these rounds than avoidance does: a segment a round, and a twentieth a round in
@@ -175,7 +191,8 @@ fn drained(rounds: &[Round], at: usize, greatest: u64, loss: Option<&Resent>) ->
     if !goes_on(rounds, fall) {
         return None;
     }
-    let before = fall - 1;
+    // Of the first packets there is no growth that could have stopped.
+    let before = fall.checked_sub(1).filter(|before| *before > 0)?;
     if loss.is_some_and(|one| one.at <= rounds[before].held_at) {
         return None;
     }
@@ -237,6 +254,23 @@ mod tests {
         let exit = ends(&rounds(&peaks), &[heedless], true).unwrap();
         assert_eq!((exit.cause, exit.at), (Cause::Drain, 595));
         assert_eq!(ends(&rounds(&peaks), &[heedless], false).unwrap().cause, Cause::Loss);
+    }
+
+    #[test]
+    fn a_loss_after_which_the_flight_still_grows_ends_nothing() {
+        let outgrown = Resent { flight: 40 * MSS, flight_later: Some(20 * MSS), ..lost(350) };
+        let exit = ends(&rounds(&[10, 20, 40, 44, 60, 60, 60, 60]), &[outgrown], true).unwrap();
+        assert_eq!((exit.cause, exit.flight), (Cause::Flat, 60 * MSS));
+        let heeded = ends(&rounds(&[10, 20, 40, 38, 20, 21, 22, 44, 44]), &[outgrown], true).unwrap();
+        assert_eq!((heeded.cause, heeded.at), (Cause::Loss, 350));
+    }
+
+    #[test]
+    fn a_start_up_does_not_end_with_its_first_packets_if_the_flight_grows_later() {
+        let exit = ends(&rounds(&[20, 10, 14, 30, 60, 60, 60, 60]), &[], true).unwrap();
+        assert_eq!((exit.cause, exit.round), (Cause::Flat, 4));
+        // One that never grows is flat from the beginning, and drains nothing.
+        assert_eq!(ends(&rounds(&[20, 10, 10, 10, 10]), &[], true).unwrap().cause, Cause::Flat);
     }
 
     #[test]

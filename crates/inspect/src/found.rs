@@ -56,7 +56,8 @@ pub struct Found {
     pub retransmitted_bytes: u64,
     /// Segments that the receiver said it got twice.
     pub spurious_segments: u64,
-    /// Segments sent again after such a silence that a timer must have sent them.
+    /// Segments sent again after such a silence that a timer must have sent them: a lower bound, since duplicate
+    /// acknowledgements may break the silence.
     pub timeouts_suspected: u64,
     /// Payload acknowledged in order over the time from the connection's first packet to its last.
     pub throughput_bps: Option<f64>,
@@ -75,7 +76,7 @@ pub struct Found {
     /// `ack-clocked` if nine tenths of the bursts left as an acknowledgement came; `paced` if less than half did, or less
     /// than a quarter of the packets left back to back; else `mixed`.
     pub pacing: Option<&'static str>,
-    /// Why start-up ended; `none` if the data ended first.
+    /// Why start-up ended; `none` if the data ended first, undefined if the capture did.
     pub exit_cause: Option<&'static str>,
     /// From the first data to that end.
     pub exit_time_s: Option<f64>,

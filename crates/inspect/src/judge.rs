@@ -13,6 +13,10 @@ use crate::sender::{FIRST, Sender};
 const NO_HANDSHAKE: &str = "the three packets of the handshake are not all in the capture";
 const NO_OPTIONS: &str = "the SYNs' options are not all in the capture";
 const NO_DATA: &str = "this host sent no data";
+const NO_ACKS: &str = "no acknowledgement of this host's data is in the capture";
+const UNSEEN_DATA: &str = "the data that this host sent is not in the capture";
+const LOST: &str =
+    "packets between the first round and the second were lost before the capture: which round's is not known";
 const NO_START: &str = "the connection was open before the capture began";
 
 /// What is said of `host` as a sender.
@@ -36,12 +40,14 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
     options(&mut found, connection, host);
     counts(&mut found, connection, host);
     if sender.first_data.is_some() {
-        let exit = start_up(&mut found, side.saw_syn, sender);
+        let exit = start_up(&mut found, connection, host);
         rounds(&mut found, sender);
-        later_rate(&mut found, sender, exit);
+        later_rate(&mut found, side.saw_syn, sender, exit);
         restarts(&mut found, sender);
     } else {
-        found.lacks(STARTUP_FIELDS, NO_DATA);
+        let why = if found.bytes_acked > 0 { UNSEEN_DATA } else { NO_DATA };
+        found.lacks(STARTUP_FIELDS, why);
+        found.lacks(["later_rate_bps"], why);
     }
     found
 }
@@ -129,17 +135,21 @@ fn counts(found: &mut Found, connection: &Connection, host: Host) {
     found.reordered = counts.reordered;
     found.out_of_window = counts.out_of_window;
     let nanos = connection.last_at - connection.first_at;
-    found.throughput_bps = (nanos > 0).then(|| ratio(found.bytes_acked * 8, nanos) * 1e9);
-    if nanos == 0 {
+    let is_unheard = side.sender.is_unheard();
+    found.throughput_bps = (nanos > 0 && !is_unheard).then(|| ratio(found.bytes_acked * 8, nanos) * 1e9);
+    if is_unheard {
+        found.lacks(["throughput_bps"], NO_ACKS);
+    } else if nanos == 0 {
         found.lacks(["throughput_bps"], "the connection took no time");
     }
 }
 
 /// Initial window, pacing and exit.
-fn start_up(found: &mut Found, saw_syn: bool, sender: &Sender) -> Option<Exit> {
+fn start_up(found: &mut Found, connection: &Connection, host: Host) -> Option<Exit> {
+    let (saw_syn, sender) = (connection.hosts[host].saw_syn, &connection.hosts[host].sender);
     found.min_rtt_s = sender.rtt.least().map(seconds);
     if found.min_rtt_s.is_none() {
-        let why = "no data that was sent once was acknowledged";
+        let why = if sender.is_unheard() { NO_ACKS } else { "no data that was sent once was acknowledged" };
         found.lacks(["min_rtt_s"], why);
     }
     if let Some(why) = no_start(found, saw_syn, sender) {
@@ -147,8 +157,12 @@ fn start_up(found: &mut Found, saw_syn: bool, sender: &Sender) -> Option<Exit> {
         return None;
     }
     initial_window(found, sender);
-    let exit =
-        if found.vantage == Some("sender") { end_of_start_up(found, sender) } else { unseen_end(found) };
+    let is_over = connection.is_over(host);
+    let exit = if found.vantage == Some("sender") {
+        end_of_start_up(found, sender, is_over)
+    } else {
+        unseen_end(found)
+    };
     pacing(found, &sender.rounds.kept, exit);
     exit
 }
@@ -160,20 +174,25 @@ fn unseen_end(found: &mut Found) -> Option<Exit> {
     None
 }
 
-fn end_of_start_up(found: &mut Found, sender: &Sender) -> Option<Exit> {
+fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<Exit> {
     let exit = sender.exit();
     let first = sender.first_data.unwrap_or(0);
-    found.exit_cause = Some(exit.map_or("none", |exit| exit.cause.name()));
+    let is_long = sender.rounds.count > MOST_ROUNDS as u64;
+    found.exit_cause = exit.map(|exit| exit.cause.name()).or((is_over || is_long).then_some("none"));
     if let Some(exit) = exit {
         found.exit_time_s = Some(seconds(exit.at.saturating_sub(first)));
         found.exit_round = Some(exit.round as u64 + 1);
         found.exit_flight_bytes = Some(exit.flight);
         found.overshoot_segments = Some(overshoot(sender, &exit));
     } else {
-        let why = if sender.rounds.count > MOST_ROUNDS as u64 {
+        let why = if is_long {
             format!("start-up took more than {MOST_ROUNDS} rounds")
-        } else {
+        } else if is_over {
             "the data ended before start-up did".to_owned()
+        } else {
+            let why = "the capture ends before start-up did, and before the connection";
+            found.lacks(["exit_cause"], why);
+            why.to_owned()
         };
         found.lacks(["exit_time_s", "exit_round", "exit_flight_bytes", "overshoot_segments"], &why);
     }
@@ -201,6 +220,10 @@ fn initial_window(found: &mut Found, sender: &Sender) {
         found.lacks(fields, why);
         return;
     }
+    if sender.rounds.kept.get(1).is_some_and(|next| next.begins_behind_hole) {
+        found.lacks(fields, LOST);
+        return;
+    }
     if let Some(next) = sender.rounds.kept.get(1)
         && blurs(sender, round, next)
     {
@@ -208,10 +231,13 @@ fn initial_window(found: &mut Found, sender: &Sender) {
         found.lacks(fields, why);
         return;
     }
-    found.initial_window_bytes = Some(round.bytes);
-    found.initial_window_segments = Some(round.segments);
+    // What was lost before the capture was sent, too: what lies behind it is of the same round.
+    let bytes = round.bytes + round.lost;
+    let segments = round.segments + round.lost.div_ceil(sender.mss());
+    found.initial_window_bytes = Some(bytes);
+    found.initial_window_segments = Some(segments);
     let is_all = round.ended.is_none() || sender.rounds.kept.get(1).is_none_or(|next| next.bytes == 0);
-    let short = round.bytes < round.segments * sender.mss();
+    let short = bytes < segments * sender.mss();
     found.initial_window_limit = Some(if round.by_receiver {
         "receiver-window"
     } else if is_all || short {
@@ -307,8 +333,10 @@ fn rounds(found: &mut Found, sender: &Sender) {
     }
 }
 
-fn later_rate(found: &mut Found, sender: &Sender, exit: Option<Exit>) {
-    let why = if sender.counts.restarts > 0 {
+fn later_rate(found: &mut Found, saw_syn: bool, sender: &Sender, exit: Option<Exit>) {
+    let why = if sender.is_unheard() {
+        NO_ACKS
+    } else if sender.counts.restarts > 0 {
         "the connection was idle in between"
     } else if exit.is_some_and(|exit| exit.cause == exit::Cause::Application) {
         "the application set the rate"
@@ -318,8 +346,10 @@ fn later_rate(found: &mut Found, sender: &Sender, exit: Option<Exit>) {
         match later(&sender.curve, first, min_rtt, sender.mss()) {
             Some(later) => {
                 found.later_rate_bps = Some(later.bps);
-                found.time_to_90pct_s = later.reached.map(seconds);
-                if later.reached.is_none() {
+                found.time_to_90pct_s = later.reached.filter(|_| saw_syn).map(seconds);
+                if !saw_syn {
+                    found.lacks(["time_to_90pct_s"], NO_START);
+                } else if later.reached.is_none() {
                     let why = "no four intervals in a row brought nine tenths of the later rate";
                     found.lacks(["time_to_90pct_s"], why);
                 }

@@ -88,6 +88,8 @@ pub struct Tally {
     pub fragments: u64,
     /// Kept too short for their headers.
     pub cut: u64,
+    /// Followed, but without some of their options, which the capture cut off.
+    pub without_options: u64,
     /// With headers that contradict themselves.
     pub malformed: u64,
     /// Of a link type that is not known here.
@@ -122,6 +124,7 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
         match Packet::read(frame.at, bytes, frame.original.saturating_sub(before)) {
             Ok(packet) => {
                 tally.tcp += 1;
+                tally.without_options += u64::from(packet.options_cut);
                 table.packet(&packet);
             }
             Err(Skip::NotTcp) => tally.other += 1,

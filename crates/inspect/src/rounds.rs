@@ -41,6 +41,10 @@ pub(crate) struct Round {
     pub(crate) marked: bool,
     /// Whether some of its data was not in the capture.
     pub(crate) has_gaps: bool,
+    /// Away from the sender: bytes of holes before its packets that no packet filled in it but a late one, and whether
+    /// its first packet had such a hole before it.
+    pub(crate) lost: u64,
+    pub(crate) begins_behind_hole: bool,
     /// Whether it began with new data after an idle time.
     pub(crate) after_idle: bool,
 }

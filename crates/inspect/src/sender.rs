@@ -108,6 +108,11 @@ impl Sender {
         }
     }
 
+    /// Whether data passed, and no acknowledgement.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.first_data.is_some() && self.last_heard.is_none()
+    }
+
     /// The end of start-up, as far as it can be seen.
     pub(crate) fn exit(&self) -> Option<Exit> {
         let (resent, climbs) = (&self.resent, &self.climbs);
@@ -175,11 +180,19 @@ impl Sender {
         });
         let mss = self.mss();
         // A sender sends in order: at its own end, a hole is what the capture missed.
-        let hole = start > next && self.setting.shift == 0;
+        let (hole, is_away) = (start.saturating_sub(next), self.setting.shift > 0);
         let by_receiver = self.edge.is_some_and(|edge| self.board.next + mss > edge);
         if let Some(round) = self.rounds.current() {
             round.by_receiver |= by_receiver;
-            round.has_gaps |= hole;
+            round.has_gaps |= hole > 0 && !is_away;
+            if is_away {
+                // It was lost on its way here, or comes late: then it counts with its own packet.
+                round.begins_behind_hole |= hole > 0 && round.bytes == seen.new;
+                round.lost += hole;
+            }
+            if is_late {
+                round.lost = round.lost.saturating_sub(seen.filled);
+            }
         }
         self.last_peak = self.last_peak.max(flight);
         self.last_was_short = !len.is_multiple_of(mss);

@@ -73,7 +73,6 @@ fn repaired_late() -> Story {
         let sent = 41_000 + u64::from(place) * 1000;
         story.data(sent, place);
         match place {
-            0..100 => story.ack(sent + 40_000, place + 1),
             100 => story.data(sent + 250_000, place),
             101..350 => story.sack(sent + 40_000, 100, (101, place + 1)),
             _ => story.ack(sent + 40_000, place + 1),
@@ -140,13 +139,13 @@ fn packets_that_are_all_captured_twice_count_once_without_identifications_too() 
     let mut twice = once.clone();
     twice.packets.extend(once.packets.iter().map(|(at, segment)| (at + 1000, segment.clone())));
     for is_ipv6 in [false, true] {
-        let (one, two) = (found(&once.bytes(is_ipv6)), found(&twice.bytes(is_ipv6)));
-        assert_eq!((one.retransmitted_segments, one.bytes_sent), (1, 401 * u64::from(MSS)));
-        assert_eq!((two.retransmitted_segments, two.bytes_sent), (1, 401 * u64::from(MSS)));
-        assert_eq!((one.duplicates, one.exit_cause), (0, two.exit_cause));
+        let (single, double) = (found(&once.bytes(is_ipv6)), found(&twice.bytes(is_ipv6)));
+        assert_eq!((single.retransmitted_segments, single.bytes_sent), (1, 401 * u64::from(MSS)));
+        assert_eq!((double.retransmitted_segments, double.bytes_sent), (1, 401 * u64::from(MSS)));
+        assert_eq!((single.duplicates, single.exit_cause), (0, double.exit_cause));
         assert_eq!(
-            (one.initial_window_bytes, two.initial_window_bytes.is_some()),
-            (two.initial_window_bytes, true)
+            (single.initial_window_bytes, double.initial_window_bytes.is_some()),
+            (double.initial_window_bytes, true)
         );
     }
 }
@@ -155,4 +154,99 @@ fn packets_that_are_all_captured_twice_count_once_without_identifications_too() 
 fn the_same_bytes_a_round_trip_later_were_sent_again() {
     let found = found(&repaired_late().bytes(true));
     assert_eq!((found.duplicates, found.retransmitted_segments), (0, 1));
+}
+
+/// Ten packets over 60 ms, seen at the receiver, without those that were lost before; they come a round trip later, and
+/// `second` with what is acknowledged of them.
+fn initial_window_less(lost: &[u32]) -> Story {
+    let mut story = Story::default();
+    story.handshake([0, 20, 60_000]);
+    let first_lost = lost[0];
+    for place in (0..10).filter(|place| !lost.contains(place)) {
+        let at = 60_100 + u64::from(place) * 100;
+        story.data(at, place);
+        if place < first_lost {
+            story.ack(at + 10, place + 1);
+        } else {
+            story.sack(at + 10, first_lost, (place, place + 1));
+        }
+    }
+    for place in 10..20 {
+        let at = 121_000 + u64::from(place) * 100;
+        story.data(at, place);
+        story.sack(at + 10, first_lost, (place, place + 1));
+    }
+    for place in lost {
+        story.data(124_000, *place);
+    }
+    story.ack(124_100, 20);
+    story
+}
+
+#[test]
+fn a_packet_of_the_initial_window_that_was_lost_on_its_way_belongs_to_it() {
+    let found = initial_window_less(&[4]).found();
+    assert_eq!((found.vantage, found.initial_window_segments), (Some("receiver"), Some(10)));
+    assert_eq!(found.initial_window_bytes, Some(10 * u64::from(MSS)));
+}
+
+#[test]
+fn where_the_last_packet_of_the_initial_window_may_be_lost_it_is_undefined() {
+    let found = initial_window_less(&[9]).found();
+    assert_eq!(found.initial_window_segments, None);
+    assert!(found.undefined["initial_window_segments"].contains("lost"), "{:?}", found.undefined);
+}
+
+#[test]
+fn a_connection_that_was_open_before_has_no_time_to_nine_tenths() {
+    let mut story = repaired_late();
+    story.packets.drain(..40);
+    let found = story.found();
+    assert!(found.later_rate_bps.is_some());
+    assert_eq!(found.time_to_90pct_s, None);
+    assert!(found.undefined["time_to_90pct_s"].contains("before the capture began"), "{:?}", found.undefined);
+}
+
+#[test]
+fn of_one_direction_only_what_it_shows_is_told() {
+    let one_way = |from| {
+        let mut story = repaired_late();
+        story.packets.retain(|(_, segment)| segment.from == from);
+        story.found()
+    };
+    let no_acks = one_way(From::Client);
+    assert_eq!((no_acks.throughput_bps, no_acks.later_rate_bps), (None, None));
+    for field in ["throughput_bps", "later_rate_bps", "min_rtt_s"] {
+        assert!(no_acks.undefined[field].contains("acknowledgement"), "{field}: {:?}", no_acks.undefined);
+    }
+    // Acknowledgements alone: data was sent, and none of it is in the capture.
+    let no_data = one_way(From::Server);
+    assert_eq!(no_data.bytes_sent, 0);
+    assert!(!no_data.undefined.values().any(|why| why.contains("sent no data")), "{:?}", no_data.undefined);
+}
+
+#[test]
+fn a_capture_that_ends_before_the_connection_does_not_say_that_start_up_never_ended() {
+    let mut story = Story::default();
+    story.handshake([0, 40_000, 40_010]);
+    (0..10).for_each(|place| story.data(41_000 + u64::from(place), place));
+    story.ack(81_000, 10);
+    let cut = story.found();
+    assert_eq!(cut.exit_cause, None);
+    assert!(cut.undefined["exit_cause"].contains("capture ends"), "{:?}", cut.undefined);
+    let end = 1001 + 10 * MSS;
+    story.say(81_100, bare(From::Client, ACK | 1, end, 501));
+    story.say(121_100, bare(From::Server, ACK | 1, 501, end + 1));
+    assert_eq!(story.found().exit_cause, Some("none"));
+}
+
+#[test]
+fn options_that_the_capture_cut_off_are_counted() {
+    let story = repaired_late();
+    let mut packets = story.packets.clone();
+    packets.sort_by_key(|(at, _)| *at);
+    let frames: Vec<_> = packets.iter().map(|(at, segment)| (*at, packet(segment, false))).collect();
+    let inspection = inspect(&pcap(made::Form { snap: 40, ..PLAIN }, &frames)[..], false).expect("a capture");
+    // The two SYNs, and 249 selective acknowledgements.
+    assert_eq!(inspection.tally.without_options, 251);
 }

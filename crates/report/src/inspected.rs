@@ -50,7 +50,8 @@ pub const FOUND: &[Column] = &[
     whole(
         "timeouts_suspected",
         "1",
-        "First segments outstanding sent again after a silence as long as a timer's.",
+        "First segments outstanding sent again after a silence as long as a timer's: a lower bound, since duplicate \
+         acknowledgements may break the silence.",
     ),
     real(
         "throughput_bps",
@@ -91,7 +92,8 @@ pub const FOUND: &[Column] = &[
         "exit_cause",
         "Why start-up ended: loss or timeout (something was sent again and the flight fell), mark (congestion marks), \
          receiver-window, application (nothing to send for three rounds), drain (the flight stopped growing, then \
-         fell without a loss), flat (it stopped growing, and none of these); none if the data ended first.",
+         fell without a loss), flat (it stopped growing, and none of these); none if the data ended first, undefined if \
+         the capture did.",
     ),
     real(
         "exit_time_s",
