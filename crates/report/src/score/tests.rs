@@ -37,8 +37,19 @@ fn a_row_is_judged_in_the_units_of_its_path() {
 #[test]
 fn a_row_without_a_field_is_refused_by_name() {
     let mut record = swept(1, "paced", "none", None);
-    record.insert("loss".into(), Value::Null);
+    record.insert("timeouts".into(), Value::Null);
+    assert_eq!(judged(&record, 1).unwrap_err(), "timeouts");
+    let mut record = swept(1, "paced", "none", None);
+    record.remove("loss");
     assert_eq!(judged(&record, 1).unwrap_err(), "loss");
+}
+
+#[test]
+fn a_row_that_sent_no_data_has_no_loss_and_counts_for_all_else() {
+    let mut record = swept(1, "paced", "none", None);
+    record.insert("loss".into(), Value::Null);
+    let row = judged(&record, 1).expect("a row");
+    assert_eq!((row.loss, row.cost), (None, None));
 }
 
 /// It may well have finished: it was not given up.
