@@ -6,7 +6,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use firstflight::{Exit, Note, Time};
+use firstflight::{Cause, Exit, Note, Time};
 use firstflight_lab::Tap;
 use firstflight_report::WholeFile;
 use firstflight_sim::Side;
@@ -133,15 +133,19 @@ fn remark(at: Time, note: Note) -> Option<String> {
     let at = format!("{}.{:09} s", at.nanos() / 1_000_000_000, at.nanos() % 1_000_000_000);
     match note {
         Note::Exited { exit: Exit { cause, learned }, phase, cwnd, flight } => {
+            // What a loss, a timeout or a mark leaves is for the law to say, which has yet to answer.
+            let then = match cause {
+                Cause::Loss | Cause::Timeout | Cause::Mark => "the window is reduced for it".to_owned(),
+                _ => format!("goes on with {} bytes", learned.window.get()),
+            };
             let ssthresh = learned.ssthresh.map(|bytes| format!(", ssthresh {} bytes", bytes.get()));
             let rate = learned.rate.map(|rate| format!(", found {} bit/s", rate.bps()));
             Some(format!(
-                "{} left by {} at {at}: cwnd {} bytes, {} in flight; goes on with {} bytes{}{}",
+                "{} left by {} at {at}: cwnd {} bytes, {} in flight; {then}{}{}",
                 phase_name(phase),
                 cause.name(),
                 cwnd.get(),
                 flight.get(),
-                learned.window.get(),
                 ssthresh.unwrap_or_default(),
                 rate.unwrap_or_default()
             ))

@@ -184,10 +184,12 @@ fn the_first_data_packet_after_an_exit_says_in_its_comment_why_and_with_what() {
                 exit["phase"].as_str().expect("words"),
                 exit["cause"].as_str().expect("words")
             );
-            let numbers = format!(
-                " s: cwnd {} bytes, {} in flight; goes on with {} bytes",
-                exit["cwnd_bytes"], exit["flight_bytes"], exit["window_bytes"]
-            );
+            let then = match exit["cause"].as_str() {
+                Some("loss" | "timeout" | "mark") => "the window is reduced for it".to_owned(),
+                _ => format!("goes on with {} bytes", exit["window_bytes"]),
+            };
+            let numbers =
+                format!(" s: cwnd {} bytes, {} in flight; {then}", exit["cwnd_bytes"], exit["flight_bytes"]);
             assert!(comment[3].starts_with(&words) && comment[3].contains(&numbers), "{comment:?} of {exit}");
         }
         assert_eq!(row(&rows, name)["exit_cause"], exits[0].0["cause"]);
