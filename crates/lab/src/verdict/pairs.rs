@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::EQUAL;
 use super::judged::Judged;
 use crate::race::SchemeResult;
+use crate::row::Row;
 use crate::scenario::{Goal, Scenario};
 use crate::student::mean_and_half;
 
 /// A number of each run, by seed.
 type Runs = BTreeMap<u64, Option<f64>>;
 
+/// A number of a run.
+type Number = fn(&Row) -> Option<f64>;
+
+const SU_LOSS: Number = |row| row.su_loss;
+
 /// What decides a race, and between how many schemes.
 pub(super) struct Pairs {
-    /// The field that decides, and whether more of it is better.
-    field: &'static str,
+    /// The number that decides, and whether more of it is better.
+    number: Number,
     more: bool,
     /// Results within 1 % of the most are told apart by su-loss, unless they have the same of it in every run.
     most: Option<f64>,
@@ -28,26 +32,27 @@ impl Pairs {
     pub(super) fn new(scenario: &Scenario, ranked: &[SchemeResult]) -> Self {
         let schemes = ranked.len() as u64;
         let pairs = schemes * schemes.saturating_sub(1) / 2;
-        let of = |field, more, most| Self { field, more, most, comparisons: pairs };
+        let by = |number| Self { number, more: false, most: None, comparisons: pairs };
         match scenario.goal {
-            _ if scenario.rounds.is_some() => of("elapsed_s", false, None),
-            Goal::Size(_) => {
-                let has_cost = ranked.first().is_some_and(|best| Judged::of(best).cost.is_some());
-                of(if has_cost { "cost" } else { "fct_s" }, false, None)
+            _ if scenario.rounds.is_some() => by(|row| row.elapsed_s.flatten()),
+            Goal::Size(_) if ranked.first().is_some_and(|best| Judged::of(best).cost.is_some()) => {
+                by(|row| row.cost.flatten())
             }
+            Goal::Size(_) => by(|row| row.fct_s.flatten()),
             Goal::Duration(_) => {
                 let throughput = |result| Judged::of(result).throughput;
                 let most = ranked.iter().map(throughput).max_by(f64::total_cmp);
-                Self { comparisons: 2 * pairs, ..of("throughput_bps", true, most) }
+                let by = by(|row| Some(row.throughput_bps));
+                Self { more: true, most, comparisons: 2 * pairs, ..by }
             }
         }
     }
 
     /// Whether two results have the same of all that decides in every run, and all of them have it.
     pub(super) fn alike(&self, one: &SchemeResult, other: &SchemeResult) -> bool {
-        let by = runs(one, self.field);
-        let same = by == runs(other, self.field) && by.values().all(Option::is_some);
-        same && (self.most.is_none() || runs(one, "su_loss") == runs(other, "su_loss"))
+        let by = runs(one, self.number);
+        let same = by == runs(other, self.number) && by.values().all(Option::is_some);
+        same && (self.most.is_none() || runs(one, SU_LOSS) == runs(other, SU_LOSS))
     }
 
     /// Whether, of several runs, what decides between the best and the other may be chance: the interval of its
@@ -59,7 +64,7 @@ impl Pairs {
         let mut worse = self.worse(best, other);
         let is_equal = |most: f64| Judged::of(other).throughput >= most * (1.0 - EQUAL);
         if self.most.is_some_and(is_equal) {
-            let by_su_loss = differences(&runs(best, "su_loss"), &runs(other, "su_loss"));
+            let by_su_loss = differences(&runs(best, SU_LOSS), &runs(other, SU_LOSS));
             if by_su_loss.iter().any(|difference| *difference != 0.0) {
                 worse = by_su_loss;
             }
@@ -72,7 +77,7 @@ impl Pairs {
 
     /// By how much the other is worse than the best, run by run.
     fn worse(&self, best: &SchemeResult, other: &SchemeResult) -> Vec<f64> {
-        let (best, other) = (runs(best, self.field), runs(other, self.field));
+        let (best, other) = (runs(best, self.number), runs(other, self.number));
         if self.more { differences(&other, &best) } else { differences(&best, &other) }
     }
 }
@@ -82,10 +87,6 @@ fn differences(from: &Runs, to: &Runs) -> Vec<f64> {
     from.iter().filter_map(|(seed, one)| Some(to.get(seed).copied()?? - (*one)?)).collect()
 }
 
-fn runs(result: &SchemeResult, field: &str) -> Runs {
-    let of = |row| match serde_json::to_value(row) {
-        Ok(Value::Object(row)) => row.get(field).and_then(Value::as_f64),
-        _ => None,
-    };
-    result.rows.iter().map(|row| (row.seed, of(row))).collect()
+fn runs(result: &SchemeResult, number: Number) -> Runs {
+    result.rows.iter().map(|row| (row.seed, number(row))).collect()
 }
