@@ -23,7 +23,7 @@ pub struct SchemeResult {
     pub choice: SchemeChoice,
     /// One row a run, in order of seeds; fewer if the race was interrupted.
     pub rows: Vec<Row>,
-    /// The first run's ideal, where the others come and go: it is no scheme's own ([`crate::run::Without::ideal`]).
+    /// The first run's ideal, where the others come and go: it is no scheme's own ([`crate::Without::ideal`]).
     pub ideal: Option<Vec<(u64, u64)>>,
 }
 
