@@ -247,6 +247,7 @@ pub(crate) struct PathOptions {
     #[arg(long, value_name = "RATE,BURST", allow_hyphen_values = true)]
     pub(crate) policer: Option<String>,
     /// The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line.
+    /// Times are since the simulation began; beside cross traffic the flow begins later.
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub(crate) rate_trace: Option<String>,
     /// Releases ACKs together, every so often (5ms) or so many at a time (16) [none].

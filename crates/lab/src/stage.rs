@@ -56,11 +56,15 @@ pub(crate) const ENDLESS: u64 = 1 << 62;
 
 /// When the measured flow's SYN leaves: at once, unless responsive flows warm up first, or Quick-Start's routers
 /// have to measure what is there. The latter takes whole packets of a constant bit rate, so that the flow meets it
-/// in the same phase as every other scheme does.
+/// in the same phase as every other scheme does; along a trace of rates everybody waits for it, whoever asks, so that all meet
+/// the same part of the trace.
 pub(crate) fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
     let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
     match scenario.cross {
-        Cross::Cbr(rate) if choice.is_some_and(|choice| asks_routers(scenario, choice)) => {
+        Cross::Cbr(rate)
+            if scenario.rate_trace.is_some()
+                || choice.is_some_and(|choice| asks_routers(scenario, choice)) =>
+        {
             let between = rate.time_for(Bytes::new(u64::from(scenario.packet())));
             Time::ZERO + between * measuring.nanos().div_ceil(between.nanos().max(1))
         }

@@ -212,6 +212,16 @@ fn all_runs_of_a_seed_are_compared_with_one_ideal() {
 }
 
 #[test]
+fn along_a_trace_of_rates_every_scheme_meets_the_same_part_of_it() {
+    // Quick-Start's routers measure for a second first.
+    let options =
+        [("rate-trace", "0s=20mbit,1s=2mbit"), ("rtt", "40ms"), ("size", "1MB"), ("cross", "1mbit")];
+    let results = run(&options, "slow-start,quick-start,paced");
+    let ideals: Vec<_> = results.iter().map(|result| result.rows[0].ideal_fct_s).collect();
+    assert!(ideals.iter().all(|ideal| *ideal == ideals[0]), "{ideals:?}");
+}
+
+#[test]
 fn a_transfer_that_the_limit_cuts_off_has_no_completion_time() {
     let results = run(&[("rate", "1mbit"), ("size", "10MB"), ("limit", "2s")], "slow-start");
     let row = &results[0].rows[0];
