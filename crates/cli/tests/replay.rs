@@ -87,7 +87,7 @@ fn what_is_no_trace_is_refused_with_its_line() {
     let log = place.join("x.jsonl");
     let write = |text: &str| std::fs::write(&log, text).expect("a file");
     let header = concat!(
-        r#"{"event":"trace","format":1,"version":"0.1.0","scheme":"slow-start","restart":"rfc5681","#,
+        r#"{"event":"trace","format":2,"version":"0.1.0","scheme":"slow-start","restart":"rfc5681","#,
         r#""avoidance":"reno","iw_segments":2,"ssthresh_bytes":null}"#,
         "\n"
     );

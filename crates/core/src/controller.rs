@@ -232,10 +232,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     /// The same as [`Event::Acked`] for parts that mind nothing of an ACK but what they may grow by: the window of the plan
     /// then, in which nothing else has changed. `None`, with nothing done, if a part minds more: then the event is to be
-    /// said. `flight` gives [`Path::flight`].
+    /// said. It is for hosts whose [`Path::flight`] is what lies between `una` and `nxt`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
-    pub fn acked_in_brief(&mut self, ack: &Brief, flight: impl FnOnce() -> Bytes) -> Option<Bytes> {
+    pub fn acked_in_brief(&mut self, ack: &Brief) -> Option<Bytes> {
         if self.overheard {
             return None;
         }
@@ -250,7 +250,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         let window = window?;
         self.state.episode &= ack.recovering;
         if self.state.round_ended(ack.una) {
-            self.state.start_round(ack.nxt, flight());
+            self.state.start_round(ack.nxt, Bytes::new(ack.nxt - ack.una));
         }
         Some(window.max(ack.mss))
     }

@@ -97,8 +97,12 @@ pub struct Path {
     pub wire: Bytes,
     /// The window in force before this event.
     pub cwnd: Bytes,
-    /// Bytes sent and not yet known to be delivered: the flight size, less what was selectively acknowledged.
+    /// Bytes sent and not yet cumulatively acknowledged, those selectively acknowledged included: the flight size
+    /// (`FlightSize`, RFC 5681 section 2), half of which a law may keep. Before [`Event::Sent`] without the packet that leaves.
     pub flight: Bytes,
+    /// Bytes believed to be in the network, so without what was delivered in any way or found lost and not sent again
+    /// (`pipe`, RFC 6675 section 2): what sending is held to the window by.
+    pub pipe: Bytes,
     /// Smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
     /// The newest round-trip sample.

@@ -126,11 +126,10 @@ fn rounds_that_end_with_a_part_of_a_packet_fill_the_pipe_too() {
     assert_eq!(flow.exits().first().map(|exit| exit.cause), Some(Cause::RateFlat));
 }
 
-#[test]
-fn the_drain_paces_at_half_the_rate_until_a_product_is_in_flight() {
+/// A drain that has just begun, of 8 Mbit/s and 100 ms, with two products in flight.
+fn draining() -> BbrFlow<Reno> {
     let mut flow = start();
     flow.delivery_rate = Some(mbit(8));
-    // Two products in flight all the time.
     for _ in 0..1_000 {
         while flow.in_flight() < 200 {
             flow.send(1);
@@ -141,6 +140,12 @@ fn the_drain_paces_at_half_the_rate_until_a_product_is_in_flight() {
             break;
         }
     }
+    flow
+}
+
+#[test]
+fn the_drain_paces_at_half_the_rate_until_a_product_is_in_flight() {
+    let mut flow = draining();
     // 8 × 0.5 × 0.99; the handshake's 100 ms are the least round-trip time.
     assert_eq!(pacing(&flow), Rate::from_bps(3_960_000));
     assert!(flow.exits().is_empty(), "start-up lasts to the end of the drain");
@@ -151,6 +156,15 @@ fn the_drain_paces_at_half_the_rate_until_a_product_is_in_flight() {
     flow.ack_with(1, Some(millis(200)));
     assert_eq!(flow.exits()[0].cause, Cause::RateFlat);
     assert_eq!(flow.window(), 100);
+}
+
+#[test]
+fn what_was_delivered_out_of_order_or_lost_is_drained() {
+    let mut flow = draining();
+    flow.path.pipe = packets(101);
+    flow.ack_with(1, Some(millis(200)));
+    assert!(flow.path.flight > packets(150), "{:?}", flow.path.flight);
+    assert_eq!(flow.exits()[0].cause, Cause::RateFlat);
 }
 
 #[test]

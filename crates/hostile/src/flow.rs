@@ -56,6 +56,7 @@ impl Flow {
             wire: mss + Bytes::new(40),
             cwnd: Bytes::ZERO,
             flight: Bytes::ZERO,
+            pipe: Bytes::ZERO,
             srtt: None,
             latest_rtt: None,
             min_rtt: None,
@@ -197,6 +198,7 @@ impl Flow {
             });
             self.say(&Event::Sent(Sent { packet, bytes: self.path.mss, tag, retransmission: false }));
             self.path.flight += self.path.mss;
+            self.path.pipe += self.path.mss;
             self.path.nxt += self.path.mss.get();
             self.path.last_sent = Some(self.path.now);
         }
@@ -204,7 +206,7 @@ impl Flow {
 
     /// Sends what the window holds, up to 200 packets: a scheme may find a large window.
     pub(crate) fn fill(&mut self) {
-        let room = self.plan().window - self.path.flight;
+        let room = self.plan().window - self.path.pipe;
         self.send(u16::try_from(room.packets(self.path.mss).min(200)).expect("small"));
     }
 
@@ -243,7 +245,8 @@ impl Flow {
     }
 
     fn hear_ack(&mut self, packets: &[Delivered], bytes: Bytes, advanced: Bytes, source: &mut Source<'_>) {
-        self.path.flight -= bytes;
+        self.path.flight -= advanced;
+        self.path.pipe -= bytes;
         self.path.delivered += bytes;
         self.path.last_received = Some(self.path.now);
         let newest = packets.last().filter(|packet| !packet.retransmitted);

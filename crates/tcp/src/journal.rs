@@ -111,6 +111,7 @@ mod tests {
             wire: Bytes::new(1040),
             cwnd: Bytes::ZERO,
             flight: Bytes::ZERO,
+            pipe: Bytes::ZERO,
             srtt: None,
             latest_rtt: None,
             min_rtt: None,

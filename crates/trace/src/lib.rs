@@ -19,7 +19,7 @@ pub use write::Writer;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What was run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

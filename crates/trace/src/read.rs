@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn refused(lines: &str) -> String {
-        let header = r#"{"event":"trace","format":1,"version":"0","scheme":"slow-start","restart":"rfc5681","avoidance":"reno","iw_segments":4,"ssthresh_bytes":null}"#;
+        let header = r#"{"event":"trace","format":2,"version":"0","scheme":"slow-start","restart":"rfc5681","avoidance":"reno","iw_segments":4,"ssthresh_bytes":null}"#;
         let text = format!("{header}\n{lines}");
         let (_, mut calls) = read(text.as_bytes()).expect("a header");
         calls.next_call().expect_err("a fault").to_string()

@@ -177,7 +177,7 @@ impl CubicLinux {
             Event::Sent(_) => {
                 // `cubictcp_cwnd_event`: an idle time is no time.
                 let now = ticks(path.now);
-                if path.flight.is_zero() && self.in_epoch {
+                if path.pipe.is_zero() && self.in_epoch {
                     let shifted = self.epoch.wrapping_add(now.wrapping_sub(self.sent_at));
                     self.epoch = if now.wrapping_sub(shifted) > u32::MAX / 2 { now } else { shifted };
                 }
@@ -289,6 +289,7 @@ mod tests {
             wire: MSS,
             cwnd: MSS * cwnd,
             flight: MSS * cwnd,
+            pipe: MSS * cwnd,
             srtt: None,
             latest_rtt: None,
             min_rtt: None,

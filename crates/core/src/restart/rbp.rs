@@ -235,7 +235,7 @@ impl Rbp {
                 return self.widen(path);
             }
             After::Cut => return resumed(Learned { window: self.narrowed(path), ..self.learned() }),
-            After::Sent => self.window.wide().min(path.flight + ack.bytes),
+            After::Sent => self.window.wide().min(path.flight + ack.advanced),
         };
         self.stage = Stage::Slow;
         let was = Learned { window, ssthresh: self.ssthresh.map(Bytes32::wide), rate: None };
@@ -252,7 +252,7 @@ impl Rbp {
 
     fn widen(&mut self, path: &Path) -> Step {
         let window = self.window.wide();
-        let allowed = path.flight + path.mss * u64::from(self.burst);
+        let allowed = path.pipe + path.mss * u64::from(self.burst);
         // Without data there is nothing to hold back.
         let at_once = self.burst == 0 || path.backlog.is_some_and(Bytes::is_zero);
         let open = if at_once { window } else { window.min(allowed.max(self.open.wide())) };

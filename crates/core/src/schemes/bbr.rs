@@ -209,7 +209,7 @@ impl Bbr {
         let most = self.bounded(self.inflight(CWND_GAIN, path).unwrap_or(path.mss * MIN_PIPE), path);
         self.window = self.window.wide().min(most).into();
         let product = self.bounded(self.inflight(1, path).unwrap_or(path.mss * MIN_PIPE), path);
-        if path.flight > product && self.drain_rounds < DRAIN_ROUNDS {
+        if path.pipe > product && self.drain_rounds < DRAIN_ROUNDS {
             return None;
         }
         let window = product.min(self.window.wide());

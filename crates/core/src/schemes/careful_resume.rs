@@ -170,7 +170,7 @@ impl CarefulResume {
                 let pipe = (pipe.wide() + ack.bytes).into();
                 self.phase = Phase::Unvalidated { first, pipe, entered, rtt };
                 if path.una > first || path.now.since(entered) > rtt {
-                    self.end_jump(path.flight, path.nxt, path);
+                    self.end_jump(path.pipe, path.nxt, path);
                 }
                 Step::Stay
             }
@@ -213,7 +213,7 @@ impl CarefulResume {
         }
         // Section 4.2: it may wait until more is to be sent than the window permits.
         let hungry = !ack.growth.is_zero() && !is_starved(ack, path);
-        let waiting = path.backlog.is_none_or(|backlog| path.flight + backlog > self.slow.window());
+        let waiting = path.backlog.is_none_or(|backlog| path.pipe + backlog > self.slow.window());
         (hungry && waiting).then_some(jump)
     }
 
@@ -221,7 +221,7 @@ impl CarefulResume {
         self.slow.set_window(jump);
         self.phase = Phase::Unvalidated {
             first: path.nxt,
-            pipe: path.flight.into(),
+            pipe: path.pipe.into(),
             entered: path.now,
             rtt: path.latest_rtt.unwrap_or_default(),
         };
@@ -245,7 +245,7 @@ impl CarefulResume {
 
     /// The jump ends when it has been sent whole. The packet that leaves is not in [`Path::flight`] yet.
     fn sent(&mut self, sent: &Sent, path: &Path) {
-        let flight = path.flight + sent.bytes;
+        let flight = path.pipe + sent.bytes;
         if matches!(self.phase, Phase::Unvalidated { .. }) && flight + path.mss > self.slow.window() {
             let added = if sent.retransmission { 0 } else { sent.bytes.get() };
             self.end_jump(flight, path.nxt + added, path);
@@ -301,7 +301,7 @@ impl Startup for CarefulResume {
                 if let Phase::Unvalidated { entered, rtt, .. } = self.phase
                     && path.now.since(entered) >= rtt
                 {
-                    self.end_jump(path.flight, path.nxt, path);
+                    self.end_jump(path.pipe, path.nxt, path);
                 }
                 Step::Stay
             }

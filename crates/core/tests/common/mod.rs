@@ -51,6 +51,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             wire: MSS,
             cwnd: Bytes::ZERO,
             flight: Bytes::ZERO,
+            pipe: Bytes::ZERO,
             srtt: None,
             latest_rtt: None,
             min_rtt: None,
@@ -144,6 +145,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             let sent = Sent { packet, bytes: self.path.mss, tag, retransmission: false };
             self.say(&Event::Sent(sent));
             self.path.flight += self.path.mss;
+            self.path.pipe += self.path.mss;
             self.path.nxt += self.path.mss.get();
             self.path.last_sent = Some(self.path.now);
         }
@@ -151,7 +153,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
 
     /// Sends all that the window holds.
     pub(crate) fn fill(&mut self) {
-        while self.path.flight + self.path.mss <= self.plan().window {
+        while self.path.pipe + self.path.mss <= self.plan().window {
             self.send(1);
         }
     }
@@ -167,12 +169,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     pub(crate) fn ack_with(&mut self, count: usize, rtt: Option<Span>) {
         let acked: Vec<Delivered> = self.in_flight.drain(..count.min(self.in_flight.len())).collect();
         let bytes = acked.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
-        self.path.flight -= bytes;
-        self.path.delivered += bytes;
-        self.path.una += bytes.get();
+        let mut whole = bytes;
         if self.in_flight.is_empty() {
-            self.path.una += std::mem::take(&mut self.sacked).get();
+            whole += std::mem::take(&mut self.sacked);
         }
+        self.path.pipe -= bytes;
+        self.path.flight -= whole;
+        self.path.delivered += bytes;
+        self.path.una += whole.get();
         self.path.recovering &= self.path.una < self.recovery_end;
         if let Some(rtt) = rtt {
             self.sample(rtt);
@@ -197,10 +201,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
 
     /// Tells of an ACK of `advanced` bytes by what it may widen alone, if all concerned are content with that.
     fn say_briefly(&mut self, advanced: Bytes) -> bool {
-        let Path { una, nxt, cwnd, mss, flight, recovering, .. } = self.path;
+        let Path { una, nxt, cwnd, mss, recovering, .. } = self.path;
         let before = self.plan();
         let brief = Brief { advanced, una, nxt, cwnd, mss, recovering };
-        let Some(window) = self.control.acked_in_brief(&brief, || flight) else { return false };
+        let Some(window) = self.control.acked_in_brief(&brief) else { return false };
         assert_eq!(Plan { window, ..before }, self.plan(), "nothing but the window changes");
         assert_eq!(self.control.take_note(), None);
         self.path.cwnd = window;
@@ -214,7 +218,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             return;
         };
         newest.selectively = true;
-        self.path.flight -= oldest.bytes + newest.bytes;
+        self.path.pipe -= oldest.bytes + newest.bytes;
+        self.path.flight -= oldest.bytes;
         self.path.una += oldest.bytes.get();
         self.sacked += newest.bytes;
         self.say(&Event::Acked(Ack {

@@ -96,7 +96,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.limit_duplicates(0);
         }
         let probing = self.probe.is_some();
-        self.answer_probe(now, input);
+        self.answer_probe(now, input, &progress);
         self.duplicates_reported += u64::from(input.dsack.is_some());
         // A probe that arrived twice was early, not the window narrow (Linux `FLAG_DSACK_TLP`).
         let by_probe = probing && self.probe.is_none();

@@ -12,7 +12,6 @@ use super::recovery::Mode;
 use super::rtt::RttEstimator;
 use super::scoreboard::{Head, Transmission};
 use super::{PutOff, Sender};
-use crate::config::Recovery;
 
 /// What a calm sender may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,7 +180,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let flight = tally.newest.map(|head| head.flight).filter(|_| !bytes.is_zero());
         self.rate.on_ack(now, bytes, flight.map(|flight| flight.sent_at));
         let delivery_rate = flight.and_then(|flight| self.rate.sample(now, &flight));
-        let path = self.path_with(now, self.calm_flight());
+        // Nothing is lost or SACKed.
+        let path = self.path_with(now, self.flight(), self.outstanding());
         let mut event = Event::Acked(Ack {
             packets: &self.delivered,
             bytes,
@@ -238,12 +238,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             Turn::Unclear
         }
-    }
-
-    /// [`Sender::flight`] of a calm sender.
-    #[inline]
-    fn calm_flight(&self) -> Bytes {
-        if self.recovery == Recovery::Ns2Sack1 { self.plan.window } else { Bytes::new(self.nxt - self.una) }
     }
 
     /// Whether the next timer of a calm sender is due at `at` or later, or there is neither, as far as a short look tells.

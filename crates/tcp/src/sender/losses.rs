@@ -1,6 +1,6 @@
 //! Losses: what an ACK or a timer shows of them, the episode of a repair, and what the controller is told.
 
-use firstflight::{Avoidance, Bytes, Event, Loss, Span, Startup, Time};
+use firstflight::{Avoidance, Bytes, Event, Loss, Path, Span, Startup, Time};
 
 use super::ack::Progress;
 use super::prr::{Prr, PrrAck};
@@ -285,6 +285,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(super) fn tell_lost(&mut self, now: Time) {
+        self.tell_lost_in(now, self.flight());
+    }
+
+    /// The same of losses in a `flight` that may be acknowledged since.
+    pub(super) fn tell_lost_in(&mut self, now: Time, flight: Bytes) {
         self.approved.lost(&self.lost);
         if !self.rules.tells_all && !self.controller.minds_losses(self.answers_congestion()) {
             return;
@@ -300,7 +305,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             opens_episode: false,
             persistent: false,
         };
-        self.tell(now, &Event::Lost(loss));
+        self.tell_of(&Path { flight, ..self.path(now) }, &Event::Lost(loss));
         self.lost = packets;
     }
 

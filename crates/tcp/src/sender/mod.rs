@@ -372,32 +372,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Bytes::new(self.nxt - self.una)
     }
 
-    /// The flight size that a law halves. By default it leaves out what was SACKed (RFC 5681 counts it, and
-    /// after an overshoot sets ssthresh far too high); the literal RFC 6675 counts it; ns-2 halves cwnd.
+    /// The flight size that a law halves (RFC 5681 section 2); ns-2 halves cwnd.
     fn flight(&self) -> Bytes {
-        match self.recovery {
-            Recovery::Rack => self.outstanding() - self.board.sacked_bytes(),
-            Recovery::Sack
-            | Recovery::NewReno
-            | Recovery::NewRenoSteady
-            | Recovery::Reno
-            | Recovery::Vegas => self.outstanding(),
-            Recovery::Ns2Sack1 => self.plan.window,
-        }
+        if self.recovery == Recovery::Ns2Sack1 { self.plan.window } else { self.outstanding() }
     }
 
     fn path(&self, now: Time) -> Path {
-        self.path_with(now, self.flight())
+        self.path_with(now, self.flight(), self.board.pipe())
     }
 
     #[inline]
-    fn path_with(&self, now: Time, flight: Bytes) -> Path {
+    fn path_with(&self, now: Time, flight: Bytes, pipe: Bytes) -> Path {
         Path {
             now,
             mss: self.mss,
             wire: self.wire,
             cwnd: self.plan.window,
             flight,
+            pipe,
             srtt: self.rtt.srtt(),
             latest_rtt: self.rtt.latest(),
             min_rtt: self.rtt.min(),
@@ -435,19 +427,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.rules.tells_all {
             return false;
         }
-        let (board, leaves_out) = (&self.board, self.recovery == Recovery::Rack);
-        // As [`Sender::flight`] has it: for ns-2's, all is told.
-        let flight = || Bytes::new(nxt - una - if leaves_out { board.sacked_bytes().get() } else { 0 });
-        let Some(window) = self.controller.acked_in_brief(&brief, flight) else { return false };
+        let Some(window) = self.controller.acked_in_brief(&brief) else { return false };
         self.plan.window = window;
         true
     }
 
     /// Tells the controller what happened and takes over its plan.
     fn tell(&mut self, now: Time, event: &Event<'_>) {
-        let path = self.path(now);
-        self.controller.on(event, &path);
-        self.adopt(&path, || Call::On(Heard::new(event)));
+        self.tell_of(&self.path(now), event);
+    }
+
+    fn tell_of(&mut self, path: &Path, event: &Event<'_>) {
+        self.controller.on(event, path);
+        self.adopt(path, || Call::On(Heard::new(event)));
     }
 
     /// Takes over a plan that something else than an event changed.

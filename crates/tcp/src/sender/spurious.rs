@@ -84,7 +84,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 8985 section 7.4.2: what the answer to a tail loss probe says. A probe that repeated the last segment
     /// stays open until a duplicate is reported, which says that nothing was lost, or data sent later is
     /// acknowledged without one: then it repaired a loss, and congestion control must hear of it.
-    pub(super) fn answer_probe(&mut self, now: Time, input: &AckInput<'_>) {
+    pub(super) fn answer_probe(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
         let Some(probe) = self.probe else { return };
         if input.ack < probe.end {
             return;
@@ -103,7 +103,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.lost.clear();
             self.lost.push(lost);
             self.undo = Undo::default();
-            self.tell_lost(now);
+            // What was out when this ACK came: as fast recovery would have found it, with the segment that was lost.
+            self.tell_lost_in(now, self.flight() + Bytes::new(progress.advanced));
         }
     }
 }

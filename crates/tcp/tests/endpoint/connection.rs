@@ -1,7 +1,7 @@
 //! Sentences of the RFCs, on two endpoints and a line.
 
 use crate::line::{Line, Verdict, config, millis};
-use firstflight::Span;
+use firstflight::{Bytes, Span};
 use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment};
 use proptest::prelude::*;
 
@@ -88,6 +88,20 @@ fn one_loss_is_repaired_in_a_round_trip_by_every_recovery() {
         let again: Vec<_> = line.data().into_iter().filter(|(_, index)| *index == 12).collect();
         assert_eq!(again.len(), 2);
         assert_eq!(again[1].0, again[0].0 + DELAY * 2, "{recovery:?}: at the third duplicate ACK");
+    }
+}
+
+#[test]
+fn a_loss_halves_all_that_was_sent_and_not_cumulatively_acknowledged() {
+    use Recovery::{NewReno, NewRenoSteady, Rack, Reno, Sack};
+    for recovery in [Rack, Sack, NewReno, NewRenoSteady, Reno] {
+        let mut line = line(&Config { recovery, sack: recovery.uses_sack(), ..config() });
+        line.client.open(line.now);
+        line.client.write(10_000);
+        line.run(millis(1_000), dropping(vec![0]));
+        assert_eq!(line.client.stats().timeouts, 0, "{recovery:?}");
+        // RFC 5681 section 2 and equation 4: what was selectively acknowledged counts.
+        assert_eq!(line.client.snapshot().ssthresh, Some(Bytes::new(5_000)), "{recovery:?}");
     }
 }
 

@@ -70,17 +70,18 @@ fn reports_of_duplicates_widen_the_reordering_window_until_nothing_is_sent_for_n
     assert!((1..=4).contains(&retransmissions), "{retransmissions} of 60 late ones were sent again");
 }
 
-/// Slow start that notes which packets it is told were lost.
+/// Slow start that notes which packets it is told were lost, and of which flight.
 #[derive(Clone, Debug)]
 struct Told {
     inner: SlowStart,
-    lost: Rc<RefCell<Vec<u64>>>,
+    lost: Rc<RefCell<Vec<(u64, u64)>>>,
 }
 
 impl Startup for Told {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         if let Event::Lost(loss) = event {
-            self.lost.borrow_mut().extend(loss.packets.iter().map(|packet| packet.packet));
+            let packets = loss.packets.iter().map(|packet| (packet.packet, path.flight.get()));
+            self.lost.borrow_mut().extend(packets);
         }
         self.inner.on(event, path)
     }
@@ -91,7 +92,7 @@ impl Startup for Told {
 }
 
 #[test]
-fn a_loss_that_a_probe_repaired_is_told_with_the_packet_that_was_lost() {
+fn a_loss_that_a_probe_repaired_is_told_with_the_packet_that_was_lost_and_what_was_out_before_its_ack() {
     let lost = Rc::new(RefCell::new(Vec::new()));
     let initial = Initial { segments: 10, ssthresh: None };
     let told = Told { inner: SlowStart::new(initial), lost: Rc::clone(&lost) };
@@ -104,5 +105,5 @@ fn a_loss_that_a_probe_repaired_is_told_with_the_packet_that_was_lost() {
     // The probe stays open until something after it is acknowledged without a duplicate.
     line.client.write(1_000);
     line.run(millis(2_000), |_, _, _| Verdict::Pass);
-    assert_eq!(*lost.borrow(), [9]);
+    assert_eq!(*lost.borrow(), [(9, 1_000)]);
 }
