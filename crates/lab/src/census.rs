@@ -19,6 +19,8 @@ pub(crate) struct Watched {
     exits: u32,
     /// How many did at the newest reduction: the ones after it fall with it.
     exits_at_cut: u32,
+    /// Whether avoidance had governed new data by then.
+    su_over_at_cut: bool,
     /// Whether new data left during the event at hand.
     new_data: bool,
 }
@@ -58,12 +60,16 @@ impl Watched {
                 self.exits += 1;
             }
             Note::Continued => self.keep(self.exits.saturating_sub(1)),
-            Note::Reduced { .. } => self.exits_at_cut = self.exits,
+            Note::Reduced { .. } => {
+                (self.exits_at_cut, self.su_over_at_cut) = (self.exits, self.su_end.is_some());
+            }
             Note::Undone { exit: true } => {
                 self.keep(self.exits.min(self.exits_at_cut));
-                self.su_end = None;
-                // Of one that is over, too, whenever its losses are told of.
-                (self.now.lost_since, self.delivered.lost_since) = (0, 0);
+                if !self.su_over_at_cut {
+                    self.su_end = None;
+                    // Of one that is over, too, whenever its losses are told of.
+                    (self.now.lost_since, self.delivered.lost_since) = (0, 0);
+                }
             }
             Note::Began(_) | Note::Exited { .. } | Note::Undone { exit: false } => {}
         }
@@ -204,6 +210,15 @@ mod tests {
         }
         let lost = |is_over| (flow.counts(is_over).lost, flow.counts(is_over).su_lost());
         assert_eq!((lost(true), lost(false)), ((3, 1), (4, 1)));
+    }
+
+    #[test]
+    fn an_exit_long_after_start_up_that_is_undone_leaves_su_time_as_it_was() {
+        let mut flow = over();
+        flow.note(&Note::Reduced { from: firstflight::Bytes::new(9_000) });
+        flow.lose(at(150), at(110));
+        flow.note(&Note::Undone { exit: true });
+        assert_eq!((flow.su_end, flow.counts(true).su_lost()), (Some(at(100)), 0));
     }
 
     #[test]

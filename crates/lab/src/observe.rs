@@ -87,6 +87,8 @@ pub(crate) struct Observer {
     after_timeout: bool,
     /// How many exits stood at the newest reduction: the ones after it fall with it.
     exits_at_cut: usize,
+    /// Whether su-time was over then, so that it is no matter of what came after.
+    su_over_at_cut: bool,
     /// Whether the slow start after a timeout governed then.
     after_timeout_at_cut: bool,
     surroundings: Surroundings,
@@ -115,6 +117,7 @@ impl Observer {
             established: false,
             after_timeout: false,
             exits_at_cut: 0,
+            su_over_at_cut: false,
             after_timeout_at_cut: false,
             surroundings,
             marked: BTreeSet::new(),
@@ -122,13 +125,9 @@ impl Observer {
         }
     }
 
-    /// The evidence of a run that ended at `end`.
-    ///
-    /// # Errors
-    /// The tap's.
-    pub(crate) fn finish(mut self, end: u64) -> std::io::Result<Evidence> {
-        let mut evidence = self.evidence;
-        let mut queues = self.surroundings.queues;
+    /// The evidence of a life that ended at `end`, and who goes on for the tap alone.
+    pub(crate) fn close(self, end: u64) -> (Evidence, Self) {
+        let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, .. } = self;
         for queue in &mut queues {
             queue.until(end);
         }
@@ -143,10 +142,16 @@ impl Observer {
         if let Some(last) = evidence.recording.phases.last_mut() {
             last.to = end;
         }
-        if let Some(tap) = &mut self.tap {
-            tap.finish()?;
-        }
-        Ok(evidence)
+        let surroundings = Surroundings::new(&[], Time::from_nanos(start));
+        (evidence, Self { full: false, evidence: Evidence::default(), surroundings, ..self })
+    }
+
+    /// Nothing more will happen.
+    ///
+    /// # Errors
+    /// The tap's.
+    pub(crate) fn finish(mut self) -> std::io::Result<()> {
+        self.tap.as_mut().map_or(Ok(()), |tap| tap.finish())
     }
 
     /// What on/off sources offered: since when, which flow, IP bits per second.
@@ -209,6 +214,7 @@ impl Observer {
             }
             Note::Reduced { from } => {
                 self.exits_at_cut = self.evidence.exits.len();
+                self.su_over_at_cut = self.evidence.su_end.is_some();
                 self.after_timeout_at_cut = self.after_timeout;
                 self.evidence.cuts.push((at.nanos(), from.get()));
                 let before = self.packets(from);
@@ -220,6 +226,8 @@ impl Observer {
                 self.after_timeout = self.after_timeout_at_cut;
                 if exit {
                     self.evidence.exits.truncate(self.exits_at_cut);
+                }
+                if exit && !self.su_over_at_cut {
                     self.evidence.su_end = None;
                     self.evidence.recording.marks.retain(|mark| mark.kind != "su-end");
                 }

@@ -145,9 +145,7 @@ pub(crate) fn measure(
         if !sized {
             sim.run(reached);
         } else if flows(clients).all(|flow| sim.run_until_finished(flow, reached) == Stop::Finished) {
-            // Rounds go on until the last reply's sender has heard of its delivery.
-            let ack = scenario.rounds.map_or(Span::ZERO, |_| scenario.rtt * 2 + LAST_ACK);
-            end = (sim.now() + ack).min(latest);
+            end = sim.now();
             // The other events of that instant, as the run without the flow will have them.
             sim.run(end);
             break;
@@ -159,8 +157,18 @@ pub(crate) fn measure(
     let cross = cross_totals(&sim, clients);
     let routers = routers(&sim, network);
     let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
+    let mut evidence = Evidence::default();
+    let mut sim = sim.watched_by(|(observer, watch)| {
+        let (seen, rest) = observer.close(end.nanos());
+        evidence = seen;
+        (rest, watch)
+    });
+    if scenario.rounds.is_some() {
+        // Until the last reply's sender has heard of its delivery, which is no part of the flow's life.
+        sim.run((end + scenario.rtt * 2 + LAST_ACK).min(latest));
+    }
     let (observer, watch) = sim.into_recorder();
-    let mut evidence = observer.finish(end.nanos())?;
+    observer.finish()?;
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
     evidence.recording.available = available(scenario, &hops);

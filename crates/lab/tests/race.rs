@@ -414,3 +414,22 @@ fn a_tap_hears_both_ends_and_its_failure_is_an_error() {
     }
     assert!(matches!(listen(true), Err(RunError::Tap(_))));
 }
+
+#[test]
+fn a_transfer_of_one_round_has_the_numbers_of_the_transfer() {
+    let transfer = [("rate", "10mbit"), ("rtt", "40ms"), ("size", "100kB"), ("cross", "9mbit")];
+    let choices = parse_choices("slow-start").expect("a scheme");
+    let (plain, _) = recorded(&scenario(&transfer), &choices);
+    let rounds = [&transfer[..], &[("rounds", "1")]].concat();
+    let (round, recording) = recorded(&scenario(&rounds), &choices);
+    // That its sender hears of the end is watched, and no part of the flow's life.
+    assert!(round.elapsed_acked_s.is_some());
+    assert_eq!(
+        recording.ended_at - recording.syn_at,
+        recording.delivered.last().expect("data").0 - recording.syn_at
+    );
+    let of =
+        |row: &Row| (row.throughput_bps, row.su_throughput_bps, row.queue_mean_packets, row.packets_sent);
+    assert_eq!(of(&round), of(&plain));
+    assert!((round.harm_bps - plain.harm_bps).abs() < 1.0, "{} and {}", round.harm_bps, plain.harm_bps);
+}

@@ -118,6 +118,34 @@ fn an_undone_exit_does_not_stand_and_start_up_goes_on() {
 }
 
 #[test]
+fn an_exit_long_after_start_up_that_is_undone_leaves_su_time_as_it_was() {
+    let mut observer = observer();
+    happen(&mut observer, 300, exit(Cause::Delay));
+    data(&mut observer, 400, 0, false);
+    state(&mut observer, 400, snapshot(Phase::Avoidance, 5000, Some(4000), false));
+    // A timeout begins a slow start, a second one ends it, and neither was needed.
+    happen(&mut observer, 9000, Note::Reduced { from: Bytes::new(9000) });
+    happen(&mut observer, 9300, exit(Cause::Timeout));
+    happen(&mut observer, 9900, Note::Undone { exit: true });
+    data(&mut observer, 10_000, 1000, false);
+    state(&mut observer, 10_000, snapshot(Phase::Avoidance, 9000, Some(4000), false));
+    assert_eq!((observer.evidence.su_end, observer.evidence.exits.len()), (Some(400), 1));
+}
+
+#[test]
+fn what_happens_after_a_life_is_over_is_no_part_of_it() {
+    let mut observer = observer();
+    observer.queue(at(150), LinkId(0), Bytes::new(10_000), 10);
+    data(&mut observer, 160, 0, false);
+    let (evidence, mut rest) = observer.close(200);
+    data(&mut rest, 210, 1000, false);
+    rest.queue(at(220), LinkId(0), Bytes::new(20_000), 20);
+    assert_eq!((evidence.recording.sends.len(), evidence.recording.ended_at), (1, 200));
+    assert_eq!((evidence.queue_peak, evidence.queue_packet_nanos), (10, 500));
+    assert!(rest.finish().is_ok());
+}
+
+#[test]
 fn the_queue_is_measured_over_the_flows_life_only() {
     let mut observer = observer();
     observer.queue(at(10), LinkId(0), Bytes::new(50_000), 50);
@@ -125,7 +153,7 @@ fn the_queue_is_measured_over_the_flows_life_only() {
     observer.queue(at(150), LinkId(0), Bytes::new(10_000), 10);
     observer.queue(at(150), LinkId(1), Bytes::new(90_000), 90);
     observer.queue(at(160), LinkId(0), Bytes::ZERO, 0);
-    let evidence = observer.finish(200).expect("no tap fails");
+    let (evidence, _) = observer.close(200);
     assert_eq!(evidence.queue_peak, 10);
     assert_eq!(evidence.queue_packet_nanos, 50 * 4 + 10 * 10);
     assert_eq!(evidence.recording.queue[0], (100, 4));
