@@ -354,7 +354,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn marked(&mut self, path: &Path) {
-        if self.state.episode {
+        // As with a loss: the ACK that ends an episode may tell of a mark of later data.
+        if self.state.episode && path.recovering {
             return;
         }
         self.reduce(path, |state| state.episode = true);
@@ -500,7 +501,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn note_exit(&mut self, exit: Exit, path: &Path) {
         let phase = self.state.phase;
         self.exited_since = true;
-        self.note(Note::Exited { exit, phase, cwnd: path.cwnd, flight: path.flight });
+        // The ACK that ends it may have widened the window first.
+        let cwnd = path.cwnd.max(exit.learned.window);
+        self.note(Note::Exited { exit, phase, cwnd, flight: path.flight });
     }
 
     fn note(&mut self, note: Note) {

@@ -83,6 +83,14 @@ fn the_window_grows_to_two_bandwidth_delay_products() {
 }
 
 #[test]
+fn the_first_round_doubles_whatever_the_first_rates_are() {
+    let mut flow = start();
+    // One packet in a round trip is what the first ACKs show of the rate: two products are less than the minimum.
+    round(&mut flow, Rate::from_bps(80_000));
+    assert_eq!(flow.window(), 19, "an initial window was delivered with the tenth");
+}
+
+#[test]
 fn three_rounds_of_less_than_a_quarter_more_fill_the_pipe() {
     let mut flow = start();
     for rate in [8, 10, 12, 12] {

@@ -291,6 +291,31 @@ fn a_mark_reduces_as_a_loss_does() {
     assert_eq!(flow.window(), 10);
 }
 
+#[test]
+fn a_mark_of_later_data_that_the_ack_which_ends_an_episode_tells_of_reduces_anew() {
+    let mut flow = in_avoidance();
+    flow.fill();
+    flow.wait(RTT);
+    flow.lose();
+    assert_eq!(flow.window(), 10);
+    // The controller heard of the ACK while its host was still repairing.
+    assert!(flow.path.recovering);
+    flow.path.recovering = false;
+    flow.say(&Event::Marked);
+    assert_eq!(flow.window(), 5);
+}
+
+#[test]
+fn the_window_of_an_exit_is_the_one_that_the_ack_had_widened() {
+    let mut flow = standard(Some(16));
+    flow.round(RTT, 1, Span::ZERO);
+    let exit = flow.notes.iter().find_map(|note| match note {
+        Note::Exited { cwnd, .. } => Some(*cwnd),
+        _ => None,
+    });
+    assert_eq!(exit, Some(packets(16)));
+}
+
 /// Records the ACKs that end a round.
 #[derive(Clone, Default)]
 struct Rounds(Vec<bool>);

@@ -116,6 +116,14 @@ fn three_quarters_of_single_acks_mean_a_receiver_that_acknowledges_each_segment(
 }
 
 #[test]
+fn a_burst_whose_gaps_cover_less_than_half_of_it_is_void() {
+    // Four ACKs at one instant and the last, held up on the way back, much later.
+    assert_eq!(tested_after_burst(&[(0, 2), (0, 2), (0, 2), (0, 2), (20_000, 2)]), None);
+    assert_eq!(tested_after_burst(&[(0, 2), (0, 2), (0, 1), (160, 2), (160, 2)]), None);
+    assert_eq!(tested_after_burst(&[(0, 2), (0, 2), (160, 2), (160, 2)]), Some(micros(160)));
+}
+
+#[test]
 fn acks_that_come_together_say_nothing_of_the_capacity() {
     assert_eq!(tested_after_burst(&[(0, 1), (0, 1), (80, 1), (90, 1)]), Some(micros(160)));
     assert_eq!(tested_after_burst(&[(0, 1), (0, 1), (0, 1), (0, 1)]), None);

@@ -91,6 +91,34 @@ fn with_no_speed_ups_allowed_it_is_slow_start_with_hystart() {
     assert_eq!((flow.plan().wake, flow.window()), (None, 20));
 }
 
+/// The windows after each ACK of `segments`, `spacing` apart, with a delay that rises by 50 us with each: up to the exit.
+fn windows(scheme: &str, settings: &[(&str, Value)], segments: usize, spacing: Span) -> Vec<u64> {
+    let initial = Initial { segments: 10, ssthresh: None };
+    let scheme = registry::scheme(scheme).expect("registered").build(initial, settings).expect("allowed");
+    let mut flow =
+        Flow::established(Controller::new(scheme, Rfc5681::new(initial), Cubic::new()), millis(80));
+    let mut windows = Vec::new();
+    flow.fill();
+    flow.wait(millis(80));
+    while flow.exits().is_empty() {
+        flow.wait(spacing);
+        flow.ack_with(segments, Some(millis(80) + micros(50 * windows.len() as u64)));
+        flow.fill();
+        windows.push(flow.window());
+    }
+    windows
+}
+
+#[test]
+fn without_speed_ups_it_is_hystart_linux_whatever_an_ack_counts_for() {
+    for segments in [1, 2, 3] {
+        for spacing in [micros(50), micros(300), millis(3)] {
+            let without = windows("suss", &[("speed-ups", Value::Count(0))], segments, spacing);
+            assert_eq!(without, windows("hystart-linux", &[], segments, spacing), "{segments} {spacing:?}");
+        }
+    }
+}
+
 #[test]
 fn what_the_application_limits_is_not_sped_up() {
     let mut flow = start(&[], millis(80));
@@ -158,9 +186,9 @@ fn a_train_that_stretches_is_not_sped_up_and_its_red_acks_widen_as_in_slow_start
 
 #[test]
 fn a_round_whose_delay_rose_is_not_sped_up() {
-    // k = 2: a twelfth more than 80 ms is 86.666 ms.
-    assert!(third_round(micros(100), micros(86_666)).plan().wake.is_some());
-    assert!(third_round(micros(100), micros(86_667)).plan().wake.is_none());
+    // The second round with ACKs, k = 1: a sixteenth more than 80 ms is 85 ms, which another round would make an eighth.
+    assert!(third_round(micros(100), micros(85_000)).plan().wake.is_some());
+    assert!(third_round(micros(100), micros(85_001)).plan().wake.is_none());
 }
 
 #[test]

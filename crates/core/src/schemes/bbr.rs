@@ -166,10 +166,11 @@ impl Bbr {
     }
 
     /// Section 5.6.4.6: while the pipe is not full the window grows by what is acknowledged, up to twice the
-    /// bandwidth-delay product, and without bound before there is an estimate.
+    /// bandwidth-delay product; and without bound before there is an estimate, or an initial window was delivered.
     fn widen(&mut self, growth: Bytes, path: &Path) {
         let most = self.inflight(CWND_GAIN, path);
-        if most.is_none_or(|most| self.window.wide() < most) {
+        let initial = path.mss * u64::from(self.segments);
+        if path.delivered < initial || most.is_none_or(|most| self.window.wide() < most) {
             self.window = (self.window.wide() + growth).into();
         }
     }

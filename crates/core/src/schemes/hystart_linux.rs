@@ -138,7 +138,7 @@ impl HyStartLinux {
 
     /// `tcp_slow_start`: by all that the ACK newly delivered, in whole segments, up to the threshold. Linux counts
     /// segments without RFC 5681's bound of one an ACK; one acknowledged in part does not count until it is whole.
-    fn grow(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+    pub(super) fn grow(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
         if ack.growth.is_zero() {
             return Step::Stay;
         }

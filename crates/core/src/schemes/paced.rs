@@ -155,7 +155,7 @@ impl Paced {
     /// All ACKs of the train are in: what next?
     fn judge(&mut self, search: &Search, path: &Path) -> Step {
         match (search.stage, path.min_rtt) {
-            (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap(self.switches.ack_mode()) {
+            (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap(self.switches) {
                 Some((capacity, mode)) => self.capacity_known(search, capacity, mode, rtt, path),
                 None => self.void(search, path),
             },

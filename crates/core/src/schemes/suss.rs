@@ -125,9 +125,7 @@ impl Suss {
         }
         let step = match self.stage {
             Stage::Guard | Stage::Red => Step::Stay,
-            Stage::Blue | Stage::Decided | Stage::Rest => {
-                self.inner.slow_start().grow(ack.growth.min(path.mss))
-            }
+            Stage::Blue | Stage::Decided | Stage::Rest => self.inner.grow(ack, path),
         };
         if step == Step::Stay && self.stage == Stage::Blue && is_at_or_after(low(path.una), self.blue_end) {
             self.end_train(ack, path);
@@ -155,7 +153,8 @@ impl Suss {
             self.most_speed_ups = 0;
         }
         let predicted = self.round == 2
-            || train_fits(train, before, least) && delay_fits(self.mo_rtt, least, self.round - 1);
+            || train_fits(train, before, least)
+                && delay_fits(self.mo_rtt, least, self.round.saturating_sub(2));
         let allowed = self.speed_ups < self.most_speed_ups && self.round < LAST_ROUND;
         let full = !ack.growth.is_zero() && !is_starved(ack, path);
         if predicted && allowed && full {

@@ -44,6 +44,8 @@ enum Readings {
         /// Plus one for an ACK of one segment, minus three for an ACK of more: not negative if at least three
         /// quarters of the ACKs acknowledge one segment.
         single: i16,
+        /// The segments that gaps cover; ACKs that arrive together have none between them.
+        segments: u16,
     },
     /// Of a train with gaps: sums over the gaps that count.
     Gaps {
@@ -100,7 +102,7 @@ pub(super) struct Sums {
 impl Train {
     /// The first burst.
     pub(super) fn burst(packets: u16) -> Self {
-        let readings = Readings::Burst { least: Gap::MAX, least_of_pairs: Gap::MAX, single: 0 };
+        let readings = Readings::Burst { least: Gap::MAX, least_of_pairs: Gap::MAX, single: 0, segments: 0 };
         Self::new(packets, 0, readings)
     }
 
@@ -193,11 +195,12 @@ impl Train {
     fn read(&mut self, arrival: Gap, departure: Gap, acked: u16, switches: Switches) {
         let acked = acked.max(1);
         match &mut self.readings {
-            Readings::Burst { least, least_of_pairs, .. } => {
+            Readings::Burst { least, least_of_pairs, segments, .. } => {
                 let each = arrival / Gap::from(acked);
                 // ACKs that arrive together say nothing of the bottleneck.
                 if each > 0 {
                     *least = each.min(*least);
+                    *segments = segments.saturating_add(acked);
                     if acked > 1 && self.start == Start::OfSeveral {
                         *least_of_pairs = each.min(*least_of_pairs);
                     }
@@ -216,28 +219,34 @@ impl Train {
         }
     }
 
-    /// What the first burst showed: `g_B` and which gaps are to count.
-    pub(super) fn capacity_gap(&self, mode: Option<AckMode>) -> Option<(Gap, AckMode)> {
-        let Readings::Burst { least, least_of_pairs, single } = self.readings else { return None };
-        let (gap, mode) = match mode {
+    /// What the first burst showed: `g_B` and which gaps are to count; `None` if it is void: cut, retransmitted, or too
+    /// few gaps (choice-03).
+    pub(super) fn capacity_gap(&self, switches: Switches) -> Option<(Gap, AckMode)> {
+        let Readings::Burst { least, least_of_pairs, single, segments } = self.readings else { return None };
+        let (gap, mode) = match switches.ack_mode() {
             Some(mode) => (least, mode),
             None if single >= 0 => (least, AckMode::Each),
             None => (least_of_pairs, AckMode::Delayed),
         };
-        (!self.void && gap < Gap::MAX).then_some((gap, mode))
+        let enough = self.covers_enough(segments, switches);
+        (!self.void && enough && gap < Gap::MAX).then_some((gap, mode))
     }
 
     /// The sums of a train with gaps; `None` if it is void: cut, retransmitted, no gap that counts or too few of
     /// them (choice-03), or sums beyond what is kept.
     pub(super) fn sums(&self, switches: Switches) -> Option<Sums> {
         let Readings::Gaps { arrivals, departures, count, segments } = self.readings else { return None };
-        let enough = switches.has(Switch::AnyCoverage) || segments >= self.packets.div_ceil(2);
+        let enough = self.covers_enough(segments, switches);
         let kept = arrivals < Gap::MAX && departures < Gap::MAX;
         (!self.void && count > 0 && enough && kept).then_some(Sums {
             arrivals: u64::from(arrivals),
             departures: u64::from(departures),
             count: u64::from(count),
         })
+    }
+
+    fn covers_enough(&self, segments: u16, switches: Switches) -> bool {
+        switches.has(Switch::AnyCoverage) || segments >= self.packets.div_ceil(2)
     }
 }
 
