@@ -219,9 +219,10 @@ pub fn rank_populations(results: &mut [PopulationResult]) {
     });
 }
 
-/// The verdict on ranked results, in one line made of their numbers only.
-pub fn population_verdict(ranked: &[PopulationResult]) -> String {
+/// The verdict on ranked results of populations of so many flows, in one line made of their numbers only.
+pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
     let [first, rest @ ..] = ranked else { return "No run was finished.".to_owned() };
+    let alone = |result: &&PopulationResult| result.rows.first().is_some_and(|row| row.population == "only");
     let says = |result: &PopulationResult| {
         let throughput = number(result, MEAN).map_or_else(
             || "no throughput".to_owned(),
@@ -233,9 +234,17 @@ pub fn population_verdict(ranked: &[PopulationResult]) -> String {
             Some(flows) if flows > 0.0 => format!(", {flows} unfinished"),
             _ => String::new(),
         };
-        format!("{}: {throughput} a flow{loss}{unfinished}", result.choice.name())
+        let came = match number(result, "flows") {
+            Some(came) if alone(&result) && came < f64::from(flows) => {
+                format!(", of {flows} flows {came} came")
+            }
+            _ => String::new(),
+        };
+        format!("{}: {throughput} a flow{loss}{unfinished}{came}", result.choice.name())
     };
-    let alone = |result: &&PopulationResult| result.rows.first().is_some_and(|row| row.population == "only");
+    if number(first, MEAN).is_none() {
+        return format!("No flow was measured: {}.", says(first));
+    }
     match rest.iter().take_while(alone).last() {
         None => format!("{}.", says(first)),
         Some(last) => {

@@ -51,7 +51,11 @@ pub const COLUMNS: &[Column] = &[
     text("avoidance", "The congestion-avoidance law that takes over after start-up."),
     text("recovery", "How losses are found and repaired."),
     text("restart", "The policy after idleness."),
-    real("throughput_bps", "bit/s", "Payload delivered in order over the time since the SYN."),
+    real(
+        "throughput_bps",
+        "bit/s",
+        "Payload delivered in order over the time since the SYN. Of several clients this and all numbers of a flow are the first one's.",
+    ),
     real(
         "loss",
         "1",
@@ -66,8 +70,9 @@ pub const COLUMNS: &[Column] = &[
     real(
         "su_throughput_bps",
         "bit/s",
-        "Payload delivered of the data sent in su-time, over su-time. Where su-time is undefined: payload delivered in order \
-         over the flow's time since the first data packet.",
+        "Payload delivered of the data sent in su-time, over su-time: what stands in a queue at its end counts, so that it may \
+         exceed the link's rate. Where su-time is undefined: payload delivered in order over the flow's time since the first \
+         data packet.",
     ),
     real(
         "su_loss",
@@ -164,8 +169,8 @@ pub const COLUMNS: &[Column] = &[
     real(
         "elapsed_s",
         "s",
-        "With rounds: mean time from a reply's writing to its last byte delivered, over the rounds after an idle \
-         time. Undefined if one is unfinished.",
+        "With rounds: mean time from a reply's writing to its last byte delivered, over all clients' rounds after an \
+         idle time. Undefined if one is unfinished.",
     ),
     real(
         "elapsed_acked_s",

@@ -47,6 +47,16 @@ pub enum ScenarioError {
         /// What a packet takes at its rate or, if that is less, at the bottleneck's.
         packet: String,
     },
+    /// A population that is not measured before it has warmed up.
+    #[error(
+        "limit: within {limit} nothing is measured, for the warm-up takes {warm_up}; more is wanted, or a shorter warm-up"
+    )]
+    LimitInWarmUp {
+        /// The limit.
+        limit: String,
+        /// The warm-up.
+        warm_up: String,
+    },
     /// A part of rounds without rounds.
     #[error("{key}: there are no rounds; say how many with rounds")]
     WithoutRounds {
