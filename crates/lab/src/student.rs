@@ -16,10 +16,11 @@ pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f6
     if values.is_empty() {
         return None;
     }
-    let mean = values.iter().sum::<f64>() / n;
-    if values.len() < 2 {
-        return Some((mean, None));
+    if values.iter().all(|value| value.total_cmp(&values[0]).is_eq()) {
+        // Their sum over their number need not be the very value.
+        return Some((values[0], (values.len() > 1).then_some(0.0)));
     }
+    let mean = values.iter().sum::<f64>() / n;
     let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
     let error = libm::sqrt(squares / (n - 1.0) / n);
     let inside = 1.0 - 0.05 / comparisons.max(1) as f64;
@@ -148,5 +149,14 @@ mod tests {
         let (mean, half) = mean_and_ci95(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five values");
         assert!((mean - 3.0).abs() < 1e-12);
         assert!((half.expect("five values") - 1.963_243).abs() < 1e-5);
+    }
+
+    #[test]
+    fn runs_that_are_all_alike_have_their_very_value_and_no_interval_around_it() {
+        for value in [0.1, 93.008, 1.0 / 3.0, 1e300, -7e-5, 0.0] {
+            for runs in 2..50 {
+                assert_eq!(mean_and_ci95(&vec![value; runs]), Some((value, Some(0.0))), "{runs} × {value}");
+            }
+        }
     }
 }
