@@ -125,9 +125,7 @@ impl SizeLaw {
             Self::Fixed => Sizes::Fixed(mean.get()),
             Self::Exponential => Sizes::Exponential { mean: bytes },
             Self::LogNormal(sigma) => Sizes::LogNormal { mean: bytes, sigma: sigma.to_f64() },
-            Self::Pareto(shape) => {
-                Sizes::Pareto { mean: bytes, shape: shape.to_f64(), largest: bytes * LARGEST }
-            }
+            Self::Pareto(shape) => Sizes::pareto(bytes, shape.to_f64(), bytes * LARGEST),
         }
     }
 }
@@ -290,6 +288,27 @@ mod tests {
             ("poisson:20,50p,fixed,x", Why::UnknownWord),
         ] {
             assert_eq!(cross(text).expect_err(text).why, why, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_the_mean_asked_for_with_their_cut() {
+        for law in [
+            "fixed",
+            "exponential",
+            "lognormal=1.3",
+            "pareto=1.000001",
+            "pareto=1.1",
+            "pareto=1.5",
+            "pareto=2",
+            "pareto=99",
+        ] {
+            for mean in [1_000, 10_000, 50_000_000] {
+                let sizes = size_law(law).expect(law).around(Bytes::new(mean));
+                #[expect(clippy::cast_precision_loss, reason = "a test's means")]
+                let ratio = sizes.mean() / mean as f64;
+                assert!((ratio - 1.0).abs() < 1e-9, "{law}: {ratio} of {mean}");
+            }
         }
     }
 }

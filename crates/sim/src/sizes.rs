@@ -20,10 +20,10 @@ pub enum Sizes {
         /// The standard deviation of the logarithm.
         sigma: f64,
     },
-    /// Pareto, cut off at a largest size.
+    /// Pareto, cut off at a largest size: [`Sizes::pareto`] makes it of the mean.
     Pareto {
-        /// The mean without the cut.
-        mean: f64,
+        /// The least size.
+        least: f64,
         /// The exponent of the tail, above one.
         shape: f64,
         /// Larger draws count as this much.
@@ -45,13 +45,29 @@ const TAIL_SHAPE: f64 = 1.1;
 const TAIL_LARGEST: f64 = 10_000_000.0;
 
 impl Sizes {
+    /// Pareto sizes that are cut off at `largest` and have this mean then, with a tail of exponent `shape`. The mean has to
+    /// be under `largest`, and the exponent above one.
+    pub fn pareto(mean: f64, shape: f64, largest: f64) -> Self {
+        // The cut lowers the mean, and no size is under the least.
+        let (mut low, mut high) = (least(mean, shape), mean);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if cut_pareto_mean(middle, shape, largest) < mean {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Self::Pareto { least: high, shape, largest }
+    }
+
     pub(crate) fn check(self) -> Result<(), FlowFault> {
         let possible = match self {
             Self::Fixed(bytes) => bytes > 0,
             Self::Exponential { mean } => is_size(mean),
             Self::LogNormal { mean, sigma } => is_size(mean) && (0.0..=10.0).contains(&sigma),
-            Self::Pareto { mean, shape, largest } => {
-                is_size(mean) && shape > 1.0 && shape <= 1_000.0 && is_size(largest) && largest > mean
+            Self::Pareto { least, shape, largest } => {
+                least > 0.0 && shape > 1.0 && shape <= 1_000.0 && is_size(largest) && largest > least
             }
             Self::Web => true,
         };
@@ -64,7 +80,7 @@ impl Sizes {
             #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
             Self::Fixed(bytes) => bytes as f64,
             Self::Exponential { mean } | Self::LogNormal { mean, .. } => mean,
-            Self::Pareto { mean, shape, largest } => cut_pareto_mean(least(mean, shape), shape, largest),
+            Self::Pareto { least, shape, largest } => cut_pareto_mean(least, shape, largest),
             Self::Web => {
                 // A log-normal below a bound: the mean, by the share of the mass and of the first moment below it.
                 let bound = (libm::log(TAIL_LEAST) - BODY_MU) / BODY_SIGMA;
@@ -82,9 +98,7 @@ impl Sizes {
             Self::LogNormal { mean, sigma } => {
                 whole(libm::exp(libm::log(mean) - sigma * sigma / 2.0 + sigma * normal(stream)))
             }
-            Self::Pareto { mean, shape, largest } => {
-                whole(pareto(stream, least(mean, shape), shape).min(largest))
-            }
+            Self::Pareto { least, shape, largest } => whole(pareto(stream, least, shape).min(largest)),
             Self::Web => whole(web(stream)),
         }
     }
@@ -126,7 +140,8 @@ fn cut_pareto_mean(least: f64, shape: f64, largest: f64) -> f64 {
     if largest <= least {
         return largest;
     }
-    let tail = 1.0 - libm::pow(least / largest, shape - 1.0);
+    // 1 - (least / largest)^(shape - 1), with all its digits where the exponent is next to one.
+    let tail = -libm::expm1((shape - 1.0) * libm::log(least / largest));
     least + least / (shape - 1.0) * tail
 }
 
@@ -176,11 +191,23 @@ mod tests {
             (Sizes::Fixed(7), 1e-12),
             (Sizes::Exponential { mean: 50_000.0 }, 0.005),
             (Sizes::LogNormal { mean: 50_000.0, sigma: 1.0 }, 0.007),
-            (Sizes::Pareto { mean: 50_000.0, shape: 1.5, largest: 1e6 }, 0.02),
+            (Sizes::pareto(50_000.0, 1.5, 1e6), 0.02),
+            (Sizes::pareto(10_000.0, 1.1, 1e7), 0.08),
             (Sizes::Web, 0.03),
         ] {
             let found = mean(&draws(sizes, 1_000_000));
             assert!(near(found, sizes.mean(), share), "{sizes:?}: {found} for {}", sizes.mean());
+        }
+    }
+
+    #[test]
+    fn a_pareto_distribution_has_the_mean_asked_for_with_its_cut() {
+        for shape in [1.000_000_000_1, 1.1, 1.5, 2.0, 3.0, 100.0, 1_000.0] {
+            for largest in [1_001.0, 2_000.0, 1e6, 1e15] {
+                let sizes = Sizes::pareto(1_000.0, shape, largest);
+                assert!(near(sizes.mean(), 1_000.0, 1e-12), "{sizes:?}: {}", sizes.mean());
+                assert_eq!(sizes.check(), Ok(()), "{sizes:?}");
+            }
         }
     }
 
@@ -197,10 +224,10 @@ mod tests {
         assert!(near(at(&lognormal, 500), 60_653.0, 0.02));
         assert!(near(at(&lognormal, 900), 60_653.0 * 3.602, 0.02));
         // P(X > x) = (least / x)^shape, least = 100 000 / 3.
-        let pareto = draws(Sizes::Pareto { mean: 100_000.0, shape: 1.5, largest: 1e9 }, 200_000);
+        let pareto = draws(Sizes::Pareto { least: 1e5 / 3.0, shape: 1.5, largest: 1e9 }, 200_000);
         assert!(pareto[0] >= 33_333);
         assert!(near(at(&pareto, 990), 33_333.0 * 21.544, 0.05));
-        assert!(draws(Sizes::Pareto { mean: 1_000.0, shape: 1.2, largest: 5_000.0 }, 10_000)[9_999] == 5_000);
+        assert!(draws(Sizes::pareto(1_000.0, 1.2, 5_000.0), 10_000)[9_999] == 5_000);
         // Web files: 7 % above 133 kB; the median of the body is near e^9.357, a little lower for its cut.
         let web = draws(Sizes::Web, 200_000);
         let tail = web.iter().filter(|size| **size >= 133_000).count();
@@ -215,8 +242,10 @@ mod tests {
             Sizes::Exponential { mean: 0.0 },
             Sizes::Exponential { mean: f64::NAN },
             Sizes::LogNormal { mean: 1e3, sigma: -1.0 },
-            Sizes::Pareto { mean: 1e3, shape: 1.0, largest: 1e6 },
-            Sizes::Pareto { mean: 1e3, shape: 2.0, largest: 1e2 },
+            Sizes::pareto(1e3, 1.0, 1e6),
+            Sizes::pareto(1e3, 2.0, 1e2),
+            Sizes::pareto(0.0, 2.0, 1e3),
+            Sizes::pareto(f64::NAN, 2.0, 1e3),
         ] {
             assert_eq!(sizes.check(), Err(FlowFault::Sizes), "{sizes:?}");
         }
