@@ -130,6 +130,17 @@ pub(crate) fn pareto(stream: &mut Stream, least: f64, shape: f64) -> f64 {
     least * libm::pow(stream.unit(), -1.0 / shape)
 }
 
+/// What is left of a Pareto draw that is under way, at an instant that knows nothing of its begin. Its density at x is the
+/// chance of a draw above x, over the mean: uniform up to `least`, and beyond it a tail whose exponent is one less.
+pub(crate) fn pareto_left(stream: &mut Stream, least: f64, shape: f64) -> f64 {
+    let unit = stream.unit();
+    if unit * shape < 1.0 {
+        least * libm::pow(unit * shape, -1.0 / (shape - 1.0))
+    } else {
+        least * (1.0 - unit) * shape / (shape - 1.0)
+    }
+}
+
 /// The least value of a Pareto distribution of this mean.
 pub(crate) fn least(mean: f64, shape: f64) -> f64 {
     mean * (shape - 1.0) / shape
