@@ -176,3 +176,17 @@ fn a_packet_lost_at_the_approved_rate_is_an_exit_by_loss_or_slow_start_again() {
     assert!(rows.iter().all(|row| fct(row) < 60.0), "every transfer ends");
     assert!(rows.iter().any(|row| row.exit_cause == "loss" && row.granted_rate_bps.is_some()));
 }
+
+#[test]
+fn along_a_trace_a_router_approves_what_the_link_has_at_the_time() {
+    let granted = |steps: &str, rate: &str| {
+        let path = [("rate", rate), ("rate-trace", steps), ("rtt", "80ms"), ("access-rate", "1gbit")];
+        run("quick-start", &[&path[..], &[("size", "500kB")]].concat())[0].granted_rate_bps
+    };
+    // 95 % of 2 Mbit/s hold 1.28, though the trace comes to a hundred later.
+    assert_eq!(granted("0s=2mbit,100s=100mbit", "100mbit"), Some(1.28e6));
+    // 95 % of 50 Mbit/s hold the 40.96 asked for, whatever `rate` says.
+    assert_eq!(granted("0s=50mbit", "1mbit"), Some(40.96e6));
+    // In an outage nothing is free; the SYN goes on when it is over.
+    assert_eq!(granted("0s=0mbit,300ms=50mbit", "50mbit"), None);
+}

@@ -77,7 +77,7 @@ impl Fabric {
     pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
         let hop = |((id, spec), fed_by_one): ((u32, &LinkSpec), bool)| Hop {
             link: Link::new(LinkId(id), spec, seed, fed_by_one),
-            router: spec.quick_start.map(|router| Box::new(Router::new(router, spec.rate, LinkId(id), seed))),
+            router: spec.quick_start.map(|router| Box::new(Router::new(router, spec, LinkId(id), seed))),
         };
         let fed_by_one = feeders::last_behind_one(network);
         let mut fabric = Self {

@@ -24,7 +24,7 @@ use crate::stats::LinkStats;
 use batcher::Batcher;
 pub(crate) use drop_tail::{DropTail, Expectation, Turned};
 use managed::Managed;
-pub(crate) use parts::transmission;
+pub(crate) use parts::{Transmitter, transmission};
 pub(crate) use passage::{Fate, Parcel, Passage};
 
 /// A link at work.

@@ -5,15 +5,18 @@
 //! in the recent past and may not have seen yet. It keeps no state of flows. Each link, and so each direction, has a
 //! router of its own.
 
+mod capacity;
 mod meter;
 mod recent;
 
-use firstflight::{Bytes, Rate, RateCode, Span, Time};
+use firstflight::{Rate, RateCode, Span, Time};
 use firstflight_tcp::quick_start::{IpOption, Nonce};
 
+use crate::network::LinkSpec;
 use crate::packet::{LinkId, Packet, Payload};
 use crate::random::{Purpose, Stream};
 use crate::stats::QuickStartStats;
+use capacity::Capacity;
 use meter::Meter;
 use recent::Recent;
 pub use recent::Ring;
@@ -84,20 +87,18 @@ impl Default for RouterSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Router {
     spec: RouterSpec,
-    /// The capacity of its link; without one it approves everything.
-    capacity: Option<Rate>,
-    meter: Meter,
+    /// Of what its link carries; it approves everything for one that takes no time.
+    meter: Option<Meter>,
     recent: Recent,
     random: Stream,
     pub(crate) stats: QuickStartStats,
 }
 
 impl Router {
-    pub(crate) fn new(spec: RouterSpec, capacity: Option<Rate>, id: LinkId, seed: u64) -> Self {
+    pub(crate) fn new(spec: RouterSpec, link: &LinkSpec, id: LinkId, seed: u64) -> Self {
         Self {
             spec,
-            capacity,
-            meter: Meter::new(spec.interval, spec.estimator),
+            meter: Capacity::of(link).map(|capacity| Meter::new(spec.interval, spec.estimator, capacity)),
             recent: Recent::new(spec.slots, spec.ring),
             random: Stream::new(seed, Purpose::QuickStart, id.0, 0),
             stats: QuickStartStats::default(),
@@ -106,17 +107,17 @@ impl Router {
 
     /// The link took a packet of `wire` bytes in.
     pub(crate) fn carries(&mut self, now: Time, wire: u32) {
-        let Some(capacity) = self.capacity else { return };
-        let intervals = self.meter.carries(now, capacity.time_for(Bytes::new(u64::from(wire))));
+        let Some(meter) = &mut self.meter else { return };
+        let intervals = meter.carries(now, wire);
         self.recent.advance(intervals);
     }
 
     /// A request for a rate of `code` passes. What is left of it.
     fn admit(&mut self, now: Time, code: RateCode) -> RateCode {
-        let Some(capacity) = self.capacity else { return code };
-        let intervals = self.meter.advance(now);
+        let Some(meter) = &mut self.meter else { return code };
+        let intervals = meter.advance(now);
         self.recent.advance(intervals);
-        let left = self.available(now, capacity);
+        let left = self.available(now);
         let fits = RateCode::down(Rate::from_bps(left)).min(code);
         // A rate that fills the capacity to the very threshold is not approved (RFC 4782 appendix D: strictly less).
         let fits = if fits.rate().bps() < left {
@@ -129,14 +130,12 @@ impl Router {
         granted
     }
 
-    /// Threshold × capacity, less what is in use and what was approved of late, in bit/s.
-    fn available(&self, now: Time, capacity: Rate) -> u64 {
-        let bps = u128::from(capacity.bps());
-        let allowed = bps * u128::from(self.spec.threshold_ppm) / MILLION;
-        let (busy, of) = self.meter.busy(now);
-        let used = (bps * u128::from(busy)).div_ceil(u128::from(of.max(1)));
+    /// Threshold × the capacity at the time, less what is in use and what was approved of late, in bit/s.
+    fn available(&self, now: Time) -> u64 {
+        let Some(meter) = &self.meter else { return u64::MAX };
+        let allowed = u128::from(meter.rate_at(now).bps()) * u128::from(self.spec.threshold_ppm) / MILLION;
         let approved = u128::from(self.recent.approved().bps());
-        u64::try_from(allowed.saturating_sub(used + approved)).unwrap_or(u64::MAX)
+        u64::try_from(allowed.saturating_sub(meter.used(now) + approved)).unwrap_or(u64::MAX)
     }
 
     /// What a request for a rate becomes.

@@ -76,6 +76,28 @@ impl RateTrace {
         from + later.count()
     }
 
+    /// The rate at `at`.
+    pub(crate) fn rate_at(&self, at: Time) -> Rate {
+        Rate::from_bps(self.step(self.place(at)).rate)
+    }
+
+    /// How many whole bits it carries from one instant to another.
+    pub(crate) fn bits(&self, from: Time, to: Time) -> u64 {
+        let (mut place, mut at, mut bit_nanos) = (self.place(from), from, 0);
+        while at < to {
+            let Step { rate, until } = self.step(place);
+            let until = until.map_or(to, |until| until.min(to));
+            bit_nanos += u128::from(rate) * u128::from(until.nanos_since(at));
+            (place, at) = (place + 1, until);
+        }
+        u64::try_from(bit_nanos / 1_000_000_000).unwrap_or(u64::MAX)
+    }
+
+    /// The place of the step in force at `at`.
+    fn place(&self, at: Time) -> usize {
+        self.0.partition_point(|(begins, _)| *begins <= at).saturating_sub(1)
+    }
+
     pub(crate) fn step(&self, place: usize) -> Step {
         let rate = self.0.get(place).map_or(0, |(_, rate)| rate.bps());
         Step { rate, until: self.0.get(place + 1).map(|(begins, _)| *begins) }
@@ -97,6 +119,19 @@ mod tests {
         let trace = trace(&[(0, 5), (10, 0), (20, 7)]).unwrap();
         let at = |from, at| trace.step(trace.current(from, Time::from_nanos(at))).rate;
         assert_eq!([at(0, 0), at(0, 9), at(0, 10), at(1, 19), at(0, 20), at(2, 1 << 60)], [5, 5, 0, 0, 7, 7]);
+    }
+
+    #[test]
+    fn between_two_instants_each_step_carries_its_share() {
+        let trace = trace(&[(0, 2_000_000_000), (10, 0), (20, 7_000_000_000)]).unwrap();
+        let bits = |from, to| trace.bits(Time::from_nanos(from), Time::from_nanos(to));
+        assert_eq!([bits(0, 10), bits(4, 10), bits(4, 20), bits(10, 20), bits(9, 22)], [20, 12, 12, 0, 16]);
+        assert_eq!([bits(20, 21), bits(30, 30), bits(30, 5)], [7, 0, 0]);
+        let rate = |at| trace.rate_at(Time::from_nanos(at)).bps();
+        assert_eq!(
+            [rate(0), rate(9), rate(10), rate(19), rate(20)].map(|bps| bps / 1_000_000_000),
+            [2, 2, 0, 0, 7]
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) 
 /// A transmitter: one packet after the other. What each packet touches stands first.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(super) struct Transmitter {
+pub(crate) struct Transmitter {
     /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
     free_at: Time,
     remainder: u64,
@@ -45,7 +45,7 @@ enum Pace {
 }
 
 impl Transmitter {
-    pub(super) fn new(spec: &LinkSpec) -> Self {
+    pub(crate) fn new(spec: &LinkSpec) -> Self {
         let pace = match (&spec.rates, spec.rate) {
             (Some(trace), _) => Pace::Along(trace.clone(), 0),
             (None, Some(rate)) => Pace::At(rate),
@@ -71,7 +71,7 @@ impl Transmitter {
 
     /// When it is free.
     #[inline]
-    pub(super) fn free_at(&self) -> Time {
+    pub(crate) fn free_at(&self) -> Time {
         self.free_at
     }
 
@@ -184,7 +184,7 @@ impl Transmitter {
 
     /// Transmits after all that came before, and says when that starts. `free_at` is then its end.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, wire: u32) -> Time {
+    pub(crate) fn transmit(&mut self, now: Time, wire: u32) -> Time {
         if self.free_at < now {
             self.free_at = now;
             self.remainder = 0;

@@ -1,13 +1,14 @@
 //! How busy a link is, measured over intervals.
 //!
-//! Busy time is exact without an event of its own: of all the work that a link took in, what is not done at an
+//! What is done is exact without an event of its own: of all the work that a link took in, what is not done at an
 //! instant is what it still transmits after it.
 
-use firstflight::{Span, Time};
+use firstflight::{Rate, Span, Time};
 
 use super::Estimator;
+use super::capacity::Capacity;
 
-/// Fractions of a nanosecond in which means are kept.
+/// Fractions of a unit of work in which means are kept.
 const SCALE: u64 = 1 << 10;
 
 #[derive(Clone, Debug)]
@@ -16,12 +17,12 @@ pub(super) struct Meter {
     estimator: Estimator,
     /// When the present interval ends.
     ends: u64,
-    /// Nanoseconds of work taken in, and when it is done.
+    capacity: Capacity,
+    /// The work taken in, in the units of the capacity.
     work: u64,
-    done_at: u64,
-    /// Nanoseconds of work that were done by the end of the last interval.
+    /// What of it was done by the end of the last interval.
     before: u64,
-    /// The mean, or the newest intervals as a ring; in nanoseconds, the mean in fractions of them.
+    /// The mean, or the newest intervals as a ring; in units of work, the mean in fractions of them.
     mean: u64,
     newest: Vec<u64>,
     /// How many intervals are over.
@@ -29,7 +30,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(interval: Span, estimator: Estimator) -> Self {
+    pub(super) fn new(interval: Span, estimator: Estimator, capacity: Capacity) -> Self {
         let interval = interval.nanos().max(1);
         let kept = match estimator {
             Estimator::Interval | Estimator::Ewma { .. } => 1,
@@ -39,8 +40,8 @@ impl Meter {
             interval,
             estimator,
             ends: interval,
+            capacity,
             work: 0,
-            done_at: 0,
             before: 0,
             mean: 0,
             newest: vec![0; kept],
@@ -48,11 +49,10 @@ impl Meter {
         }
     }
 
-    /// The link took in work of this length; how many intervals ended before.
-    pub(super) fn carries(&mut self, now: Time, work: Span) -> u64 {
+    /// The link took in a packet of `wire` bytes; how many intervals ended before.
+    pub(super) fn carries(&mut self, now: Time, wire: u32) -> u64 {
         let intervals = self.advance(now);
-        self.work = self.work.saturating_add(work.nanos());
-        self.done_at = self.done_at.max(now.nanos()).saturating_add(work.nanos());
+        self.work = self.work.saturating_add(self.capacity.take(now, wire));
         intervals
     }
 
@@ -65,7 +65,7 @@ impl Meter {
         // Beyond what is still transmitted and what is remembered all intervals are alike.
         let last = now.nanos();
         while self.ends <= last {
-            let idle = self.ends >= self.done_at.saturating_add(self.interval);
+            let idle = self.ends >= self.capacity.done_at().saturating_add(self.interval);
             let forgotten = self.over - before > 64 * (self.newest.len() as u64);
             if idle && forgotten {
                 let skipped = (last - self.ends) / self.interval + 1;
@@ -79,7 +79,8 @@ impl Meter {
     }
 
     fn end_interval(&mut self) {
-        let done = self.work - self.done_at.saturating_sub(self.ends).min(self.work);
+        // Along a trace the end of a transmission is known to the nanosecond, in which a fast step carries more than a bit.
+        let done = self.done_by(self.ends).max(self.before);
         let busy = done - self.before;
         self.before = done;
         self.ends += self.interval;
@@ -98,11 +99,27 @@ impl Meter {
         }
     }
 
-    /// The estimate as busy nanoseconds and of how many. Before the first interval is over, what there is of it.
-    pub(super) fn busy(&self, now: Time) -> (u64, u64) {
+    /// The work that is done by an instant.
+    fn done_by(&self, at: u64) -> u64 {
+        self.work.saturating_sub(self.capacity.left(at))
+    }
+
+    /// The rate of the link at an instant.
+    pub(super) fn rate_at(&self, now: Time) -> Rate {
+        self.capacity.rate_at(now)
+    }
+
+    /// The estimate in bit/s, rounded up.
+    pub(super) fn used(&self, now: Time) -> u128 {
+        let (work, nanos) = self.done(now);
+        let unit = self.capacity.of_one_a_nanosecond().bps();
+        (u128::from(unit) * u128::from(work)).div_ceil(u128::from(nanos.max(1)))
+    }
+
+    /// The estimate as work, and in how many nanoseconds. Before the first interval is over, what there is of it.
+    fn done(&self, now: Time) -> (u64, u64) {
         if self.over == 0 {
-            let now = now.nanos();
-            return (self.work - self.done_at.saturating_sub(now).min(self.work), now);
+            return (self.done_by(now.nanos()), now.nanos());
         }
         match self.estimator {
             Estimator::Interval | Estimator::Peak { .. } => {
@@ -116,25 +133,31 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::LinkSpec;
+    use crate::trace::RateTrace;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn ms(millis: u64) -> Span {
-        Span::from_millis(millis)
+    /// A byte takes a millisecond; intervals are of 100 ms.
+    fn meter(estimator: Estimator) -> Meter {
+        along(&LinkSpec::new(Some(Rate::from_bps(8_000)), Span::ZERO), estimator)
     }
 
-    /// The estimate in thousandths.
-    fn permille(meter: &Meter, now: Time) -> u64 {
-        let (busy, of) = meter.busy(now);
-        busy * 1_000 / of.max(1)
+    fn along(link: &LinkSpec, estimator: Estimator) -> Meter {
+        Meter::new(Span::from_millis(100), estimator, Capacity::of(link).expect("it takes time"))
+    }
+
+    /// The estimate in thousandths of 8 kbit/s.
+    fn permille(meter: &Meter, now: Time) -> u128 {
+        meter.used(now) / 8
     }
 
     #[test]
     fn work_that_waits_counts_when_it_is_done() {
-        let mut meter = Meter::new(ms(100), Estimator::Interval);
-        assert_eq!(meter.carries(at(50), ms(120)), 0);
+        let mut meter = meter(Estimator::Interval);
+        assert_eq!(meter.carries(at(50), 120), 0);
         assert_eq!(meter.advance(at(100)), 1);
         assert_eq!(permille(&meter, at(100)), 500);
         assert_eq!(meter.advance(at(210)), 1);
@@ -145,27 +168,27 @@ mod tests {
 
     #[test]
     fn before_the_first_interval_is_over_it_counts_as_far_as_it_goes() {
-        let mut meter = Meter::new(ms(100), Estimator::Interval);
+        let mut meter = meter(Estimator::Interval);
         assert_eq!(permille(&meter, at(0)), 0);
-        meter.carries(at(10), ms(5));
+        meter.carries(at(10), 5);
         assert_eq!(permille(&meter, at(20)), 250);
     }
 
     #[test]
     fn a_mean_begins_with_the_first_interval_and_moves_by_its_weight() {
-        let mut meter = Meter::new(ms(100), Estimator::Ewma { weight_ppm: 100_000 });
-        meter.carries(at(0), ms(50));
+        let mut meter = meter(Estimator::Ewma { weight_ppm: 100_000 });
+        meter.carries(at(0), 50);
         meter.advance(at(100));
         assert_eq!(permille(&meter, at(100)), 500);
-        meter.carries(at(100), ms(100));
+        meter.carries(at(100), 100);
         meter.advance(at(200));
         assert_eq!(permille(&meter, at(200)), 550);
     }
 
     #[test]
     fn a_peak_is_remembered_for_as_many_intervals_as_it_says() {
-        let mut meter = Meter::new(ms(100), Estimator::Peak { intervals: 3 });
-        meter.carries(at(0), ms(80));
+        let mut meter = meter(Estimator::Peak { intervals: 3 });
+        meter.carries(at(0), 80);
         for now in [100, 200, 300] {
             meter.advance(at(now));
             assert_eq!(permille(&meter, at(now)), 800);
@@ -176,10 +199,35 @@ mod tests {
 
     #[test]
     fn a_long_silence_ends_all_its_intervals() {
-        let mut meter = Meter::new(ms(100), Estimator::Ewma { weight_ppm: 500_000 });
-        meter.carries(at(0), ms(100));
+        let mut meter = meter(Estimator::Ewma { weight_ppm: 500_000 });
+        meter.carries(at(0), 100);
         assert_eq!(meter.advance(at(1_000_000_050)), 10_000_000);
         assert_eq!(permille(&meter, at(1_000_000_050)), 0);
         assert_eq!(meter.advance(at(1_000_000_100)), 1);
+    }
+
+    #[test]
+    fn along_a_trace_an_interval_has_the_bits_that_the_link_carried_in_it() {
+        // 8 kbit/s, from 150 ms on 80, none from 250 to 320 ms, then 40.
+        let steps = [(0, 8_000), (150, 80_000), (250, 0), (320, 40_000)];
+        let trace = RateTrace::new(&steps.map(|(millis, bps)| (at(millis), Rate::from_bps(bps))));
+        let link = LinkSpec { rates: trace.ok(), ..LinkSpec::new(None, Span::ZERO) };
+        let mut meter = along(&link, Estimator::Interval);
+        // 100 bytes by 100 ms, 50 by 150, 500 by 200, 500 by 250, 400 by 400, the last 100 by 420 ms.
+        for byte in 0..1_650 {
+            meter.carries(at(0), 1);
+            assert!(byte > 0 || permille(&meter, at(0)) == 0);
+        }
+        assert_eq!(meter.used(at(50)), 8_000);
+        let mut used = |millis| {
+            meter.advance(at(millis));
+            (meter.used(at(millis)), meter.rate_at(at(millis)).bps())
+        };
+        assert_eq!(used(100), (8_000, 8_000));
+        assert_eq!(used(200), (8 * 5_500, 80_000));
+        assert_eq!(used(300), (8 * 5_000, 0));
+        assert_eq!(used(400), (8 * 4_000, 40_000));
+        assert_eq!(used(500), (8 * 1_000, 40_000));
+        assert_eq!(used(600), (0, 40_000));
     }
 }

@@ -3,6 +3,7 @@ use firstflight_tcp::quick_start::{Options, ttl_diff};
 
 use super::*;
 use crate::packet::{FlowId, Side};
+use crate::trace::RateTrace;
 
 const CAPACITY: Rate = Rate::from_bps(100_000_000);
 
@@ -15,7 +16,15 @@ fn at(millis: u64) -> Time {
 }
 
 fn router(spec: RouterSpec) -> Router {
-    Router::new(spec, Some(CAPACITY), LinkId(0), 1)
+    Router::new(spec, &LinkSpec::new(Some(CAPACITY), Span::ZERO), LinkId(0), 1)
+}
+
+/// A router on a link that has these rates from these milliseconds on.
+fn router_along(steps: &[(u64, Rate)]) -> Router {
+    let steps: Vec<_> = steps.iter().map(|(millis, rate)| (at(*millis), *rate)).collect();
+    let rates = RateTrace::new(&steps).ok();
+    let link = LinkSpec { rates, ..LinkSpec::new(Some(CAPACITY), Span::ZERO) };
+    Router::new(RouterSpec::default(), &link, LinkId(0), 1)
 }
 
 fn request(rate: RateCode) -> Packet {
@@ -148,4 +157,29 @@ fn a_report_passes_unchanged() {
     pass(at(0), Some(&mut router), &mut packet);
     assert_eq!(packet, before);
     assert_eq!(router.stats, QuickStartStats::default());
+}
+
+#[test]
+fn along_a_trace_the_capacity_is_that_of_the_time() {
+    const SLOW: Rate = Rate::from_bps(2_000_000);
+    let steps = [(0, SLOW), (1_000, CAPACITY), (3_000, Rate::ZERO), (4_000, SLOW)];
+    let mut idle = router_along(&steps);
+    // 1.9 Mbit/s: 1.28 is code 5; 95 Mbit/s: 81.92 is code 11; nothing; 1.9 Mbit/s again.
+    let granted = [999, 2_000, 3_999, 5_000].map(|millis| asked(&mut idle, at(millis), RateCode::MAX));
+    assert_eq!(granted, [code(5), code(11), RateCode::DENIED, code(5)]);
+}
+
+#[test]
+fn what_a_slower_link_carried_leaves_all_else_of_a_faster_one_and_the_other_way_round() {
+    const SLOW: Rate = Rate::from_bps(20_000_000);
+    // Each link is full in the interval before its rate changes: 1250 bytes are 500 us at 20 Mbit/s, 100 at 100.
+    let mut faster = router_along(&[(0, SLOW), (100, CAPACITY)]);
+    (0..200).for_each(|packet| faster.carries(Time::ZERO + Span::from_micros(500 * packet), 1_250));
+    // 95 - 20 Mbit/s: 40.96 is code 10.
+    assert_eq!(asked(&mut faster, at(100), RateCode::MAX), code(10));
+    let mut slower = router_along(&[(0, CAPACITY), (100, SLOW)]);
+    (0..1_000).for_each(|packet| slower.carries(Time::ZERO + Span::from_micros(100 * packet), 1_250));
+    assert_eq!(asked(&mut slower, at(100), RateCode::MAX), RateCode::DENIED);
+    // An interval later nothing is sent any more: 19 Mbit/s, 10.24 is code 8.
+    assert_eq!(asked(&mut slower, at(200), RateCode::MAX), code(8));
 }
