@@ -95,7 +95,7 @@ fn what_is_no_trace_is_refused_with_its_line() {
     assert!(refused(&["replay", text(&log)]).contains("it is no trace"));
     write("{}\n");
     assert!(refused(&["replay", text(&log)]).contains("line 1: column 2: missing field `event`"));
-    write(&header.replace("\"format\":1", "\"format\":9"));
+    write(&header.replace("\"format\":2", "\"format\":9"));
     assert!(refused(&["replay", text(&log)]).contains("line 1: the trace is of format 9"));
     write(&header.replace("slow-start", "slow-strat"));
     assert!(refused(&["replay", text(&log)]).contains("is `slow-start` meant?"));
