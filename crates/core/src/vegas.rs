@@ -14,7 +14,7 @@
 use crate::seam::{Ack, Path};
 use crate::units::{Bytes, Span};
 
-/// Linux compares only with more samples than this (`vegas->cntRTT <= 2`).
+/// Linux compares only with more samples than this (`vegas->cntRTT <= 2`), and else does as Reno.
 const TOO_FEW: u32 = 2;
 
 /// Whose Vegas.
@@ -40,6 +40,17 @@ pub(crate) struct Gauge {
     variant: Variant,
     /// Whether the receiver delays ACKs.
     delayed: bool,
+}
+
+/// What an ACK shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shown {
+    /// Nothing: the round goes on, or nothing can be said of it.
+    Nothing,
+    /// Linux: a round ended that had too few samples. It grows as Reno then, by this ACK.
+    TooFew,
+    /// What the round that it ended was like.
+    Round(Reading),
 }
 
 /// What a round showed.
@@ -72,22 +83,22 @@ impl Gauge {
         *self = Self::new(self.variant);
     }
 
-    /// Takes in an ACK; at the end of a round says what it showed, if anything can be said: there were samples,
-    /// and the window was what limited sending.
-    pub(crate) fn on(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Reading> {
+    /// Takes in an ACK; at the end of a round says what it showed, if anything can be said: the window was what limited
+    /// sending, and there were samples, or Linux's answer to having too few.
+    pub(crate) fn on(&mut self, ack: &Ack<'_>, path: &Path) -> Shown {
         if path.recovering && self.variant == Variant::Linux {
             self.clear();
-            return None;
+            return Shown::Nothing;
         }
         // In ns-2 the sample of the ACK that ends a round belongs to the next one.
         if self.variant == Variant::Linux {
             self.sample(ack);
         }
-        let reading = if ack.round_ended { self.close(ack, path) } else { None };
+        let shown = if ack.round_ended { self.close(ack, path) } else { Shown::Nothing };
         if self.variant != Variant::Linux {
             self.sample(ack);
         }
-        reading.filter(|_| !ack.growth.is_zero())
+        if ack.growth.is_zero() { Shown::Nothing } else { shown }
     }
 
     fn sample(&mut self, ack: &Ack<'_>) {
@@ -105,12 +116,19 @@ impl Gauge {
         self.samples = self.samples.saturating_add(1);
     }
 
-    fn close(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Reading> {
+    fn close(&mut self, ack: &Ack<'_>, path: &Path) -> Shown {
         let (samples, round) = (self.samples, self.round);
         self.clear();
-        let base = self.base?;
+        let few = if self.variant == Variant::Linux { TOO_FEW } else { 0 };
+        match self.base {
+            Some(base) if samples > few => Shown::Round(self.read(base, round, samples, ack, path)),
+            _ if self.variant == Variant::Linux => Shown::TooFew,
+            _ => Shown::Nothing,
+        }
+    }
+
+    fn read(&mut self, base: Span, round: Span, samples: u32, ack: &Ack<'_>, path: &Path) -> Reading {
         match self.variant {
-            Variant::Ns2 | Variant::Paper if samples == 0 => None,
             Variant::Ns2 | Variant::Paper => {
                 let rtt = round / u64::from(samples);
                 let alone = ack.round_sent <= path.mss;
@@ -124,12 +142,11 @@ impl Gauge {
                     Variant::Paper => waiting,
                     Variant::Ns2 | Variant::Linux => whole_segments(waiting + path.mss / 2, path.mss),
                 };
-                Some(Reading { waiting, base, rtt })
+                Reading { waiting, base, rtt }
             }
-            Variant::Linux if samples <= TOO_FEW => None,
             Variant::Linux => {
                 let waiting = whole_segments(path.cwnd, path.mss).scale((round - base).nanos(), base.nanos());
-                Some(Reading { waiting: whole_segments(waiting, path.mss), base, rtt: round })
+                Reading { waiting: whole_segments(waiting, path.mss), base, rtt: round }
             }
         }
     }

@@ -399,3 +399,55 @@ fn the_law_too_forgets_the_base_of_another_path() {
     }
     assert!(flow.window() > before, "300 ms is not 200 ms of queue");
 }
+
+/// `tcp_vegas.c`: "We don't have enough RTT samples to do the Vegas calculation, so we'll behave like Reno."
+#[test]
+fn linux_grows_as_reno_by_the_ack_that_ends_a_round_of_too_few_samples() {
+    let mut flow = avoiding(Vegas::new(VegasVariant::Linux), 4);
+    // Two ACKs a round trip: the first ends the round, and its two segments are half of a window.
+    let windows: Vec<u64> = (0..8)
+        .map(|_| {
+            flow.round(millis(100), 2, SPACING);
+            flow.window()
+        })
+        .collect();
+    // The first round still has the samples of one ACK for each segment, and one was acknowledged by an ACK that ended a
+    // round before. Of five segments the last is acknowledged by the timer, which is no sample; of six there are three
+    // samples, and the window is judged.
+    assert_eq!(windows, [5, 5, 6, 6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn without_any_sample_linux_grows_as_reno_too() {
+    let mut flow = avoiding(Vegas::new(VegasVariant::Linux), 4);
+    flow.fill();
+    // This ACK ends the round of the samples before it.
+    flow.ack_with(4, None);
+    let before = flow.window();
+    for _ in 0..2 {
+        flow.fill();
+        flow.ack_with(flow.in_flight(), None);
+    }
+    assert_eq!(flow.window(), before + 2);
+    // The others judge nothing then.
+    let mut ns2 = avoiding(Vegas::new(VegasVariant::Ns2), 4);
+    ns2.fill();
+    ns2.ack_with(4, None);
+    ns2.fill();
+    let before = ns2.window();
+    ns2.ack_with(ns2.in_flight(), None);
+    assert_eq!(ns2.window(), before);
+}
+
+#[test]
+fn in_linuxs_start_up_too_few_samples_are_slow_start() {
+    let mut flow = start(4, &[LINUX]);
+    let windows: Vec<u64> = (0..4)
+        .map(|_| {
+            flow.round(millis(100), 2, SPACING);
+            flow.window()
+        })
+        .collect();
+    // A segment for each ACK.
+    assert_eq!(windows, [6, 9, 14, 21]);
+}

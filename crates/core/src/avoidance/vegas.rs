@@ -3,7 +3,8 @@
 //!
 //! `vegas` is the port in ns-2 2.35 with its α = 1 and β = 3, which the papers used; `vegas-linux` is Linux's
 //! `tcp_vegas.c` with 2 and 4. How they measure is in [`crate::vegas`]. Growth is spread over the round in ns-2
-//! and comes at its end in Linux; a decrease comes at the end in both. The law measures during start-up too, and
+//! and comes at its end in Linux; a decrease comes at the end in both. Linux, with fewer than three samples of a round, grows
+//! as Reno by the ACK that ends it: with a window of up to five segments before a receiver that delays its ACKs. The law measures during start-up too, and
 //! keeps its shortest round trip. Vegas's early retransmission is the host's business (`--recovery vegas`).
 //!
 //! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. It halves what was lost a second
@@ -13,7 +14,7 @@ use crate::compact::Bytes32;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Origin, Path, Plan};
 use crate::units::Bytes;
-use crate::vegas::{Gauge, Variant};
+use crate::vegas::{Gauge, Shown, Variant};
 
 /// The law of Vegas.
 #[derive(Clone, Debug)]
@@ -96,12 +97,14 @@ impl Vegas {
     }
 
     fn heard(&mut self, ack: &Ack<'_>, path: &Path) {
-        let reading = self.gauge.on(ack, path);
+        let shown = self.gauge.on(ack, path);
         if ack.round_ended {
             self.rises = false;
         }
-        if let Some(reading) = reading {
-            self.judge(reading.waiting, path.mss);
+        match shown {
+            Shown::Round(reading) => self.judge(reading.waiting, path.mss),
+            Shown::TooFew => self.widen(ack.growth, path.mss),
+            Shown::Nothing => {}
         }
         if self.rises {
             self.widen(ack.growth.min(path.mss), path.mss);
@@ -120,7 +123,7 @@ impl Vegas {
         }
     }
 
-    /// A segment over a window's worth of ACKs (`1 / cwnd` each) or bytes.
+    /// A segment over a window's worth of ACKs (`1 / cwnd` each in ns-2) or bytes (Reno in Linux).
     fn widen(&mut self, by: Bytes, mss: Bytes) {
         let window = self.window.wide();
         let acked = self.acked.wide() + by.min(window);

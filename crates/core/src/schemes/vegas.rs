@@ -14,7 +14,7 @@ use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Va
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::Bytes;
-use crate::vegas::{Gauge, Reading, Variant};
+use crate::vegas::{Gauge, Reading, Shown, Variant};
 
 /// γ in segments: one, in the papers, ns-2 and Linux.
 const GAMMA: u8 = 1;
@@ -78,7 +78,7 @@ impl VegasStart {
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        let reading = self.gauge.on(ack, path);
+        let shown = self.gauge.on(ack, path);
         if self.gauge.variant() != Variant::Linux {
             self.doubles ^= ack.round_ended;
             // The round that the reading is of must have left the window alone.
@@ -86,8 +86,8 @@ impl VegasStart {
                 return Step::Stay;
             }
         }
-        match reading {
-            Some(reading) if reading.waiting > path.mss * u64::from(self.gamma) => {
+        match shown {
+            Shown::Round(reading) if reading.waiting > path.mss * u64::from(self.gamma) => {
                 self.leave(reading, path.mss)
             }
             _ => self.slow.grow(ack.growth.min(path.mss)),
