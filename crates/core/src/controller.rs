@@ -303,6 +303,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         };
         self.state.start_round(path.nxt, path.flight);
         self.state.peak_before = 0;
+        if matches!(origin, Origin::Fresh | Origin::PathChange) {
+            self.forget_path();
+        }
         self.note(Note::Began(origin));
         self.forward(&Event::Begin(origin), path);
     }
@@ -320,6 +323,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             self.note_exit(Exit { cause: Cause::App, learned: self.learned(path) }, path);
         }
         self.undo = None;
+    }
+
+    /// What was lost or in flight on another path says nothing of this one (RFC 9000 section 9.4): no news of it gives the old
+    /// window back, its episode hides no loss, and its flight is no evidence that the window was full.
+    fn forget_path(&mut self) {
+        self.undo = None;
+        self.state.episode = false;
+        self.state.peak = 0;
     }
 
     /// A start-up overtaken by a new path leaves for want of data.

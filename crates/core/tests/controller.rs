@@ -353,3 +353,46 @@ fn a_round_ends_with_the_first_ack_for_data_sent_after_it_began() {
     assert_eq!(ended, [true, false, false, true, false, false, true, false, false]);
     assert_eq!(flow.path.mss, MSS);
 }
+
+/// RFC 9000 section 9.4: what was sent on the old path does not contribute to congestion control on the new one.
+#[test]
+fn another_path_drops_what_the_old_one_could_undo() {
+    let mut flow = in_avoidance();
+    flow.round(RTT, 1, Span::ZERO);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.fill();
+    flow.wait(RTT);
+    flow.lose();
+    flow.say(&Event::Begin(Origin::PathChange));
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Startup, 10));
+    let notes = flow.notes.len();
+    flow.say(&Event::SpuriousLoss);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Startup, 10));
+    assert_eq!(flow.notes.len(), notes, "the window of the old path is not undone to");
+}
+
+#[test]
+fn an_episode_of_the_old_path_hides_no_loss_of_the_new_one() {
+    let mut flow = in_avoidance();
+    flow.fill();
+    flow.wait(RTT);
+    flow.lose();
+    flow.say(&Event::Begin(Origin::PathChange));
+    assert!(flow.path.recovering, "the host still repairs");
+    flow.lose();
+    assert_eq!(causes(&flow), [Cause::Threshold, Cause::Loss]);
+    assert_eq!(flow.control.phase(), Phase::Avoidance);
+}
+
+#[test]
+fn what_was_in_flight_on_the_old_path_does_not_show_that_the_new_window_was_the_limit() {
+    let mut flow = in_avoidance();
+    flow.fill();
+    flow.wait(RTT);
+    flow.say(&Event::Begin(Origin::PathChange));
+    flow.ack(5);
+    assert_eq!(flow.window(), 10, "nothing was sent in this window yet");
+    flow.ack(15);
+    flow.round(RTT, 1, Span::ZERO);
+    assert_eq!(flow.window(), 20);
+}
