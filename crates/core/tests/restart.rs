@@ -443,3 +443,19 @@ fn the_sizes_are_those_that_the_page_lists() {
     use firstflight::restart::{Cwv, Nssr, Rbp, Ssr};
     assert_eq!([size_of::<Ssr>(), size_of::<Nssr>(), size_of::<Rbp>(), size_of::<Cwv>()], [16, 0, 80, 80]);
 }
+
+/// RFC 2861 section 3.1: win = min(cwnd, receiver's declared max window), and that is halved.
+#[test]
+fn what_the_receiver_did_not_take_is_not_halved() {
+    let halved = |rule| {
+        let mut policy = policy("cwv", &[("rule", Value::Word(rule))]);
+        let path = Path { rwnd: packets(40), ..flow(None, "cwv", &[]).path };
+        let was = Learned { window: packets(80), ssthresh: Some(packets(30)), rate: None };
+        let idle = path.rto + millis(1);
+        policy.on(&Event::Begin(Origin::AfterIdle { idle, was }), &path);
+        let plan = policy.plan(&path);
+        (plan.window.packets(MSS), plan.ssthresh.map(|bytes| bytes.packets(MSS)))
+    };
+    assert_eq!(halved("rfc2861"), (20, Some(60)), "the threshold is of cwnd");
+    assert_eq!(halved("linux"), (40, Some(60)), "tcp_cwnd_restart knows no such bound");
+}

@@ -6,8 +6,8 @@
 //! of max(pipeACK, flight). After five minutes without validation (NVP) the threshold is at least three quarters
 //! of the window, and the window is halved, down to the initial one.
 //!
-//! `rfc2861` (Historic): a timeout's length of idleness halves the window, down to one segment, and the threshold
-//! is at least three quarters of it. A timeout's length in which the application left the window unfilled takes half
+//! `rfc2861` (Historic): a timeout's length of idleness halves the window, or what the receiver takes of it, down to one
+//! segment, and the threshold is at least three quarters of the window. A timeout's length in which the application left the window unfilled takes half
 //! of what was not used. `linux`: the same down to the restart window, and the timeout that is just
 //! over does not count (`tcp_cwnd_restart`).
 //!
@@ -146,7 +146,8 @@ impl Cwv {
         let restart = path.mss * u64::from(self.initial);
         let timeouts = idle.nanos() / path.rto.nanos().max(1);
         match self.rule {
-            Rule::Rfc2861 => self.decayed(halved(was.window, timeouts, path.mss), was, path),
+            // Section 3.1: win = min(cwnd, receiver's declared max window).
+            Rule::Rfc2861 => self.decayed(halved(was.window.min(path.rwnd), timeouts, path.mss), was, path),
             Rule::Linux => {
                 let over = idle.nanos().saturating_sub(1) / path.rto.nanos().max(1);
                 self.decayed(halved(was.window, over, restart.min(was.window)), was, path)
