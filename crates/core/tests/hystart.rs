@@ -7,7 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{HyStart, Initial};
-use firstflight::{Avoidance, Bytes, Cause, Controller, Event, Exit, Path, Phase, Plan, Span};
+use firstflight::{Avoidance, Bytes, Cause, Controller, Event, Exit, Origin, Path, Phase, Plan, Span};
 
 type HyFlow = Flow<AnyScheme, Rfc5681, Reno>;
 
@@ -176,4 +176,53 @@ fn a_timeout_forgets_the_least_delay_and_what_was_found() {
     assert_eq!(flow.window(), 64);
     let causes: Vec<Cause> = flow.exits().iter().map(|exit| exit.cause).collect();
     assert_eq!(causes, [Cause::Timeout]);
+}
+
+#[test]
+fn another_path_is_not_compared_with_the_delays_of_the_old_one() {
+    for statistic in ["minimum", "average"] {
+        let mut flow = start(10, &[("statistic", Value::Word(statistic))], millis(100));
+        flow.round(millis(100), 1, SPARSE);
+        flow.fill();
+        flow.wait(millis(300));
+        // Four samples of the old path in the round that is under way.
+        for _ in 0..4 {
+            flow.ack_with(1, Some(millis(100)));
+        }
+        flow.say(&Event::Begin(Origin::PathChange));
+        let exits = flow.exits().len();
+        while flow.in_flight() > 0 {
+            flow.wait(SPARSE);
+            flow.ack_with(1, Some(millis(300)));
+        }
+        for _ in 0..3 {
+            flow.round(millis(300), 1, SPARSE);
+        }
+        assert_eq!(flow.exits().len(), exits, "{statistic}: 300 ms is what this path takes");
+    }
+}
+
+/// Algorithm 1's timeout leaves `curRTT` alone, and the round that slow start then begins makes it `lastRTT`.
+#[test]
+fn after_a_timeout_the_round_before_it_is_still_the_last_one() {
+    let initial = Initial { segments: 20, ssthresh: None };
+    let control = Controller::new(HyStart::new(initial), Rfc5681::new(initial), NoThreshold::default());
+    let mut flow = Flow::established(control, millis(100));
+    flow.fill();
+    flow.wait(millis(100));
+    for _ in 0..8 {
+        flow.wait(SPARSE);
+        flow.ack_with(1, Some(millis(100)));
+    }
+    flow.time_out(false);
+    // Timestamps tell the delays of what is repaired; eight of 300 ms are two hundred more than the last round's.
+    while flow.in_flight() > 0 {
+        flow.wait(SPARSE);
+        flow.ack_with(1, Some(millis(300)));
+    }
+    while flow.exits().len() < 2 {
+        flow.round(millis(300), 1, SPARSE);
+    }
+    let exit = flow.exits()[1];
+    assert_eq!((exit.cause, exit.learned.window), (Cause::Delay, packets(16)));
 }

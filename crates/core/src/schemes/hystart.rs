@@ -14,7 +14,7 @@ use core::num::{NonZeroU32, Wrapping};
 
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
-use crate::seam::{Ack, Cause, Event, Path, Plan, Startup, Step};
+use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
 use crate::units::{Span, Time};
 
 /// Algorithm 1: nSampling.
@@ -215,10 +215,14 @@ impl HyStart {
         }
     }
 
-    /// Algorithm 1: the timeout forgets `dMin` and found; `lastRTT` and `curRTT` it leaves alone.
-    fn rearm(&mut self) {
+    /// Algorithm 1: the timeout forgets `dMin` and found; `lastRTT` and `curRTT` it leaves alone. The slow start after it
+    /// begins a round, and that makes the one the other, as each round does. On a new path both are of another one.
+    fn rearm(&mut self, origin: Origin) {
         self.least_rtt = None;
         self.found = None;
+        if matches!(origin, Origin::Fresh | Origin::PathChange) {
+            (self.current, self.samples) = (0, 0);
+        }
     }
 }
 
@@ -232,8 +236,8 @@ impl Startup for HyStart {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
             Event::Begin(_) | Event::Established { .. } => {
-                if matches!(event, Event::Begin(_)) {
-                    self.rearm();
+                if let Event::Begin(origin) = event {
+                    self.rearm(*origin);
                 }
                 self.start_round(path.now);
                 self.slow.on(event, path)
