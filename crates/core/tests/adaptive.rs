@@ -8,7 +8,7 @@ use firstflight::registry::{self, AnyLaw, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{
-    Ack, Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Note, Phase, SendLimit, Span,
+    Ack, Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Note, Pacing, Phase, SendLimit, Span,
 };
 
 type AdaptiveFlow = Flow<AnyScheme, Rfc5681, AnyLaw>;
@@ -274,4 +274,23 @@ fn another_law_takes_over_at_what_the_estimate_entitles_to() {
     assert_eq!(flow.plan().window, learned.window, "not halved again");
     flow.say(&Event::MssChanged);
     assert!(flow.plan().window > Bytes::ZERO);
+}
+
+#[test]
+fn another_segment_size_before_the_handshake_is_over_changes_window_and_threshold() {
+    let resized = |mss: u64, ssthresh: Option<u64>| {
+        let initial = Initial { segments: 10, ssthresh: ssthresh.map(packets) };
+        let scheme = registry::scheme("adaptive").expect("registered").build(initial, &[]).expect("allowed");
+        let mut flow = Flow::new(Controller::new(scheme, Rfc5681::new(initial), Reno::new()));
+        flow.path.mss = Bytes::new(mss);
+        flow.path.wire = Bytes::new(mss);
+        flow.say(&Event::MssChanged);
+        assert_eq!(flow.plan().pacing, Pacing::Hold);
+        flow.establish(millis(100), false);
+        (flow.plan().window, flow.plan().ssthresh)
+    };
+    let bytes = |count| Bytes::new(count);
+    assert_eq!(resized(536, None), (bytes(10 * 536), Some(bytes(64 * 536))));
+    assert_eq!(resized(1_460, Some(80)), (bytes(14_600), Some(packets(80))), "less than 64 segments");
+    assert_eq!(resized(1_000, Some(80)), (packets(10), Some(packets(64))));
 }

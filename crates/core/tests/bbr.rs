@@ -380,3 +380,20 @@ fn a_timeout_of_the_cruise_leaves_slow_start_a_product_to_reach() {
     assert_eq!(law.plan(&flow.path).ssthresh.map(|bytes| bytes.packets(MSS)), Some(100));
     assert_eq!(Span::from_millis(100), flow.path.min_rtt.expect("known"));
 }
+
+#[test]
+fn another_segment_size_before_the_handshake_is_over_changes_the_window() {
+    let initial = Initial { segments: 10, ssthresh: None };
+    let scheme = registry::scheme("bbr").expect("registered").build(initial, &[]).expect("allowed");
+    let mut flow = Flow::new(Controller::new(scheme, Rfc5681::new(initial), Reno::new()));
+    flow.path.mss = Bytes::new(536);
+    flow.path.wire = Bytes::new(536);
+    flow.say(&Event::MssChanged);
+    assert_eq!(flow.plan().pacing, Pacing::Hold);
+    flow.establish(millis(100), false);
+    assert_eq!(flow.plan().window, Bytes::new(5_360));
+    let open = flow.plan();
+    flow.path.mss = Bytes::new(500);
+    flow.say(&Event::MssChanged);
+    assert_eq!(flow.plan().window, open.window, "later the window stays");
+}

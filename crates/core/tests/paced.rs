@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 
 use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
+use firstflight::registry::{self, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
-use firstflight::{Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Time};
+use firstflight::{Bytes, Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Time};
 
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 
@@ -360,4 +361,26 @@ fn what_the_fill_could_not_send_is_not_in_the_window() {
     run(&mut flow, &mut Net::new(600, 1), 10 + 20 + 40 + 100);
     let exit = flow.exits()[0];
     assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(100)));
+}
+
+/// There was no train yet whose gaps would be of another size.
+#[test]
+fn another_segment_size_before_the_handshake_is_over_voids_no_train() {
+    let entry = registry::scheme("paced").expect("registered");
+    let initial = Initial { segments: 10, ssthresh: None };
+    let scheme = entry.build(initial, &[("voids", Value::Count(1))]).expect("allowed");
+    let mut flow = Flow::new(Controller::new(scheme, Rfc5681::new(initial), Reno::new()));
+    flow.path.mss = Bytes::new(536);
+    flow.path.wire = Bytes::new(536);
+    flow.say(&Event::MssChanged);
+    assert_eq!(flow.plan().pacing, Pacing::Hold);
+    flow.establish(RTT, false);
+    assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
+    assert_eq!(flow.plan().window, Bytes::new(5_360));
+    // With a train on its way the search begins again, as after a void one.
+    flow.send(10);
+    flow.say(&Event::MssChanged);
+    flow.wait(RTT);
+    flow.ack(10);
+    assert!(matches!(flow.plan().pacing, Pacing::Rate { .. }), "the one void train that there may be");
 }

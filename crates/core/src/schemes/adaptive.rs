@@ -23,8 +23,8 @@ pub struct Adaptive {
     /// Holds the window; it has no threshold, so that it never leaves by itself.
     slow: SlowStart,
     rate: EligibleRate,
-    /// The threshold given at construction and the one of choice-16, whichever is lower, is found when the
-    /// segment size is known.
+    /// Until the handshake is over the threshold given at construction: that or the one of choice-16, whichever is lower,
+    /// is found when the segment size is known.
     threshold: Option<Bytes32>,
     /// Bytes acknowledged since the window last grew in mini congestion avoidance.
     acked: Bytes32,
@@ -127,9 +127,8 @@ impl Adaptive {
     fn begin(&mut self, origin: Origin, path: &Path) -> Step {
         self.rate.restart();
         self.acked = Bytes32::ZERO;
-        let first = path.mss * u64::from(self.first_threshold);
         let (threshold, origin) = match origin {
-            Origin::Fresh => (self.threshold.map(Bytes32::wide), origin),
+            Origin::Fresh => return self.slow.on(&Event::Begin(origin), path),
             Origin::PathChange => (None, origin),
             Origin::AfterTimeout { was } => {
                 (was.ssthresh, Origin::AfterTimeout { was: Learned { ssthresh: None, ..was } })
@@ -138,11 +137,13 @@ impl Adaptive {
                 (was.ssthresh, Origin::AfterIdle { idle, was: Learned { ssthresh: None, ..was } })
             }
         };
-        let fresh = matches!(origin, Origin::Fresh | Origin::PathChange);
-        let threshold =
-            if fresh { threshold.unwrap_or(first).min(first) } else { threshold.unwrap_or(first) };
-        self.threshold = Some(threshold.into());
+        self.threshold = Some(threshold.unwrap_or(self.first(path)).into());
         self.slow.on(&Event::Begin(origin), path)
+    }
+
+    /// choice-16.
+    fn first(&self, path: &Path) -> Bytes {
+        path.mss * u64::from(self.first_threshold)
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
@@ -196,15 +197,19 @@ impl Startup for Adaptive {
             Event::Lost(loss) if loss.opens_episode => self.leave(Cause::Loss, path),
             Event::Marked => self.leave(Cause::Mark, path),
             Event::TimedOut { .. } => self.leave(Cause::Timeout, path),
-            Event::Established { .. } => self.slow.on(event, path),
+            Event::Established { .. } => {
+                let first = self.first(path);
+                self.threshold = Some(self.threshold.map_or(first, |given| given.wide().min(first)).into());
+                self.slow.on(event, path)
+            }
+            Event::MssChanged => self.slow.on(event, path),
             Event::Lost(_)
             | Event::Sent(_)
             | Event::SpuriousLoss
             | Event::Asked(_)
             | Event::Advice(_)
             | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => Step::Stay,
+            | Event::Woken => Step::Stay,
         }
     }
 

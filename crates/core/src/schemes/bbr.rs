@@ -319,6 +319,11 @@ impl Startup for Bbr {
             }
             // The window stays; losses are judged by the round.
             Event::Lost(loss) => self.losses.add(loss),
+            // The handshake agreed on another size than the initial window was made of.
+            Event::MssChanged if self.state == State::Closed => {
+                self.window = (path.mss * u64::from(self.segments)).into();
+                self.pace_first(path);
+            }
             Event::Sent(_)
             | Event::Marked
             | Event::SpuriousLoss

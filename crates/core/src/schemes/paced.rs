@@ -278,9 +278,13 @@ impl Paced {
         }
     }
 
-    /// Gaps belong to a packet size: the search begins again, as after a void train.
+    /// Gaps belong to a packet size: the search begins again, as after a void train, if one is on its way.
     fn resized(&mut self, path: &Path) -> Step {
         match &mut self.mode {
+            Mode::Search(_) if !self.open => {
+                self.mode = Mode::Search(Search::new(self.first));
+                Step::Stay
+            }
             Mode::Search(search) => {
                 search.stage = Stage::Capacity;
                 search.train.give_up();
