@@ -366,18 +366,38 @@ fn choice_19_a_connection_that_was_denied_asks_again_after_an_idle_time_or_never
     assert!(asks_again(false, Some(RATE)), "it was not denied");
 }
 
+/// What is asked for after an idle time that comes after an approval and `then`, and what the window was before it.
+fn asked_again(then: impl Fn(&mut Asking<SlowStart>)) -> (Option<Rate>, u64) {
+    let mut flow = answered(QuickStartConfig { request: RateCode::MAX, ..fixed() }, Some(RATE));
+    flow.say(&Event::Asked(true));
+    flow.clocked(RTT, micros(800), millis(450));
+    assert_eq!(flow.exits()[0].cause, Cause::Threshold, "of Quick-Start itself");
+    then(&mut flow);
+    while flow.in_flight() > 0 {
+        flow.ack_with(10, Some(RTT));
+    }
+    let window = flow.window();
+    idle(&mut flow);
+    (asked(&flow), window)
+}
+
+/// RFC 4782 section 4.8: the ceiling is of a connection that has met congestion; the threshold that Quick-Start itself sets
+/// is none.
 #[test]
 fn after_congestion_it_asks_for_no_more_than_the_window_was() {
-    let mut flow = answered(fixed(), Some(RATE));
-    flow.say(&Event::Asked(true));
-    flow.clocked(RTT, micros(800), millis(250));
-    let window = flow.window();
-    while flow.in_flight() > 0 {
-        flow.ack(10);
+    assert_eq!(asked_again(|_| ()).0, Some(RateCode::MAX.rate()), "there was no congestion");
+    let congestions: [fn(&mut Asking<SlowStart>); 3] =
+        [|flow| flow.lose(), |flow| flow.say(&Event::Marked), |flow| flow.time_out(false)];
+    for congestion in congestions {
+        let (asked, window) = asked_again(congestion);
+        let most = packets(window).per(RTT).expect("a round trip");
+        assert_eq!(asked, Some(RateCode::down(most).rate()));
     }
-    idle(&mut flow);
-    let most = (packets(window)).per(RTT).expect("a round trip");
-    assert_eq!(asked(&flow), Some(RateCode::down(most).rate().min(RATE)));
+    let undone = |flow: &mut Asking<SlowStart>| {
+        flow.lose();
+        flow.say(&Event::SpuriousLoss);
+    };
+    assert_eq!(asked_again(undone).0, Some(RateCode::MAX.rate()), "nor was there here");
 }
 
 #[test]

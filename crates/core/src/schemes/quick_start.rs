@@ -79,11 +79,20 @@ pub struct QuickStart<S> {
     stage: Stage,
     /// Whether this is in mid-connection, after an idle time.
     resumes: bool,
-    /// A packet sent at an approved rate was lost: no more requests (RFC 4782 section 4.6).
-    barred: bool,
-    /// What the connection could send before an idle time, if it has met congestion: no more is asked for
-    /// (section 4.8).
+    allowed: Allowed,
+    /// What the connection could send before an idle time, if no more may be asked for.
     ceiling: Option<Bytes32>,
+}
+
+/// What may still be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Allowed {
+    Any,
+    /// The connection has met congestion: no more than it could send before (RFC 4782 section 4.8). A threshold does not tell,
+    /// for Quick-Start sets one itself.
+    AsBefore,
+    /// Nothing: a packet sent at an approved rate was lost (section 4.6), or choice-19.
+    Nothing,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +146,7 @@ struct Carried {
 impl<S: Startup> QuickStart<S> {
     /// Quick-Start around `inner`.
     pub fn new(inner: S, config: QuickStartConfig) -> Self {
-        Self { inner, config, stage: Stage::Off, resumes: false, barred: false, ceiling: None }
+        Self { inner, config, stage: Stage::Off, resumes: false, allowed: Allowed::Any, ceiling: None }
     }
 
     /// The scheme inside.
@@ -149,14 +158,14 @@ impl<S: Startup> QuickStart<S> {
         let step = self.inner.on(event, path);
         self.resumes = matches!(origin, Origin::AfterIdle { .. });
         self.ceiling = match origin {
-            Origin::AfterIdle { was: Learned { window, ssthresh: Some(_), .. }, .. } => Some(window.into()),
+            Origin::AfterIdle { was, .. } if self.allowed == Allowed::AsBefore => Some(was.window.into()),
             Origin::AfterIdle { .. } | Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => {
                 None
             }
         };
         let asks = match origin {
             Origin::Fresh => true,
-            Origin::AfterIdle { .. } => !self.barred,
+            Origin::AfterIdle { .. } => self.allowed != Allowed::Nothing,
             Origin::AfterTimeout { .. } | Origin::PathChange => false,
         };
         self.stage = if asks { Stage::Wanting } else { Stage::Off };
@@ -185,7 +194,9 @@ impl<S: Startup> QuickStart<S> {
     /// choice-19.
     fn heard_answer(&mut self, approved: Option<Rate>) {
         let denied = approved.is_none_or(|rate| RateCode::down(rate).is_denied());
-        self.barred |= denied && !self.config.retries;
+        if denied && !self.config.retries {
+            self.allowed = Allowed::Nothing;
+        }
     }
 
     /// The answer came: the window is R T / (MSS + H) segments (section 4.4).
@@ -298,7 +309,7 @@ impl<S: Startup> QuickStart<S> {
     }
 
     fn bar(&mut self) {
-        self.barred = true;
+        self.allowed = Allowed::Nothing;
         self.stage = Stage::Off;
     }
 
@@ -345,7 +356,15 @@ impl<S: Startup> QuickStart<S> {
         }
     }
 
+    /// Section 4.8: whether there was congestion before.
+    fn mind_congestion(&mut self, event: &Event<'_>) {
+        if matches!(event, Event::Lost(_) | Event::Marked | Event::TimedOut { .. }) {
+            self.allowed = self.allowed.max(Allowed::AsBefore);
+        }
+    }
+
     fn hear(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        self.mind_congestion(event);
         match event {
             Event::Begin(origin) => self.begin(*origin, event, path),
             Event::Established { .. } => {
@@ -416,11 +435,15 @@ impl<S: Startup> Startup for QuickStart<S> {
         }
     }
 
-    /// As a restart policy it learns so that the start-up lost a packet at an approved rate, or was denied one.
+    /// As a restart policy it learns so that the start-up lost a packet at an approved rate, or was denied one, and that
+    /// there was congestion.
     #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
+        self.mind_congestion(event);
         match event {
-            Event::Lost(loss) => self.barred |= loss.packets.iter().any(|packet| packet.tag == APPROVED),
+            Event::Lost(loss) if loss.packets.iter().any(|packet| packet.tag == APPROVED) => {
+                self.allowed = Allowed::Nothing;
+            }
             Event::Advice(Advice::QuickStart { approved }) => self.heard_answer(*approved),
             _ => {}
         }
