@@ -6,7 +6,7 @@ use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry;
 use firstflight::restart::Rfc5681;
-use firstflight::schemes::{HyStart, Initial, QuickStart, QuickStartConfig, SlowStart};
+use firstflight::schemes::{HyStart, Initial, PacketPair, QuickStart, QuickStartConfig, SlowStart};
 use firstflight::{
     Advice, Ask, Bytes, Cause, Controller, Event, Pacing, Phase, Rate, RateCode, Span, Startup,
 };
@@ -463,4 +463,36 @@ fn around_slow_start_its_state_just_fits_a_sockets_private_area() {
     let size = Controller::<QuickStart<SlowStart>, Rfc5681, Reno>::STATE_SIZE;
     // Linux's private area of a socket.
     assert_eq!(size, 104);
+}
+
+/// A packet of 1000 bytes at [`RATE`].
+const GAP: Span = Span::from_nanos(1_562_500);
+
+/// What leaves at the rate approved is spaced by Quick-Start itself.
+#[test]
+fn packet_pair_inside_does_not_take_the_gap_of_the_rate_approved_for_the_bottlenecks() {
+    let mut flow = flow_around(PacketPair::new(IW), QuickStartConfig { twice: false, ..fixed() });
+    flow.say(&Event::Asked(true));
+    flow.establish(RTT, false);
+    let mut refused = flow.clone();
+    answer(&mut flow, Some(RATE));
+    for _ in 0..20 {
+        flow.send(1);
+        flow.wait(GAP);
+    }
+    flow.wait(RTT - GAP * 20);
+    for _ in 0..8 {
+        flow.ack_with(1, Some(RTT));
+        flow.wait(GAP);
+    }
+    assert_eq!(flow.plan().ssthresh, None);
+    // What leaves in a burst is measured as ever.
+    answer(&mut refused, None);
+    refused.send(3);
+    refused.wait(RTT);
+    for _ in 0..3 {
+        refused.ack_with(1, Some(RTT));
+        refused.wait(micros(1_000));
+    }
+    assert_eq!(refused.plan().ssthresh, Some(packets(100)));
 }

@@ -8,13 +8,14 @@
 //! `median` (choice-15): the median of up to three spacings, each divided by the segments that its ACK covers;
 //! a spacing counts only between ACKs that cover equally many, because one that covers fewer was sent by a
 //! delayed-ACK timer, and only while the application has more to send; the round trip is that of the
-//! first segment. `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments
-//! 2 and 3, the SYN being the first, whatever they cover, and the handshake's round trip.
+//! first segment. A window that a scheme around this one gives ends the search: what leaves for it is paced.
+//! `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments 2 and 3, the SYN
+//! being the first, whatever they cover, and the handshake's round trip.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
 use crate::schemes::{Initial, SlowStart};
-use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
+use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span, Time};
 
 use core::num::Wrapping;
@@ -268,6 +269,13 @@ impl Startup for PacketPair {
             Event::Lost(_) | Event::Marked | Event::TimedOut { .. } => {
                 let step = self.slow.on(event, path);
                 self.with_rate(step, path)
+            }
+            // What leaves for that window is paced, or is not of the first one: its spacing is not the bottleneck's.
+            Event::Advice(Advice::Window { .. }) => {
+                if let Search::Waiting { .. } | Search::Collecting(_) = self.search {
+                    self.search = Search::Over;
+                }
+                self.slow.on(event, path)
             }
             Event::Sent(_)
             | Event::SpuriousLoss
