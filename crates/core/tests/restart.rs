@@ -459,3 +459,12 @@ fn what_the_receiver_did_not_take_is_not_halved() {
     assert_eq!(halved("rfc2861"), (20, Some(60)), "the threshold is of cwnd");
     assert_eq!(halved("linux"), (40, Some(60)), "tcp_cwnd_restart knows no such bound");
 }
+
+/// RFC 2861 section 3.1: `T_prev` is the present when a connection begins.
+#[test]
+fn a_connection_that_begins_late_has_not_left_its_window_unfilled_before() {
+    // The first second of the clock is over when it begins, and the timeout is as long.
+    let mut flow = flow(None, "cwv", &[("rule", Value::Word("rfc2861"))]);
+    flow.send(1);
+    assert_eq!(flow.window(), 4);
+}

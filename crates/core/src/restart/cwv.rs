@@ -256,6 +256,11 @@ impl Startup for Cwv {
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         match event {
             Event::Sent(sent) if self.rule == Rule::Rfc2861 => self.after_sending(sent, path),
+            // Nothing was left unfilled before.
+            Event::Begin(Origin::Fresh | Origin::PathChange) => {
+                (self.unfilled_since, self.used) = (path.now, Bytes32::ZERO);
+                None
+            }
             _ => None,
         }
     }
