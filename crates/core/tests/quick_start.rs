@@ -6,7 +6,9 @@ use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry;
 use firstflight::restart::Rfc5681;
-use firstflight::schemes::{HyStart, Initial, PacketPair, QuickStart, QuickStartConfig, SlowStart};
+use firstflight::schemes::{
+    Adaptive, Bbr, HyStart, Initial, PacketPair, QuickStart, QuickStartConfig, SlowStart,
+};
 use firstflight::{
     Advice, Ask, Bytes, Cause, Controller, Event, Pacing, Phase, Rate, RateCode, Span, Startup,
 };
@@ -463,6 +465,48 @@ fn around_slow_start_its_state_just_fits_a_sockets_private_area() {
     let size = Controller::<QuickStart<SlowStart>, Rfc5681, Reno>::STATE_SIZE;
     // Linux's private area of a socket.
     assert_eq!(size, 104);
+}
+
+/// The window after 40 packets that left at the rate approved, as the first ACK of them leaves it.
+fn sent_around<S: Startup>(inner: S) -> Asking<S> {
+    let mut flow = flow_around(inner, fixed());
+    flow.say(&Event::Asked(true));
+    flow.establish(RTT, false);
+    answer(&mut flow, Some(RATE));
+    flow.say(&Event::Asked(true));
+    flow.send(40);
+    flow.wait(RTT);
+    flow.ack(1);
+    flow
+}
+
+/// RFC 4782 section 4.4.
+#[test]
+fn adaptive_start_inside_goes_on_from_what_was_sent_and_below_twice_the_window_approved() {
+    let mut flow = sent_around(Adaptive::new(IW));
+    assert_eq!((flow.window(), flow.plan().ssthresh), (40, Some(packets(128))));
+    flow.ack(1);
+    assert_eq!(flow.window(), 41);
+    for _ in 0..18 {
+        flow.ack(1);
+    }
+    flow.lose();
+    assert_eq!(flow.window(), 6, "what would have been without");
+}
+
+/// RFC 4782 section 4.4.
+#[test]
+fn bbr_inside_goes_on_from_what_was_sent_and_paces_as_it_would_an_initial_window() {
+    let mut flow = sent_around(Bbr::new(IW));
+    assert_eq!(flow.window(), 40);
+    let Pacing::Rate { rate, .. } = flow.plan().pacing else { panic!("it paces") };
+    // 40 packets of 8000 bits in 100 ms, times 2.77.
+    assert_eq!(rate, Rate::from_bps(8_864_000));
+    for _ in 0..19 {
+        flow.ack(1);
+    }
+    flow.lose();
+    assert_eq!(flow.window(), 6, "what would have been without");
 }
 
 /// A packet of 1000 bytes at [`RATE`].

@@ -7,7 +7,8 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyRestart, Value};
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
-    Bytes, Cause, Controller, Event, Learned, Note, Origin, Pacing, Path, Phase, Span, Startup, Step,
+    Bytes, Cause, Controller, Event, Learned, Note, Origin, Pacing, Path, Phase, SendLimit, Span, Startup,
+    Step,
 };
 
 type Resting = Flow<SlowStart, AnyRestart, Reno>;
@@ -467,4 +468,27 @@ fn a_connection_that_begins_late_has_not_left_its_window_unfilled_before() {
     let mut flow = flow(None, "cwv", &[("rule", Value::Word("rfc2861"))]);
     flow.send(1);
     assert_eq!(flow.window(), 4);
+}
+
+/// A start-up that holds its own window takes the policy's too.
+#[test]
+fn adaptive_start_and_bbr_go_on_with_what_the_window_is_worth() {
+    for name in ["adaptive", "bbr"] {
+        let initial = Initial { segments: 40, ssthresh: None };
+        let scheme = registry::scheme(name).expect("registered").build(initial, &[]).expect("allowed");
+        let policy = policy("cwv", &[("rule", Value::Word("rfc2861"))]);
+        let mut flow = Flow::established(Controller::new(scheme, policy, Reno::new()), RTT);
+        flow.round(RTT, 40, Span::ZERO);
+        flow.path.limit = SendLimit::App;
+        flow.send(10);
+        let full = flow.window();
+        for _ in 0..11 {
+            flow.wait(RTT);
+            flow.ack(10);
+            flow.send(10);
+        }
+        assert_eq!(flow.control.phase(), Phase::Startup, "{name}");
+        let worth = u64::midpoint(full, 10);
+        assert!((worth..worth + 3).contains(&flow.window()), "{name}: {} of {full}", flow.window());
+    }
 }

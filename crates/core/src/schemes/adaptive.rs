@@ -14,7 +14,7 @@ use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
-use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
+use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate};
 
 /// Adaptive start.
@@ -166,6 +166,13 @@ impl Adaptive {
         self.slow.grow(path.mss)
     }
 
+    /// The threshold stays here, so that the slow start inside does not leave at it.
+    fn advised(&mut self, window: Bytes, ssthresh: Option<Bytes>, path: &Path) -> Step {
+        self.acked = Bytes32::ZERO;
+        self.threshold = ssthresh.map_or(self.threshold, |bytes| Some(bytes.into()));
+        self.slow.on(&Event::Advice(Advice::Window { window, ssthresh: None }), path)
+    }
+
     fn threshold(&self) -> Bytes {
         self.threshold.map_or(Bytes::ZERO, Bytes32::wide)
     }
@@ -202,6 +209,7 @@ impl Startup for Adaptive {
                 self.threshold = Some(self.threshold.map_or(first, |given| given.wide().min(first)).into());
                 self.slow.on(event, path)
             }
+            Event::Advice(Advice::Window { window, ssthresh }) => self.advised(*window, *ssthresh, path),
             Event::MssChanged => self.slow.on(event, path),
             Event::Lost(_)
             | Event::Sent(_)

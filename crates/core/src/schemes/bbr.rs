@@ -14,7 +14,9 @@ use crate::compact::Bytes32;
 use crate::evidence::is_starved;
 use crate::registry::{Ability, Needs, SchemeEntry};
 use crate::schemes::Initial;
-use crate::seam::{Ack, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Startup, Step};
+use crate::seam::{
+    Ack, Advice, Cause, Event, Exit, Learned, Loss, Origin, Pacing, Path, Plan, Startup, Step,
+};
 use crate::units::{Bytes, Rate, Span};
 
 /// `BBRStartupPacingGain` = 4 ln 2 (section 5.6.1, and the derivation that the draft cites).
@@ -124,6 +126,18 @@ impl Bbr {
         let wire = self.window.wide().scale(path.wire.get(), path.mss.get());
         let rate = wire.scale(STARTUP_GAIN.0, STARTUP_GAIN.1).per(rtt);
         self.pacing = rate.unwrap_or(Rate::MAX);
+    }
+
+    /// A window that another has set is paced as the initial one, and whether the pipe is full is judged anew from there
+    /// (`BBRResetFullBW`, section 5.3.1.2). What was measured stays. A drain takes only less.
+    fn advised(&mut self, window: Bytes, path: &Path) {
+        if let State::Drain(_) = self.state {
+            self.window = self.window.wide().min(window).into();
+            return;
+        }
+        self.window = window.into();
+        self.pace_first(path);
+        (self.baseline, self.flat_rounds, self.round_waits) = (None, 0, false);
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
@@ -319,6 +333,7 @@ impl Startup for Bbr {
             }
             // The window stays; losses are judged by the round.
             Event::Lost(loss) => self.losses.add(loss),
+            Event::Advice(Advice::Window { window, .. }) => self.advised(*window, path),
             // The handshake agreed on another size than the initial window was made of.
             Event::MssChanged if self.state == State::Closed => {
                 self.window = (path.mss * u64::from(self.segments)).into();
