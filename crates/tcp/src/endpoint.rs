@@ -87,6 +87,8 @@ pub struct Endpoint<S, R, A> {
     /// Whether nothing but data and its acknowledgement is under way; see [`Endpoint::is_smooth`]. May be unset though it
     /// is so.
     smooth: bool,
+    /// The same of a repair; see [`Endpoint::is_mending`]. Both are never set.
+    mending: bool,
     probe_window: bool,
     /// Our FIN went first.
     closed_first: bool,
@@ -133,6 +135,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             told: Told::default(),
             quick_start: Negotiation::new(config.secret),
             smooth: false,
+            mending: false,
             acks_sent: 0,
             probe_window: false,
             all_acknowledged: false,
@@ -229,7 +232,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Resets the connection: a RST is ready to transmit, and nothing after it.
     pub fn reset(&mut self) {
-        self.smooth = false;
+        self.takes_a_closer_look();
         if matches!(self.state, State::SynReceived | State::Open) {
             self.reset_due = true;
         }
@@ -254,10 +257,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// A segment arrived that was not predicted. What leaves for it, and what comes next, may be.
     #[inline(never)]
     fn on_other_segment(&mut self, now: Time, segment: &Segment) {
-        self.smooth = false;
-        if self.sender.recovering() && self.on_ack_in_repair(now, segment) {
+        if self.mending && self.on_ack_in_repair(now, segment) {
             return;
         }
+        self.takes_a_closer_look();
         if self.state == State::Open {
             self.on_established_segment(now, segment);
         } else {
@@ -280,7 +283,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// The instant of [`Endpoint::next_timer`] has come. Early calls do nothing.
     pub fn on_timer(&mut self, now: Time) {
-        self.smooth = false;
+        self.takes_a_closer_look();
         // A timeout may forget what was SACKed.
         self.told = Told::default();
         match self.state {
@@ -326,6 +329,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     #[inline(never)]
     fn next_transmit(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
+        self.mending = false;
         let mut last = false;
         if self.state != State::Open || self.handshake.due || self.handshake.window_due {
             *place = self.unopened_transmit(now)?;
@@ -441,7 +445,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     #[cfg(test)]
     pub(crate) fn expect_acks(&mut self, on: bool) {
-        self.smooth = false;
+        self.takes_a_closer_look();
         self.sender.expect_acks(on);
     }
 

@@ -22,18 +22,28 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// To be asked if it was not so before: looks whether it is now, and keeps what is seen. During a repair, with its thousands
-    /// of segments, it is not.
+    /// of segments, it is not, and what is looked at is whether [`Endpoint::is_mending`].
     #[inline]
     pub(super) fn turns_smooth(&mut self) -> bool {
-        if !self.sender.recovering() {
-            self.look_whether_smooth();
+        if !self.mending {
+            self.look_closer();
         }
         self.smooth
     }
 
     #[inline(never)]
-    fn look_whether_smooth(&mut self) {
-        self.smooth = self.is_smooth();
+    fn look_closer(&mut self) {
+        if self.sender.recovering() {
+            self.mending = self.is_mending();
+        } else {
+            self.smooth = self.is_smooth();
+        }
+    }
+
+    /// Whatever comes next, nothing is known of it.
+    #[inline]
+    pub(super) fn takes_a_closer_look(&mut self) {
+        (self.smooth, self.mending) = (false, false);
     }
 
     /// Takes in a segment that was predicted; says whether it was, else nothing was done that the longer way does not do

@@ -37,24 +37,27 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.recovering()
     }
 
+    /// Whether a repair is under way in a connection that is open, without options in its headers, and has nothing of the
+    /// handshake, of Quick-Start or of a closed window to see to. The ACKs that go on with it and what leaves for them leave
+    /// it so.
+    pub(super) fn is_mending(&self) -> bool {
+        self.state == State::Open
+            && self.is_plain()
+            && !(self.handshake.due | self.handshake.window_due | self.probe_window)
+            && self.quick_start.is_idle()
+            && self.sender.mends()
+    }
+
     /// The next segment that may leave while losses are repaired, for a host that has ways of its own for the usual ones: it
     /// is written to `place`, or `place` is left as it is.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet of a repair, and from one place of a host")]
     pub fn repair_segment(&mut self, now: Time, place: &mut Segment) -> Repair {
-        let plain = self.state == State::Open
-            && !(self.handshake.due
-                | self.handshake.window_due
-                | self.probe_window
-                | self.options.timestamps)
-            && !self.options.ecn
-            && self.quick_start.is_idle()
-            && !self.sender.asks()
-            && !self.receiver.ack_due();
-        if !plain {
+        if !self.mending || self.sender.asks() || self.receiver.ack_due() {
             return Repair::Other;
         }
-        match self.sender.poll_in_repair(now) {
+        debug_assert!(self.is_mending(), "whatever ends it says so");
+        match self.sender.poll_mending(now) {
             InRepair::Leaves(Outgoing { start, len, sent, .. }) => {
                 self.plain_header(start, len, place);
                 self.receiver.acknowledged_with_data();
@@ -68,26 +71,22 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// [`Endpoint::needs_no_waking_before`] while losses are repaired.
     #[inline(never)]
     pub(super) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
-        self.state == State::Open
-            && self.receiver.timer().is_none()
-            && self.sender.needs_no_waking_in_repair_before(at)
+        self.mending && self.receiver.timer().is_none() && self.sender.needs_no_waking_in_repair_before(at)
     }
 
     /// Takes in an acknowledgement of this kind; says whether it was one, else nothing was done.
     #[inline]
     pub(super) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
-        let plain = self.state == State::Open
-            && self.is_plain()
-            && segment.flags == Flags::ACK
+        debug_assert!(self.is_mending(), "whatever ends it says so");
+        let plain = segment.flags == Flags::ACK
             && segment.len == 0
             && segment.timestamps.is_none()
             && segment.quick_start.is_empty()
-            && !self.quick_start.waits()
             && segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
         let una = self.sender.una();
         let advance = segment.ack.wrapping_sub(seq::wrap(self.initial_sequence, una));
         let ack = una + u64::from(advance);
-        if !plain || !self.sender.goes_on_plainly(ack) {
+        if !plain || !self.sender.is_before_the_end(ack) {
             return false;
         }
         let News::First(block) = self.news(segment, ack) else { return false };

@@ -35,10 +35,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The next data segment that may leave at `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
         self.settle_timeouts();
-        match self.poll_in_repair(now) {
-            InRepair::Leaves(outgoing) => return Some(outgoing),
-            InRepair::Nothing => return None,
-            InRepair::Unclear => {}
+        if self.mends() {
+            match self.poll_mending(now) {
+                InRepair::Leaves(outgoing) => return Some(outgoing),
+                InRepair::Nothing => return None,
+                InRepair::Unclear => {}
+            }
         }
         if self.rests() {
             return None;

@@ -45,6 +45,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.probe.is_none()
     }
 
+    /// Whether such a repair is under way, and no probe is due. [`Sender::on_ack_in_repair`] and [`Sender::poll_mending`] leave
+    /// it so.
+    pub(crate) fn mends(&self) -> bool {
+        self.repairs() && !self.probe_due
+    }
+
     /// Whether an ACK of what was sent goes on with such a repair: it neither ends it nor shows that it is for nothing, and
     /// tells of no mark.
     #[inline]
@@ -57,10 +63,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The same of one up to `ack` that has neither timestamps nor a mark, and reports no duplicate.
     #[inline]
-    pub(crate) fn goes_on_plainly(&self, ack: u64) -> bool {
-        self.repairs()
-            && matches!(self.mode, Mode::Recovery(episode) if ack < episode.recover)
-            && ack >= self.una
+    fn goes_on_plainly(&self, ack: u64) -> bool {
+        self.repairs() && self.is_before_the_end(ack) && ack >= self.una
+    }
+
+    /// Whether an ACK of all up to `ack` does not end a repair.
+    #[inline]
+    pub(crate) fn is_before_the_end(&self, ack: u64) -> bool {
+        matches!(self.mode, Mode::Recovery(episode) if ack < episode.recover)
     }
 
     /// What [`Sender::on_ack`] does with one that goes on, up to `ack`, and selectively of `blocks`.
@@ -177,14 +187,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What [`Sender::poll`] would come to in such a repair, if nothing is to be probed or paced, and if it is not the end of
-    /// what was written.
+    /// What [`Sender::poll`] would come to in such a repair, if nothing is paced, and if it is not the end of what was written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
-    pub(crate) fn poll_in_repair(&mut self, now: Time) -> InRepair {
-        if !self.repairs() || self.probe_due {
-            return InRepair::Unclear;
-        }
+    pub(crate) fn poll_mending(&mut self, now: Time) -> InRepair {
+        debug_assert!(self.mends(), "it is asked for by whoever knows that");
         debug_assert!(self.put_off.is_none(), "what began it has settled the timeouts");
         let Some(next) = self.next_in_repair() else { return InRepair::Unclear };
         debug_assert!(self.nxt > self.una && self.established, "what is repaired is outstanding");
@@ -247,7 +254,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether in such a repair the next timer is due at `at` or later, as far as a short look tells.
     #[inline]
     pub(crate) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
-        let Some(at) = at.filter(|_| self.repairs()) else { return false };
+        let Some(at) = at else { return false };
         let others = self.probe_at.is_some() | self.pace_at.is_some() | self.persist_at.is_some();
         !others
             && self.plan.wake.is_none()
