@@ -57,7 +57,9 @@ impl Scoreboard {
                 self.records.pop_front();
                 self.forget(&record, u64::from(record.len));
                 if record.fate != Fate::Sacked {
-                    arrived(self.arrival(&record, false));
+                    let arrival = self.arrival(&record, false);
+                    self.note_oldest_delivered(arrival.delivered.packet);
+                    arrived(arrival);
                 }
                 self.drop_head(&record);
                 segments += 1;

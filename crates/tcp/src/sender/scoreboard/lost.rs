@@ -110,6 +110,13 @@ impl Scoreboard {
         Overdue::default()
     }
 
+    /// A packet was delivered. If it was the oldest in the network, the others are newer, and while they arrive in their order
+    /// nothing needs to be looked for.
+    #[inline]
+    pub(super) fn note_oldest_delivered(&mut self, packet: u64) {
+        self.oldest += u64::from(packet == self.oldest);
+    }
+
     /// The oldest transmission in the network that was not judged.
     #[inline]
     fn oldest(&mut self) -> Option<Oldest> {

@@ -30,7 +30,9 @@ impl Scoreboard {
             if record.fate == Fate::Lost {
                 self.lost -= 1;
             }
-            arrived(self.arrival(&record, true));
+            let arrival = self.arrival(&record, true);
+            self.note_oldest_delivered(arrival.delivered.packet);
+            arrived(arrival);
             let marked = self.at_mut(index);
             marked.fate = Fate::Sacked;
             marked.skip = 1;
