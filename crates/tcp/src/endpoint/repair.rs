@@ -13,8 +13,12 @@ use super::{Endpoint, State};
 
 /// What the SACK blocks of an ACK say.
 enum News {
-    /// What the first says, in stream offsets, if there is one.
-    First(Option<(u64, u64)>),
+    /// There are none.
+    None,
+    /// What those of the ACK before said, so that nothing is to be marked.
+    Same,
+    /// What the first says, in stream offsets.
+    First((u64, u64)),
     /// It takes a closer look.
     Unclear,
 }
@@ -89,14 +93,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !plain || !self.sender.is_before_the_end(ack) {
             return false;
         }
-        let News::First(block) = self.news(segment, ack) else { return false };
+        let news = self.news(segment, ack);
+        let block = match &news {
+            News::Unclear => return false,
+            News::None | News::Same => &[],
+            News::First(block) => core::slice::from_ref(block),
+        };
         let window = self.offered_window(segment);
         self.largest_window = self.largest_window.max(window);
-        self.sender.on_ack_in_repair(now, ack, window, block.as_slice());
-        let told = segment.sack_blocks();
-        if !told.is_empty() {
-            let blocks = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
-            self.told = Told { blocks, una };
+        self.sender.on_ack_in_repair(now, ack, window, block);
+        match news {
+            News::None | News::Unclear => {}
+            News::Same => self.told.una = una,
+            News::First(_) => {
+                let told = segment.sack_blocks();
+                let blocks = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
+                self.told = Told { blocks, una };
+            }
         }
         // Not all is while something is repaired.
         self.all_acknowledged = false;
@@ -108,9 +121,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[expect(clippy::inline_always, reason = "from one place")]
     fn news(&self, segment: &Segment, ack: u64) -> News {
         let told = segment.sack_blocks();
-        let Some(first) = told.first() else { return News::First(None) };
+        let Some(first) = told.first() else { return News::None };
         let una = self.sender.una();
         let before = self.told.of(una, self.sender.keeps_blocks());
+        // What is left of a segment acknowledged in part may lie whole within a block only now, if that starts where it does.
+        if segment.sack == *before && seq::distance(self.initial_sequence, first.start, ack) > 0 {
+            return News::Same;
+        }
         if !only_first_is_new(told, before) {
             return News::Unclear;
         }
@@ -124,8 +141,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if start >= end || end > self.sender.nxt() || end <= ack || within_second {
             News::Unclear
         } else {
-            // Told of before or not: what is left of a segment acknowledged in part may lie whole within it only now.
-            News::First(Some((start, end)))
+            News::First((start, end))
         }
     }
 }

@@ -177,10 +177,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// an empty list gives back all.
     pub(super) fn put_lists_away(&mut self) {
         self.delivered.clear();
-        self.delivered.shrink_to(MOST_KEPT);
         self.arrivals.clear();
-        self.arrivals.shrink_to(FEW_KEPT);
         self.lost.clear();
+        let few = self.arrivals.capacity().max(self.lost.capacity()) <= FEW_KEPT;
+        if !few || self.delivered.capacity() > MOST_KEPT {
+            self.shrink_lists();
+        }
+    }
+
+    #[inline(never)]
+    fn shrink_lists(&mut self) {
+        self.delivered.shrink_to(MOST_KEPT);
+        self.arrivals.shrink_to(FEW_KEPT);
         self.lost.shrink_to(FEW_KEPT);
     }
 
