@@ -130,7 +130,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// RACK's loss detection, on an ACK or when its timer fires.
+    #[inline]
     pub(super) fn mark_overdue(&mut self, now: Time) {
+        if self.board.has_none_before(self.rack.newest) && !self.rules.as_linux {
+            self.reorder_at = None;
+        } else {
+            self.mark_those_overdue(now);
+        }
+    }
+
+    #[inline(never)]
+    fn mark_those_overdue(&mut self, now: Time) {
         let patience = self.patience_of_rack();
         let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
         self.reorder_at = if self.rules.as_linux {

@@ -80,6 +80,12 @@ impl Scoreboard {
         self.lost_packet(self.at(range.index))
     }
 
+    /// Whether it is known that nothing in the network left before packet `newest`: what leaves is newer than all that left.
+    #[inline]
+    pub(crate) fn has_none_before(&self, newest: u64) -> bool {
+        newest <= self.oldest
+    }
+
     /// RACK (RFC 8985 section 6.2 step 5): every segment sent before packet `newest` is lost once it is older
     /// than that packet's round trip and the reordering window, that is, sent no later than `deadline`.
     pub(crate) fn mark_overdue(
@@ -88,11 +94,9 @@ impl Scoreboard {
         deadline: Time,
         lost: &mut Vec<LostPacket>,
     ) -> Overdue {
-        // What leaves is newer than all that left.
-        if newest <= self.oldest {
-            return Overdue::default();
-        }
-        while let Some(oldest) = self.oldest() {
+        while !self.has_none_before(newest)
+            && let Some(oldest) = self.oldest()
+        {
             self.oldest = oldest.number;
             if oldest.number >= newest {
                 break;
@@ -106,6 +110,7 @@ impl Scoreboard {
                 self.unjudged = oldest.index + 1;
             }
             self.mark_lost(oldest.index, lost);
+            self.oldest += 1;
         }
         Overdue::default()
     }
