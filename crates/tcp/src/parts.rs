@@ -50,7 +50,7 @@ impl Receiver {
         }
         let mut ack = Ack { next: self.0.next(), ..Ack::default() };
         if self.0.has_blocks() {
-            ack.count = self.0.take_blocks(MAX_SACK_BLOCKS, &mut ack.blocks);
+            ack.count = self.0.take_blocks(MAX_SACK_BLOCKS, |i, block| ack.blocks[i] = block);
         }
         self.0.acknowledged();
         Some(ack)

@@ -313,14 +313,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Puts at most `limit` SACK blocks into a segment.
     #[inline]
     pub(super) fn put_blocks(&mut self, limit: usize, place: &mut Segment) {
-        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
-        let count = self.receiver.take_blocks(limit, &mut blocks);
-        for (slot, (start, end)) in place.sack.iter_mut().zip(&blocks[..count]) {
-            *slot = SackBlock {
-                start: seq::wrap(self.peer.initial, *start),
-                end: seq::wrap(self.peer.initial, *end),
-            };
-        }
+        let (initial, slots) = (self.peer.initial, &mut place.sack);
+        let count = self.receiver.take_blocks(limit, |i, (start, end)| {
+            slots[i] = SackBlock { start: seq::wrap(initial, start), end: seq::wrap(initial, end) };
+        });
         place.sack_count = u8::try_from(count).unwrap_or(0);
     }
 }

@@ -226,9 +226,11 @@ impl Receiver {
             return;
         }
         let had_hole = !self.queue.is_empty();
+        let (joined, overlap) = self.queue.join(admitted);
         // RFC 2883 section 4.1: a part of what came now had come before.
-        self.dsack = self.dsack.or(self.queue.overlap(admitted));
-        let joined = self.queue.join(admitted);
+        if overlap.is_some() {
+            self.dsack = self.dsack.or(overlap);
+        }
         let before = self.received();
         self.next = joined;
         self.moved = true;
@@ -404,18 +406,22 @@ impl Receiver {
         }
     }
 
-    /// The blocks to report, a duplicate first (RFC 2883); taking them forgets the duplicate.
-    pub(crate) fn take_blocks(&mut self, limit: usize, blocks: &mut [(u64, u64); MAX_SACK_BLOCKS]) -> usize {
+    /// Gives the blocks to report to `put`, a duplicate first (RFC 2883), and says how many; taking them forgets the duplicate.
+    #[inline]
+    pub(crate) fn take_blocks(&mut self, limit: usize, mut put: impl FnMut(usize, (u64, u64))) -> usize {
         let duplicate = self.dsack.take();
         let suppressed = self.policy == AckPolicy::WindowsXp && self.queue.count() >= XP_RANGES;
         if !self.sack || suppressed {
             return 0;
         }
         let limit = limit.min(MAX_SACK_BLOCKS);
-        let all = duplicate.into_iter().chain(self.queue.report(limit)).take(limit);
         let mut count = 0;
-        for block in all {
-            blocks[count] = block;
+        if let Some(duplicate) = duplicate.filter(|_| limit > 0) {
+            put(0, duplicate);
+            count = 1;
+        }
+        for block in self.queue.report(limit - count) {
+            put(count, block);
             count += 1;
         }
         count

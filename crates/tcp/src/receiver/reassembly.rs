@@ -26,12 +26,6 @@ impl Reassembly {
         self.highest.1 == NONE.1
     }
 
-    /// The first range, if it begins before `end`: what of it had arrived.
-    pub(crate) fn overlap(&self, end: u64) -> Option<(u64, u64)> {
-        let (start, upto) = self.ranges.first().unwrap_or(self.highest);
-        (start < end && !self.is_empty()).then_some((start, upto.min(end)))
-    }
-
     pub(crate) fn count(&self) -> usize {
         self.ranges.count() + usize::from(!self.is_empty())
     }
@@ -93,28 +87,37 @@ impl Reassembly {
         duplicate
     }
 
-    /// In-order data reached `next`: takes what joins it, and gives where in-order data ends now.
-    pub(crate) fn join(&mut self, mut next: u64) -> u64 {
-        while let Some((start, end)) = self.ranges.first() {
+    /// In-order data reached `end`: takes what joins it, and gives where in-order data ends now, and the first range if a part
+    /// of it had arrived, as far as it had.
+    pub(crate) fn join(&mut self, end: u64) -> (u64, Option<(u64, u64)>) {
+        let (mut next, mut overlap) = (end, None);
+        while let Some((start, upto)) = self.ranges.first() {
             if start > next {
-                return next;
+                return (next, overlap);
             }
-            next = next.max(end);
+            if start < end {
+                overlap = overlap.or(Some((start, upto.min(end))));
+            }
+            next = next.max(upto);
             self.ranges.pop_first();
             self.forget(start);
         }
-        let (start, end) = self.highest;
+        let (start, upto) = self.highest;
         if start <= next && !self.is_empty() {
-            next = next.max(end);
+            if start < end {
+                overlap = overlap.or(Some((start, upto.min(end))));
+            }
+            next = next.max(upto);
             self.highest = NONE;
             self.forget(start);
         }
-        next
+        (next, overlap)
     }
 
     /// The ranges to report, the most recent first, at most `limit`.
+    #[inline]
     pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
-        self.recent.into_iter().take_while(|range| *range != NONE).take(limit)
+        self.recent.iter().copied().take_while(|range| *range != NONE).take(limit)
     }
 
     /// A range is the one that changed last.
@@ -156,7 +159,7 @@ mod tests {
         queue.insert(50, 60);
         queue.insert(20, 30);
         assert_eq!(queue.report(4).collect::<Vec<_>>(), [(10, 40), (50, 60)]);
-        assert_eq!(queue.join(10), 40);
+        assert_eq!(queue.join(10), (40, None));
         assert_eq!(queue.count(), 1);
     }
 
@@ -164,9 +167,9 @@ mod tests {
     fn the_part_of_a_segment_that_came_before_is_told() {
         let mut queue = Reassembly::default();
         queue.insert(10, 20);
-        assert_eq!(queue.overlap(15), Some((10, 15)));
-        assert_eq!(queue.overlap(30), Some((10, 20)));
-        assert_eq!(queue.overlap(10), None);
+        assert_eq!(queue.clone().join(15), (20, Some((10, 15))));
+        assert_eq!(queue.clone().join(30), (30, Some((10, 20))));
+        assert_eq!(queue.clone().join(10), (20, None));
     }
 
     #[test]
@@ -193,7 +196,7 @@ mod tests {
                     prop_assert!(start <= low && high <= start + len && (low..high).all(arrived));
                 }
                 let first = (0u64..80).find(|at| arrived(*at) || part.contains(at));
-                prop_assert_eq!(queue.overlap(80).map(|(low, _)| low), first);
+                prop_assert_eq!(queue.clone().join(80).1.map(|(low, _)| low), first);
                 for at in part {
                     model[usize::try_from(at).unwrap()] = true;
                 }
@@ -203,7 +206,7 @@ mod tests {
                     prop_assert!(!model[usize::try_from(high).unwrap()]);
                 }
             }
-            let joined = queue.join(upto);
+            let (joined, _) = queue.join(upto);
             let expected = (upto..80).find(|at| !model[usize::try_from(*at).unwrap()]).unwrap();
             prop_assert_eq!(joined, expected);
         }
