@@ -22,6 +22,9 @@ impl Scoreboard {
     /// SACKed. Segments are counted, as Linux does, where the RFC counts runs or bytes: for full segments the
     /// two agree. Segments sent again are not judged: SACKs of older transmissions say nothing about them.
     pub(crate) fn mark_lost_by_sacks(&mut self, lost: &mut Vec<LostPacket>) {
+        if !self.may_be_lost_by_sacks() {
+            return;
+        }
         let end = self.end_index();
         self.frontier = self.frontier.max(self.base);
         while self.frontier < end {
@@ -37,6 +40,13 @@ impl Scoreboard {
             }
             self.frontier += 1;
         }
+    }
+
+    /// Whether above a segment that was sent once, is in the network and was not judged by RACK, there is place for as many as
+    /// that takes: while RACK waits for nothing, there mostly is not.
+    #[inline]
+    fn may_be_lost_by_sacks(&self) -> bool {
+        self.sacked_end > self.unjudged.max(self.frontier) + DUP_THRESH
     }
 
     /// Marks the first outstanding segment lost (RFC 5681 section 3.2: the third duplicate ACK; RFC 6582: a
@@ -137,10 +147,11 @@ impl Scoreboard {
             self.unjudged += record.length_of_run();
         }
         while let Some(&slot) = self.order.front() {
+            if first.as_ref().is_some_and(|first| first.number < self.number(slot.packet)) {
+                break;
+            }
             if let Some(index) = self.live(slot) {
-                let again = self.transmission(index, self.at(index), true);
-                let older = first.as_ref().is_none_or(|first| again.number < first.number);
-                return if older { Some(again) } else { first };
+                return Some(self.transmission(index, self.at(index), true));
             }
             self.order.pop_front();
         }

@@ -13,8 +13,14 @@ impl Scoreboard {
         let mut index = if from == start && upto >= self.base {
             upto
         } else {
-            let Some(first) = self.first_at_or_after(start) else { return };
-            first
+            // Or the next one, above a segment that was lost.
+            let beyond = upto + 1;
+            if beyond >= self.base && beyond < self.end_index() && self.at(beyond).start == start {
+                beyond
+            } else {
+                let Some(first) = self.first_at_or_after(start) else { return };
+                first
+            }
         };
         let outstanding = self.end_index();
         while index < outstanding {
