@@ -11,13 +11,21 @@ use crate::endpoint::Happening;
 #[repr(C)]
 pub(crate) struct Journal {
     /// How much of all nobody has taken yet.
-    waiting: usize,
+    waiting: u32,
+    /// What happened to the connection and does once, a bit each: see [`STAGES`].
+    stages: u8,
     /// What the controller was told; `None` unless a trace is wanted.
     #[expect(clippy::box_collection, reason = "seldom there, and flows are many")]
     told: Option<Box<VecDeque<Told>>>,
     sender: VecDeque<Happening>,
-    endpoint: VecDeque<Happening>,
+    /// Answers to requests for Quick-Start.
+    answers: VecDeque<Happening>,
 }
+
+/// What happens to a connection once, in the order in which it does; an answer to a request for Quick-Start comes after the
+/// first. Flows may be short, and each comes to most of these: they take no room and no allocation.
+const STAGES: [Happening; 4] =
+    [Happening::Established, Happening::AllAcknowledged, Happening::Closed, Happening::Aborted];
 
 impl Journal {
     /// Whether there is anything to take.
@@ -33,15 +41,40 @@ impl Journal {
     }
 
     /// Something happened to the connection: it is taken after what happened in the sender.
+    #[inline]
     pub(crate) fn note_of_endpoint(&mut self, happening: Happening) {
         self.waiting += 1;
-        self.endpoint.push_back(happening);
+        match STAGES.iter().position(|stage| *stage == happening) {
+            Some(stage) => {
+                debug_assert!(self.stages >> stage == 0, "each happens once, in this order");
+                self.stages |= 1 << stage;
+            }
+            None => self.answers.push_back(happening),
+        }
     }
 
+    #[inline]
     pub(crate) fn take_happening(&mut self) -> Option<Happening> {
-        let first = take_first(&mut self.sender).or_else(|| take_first(&mut self.endpoint))?;
+        if self.waiting == 0 { None } else { self.take_what_happened() }
+    }
+
+    fn take_what_happened(&mut self) -> Option<Happening> {
+        let first =
+            if self.sender.is_empty() { self.take_of_endpoint() } else { take_first(&mut self.sender) }?;
         self.waiting -= 1;
         Some(first)
+    }
+
+    fn take_of_endpoint(&mut self) -> Option<Happening> {
+        let next = STAGES.get(self.stages.trailing_zeros() as usize).copied();
+        if next != Some(Happening::Established)
+            && let Some(answer) = take_first(&mut self.answers)
+        {
+            return Some(answer);
+        }
+        // Without the lowest bit.
+        self.stages &= self.stages.wrapping_sub(1);
+        next
     }
 
     /// Keeps what the controller is told from now on.
@@ -70,7 +103,7 @@ impl Journal {
 
     /// Bytes of the heap, a trace that is wanted aside.
     pub(crate) fn memory(&self) -> usize {
-        (self.sender.capacity() + self.endpoint.capacity()) * size_of::<Happening>()
+        (self.sender.capacity() + self.answers.capacity()) * size_of::<Happening>()
     }
 }
 
@@ -102,6 +135,16 @@ mod tests {
         assert!(!journal.has_news());
         assert_eq!((journal.take_happening(), journal.has_news()), (None, false));
         assert_eq!(journal.memory(), 0);
+    }
+
+    #[test]
+    fn what_happens_to_a_connection_is_taken_in_order_and_an_answer_after_it_opened() {
+        let mut journal = Journal::default();
+        let answer = Happening::QuickStart { approved: None };
+        let all = [Happening::Established, answer, Happening::AllAcknowledged, Happening::Closed];
+        all.into_iter().for_each(|happening| journal.note_of_endpoint(happening));
+        assert_eq!(std::iter::from_fn(|| journal.take_happening()).collect::<Vec<_>>(), all);
+        assert!(!journal.has_news() && journal.memory() == 0);
     }
 
     fn told() -> Told {

@@ -153,7 +153,7 @@ pub(crate) struct Sender<S, R, A> {
 
 impl<S, R, A> Sender<S, R, A> {
     /// How many of its first bytes every segment touches, of the journal whether there is anything in it.
-    pub(crate) const FIRST_OF_EVERY_SEGMENT: usize = offset_of!(Self, journal) + size_of::<usize>();
+    pub(crate) const FIRST_OF_EVERY_SEGMENT: usize = offset_of!(Self, journal) + size_of::<u32>();
     /// The same of what leaves and of expected ACKs.
     pub(crate) const FIRST_OF_SENDING: usize = offset_of!(Self, board) + Scoreboard::FIRST_OF_EVERY_PACKET;
 }
