@@ -142,7 +142,9 @@ mod tests {
         let mut journal = Journal::default();
         let answer = Happening::QuickStart { approved: None };
         let all = [Happening::Established, answer, Happening::AllAcknowledged, Happening::Closed];
-        all.into_iter().for_each(|happening| journal.note_of_endpoint(happening));
+        for happening in all {
+            journal.note_of_endpoint(happening);
+        }
         assert_eq!(std::iter::from_fn(|| journal.take_happening()).collect::<Vec<_>>(), all);
         assert!(!journal.has_news() && journal.memory() == 0);
     }

@@ -125,7 +125,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let una = self.sender.una();
         let before = self.told.of(una, self.sender.keeps_blocks());
         // What is left of a segment acknowledged in part may lie whole within a block only now, if that starts where it does.
-        if segment.sack == *before && seq::distance(self.initial_sequence, first.start, ack) > 0 {
+        if segment.sack == *before
+            && seq::distance(self.initial_sequence, first.start, ack) > 0
+            && first.start != first.end
+        {
             return News::Same;
         }
         if !only_first_is_new(told, before) {

@@ -326,13 +326,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if !self.tell_in_brief(self.una, advanced, self.answers_congestion()) {
             self.delivered.clear();
             self.delivered.extend(self.arrivals.iter().map(|arrival| arrival.delivered));
-            self.tell_acked_in_full(now, progress, advanced);
+            self.tell_acked_in_full(now, *progress, advanced);
         }
     }
 
-    /// The same to a controller that wants to hear all of it: what was delivered is listed.
+    /// The same to a controller that wants to hear all of it: what was delivered is listed. It is given a copy of the rest, for
+    /// what is given by reference is written to memory even where this is not asked for.
     #[inline(never)]
-    pub(super) fn tell_acked_in_full(&mut self, now: Time, progress: &Progress, advanced: Bytes) {
+    pub(super) fn tell_acked_in_full(&mut self, now: Time, progress: Progress, advanced: Bytes) {
         let packets = core::mem::take(&mut self.delivered);
         let ack = Ack {
             packets: &packets,

@@ -97,9 +97,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if (progress.advanced > 0 || progress.bytes > 0)
             && !self.tell_in_brief(ack, Bytes::new(progress.advanced), true)
         {
-            // A copy, for what is told of by reference is written to memory.
-            let progress = progress;
-            self.tell_acked_in_full(now, &progress, Bytes::new(progress.advanced));
+            self.tell_acked_in_full(now, progress, Bytes::new(progress.advanced));
         }
         self.lost.clear();
         // Only segments SACKed now tell more by RFC 6675's count.
