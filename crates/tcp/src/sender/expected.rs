@@ -333,7 +333,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             since_delivery,
             since_first_sent,
         };
-        self.board.sent_full(start, len, &how);
+        self.board.sent(start, len, false, &how);
         self.nxt = end;
         self.next_packet += 1;
         self.packets_sent += 1;

@@ -193,41 +193,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn poll_mending(&mut self, now: Time) -> InRepair {
         debug_assert!(self.mends(), "it is asked for by whoever knows that");
         debug_assert!(self.put_off.is_none(), "what began it has settled the timeouts");
-        if self.is_full_in_repair() {
-            debug_assert!(
-                self.next_in_repair().is_none_or(|next| !self.fits_in_repair(next.len.into())),
-                "no segment is shorter"
-            );
-            self.pace_at = None;
-            self.limit = SendLimit::Window;
-            return InRepair::Nothing;
-        }
         let Some(next) = self.next_in_repair() else { return InRepair::Unclear };
         debug_assert!(self.nxt > self.una && self.established, "what is repaired is outstanding");
         self.pace_at = None;
         let forced = next.again.is_some() && core::mem::take(&mut self.forced);
-        if !forced && !self.fits_in_repair(next.len.into()) {
+        if !forced && !self.fits_in_repair(next.len) {
             self.limit = SendLimit::Window;
             return InRepair::Nothing;
         }
         InRepair::Leaves(self.send_in_repair(now, &next))
-    }
-
-    /// Whether there is something to send and the window has no room for any segment: so it is of each ACK once, and needs no
-    /// look for what would be next.
-    #[inline]
-    fn is_full_in_repair(&self) -> bool {
-        matches!(self.plan.pacing, Pacing::AckClock)
-            && !self.fits_in_repair(self.board.least_payload(self.full_segment()))
-            && if self.board.has_lost() { !self.forced } else { self.next_full().is_some() }
-    }
-
-    /// The length of a full segment, if it may be the next of new data as far as the peer's window goes.
-    #[inline]
-    fn next_full(&self) -> Option<u16> {
-        let full = self.full_segment();
-        let ahead = self.backlog() > full && self.window_edge.saturating_sub(self.nxt) >= full;
-        u16::try_from(full).ok().filter(|_| ahead)
     }
 
     /// What may leave next where no probe is due.
@@ -240,7 +214,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             let range = self.board.range(index);
             return (!range.fin).then_some(Repair { start: range.start, len: range.len, again: Some(range) });
         }
-        Some(Repair { start: self.nxt, len: self.next_full()?, again: None })
+        let full = self.full_segment();
+        let ahead = self.backlog() > full && self.window_edge.saturating_sub(self.nxt) >= full;
+        let len = u16::try_from(full).ok().filter(|_| ahead)?;
+        Some(Repair { start: self.nxt, len, again: None })
     }
 
     /// Sends it.
@@ -289,12 +266,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// [`Sender::fits`] then.
     #[inline]
-    fn fits_in_repair(&self, len: u64) -> bool {
+    fn fits_in_repair(&self, len: u16) -> bool {
         let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &self.mode else {
             return false;
         };
-        let (pipe, bytes) = (self.board.pipe(), Bytes::new(len));
-        let fits = pipe.is_zero() || pipe + bytes <= prr.window();
+        let (pipe, bytes) = (self.board.pipe(), Bytes::new(u64::from(len)));
+        let fits = pipe.is_zero() || pipe + bytes <= prr.window() + self.mss * self.extra;
         debug_assert_eq!(fits, self.fits(bytes), "the same rule");
         fits
     }

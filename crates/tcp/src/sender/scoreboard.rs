@@ -181,8 +181,6 @@ pub(crate) struct Scoreboard {
     again: VecDeque<u32>,
     /// Whether the order of retransmissions is kept, which RACK needs.
     ordered: bool,
-    /// No segment that is outstanding and not full has less payload than this.
-    shortest: u16,
 }
 
 impl Scoreboard {
@@ -191,7 +189,7 @@ impl Scoreboard {
 
     /// A scoreboard that keeps the order of retransmissions, if RACK is to walk it.
     pub(crate) fn new(ordered: bool) -> Self {
-        Self { ordered, shortest: u16::MAX, ..Self::default() }
+        Self { ordered, ..Self::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -286,27 +284,6 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
     pub(crate) fn sent(&mut self, start: u64, payload: u16, fin: bool, how: &Transmission) {
-        let shortest = if self.records.is_empty() { u16::MAX } else { self.shortest };
-        self.shortest = shortest.min(payload);
-        self.put(start, payload, fin, how);
-    }
-
-    /// The same where it was a full segment.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    pub(crate) fn sent_full(&mut self, start: u64, payload: u16, how: &Transmission) {
-        self.put(start, payload, false, how);
-    }
-
-    /// Of a full segment and those outstanding none has less payload.
-    #[inline]
-    pub(crate) fn least_payload(&self, full: u64) -> u64 {
-        full.min(self.shortest.into())
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    fn put(&mut self, start: u64, payload: u16, fin: bool, how: &Transmission) {
         let len = payload + u16::from(fin);
         self.newest = how.packet;
         let record = Record {

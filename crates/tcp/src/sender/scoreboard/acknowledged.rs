@@ -69,7 +69,6 @@ impl Scoreboard {
                     head.start = una;
                     head.len -= u16::try_from(cut).unwrap_or(head.len);
                     let record = *head;
-                    self.shortest = 0;
                     if record.fate != Fate::Sacked {
                         trimmed = cut;
                     }
@@ -114,7 +113,6 @@ impl Scoreboard {
             head.start = una;
             head.len -= u16::try_from(cut).unwrap_or(head.len);
             self.pipe -= cut;
-            self.shortest = 0;
             bytes += cut;
         }
         Tally { segments: low(self.base - before), bytes, newest }
