@@ -31,7 +31,7 @@ pub enum Note {
         phase: Phase,
         /// The window when it ended, before any reduction.
         cwnd: Bytes,
-        /// Bytes in flight when it ended.
+        /// Bytes in the network when it ended ([`Path::pipe`]).
         flight: Bytes,
     },
     /// A start-up that an idle time had interrupted goes on after it: its exit for want of data no longer stands.
@@ -514,7 +514,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.exited_since = true;
         // The ACK that ends it may have widened the window first.
         let cwnd = path.cwnd.max(exit.learned.window);
-        self.note(Note::Exited { exit, phase, cwnd, flight: path.flight });
+        self.note(Note::Exited { exit, phase, cwnd, flight: path.pipe });
     }
 
     fn note(&mut self, note: Note) {

@@ -101,7 +101,8 @@ pub struct Path {
     /// (`FlightSize`, RFC 5681 section 2), half of which a law may keep. Before [`Event::Sent`] without the packet that leaves.
     pub flight: Bytes,
     /// Bytes believed to be in the network, so without what was delivered in any way or found lost and not sent again
-    /// (`pipe`, RFC 6675 section 2): what sending is held to the window by.
+    /// (`pipe`, RFC 6675 section 2): what sending is held to the window by. Before [`Event::Sent`] without the packet that
+    /// leaves, sent again or not.
     pub pipe: Bytes,
     /// Smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
@@ -209,7 +210,7 @@ pub enum Origin {
         /// The law's answer to the timeout: `ssthresh` is where slow start should end.
         was: Learned,
     },
-    /// The connection moved to another path.
+    /// The connection moved to another path. From here on its host tells of no loss, mark or timeout of what left before.
     PathChange,
 }
 

@@ -242,7 +242,7 @@ pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
         };
         format!("{}: {throughput} a flow{loss}{unfinished}{came}", result.choice.name())
     };
-    if number(first, MEAN).is_none() {
+    if number(first, "flows") == Some(0.0) {
         return format!("No flow was measured: {}.", says(first));
     }
     match rest.iter().take_while(alone).last() {

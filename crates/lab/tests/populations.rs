@@ -2,7 +2,7 @@
 
 use firstflight_lab::{
     FlowRow, How, Options, PopulationResult, PopulationRow, RunError, Scenario, SchemeChoice, parse_choices,
-    populations, race, run,
+    population_verdict, populations, race, run,
 };
 
 /// Paced Start's dumbbell (section 5.2.1), smaller.
@@ -217,4 +217,17 @@ fn a_population_is_not_one_run_and_one_run_is_no_population() {
     assert!(refused(&dumbbell(&[("mixed", "true")]), "paced").starts_with("mixed: at least two schemes"));
     let unsaid = refused(&path, "careful-resume");
     assert!(unsaid.contains("`careful-resume:saved=64kB,rtt=40ms`"), "{unsaid}");
+}
+
+#[test]
+fn the_verdict_says_that_no_flow_was_measured_only_if_none_was() {
+    let few = [("sizes", "fixed"), ("flows", "4"), ("arrivals", "every:4s"), ("warm-up", "30s")];
+    let choices = parse_choices("slow-start").expect("a scheme");
+    let said = |limit: &str| {
+        let scenario = dumbbell(&[&few[..], &[("limit", limit)]].concat());
+        population_verdict(4, &populations(&scenario, &choices, false, &How::default()).expect("a race"))
+    };
+    assert_eq!(said("31s"), "No flow was measured: slow-start: no throughput a flow, of 4 flows 0 came.");
+    let one = said("33s");
+    assert!(one.starts_with("slow-start: ") && one.ends_with(", of 4 flows 1 came."), "{one}");
 }

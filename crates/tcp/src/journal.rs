@@ -43,13 +43,16 @@ impl Journal {
     /// Something happened to the connection: it is taken after what happened in the sender.
     #[inline]
     pub(crate) fn note_of_endpoint(&mut self, happening: Happening) {
-        self.waiting += 1;
         match STAGES.iter().position(|stage| *stage == happening) {
             Some(stage) => {
                 debug_assert!(self.stages >> stage == 0, "each happens once, in this order");
+                self.waiting += u32::from(self.stages >> stage & 1 == 0);
                 self.stages |= 1 << stage;
             }
-            None => self.answers.push_back(happening),
+            None => {
+                self.waiting += 1;
+                self.answers.push_back(happening);
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //!   is not above half of the saved one or is more than ten times it, gives the resumption up.
 //! - Unvalidated: the window is the jump, paced over one round trip. It lasts until the jump has been sent, its first
 //!   packet is acknowledged, or a round trip has passed. `PipeSize` counts what is acknowledged.
-//! - Validating: slow start from the flight size, until all that was sent in the jump is acknowledged.
+//! - Validating: slow start from what is in flight, until all that was sent in the jump is acknowledged.
 //! - Safe Retreat, on congestion in either: half of `PipeSize`, without growth, until all that was sent in the jump is
 //!   acknowledged; then slow start up to β `PipeSize`, and out.
 //! - Normal: plain slow start.
@@ -243,7 +243,7 @@ impl CarefulResume {
         self.saved = None;
     }
 
-    /// The jump ends when it has been sent whole. The packet that leaves is not in [`Path::flight`] yet.
+    /// The jump ends when it has been sent whole. The packet that leaves is not in [`Path::pipe`] yet.
     fn sent(&mut self, sent: &Sent, path: &Path) {
         let flight = path.pipe + sent.bytes;
         if matches!(self.phase, Phase::Unvalidated { .. }) && flight + path.mss > self.slow.window() {

@@ -157,6 +157,10 @@ impl<S: Startup> QuickStart<S> {
     fn begin(&mut self, origin: Origin, event: &Event<'_>, path: &Path) -> Step {
         let step = self.inner.on(event, path);
         self.resumes = matches!(origin, Origin::AfterIdle { .. });
+        if matches!(origin, Origin::Fresh | Origin::PathChange) && self.allowed == Allowed::AsBefore {
+            // The congestion was another path's.
+            self.allowed = Allowed::Any;
+        }
         self.ceiling = match origin {
             Origin::AfterIdle { was, .. } if self.allowed == Allowed::AsBefore => Some(was.window.into()),
             Origin::AfterIdle { .. } | Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => {

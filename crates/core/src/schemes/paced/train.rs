@@ -44,7 +44,7 @@ enum Readings {
         /// Plus one for an ACK of one segment, minus three for an ACK of more: not negative if at least three
         /// quarters of the ACKs acknowledge one segment.
         single: i16,
-        /// The segments that gaps cover; ACKs that arrive together have none between them.
+        /// The segments that gaps cover, whichever count; ACKs that arrive together have none between them.
         segments: u16,
     },
     /// Of a train with gaps: sums over the gaps that count.
