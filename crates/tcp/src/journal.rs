@@ -43,16 +43,13 @@ impl Journal {
     /// Something happened to the connection: it is taken after what happened in the sender.
     #[inline]
     pub(crate) fn note_of_endpoint(&mut self, happening: Happening) {
-        match STAGES.iter().position(|stage| *stage == happening) {
-            Some(stage) => {
-                debug_assert!(self.stages >> stage == 0, "each happens once, in this order");
-                self.waiting += u32::from(self.stages >> stage & 1 == 0);
-                self.stages |= 1 << stage;
-            }
-            None => {
-                self.waiting += 1;
-                self.answers.push_back(happening);
-            }
+        if let Some(stage) = STAGES.iter().position(|stage| *stage == happening) {
+            debug_assert!(self.stages >> stage == 0, "each happens once, in this order");
+            self.waiting += u32::from((self.stages >> stage) & 1 == 0);
+            self.stages |= 1 << stage;
+        } else {
+            self.waiting += 1;
+            self.answers.push_back(happening);
         }
     }
 
