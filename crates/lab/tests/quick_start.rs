@@ -155,8 +155,8 @@ fn the_rate_that_served_is_stated_with_the_exit() {
     let rows = run(ASKING, &[("size", "1MB"), ("ack", "every")]);
     assert_eq!(rows[0].exit_cause, "threshold");
     assert_eq!(rows[0].exit_rate_bps, Some(5.12e6));
-    // The next makes 84, twice the 42 segments that 5.12 Mbit/s fill in 100 ms.
-    assert_eq!(rows[0].exit_cwnd_packets, Some(83.0));
+    // Twice the 42 segments that 5.12 Mbit/s fill in 100 ms.
+    assert_eq!(rows[0].exit_cwnd_packets, Some(84.0));
 }
 
 #[test]
