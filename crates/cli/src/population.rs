@@ -103,14 +103,8 @@ fn to_stdout(
     }
     let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
     let title = format!("{}\n\n", scenario.describe());
-    output::print(
-        &(title
-            + &table::render(
-                shown,
-                &population_verdict(scenario.population.map_or(0, |population| population.flows), results),
-                style,
-            )),
-    )
+    let flows = scenario.population.map_or(0, |population| population.flows);
+    output::print(&(title + &table::render(shown, &population_verdict(flows, results), style)))
 }
 
 fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {

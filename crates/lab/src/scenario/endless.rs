@@ -1,4 +1,4 @@
-//! What would run for ever, or as good as, or be over before anything is measured: what the application writes and others send by the clock is to end, and its
+//! What would run for ever, or as good as: what the application writes and others send by the clock is to end, and its
 //! events are not to be more than the packets are.
 
 use firstflight::{Bytes, Rate, Span};
@@ -11,8 +11,8 @@ use crate::words::Cross;
 const LONGEST: Span = Span::from_secs(1_000 * 3_600);
 
 impl Scenario {
-    /// Refuses what the application cannot do within the longest duration, whatever the path, a population that is over
-    /// before it is measured, and cross traffic that comes and goes more often than packets leave.
+    /// Refuses what the application cannot do within the longest duration, whatever the path, and cross traffic that comes
+    /// and goes more often than packets leave.
     pub(super) fn ends(&self) -> Result<(), ScenarioError> {
         let by_the_clock = match (self.goal, self.app, self.rounds) {
             (Goal::Size(size), Some(app), _) => {
@@ -30,13 +30,6 @@ impl Scenario {
         match by_the_clock {
             Some((key, what, count, apart)) if apart * count > LONGEST => {
                 return Err(ScenarioError::NeverDone { key, what, count, apart: show_span(apart) });
-            }
-            _ => {}
-        }
-        match self.population {
-            Some(population) if population.warm_up >= self.limit => {
-                let (limit, warm_up) = (show_span(self.limit), show_span(population.warm_up));
-                return Err(ScenarioError::LimitInWarmUp { limit, warm_up });
             }
             _ => {}
         }
@@ -117,24 +110,6 @@ mod tests {
         );
         assert!(resolve(&of("10", "every:100h")).is_ok());
         assert!(refused(&of("2", "poisson:0.000000001")).starts_with("arrivals: 2 flows"));
-    }
-
-    #[test]
-    fn a_population_whose_limit_lies_in_its_warm_up_is_refused() {
-        let of = |limit| {
-            [
-                ("topology", "dumbbell:hosts=4"),
-                ("flows", "20"),
-                ("size", "10kB"),
-                ("rtt", "40ms"),
-                ("limit", limit),
-            ]
-        };
-        assert_eq!(
-            refused(&of("10s")),
-            "limit: within 10s nothing is measured, for the warm-up takes 10s; more is wanted, or a shorter warm-up"
-        );
-        assert!(resolve(&of("10001ms")).is_ok());
     }
 
     #[test]

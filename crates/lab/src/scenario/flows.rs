@@ -6,7 +6,7 @@ use super::{Goal, ScenarioError};
 use crate::cross::SizeLaw;
 use crate::options::Options;
 use crate::population::{Coming, Population};
-use crate::quantity::Decimal;
+use crate::quantity::{Decimal, show_span};
 use crate::topology::Topology;
 use crate::words::{Cross, QuickStartHops};
 
@@ -60,11 +60,16 @@ pub(super) fn population(options: &Options, topology: Topology) -> Result<Option
         Coming::Poisson(_) => options.rtt.map_or(STEADY, |rtt| STEADY.max(rtt * STEADY_RTTS)),
         Coming::Every(_) => Span::ZERO,
     };
+    let warm_up = options.warm_up.map_or(steady, |warm_up| warm_up.unwrap_or(Span::ZERO));
+    if let Some(limit) = options.limit.filter(|limit| *limit <= warm_up) {
+        let (limit, warm_up) = (show_span(limit), show_span(warm_up));
+        return Err(ScenarioError::LimitInWarmUp { limit, warm_up });
+    }
     Ok(Some(Population {
         flows,
         arrivals,
         sizes: options.sizes.unwrap_or(SizeLaw::Fixed),
-        warm_up: options.warm_up.map_or(steady, |warm_up| warm_up.unwrap_or(Span::ZERO)),
+        warm_up,
         mixed: options.mixed.unwrap_or(false),
     }))
 }

@@ -164,6 +164,24 @@ fn flows_between_hosts_have_no_cross_traffic_and_time_to_come() {
 }
 
 #[test]
+fn a_population_whose_limit_lies_in_its_warm_up_is_refused() {
+    let of = |limit| {
+        [
+            ("topology", "dumbbell:hosts=4"),
+            ("flows", "20"),
+            ("size", "10kB"),
+            ("rtt", "40ms"),
+            ("limit", limit),
+        ]
+    };
+    assert_eq!(
+        resolve(&of("10s")).expect_err("nothing is measured").to_string(),
+        "limit: within 10s nothing is measured, for the warm-up takes 10s; more is wanted, or a shorter warm-up"
+    );
+    assert!(resolve(&of("10001ms")).is_ok());
+}
+
+#[test]
 fn a_path_of_several_hops_or_a_slow_way_back_says_so() {
     let words = |options: &[(&str, &str)]| resolve(options).expect("a path").describe();
     let lot = words(&[("topology", "parking-lot:hops=3")]);
