@@ -4,15 +4,18 @@
 use firstflight::{Bytes, Rate, Span};
 
 use super::{Goal, Scenario, ScenarioError, highest};
-use crate::quantity::show_span;
+use crate::quantity::{show_rate, show_span};
 use crate::words::Cross;
 
 /// The longest duration that there is ([`crate::quantity::span`]): what goes by the clock ends within it.
 const LONGEST: Span = Span::from_secs(1_000 * 3_600);
 
+/// How many times the bottleneck's rate datagrams may offer in the mean.
+const MOST_TIMES: u64 = 1_000;
+
 impl Scenario {
-    /// Refuses what the application cannot do within the longest duration, whatever the path, and cross traffic that comes
-    /// and goes more often than packets leave.
+    /// Refuses what the application cannot do within the longest duration, whatever the path, cross traffic that comes and
+    /// goes more often than packets leave, and such as hardly any of gets through.
     pub(super) fn ends(&self) -> Result<(), ScenarioError> {
         let by_the_clock = match (self.goal, self.app, self.rounds) {
             (Goal::Size(size), Some(app), _) => {
@@ -34,7 +37,30 @@ impl Scenario {
             _ => {}
         }
         let fastest = highest(self.rate_trace.as_ref()).map_or(self.rate, |highest| highest.max(self.rate));
-        self.turns_no_faster_than_packets(fastest)
+        self.turns_no_faster_than_packets(fastest)?;
+        self.offers_no_flood(fastest)
+    }
+
+    /// Datagrams that come so much faster than the bottleneck sends are all dropped but one in a thousand, and each is simulated
+    /// for as long as the flow waits for its turn.
+    fn offers_no_flood(&self, fastest: Rate) -> Result<(), ScenarioError> {
+        let offered = match self.cross {
+            Cross::Cbr(rate) => rate,
+            Cross::OnOff { rate, on, off, .. } => {
+                let cycle = u128::from((on + off).nanos()).max(1);
+                let mean = u128::from(rate.bps()) * u128::from(on.nanos()) / cycle;
+                u64::try_from(mean).map_or(rate, Rate::from_bps)
+            }
+            _ => return Ok(()),
+        };
+        if offered.bps() <= fastest.bps().saturating_mul(MOST_TIMES) {
+            return Ok(());
+        }
+        Err(ScenarioError::Flood {
+            offered: show_rate(offered),
+            times: MOST_TIMES,
+            fastest: show_rate(fastest),
+        })
     }
 
     /// A source that is on and off within less than one of its packets sends none in most of its periods, and in less than
@@ -134,6 +160,22 @@ mod tests {
         assert!(refused(&of("onoff:8mbit,1h,1h,pareto=1.0000000001")).starts_with("cross: "));
         // It is the fastest rate of a trace that counts.
         let trace = [("rate-trace", "0s=1mbit,1s=100mbit"), ("cross", "onoff:1gbit,60us,60us")];
+        assert!(resolve(&trace).is_ok());
+    }
+    #[test]
+    fn datagrams_of_which_hardly_any_gets_through_are_refused() {
+        let path = [("rate", "1mbit"), ("rtt", "20ms")];
+        let of = |cross| [&path[..], &[("cross", cross)]].concat();
+        assert_eq!(
+            refused(&of("10tbit")),
+            "cross: 10000gbit, more than 1000 times the bottleneck's 1mbit; at most that is wanted, which leaves as little of it to \
+             others"
+        );
+        assert!(resolve(&of("1gbit")).is_ok());
+        // Of what comes and goes it is the mean.
+        assert!(resolve(&of("onoff:10gbit,10ms,90ms")).is_ok());
+        assert!(refused(&of("onoff:10gbit,11ms,89ms")).starts_with("cross: 1100mbit, more"));
+        let trace = [("rate-trace", "0s=1kbit,1s=1gbit"), ("cross", "1tbit")];
         assert!(resolve(&trace).is_ok());
     }
 }

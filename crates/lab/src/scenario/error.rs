@@ -47,6 +47,19 @@ pub enum ScenarioError {
         /// What a packet takes at its rate or, if that is less, at the bottleneck's.
         packet: String,
     },
+    /// Datagrams far beyond what the bottleneck can send.
+    #[error(
+        "cross: {offered}, more than {times} times the bottleneck's {fastest}; at most that is wanted, which leaves as little of it \
+         to others"
+    )]
+    Flood {
+        /// What they offer in the mean.
+        offered: String,
+        /// How many times the bottleneck's rate they may.
+        times: u64,
+        /// That rate, or the highest of its trace.
+        fastest: String,
+    },
     /// A population that is not measured before it has warmed up.
     #[error(
         "limit: within {limit} nothing is measured, for the warm-up takes {warm_up}; more is wanted, or a shorter warm-up"
