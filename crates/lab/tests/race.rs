@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use firstflight::Time;
 use firstflight_lab::{
     How, Options, PhaseKind, Recording, Row, RunError, Scenario, SchemeChoice, SchemeResult, Tap,
-    parse_choices, race, rank, verdict,
+    over_restarts, parse_choices, race, rank, verdict,
 };
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
@@ -142,6 +142,50 @@ fn slow_start_with_ns2_sack1_comes_near_ns_2() {
         }
     }
     assert!(off.is_empty(), "{off:#?}");
+}
+
+/// What a law or a policy takes from the network is the same to all of them; they differ in what they do about losses.
+#[test]
+fn where_nothing_is_lost_every_recovery_does_the_same() {
+    let path = [("rtt", "80ms"), ("queue", "100000p"), ("seed", "3")];
+    let sized = [("rate", "20mbit"), ("size", "800kB")];
+    // With delayed ACKs RACK-TLP probes for the one that is late.
+    let rounds = [
+        ("rate", "2mbit"),
+        ("ack", "every"),
+        ("size", "24kB"),
+        ("rounds", "3"),
+        ("idle", "20s"),
+        ("restart", "all"),
+    ];
+    let written = [("rate", "20mbit"), ("size", "200kB"), ("app", "10kB,100ms")];
+    let laws = ["reno", "vegas", "westwood", "cubic"].map(|law| [("avoidance", law), ("ssthresh", "20p")]);
+    let kinds =
+        [(sized.to_vec(), "all"), (rounds.to_vec(), "slow-start,vegas"), (written.to_vec(), "slow-start")];
+    let with_laws = laws.map(|law| ([&sized[..], &law].concat(), "slow-start"));
+    for (kind, schemes) in kinds.into_iter().chain(with_laws) {
+        let of = |recovery| {
+            let options = [&path[..], &kind, &[("recovery", recovery)]].concat();
+            let mut set = Options::default();
+            for (key, text) in &options {
+                set.set(key, text).expect(text);
+            }
+            let choices = over_restarts(parse_choices(schemes).expect(schemes), &set).expect("policies");
+            let results = race(&scenario(&options), &choices, &How::default()).expect("a race");
+            let seen = results.into_iter().map(|result| {
+                let row = &result.rows[0];
+                assert_eq!(row.packets_lost, 0, "{options:?} {}", row.scheme);
+                let times = [row.fct_s.flatten(), row.elapsed_s.flatten(), row.exit_time_s]
+                    .map(|time| time.map(|time| (time * 1e4).round()));
+                (result.choice.name().to_owned(), times, row.packets_sent)
+            });
+            seen.collect::<Vec<_>>()
+        };
+        let wanted = of("sack");
+        for recovery in ["rack", "newreno", "newreno-steady", "reno", "vegas", "ns2-sack1"] {
+            assert_eq!(of(recovery), wanted, "{recovery}, {kind:?}");
+        }
+    }
 }
 
 #[test]

@@ -450,7 +450,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell(now, &Event::Sent(*sent));
         } else {
             let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
-            self.controller.sent_unminded(self.flight() + added);
+            self.controller.sent_unminded(self.outstanding() + added);
         }
     }
 

@@ -181,7 +181,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rate.on_ack(now, bytes, flight.map(|flight| flight.sent_at));
         let delivery_rate = flight.and_then(|flight| self.rate.sample(now, &flight));
         // Nothing is lost or SACKed.
-        let path = self.path_with(now, self.flight(), self.outstanding());
+        let path = self.path_with(now, self.outstanding(), self.outstanding());
         let mut event = Event::Acked(Ack {
             packets: &self.delivered,
             bytes,

@@ -295,7 +295,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(super) fn tell_lost(&mut self, now: Time) {
-        self.tell_lost_in(now, self.flight());
+        self.tell_lost_in(now, self.flight_to_reduce());
     }
 
     /// The same of losses in a `flight` that may be acknowledged since.

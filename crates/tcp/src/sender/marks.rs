@@ -23,7 +23,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if matches!(self.mode, Mode::Open) {
             self.undo = Undo::default();
             let prior = self.plan.window;
-            self.tell(now, &Event::Marked);
+            self.tell_of_congestion(now, &Event::Marked);
             self.reducing_for_marks = true;
             self.reduction = self.rules.as_linux.then(|| Box::new(Prr::begin_as_linux(prior)));
         }

@@ -373,12 +373,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// The flight size that a law halves (RFC 5681 section 2); ns-2 halves cwnd.
-    fn flight(&self) -> Bytes {
+    fn flight_to_reduce(&self) -> Bytes {
         if self.recovery == Recovery::Ns2Sack1 { self.plan.window } else { self.outstanding() }
     }
 
     fn path(&self, now: Time) -> Path {
-        self.path_with(now, self.flight(), self.board.pipe())
+        self.path_with(now, self.outstanding(), self.board.pipe())
     }
 
     #[inline]
@@ -435,6 +435,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Tells the controller what happened and takes over its plan.
     fn tell(&mut self, now: Time, event: &Event<'_>) {
         self.tell_of(&self.path(now), event);
+    }
+
+    /// The same of what a law answers with a reduction.
+    fn tell_of_congestion(&mut self, now: Time, event: &Event<'_>) {
+        self.tell_of(&Path { flight: self.flight_to_reduce(), ..self.path(now) }, event);
     }
 
     fn tell_of(&mut self, path: &Path, event: &Event<'_>) {

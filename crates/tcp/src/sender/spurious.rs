@@ -104,7 +104,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.lost.push(lost);
             self.undo = Undo::default();
             // What was out when this ACK came: as fast recovery would have found it, with the segment that was lost.
-            self.tell_lost_in(now, self.flight() + Bytes::new(progress.advanced));
+            self.tell_lost_in(now, self.flight_to_reduce() + Bytes::new(progress.advanced));
         }
     }
 }

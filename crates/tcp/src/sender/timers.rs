@@ -112,7 +112,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.journal.note(Happening::RecoveryEnded);
         }
         self.journal.note(Happening::TimedOut);
-        self.tell(now, &Event::TimedOut { repeated: answered });
+        self.tell_of_congestion(now, &Event::TimedOut { repeated: answered });
         let forget = self.recovery == Recovery::Ns2Sack1 || self.board.head_sacked();
         self.board.mark_lost_at_timeout(deadline, forget);
         self.mode = Mode::Loss { recover: self.nxt };
