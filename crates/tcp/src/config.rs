@@ -37,7 +37,7 @@ impl Recovery {
 pub enum AckPolicy {
     /// Every segment at once.
     Every,
-    /// Every second full segment, or after the delay (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
+    /// Once more than a full segment came, or after the delay (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
     #[default]
     Delayed,
     /// Linux: quick ACKs at first, then delayed.

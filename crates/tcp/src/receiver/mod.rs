@@ -274,8 +274,10 @@ impl Receiver {
         // pingpong mode"): after its delay, which is none before any data came.
         let lazy = self.policy == AckPolicy::Linux && fin && !closing;
         let urgent = had_hole || fin && !lazy || self.echo != self.ece_last;
-        let two_segments = self.unacknowledged >= 2 * self.largest.max(1);
-        if quick && !lazy || urgent || two_segments && !(lazy && len == 0) {
+        // RFC 5681 section 4.2 wants one for every second full segment at least. Linux (`__tcp_ack_snd_check`) has one for
+        // whatever is more than a full segment, so that the short end of a transfer does not wait behind one.
+        let more_than_one = self.unacknowledged > self.largest;
+        if quick && !lazy || urgent || more_than_one && !(lazy && len == 0) {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Later;

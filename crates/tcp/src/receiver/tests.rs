@@ -1,8 +1,30 @@
 use firstflight::Time;
 use proptest::prelude::*;
 
-use super::{Incoming, Receiver};
-use crate::config::Config;
+use super::{Due, Incoming, Receiver};
+use crate::config::{AckPolicy, Config};
+
+/// RFC 5681 section 4.2, RFC 9293 section 3.8.6.3, and Linux `__tcp_ack_snd_check`.
+#[test]
+fn what_is_more_than_a_full_segment_is_acknowledged_at_once() {
+    for policy in [AckPolicy::Delayed, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp] {
+        let mut receiver = Receiver::new(&Config { ack_policy: policy, ..Config::default() });
+        receiver.establish(1_000, true);
+        receiver.set_quick_ack(false);
+        let mut due = |len| {
+            receiver.take_next(Time::ZERO, len);
+            let due = receiver.due;
+            if due == Due::Now {
+                receiver.acknowledged();
+            }
+            due
+        };
+        // A full segment waits, and the short end of a transfer does not.
+        assert_eq!([due(1_000), due(1)], [Due::Later, Due::Now], "{policy:?}");
+        assert_eq!([due(1_000), due(1_000)], [Due::Later, Due::Now], "{policy:?}");
+        assert_eq!([due(400), due(600), due(1)], [Due::Later, Due::Later, Due::Now], "{policy:?}");
+    }
+}
 
 proptest! {
     /// It is made only when something has changed.
