@@ -72,13 +72,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.lost.clear();
         let timed_out = self.rules.as_linux && matches!(self.mode, Mode::Loss { .. });
         let resent = if timed_out { self.board.resent_segments() } else { 0 };
+        // RFC 6675 section 5 counts when a SACK brings news: what an undone repair took for lost has until then to arrive.
+        let news = self.arrivals.last().is_some_and(|arrival| arrival.delivered.selectively);
         match self.recovery {
-            Recovery::Rack => self.find_losses_by_rack(now, true),
+            Recovery::Rack => self.find_losses_by_rack(now, news),
             Recovery::Sack => {
                 if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
                     self.board.mark_head_lost(false, &mut self.lost);
                 }
-                self.board.mark_lost_by_sacks(&mut self.lost);
+                if news {
+                    self.board.mark_lost_by_sacks(&mut self.lost);
+                }
             }
             Recovery::NewReno
             | Recovery::NewRenoSteady

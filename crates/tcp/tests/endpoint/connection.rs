@@ -267,6 +267,36 @@ fn a_repair_that_was_spurious_is_undone_by_the_timestamp_that_the_original_bring
     assert_eq!((line.client.stats().retransmissions, line.client.stats().undone), (2, 1));
 }
 
+/// RFC 6675 section 5: what is lost is found by the SACKs above it, whatever was undone before.
+#[test]
+fn after_a_repair_that_was_undone_each_loss_is_repaired_once_and_at_once() {
+    let config = Config { timestamps: true, recovery: Recovery::Sack, tail_loss_probe: false, ..config() };
+    let mut line = line(&config);
+    transfer(&mut line, 400);
+    let (mut data, mut late, mut holes) = (0, 0, Vec::new());
+    line.run(millis(20_000), |_, from_client, segment| {
+        if !from_client || segment.len == 0 {
+            return Verdict::Pass;
+        }
+        data += 1;
+        match data {
+            41 => {
+                late = segment.seq;
+                Verdict::Delay(DELAY * 3 / 2)
+            }
+            43 | 47 | 50 | 55 | 60 => {
+                holes.push(segment.seq);
+                Verdict::Drop
+            }
+            _ => Verdict::Pass,
+        }
+    });
+    let stats = line.client.stats();
+    assert_eq!((stats.undone, stats.timeouts), (1, 0));
+    let times = |seq| line.log.iter().filter(|(_, client, segment)| *client && segment.seq == seq).count();
+    assert!(times(late) == 2 && holes.iter().all(|hole| times(*hole) == 2), "each once more");
+}
+
 #[test]
 fn a_timeout_that_was_spurious_is_undone() {
     let config = Config { min_rto: Span::from_millis(200), ..config() };

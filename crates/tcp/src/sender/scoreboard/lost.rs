@@ -270,6 +270,8 @@ impl Scoreboard {
             }
         }
         self.pipe = pipe;
+        // All are judged anew.
+        (self.frontier, self.sacked_below_frontier) = (self.base, 0);
         self.oldest = 0;
         self.lost = 0;
         self.again.clear();

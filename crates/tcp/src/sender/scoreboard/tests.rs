@@ -130,6 +130,22 @@ fn a_segment_is_lost_once_three_above_it_are_sacked() {
 }
 
 #[test]
+fn a_segment_that_was_taken_for_lost_too_early_is_found_when_it_is() {
+    let mut board = board(12);
+    sack(&mut board, 3, 7);
+    assert_eq!(lost_by_sacks(&mut board), [0, 1, 2]);
+    let range = board.next_lost().expect("three are lost");
+    board.resent(&range, &how(12, 12));
+    // The original arrives, and with it the repair is undone.
+    board.acknowledge(u64::from(MSS), |_| {});
+    board.unmark_lost();
+    assert_eq!(board.pipe(), Bytes::new(7_000));
+    sack(&mut board, 7, 9);
+    assert_eq!(lost_by_sacks(&mut board), [1, 2]);
+    assert_eq!(board.pipe(), Bytes::new(3_000));
+}
+
+#[test]
 fn a_block_that_was_reported_before_marks_nothing_again() {
     let mut board = board(10);
     assert_eq!(sack(&mut board, 2, 6), 4);
