@@ -266,15 +266,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 bytes = bytes.saturating_sub(told).max(bytes.min(self.mss.get()));
             }
         }
+        let newest = newest.map(|n| self.arrivals[n].flight());
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
-        // before it, and says nothing about the round trip.
+        // before it, and says nothing about the round trip but by the timestamp that it echoes.
         let rtt = if self.rules.as_linux {
-            self.sample_as_linux(now, cumulative)
+            let echoed = || Self::echoed_as_linux(now, input).filter(|_| segments > 0);
+            self.sample_as_linux(now, cumulative, echoed)
         } else {
-            let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
-            rtt.inspect(|&rtt| self.rtt.sample(rtt))
+            let clean = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
+            let echoed =
+                || self.echoed(now, input, newest.map(|newest| newest.sent_at)).filter(|_| advanced > 0);
+            clean.or_else(echoed).inspect(|&rtt| self.rtt.sample(rtt))
         };
-        let newest = newest.map(|n| self.arrivals[n].flight()).filter(|_| bytes > 0);
+        let newest = newest.filter(|_| bytes > 0);
         self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
         let duplicate = if self.recovery.uses_sack() {
             // RFC 6675 section 2: a duplicate ACK brings new SACK information.
@@ -287,9 +291,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }
     }
 
-    /// Linux's round-trip samples (`tcp_clean_rtx_queue`, `tcp_sacktag_one`): the estimate hears of the oldest segment
-    /// acknowledged cumulatively, or else selectively; what is given is of the newest, of those SACKed first.
-    fn sample_as_linux(&mut self, now: Time, cumulative: usize) -> Option<Span> {
+    /// Linux's round-trip samples (`tcp_clean_rtx_queue`, `tcp_sacktag_one`, `tcp_ack_update_rtt`): the estimate hears of the
+    /// oldest segment acknowledged cumulatively, or else selectively, or else of the timestamp `echoed`; what is given is of
+    /// the newest, of those SACKed first.
+    fn sample_as_linux(
+        &mut self,
+        now: Time,
+        cumulative: usize,
+        echoed: impl FnOnce() -> Option<Span>,
+    ) -> Option<Span> {
         let (whole, selective) = self.arrivals.split_at(cumulative);
         let whole = if whole.iter().any(|arrival| arrival.delivered.retransmitted) { &[] } else { whole };
         let clean = |group: &[Arrival]| {
@@ -298,9 +308,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Some((first.delivered.sent_at, clean.next_back().unwrap_or(first).delivered.sent_at))
         };
         let (whole, selective) = (clean(whole), clean(selective));
-        let (oldest, newest) = (whole.or(selective)?.0, selective.or(whole)?.1);
-        let newest = now.since(newest);
-        self.rtt.sample_as_linux(now.since(oldest), newest, self.una, self.nxt);
+        let (oldest, newest) = match (whole.or(selective), selective.or(whole)) {
+            (Some((oldest, _)), Some((_, newest))) => (now.since(oldest), now.since(newest)),
+            _ => echoed().map(|rtt| (rtt, rtt))?,
+        };
+        self.rtt.sample_as_linux(oldest, newest, self.una, self.nxt);
         Some(newest)
     }
 

@@ -5,6 +5,7 @@
 //! computes its window; the pacer takes over the plan.
 
 mod ack;
+mod echo;
 mod emit;
 mod expected;
 mod info;

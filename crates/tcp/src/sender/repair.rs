@@ -59,6 +59,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && input.dsack.is_none()
             && !input.ece
             && !self.answers_the_original(self.una, input)
+            // The timestamp may be the only sample that it gives.
+            && (input.echo.is_none() || input.ack == self.una)
     }
 
     /// The same of one up to `ack` that has neither timestamps nor a mark, and reports no duplicate.

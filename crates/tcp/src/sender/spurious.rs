@@ -4,6 +4,7 @@ use firstflight::{Avoidance, Bytes, Event, Startup, Time};
 
 use super::Sender;
 use super::ack::{AckInput, Progress};
+use super::echo::is_before;
 use super::recovery::{Mode, Undo};
 use crate::endpoint::Happening;
 
@@ -107,9 +108,4 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_lost_in(now, self.flight_to_reduce() + Bytes::new(progress.advanced));
         }
     }
-}
-
-/// Whether timestamp `a` is older than `b`, modulo 2^32.
-fn is_before(a: u32, b: u32) -> bool {
-    a.wrapping_sub(b) > u32::MAX / 2
 }

@@ -340,6 +340,44 @@ fn where_the_round_trip_grew_beyond_the_timeout_it_goes_off_too_soon_a_few_times
     assert!((1..=6).contains(&timeouts), "{timeouts} timeouts");
 }
 
+/// RFC 7323 section 4: the timestamp that comes back says which transmission is answered, so that Karn's algorithm is not needed.
+#[test]
+fn with_timestamps_an_ack_of_what_was_sent_again_measures_the_round_trip() {
+    for (recovery, as_linux) in [(Recovery::Rack, false), (Recovery::NewReno, false), (Recovery::Rack, true)]
+    {
+        let rules = Config { recovery, sack: recovery.uses_sack(), as_linux, ..config() };
+        let mut line = line(&Config { timestamps: true, tail_loss_probe: false, ..rules });
+        line.client.open(line.now);
+        line.client.write(1_000);
+        line.run(millis(20_000), dropping(vec![0, 0]));
+        let (info, snapshot) = (line.client.info(), line.client.snapshot());
+        assert_eq!((info.timeouts_in_a_row, info.backoff, snapshot.rtt_samples), (0, 0, 2), "{rules:?}");
+        assert_eq!(snapshot.latest_rtt, Some(DELAY * 2), "{rules:?}");
+    }
+}
+
+/// Where that is of the original, the round trip is that of the original.
+#[test]
+fn with_timestamps_no_timeout_comes_too_soon_once_there_was_an_answer() {
+    for as_linux in [false, true] {
+        let rules = Config { timestamps: true, frto: false, tail_loss_probe: false, as_linux, ..config() };
+        let mut line = line(&Config { min_rto: Span::from_millis(200), ..rules });
+        line.client.open(line.now);
+        for write in 1..20 {
+            line.client.write(1_000);
+            line.run(millis(4_000 * write), |_, from_client, segment| {
+                if from_client && segment.len > 0 {
+                    Verdict::Delay(Span::from_millis(1_400))
+                } else {
+                    Verdict::Pass
+                }
+            });
+        }
+        let (stats, latest) = (line.client.stats(), line.client.snapshot().latest_rtt);
+        assert_eq!((stats.timeouts, latest), (2, Some(Span::from_millis(1_500))), "{rules:?}");
+    }
+}
+
 #[test]
 fn a_delayed_ack_comes_for_every_second_segment_and_after_the_timer_for_the_last() {
     let mut line = line(&Config { ack_policy: AckPolicy::Delayed, ..config() });

@@ -1,0 +1,46 @@
+//! The round trip by the timestamp that an ACK echoes (RFC 7323 section 4). An ACK of something that was sent again measures
+//! none by when its segments left (Karn's algorithm), but the timestamp tells which transmission is answered.
+
+use firstflight::{Avoidance, Span, Startup, Time};
+
+use super::Sender;
+use super::ack::AckInput;
+use crate::clock::{self, TICK};
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// What an ACK measures so that acknowledges more; `newest` is when the newest left of what it delivers.
+    pub(super) fn echoed(&self, now: Time, input: &AckInput<'_>, newest: Option<Time>) -> Option<Span> {
+        let (echo, newest) = (echo_of(input)?, newest?);
+        let times = self.arrivals.iter().map(|arrival| arrival.delivered.sent_at);
+        if let Some(sent_at) = times.filter(|sent_at| clock::stamp(*sent_at) == echo).max() {
+            // One that is answered faster than any round trip left in the same tick as its original.
+            return Some(now.since(sent_at)).filter(|rtt| self.rtt.min().is_none_or(|min| *rtt >= min));
+        }
+        // When an earlier transmission left is known to a tick: at its beginning, so that no round trip is too short.
+        let since = Span::from_nanos(now.nanos() % TICK.nanos()) + TICK * u64::from(age(now, echo));
+        (is_before(echo, clock::stamp(newest)) && since <= now.since(Time::ZERO)).then_some(since)
+    }
+
+    /// The same as Linux does it, to a tick (`tcp_rtt_tsopt_us`).
+    pub(super) fn echoed_as_linux(now: Time, input: &AckInput<'_>) -> Option<Span> {
+        /// `INT_MAX / (USEC_PER_SEC / TCP_TS_HZ)`.
+        const OLDEST: u32 = i32::MAX as u32 / 1_000;
+        let age = age(now, echo_of(input)?);
+        (age < OLDEST).then(|| TICK * u64::from(age.max(1)))
+    }
+}
+
+/// What is echoed, if the peer echoes anything.
+fn echo_of(input: &AckInput<'_>) -> Option<u32> {
+    input.echo.filter(|echo| *echo != 0)
+}
+
+/// Ticks since a timestamp of ours.
+fn age(now: Time, echo: u32) -> u32 {
+    clock::stamp(now).wrapping_sub(echo)
+}
+
+/// Whether timestamp `a` is older than `b`, modulo 2^32.
+pub(super) fn is_before(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) > u32::MAX / 2
+}
