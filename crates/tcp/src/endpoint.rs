@@ -103,6 +103,8 @@ pub struct Endpoint<S, R, A> {
     offer: Offer,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
+    /// `SND.WL1` (RFC 9293 section 3.10.7.4) if it is beyond what arrived in order: what lies below that left before.
+    newest_window_at: u64,
 }
 
 impl<S, R, A> Endpoint<S, R, A> {
@@ -132,6 +134,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             last_ack_sent: 0,
             largest_window: 0,
             challenged_at: None,
+            newest_window_at: 0,
             told: Told::default(),
             quick_start: Negotiation::new(config.secret),
             smooth: false,

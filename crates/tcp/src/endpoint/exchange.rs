@@ -100,7 +100,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.note_timestamp(segment);
         // RFC 5961 section 5.2: a segment whose ACK is of data never sent, or older than the largest window, is answered
         // and nothing of it is heard, so that data cannot be slipped in by who does not know what was sent.
-        if !before && !self.take_ack(now, segment) {
+        if !before && !self.take_ack(now, segment, start) {
             self.challenge(now);
             return;
         }
@@ -172,8 +172,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         u64::from(segment.window) << self.peer.scale
     }
 
-    /// Says whether the acknowledgement was acceptable.
-    fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
+    /// The acknowledgement of a segment that begins at `start`. Says whether it was acceptable.
+    fn take_ack(&mut self, now: Time, segment: &Segment, start: Option<u64>) -> bool {
         let initial = self.initial_sequence;
         let una = self.sender.una();
         // RFC 5961 section 5.2: SND.UNA - MAX.SND.WND <= SEG.ACK. Nothing of the stream is older than its beginning.
@@ -181,8 +181,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let Some(ack) = seq::unwrap(initial, segment.ack, una).filter(|ack| *ack >= oldest) else {
             return false;
         };
-        let window = self.offered_window(segment);
-        self.largest_window = self.largest_window.max(window);
+        let offered = self.offered_window(segment);
+        self.largest_window = self.largest_window.max(offered);
+        // Like Linux we take what acknowledges more to have left later, wherever it begins (`tcp_may_update_window`).
+        let window =
+            if self.note_newest(start) || ack > una { offered } else { self.sender.window_offered() };
         let mut input = AckInput {
             ack,
             window,
@@ -234,6 +237,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.told = Told { blocks: all, una };
         }
         acceptable
+    }
+
+    /// Says whether a segment that begins at `start` left after all that were heard, as far as that tells: an older one has
+    /// an old window (RFC 9293 section 3.10.7.4).
+    pub(super) fn note_newest(&mut self, start: Option<u64>) -> bool {
+        let newest = self.newest_window_at.max(self.receiver.next());
+        let is_newest = start.is_some_and(|start| start >= newest);
+        self.newest_window_at = start.filter(|_| is_newest).unwrap_or(newest);
+        is_newest
     }
 
     #[inline]

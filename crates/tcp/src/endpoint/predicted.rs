@@ -116,6 +116,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let Some(ahead) = self.ahead(segment) else { return false };
         self.sender.on_no_news(now);
         let (start, len) = (self.receiver.next() + ahead, u64::from(segment.len));
+        self.note_newest(Some(start));
         let plain = Incoming { start, len, fin: false, ce: false, cwr: false, closing: false };
         self.receiver.on_data(now, &plain);
         true

@@ -359,6 +359,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
+    /// The window that the peer offers.
+    pub(crate) fn window_offered(&self) -> u64 {
+        self.rwnd
+    }
+
     fn set_window(&mut self, una: u64, window: u64) {
         self.rwnd = window;
         self.rwnd_greatest = self.rwnd_greatest.max(window);

@@ -5,4 +5,5 @@ mod line;
 mod quick_start;
 mod rack;
 mod robustness;
+mod segments;
 mod trains;

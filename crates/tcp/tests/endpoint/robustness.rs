@@ -323,7 +323,7 @@ fn the_largest_segment_and_its_fin_fit_the_arithmetic() {
 }
 
 /// A client after a transfer to a server that offers `buffer` bytes.
-fn after_a_transfer(buffer: u64) -> Line {
+pub(crate) fn after_a_transfer(buffer: u64) -> Line {
     let mut line = Line::new(&config(), &Config { receive_buffer: buffer, ..config() }, DELAY);
     line.client.open(line.now);
     line.client.write(50_000);
@@ -333,11 +333,11 @@ fn after_a_transfer(buffer: u64) -> Line {
 }
 
 /// What the server might say next, acknowledging the stream up to here.
-fn next(flags: Flags, seq: u32, una: u32) -> Segment {
+pub(crate) fn next(flags: Flags, seq: u32, una: u32) -> Segment {
     Segment { seq, ack: 1 + una, window: 8_000, flags: Flags::ACK.with(flags), ..Segment::default() }
 }
 
-fn answers(line: &mut Line, segment: &Segment) -> usize {
+pub(crate) fn answers(line: &mut Line, segment: &Segment) -> usize {
     line.client.on_segment(line.now, segment);
     core::iter::from_fn(|| line.client.poll_transmit(line.now)).count()
 }
