@@ -196,10 +196,11 @@ impl Receiver {
         if segment.cwr {
             self.echo = false;
         }
-        if segment.ce {
+        let data_end = segment.start + segment.len;
+        // RFC 3168 section 6.1.5: what lies outside of the window marks nothing.
+        if segment.ce && data_end > self.next && segment.start < self.edge {
             self.echo = true;
         }
-        let data_end = segment.start + segment.len;
         let fits = data_end <= self.edge;
         // One inside what arrived is no end of it.
         if segment.fin && fits && data_end >= self.next {
@@ -221,13 +222,16 @@ impl Receiver {
             self.out_of_order(segment.start, admitted);
             return;
         }
+        // RFC 2883 section 4.1: a part of what came now had come before, the lower end of it or what lay above a hole.
+        if segment.start < self.next {
+            self.dsack = Some((segment.start, self.next));
+        }
         if admitted <= self.next {
             self.due = Due::Now;
             return;
         }
         let had_hole = !self.queue.is_empty();
         let (joined, overlap) = self.queue.join(admitted);
-        // RFC 2883 section 4.1: a part of what came now had come before.
         if overlap.is_some() {
             self.dsack = self.dsack.or(overlap);
         }

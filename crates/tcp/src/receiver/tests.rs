@@ -26,6 +26,51 @@ fn what_is_more_than_a_full_segment_is_acknowledged_at_once() {
     }
 }
 
+fn receiver() -> Receiver {
+    let mut receiver = Receiver::new(&Config { ecn: true, receive_buffer: 10_000, ..Config::default() });
+    receiver.establish(1_000, true);
+    receiver
+}
+
+fn arrives(receiver: &mut Receiver, start: u64, len: u64, ce: bool) {
+    receiver.on_data(Time::ZERO, &Incoming { start, len, fin: false, ce, cwr: false, closing: false });
+}
+
+/// RFC 2883 section 4.1, and Linux `tcp_data_queue`.
+#[test]
+fn of_a_segment_that_goes_on_beyond_what_came_before_that_part_is_reported() {
+    let mut receiver = receiver();
+    arrives(&mut receiver, 0, 1_000, false);
+    receiver.acknowledged();
+    arrives(&mut receiver, 600, 1_000, false);
+    let mut blocks = Vec::new();
+    receiver.take_blocks(4, |_, block| blocks.push(block));
+    assert_eq!((blocks, receiver.next()), (vec![(600, 1_000)], 1_600));
+    // What lies above a hole, too, comes after it.
+    arrives(&mut receiver, 2_000, 500, false);
+    arrives(&mut receiver, 1_500, 1_200, false);
+    let mut blocks = Vec::new();
+    receiver.take_blocks(4, |_, block| blocks.push(block));
+    assert_eq!((blocks, receiver.next()), (vec![(1_500, 1_600)], 2_700));
+}
+
+/// RFC 3168 section 6.1.5, and Linux, which looks at what it queues.
+#[test]
+fn a_mark_on_what_is_outside_of_the_window_is_not_echoed() {
+    let mut receiver = receiver();
+    arrives(&mut receiver, 0, 1_000, false);
+    receiver.window(0);
+    arrives(&mut receiver, 0, 1_000, true);
+    assert!(!receiver.ece(), "it came before");
+    arrives(&mut receiver, 11_000, 1_000, true);
+    assert!(!receiver.ece(), "it lies beyond the window");
+    for start in [500, 1_500, 10_500] {
+        let mut receiver = receiver.clone();
+        arrives(&mut receiver, start, 1_000, true);
+        assert!(receiver.ece(), "{start}: a part of it is inside");
+    }
+}
+
 proptest! {
     /// It is made only when something has changed.
     #[test]
