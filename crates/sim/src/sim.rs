@@ -332,3 +332,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
         hosts
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use firstflight::{Avoidance, Controller, Span, Startup, Time};
 use crate::config::Config;
 use crate::quick_start::Negotiation;
 use crate::receiver::Receiver;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::sender::Sender;
 
 use self::exchange::Told;
@@ -105,6 +105,9 @@ pub struct Endpoint<S, R, A> {
     challenged_at: Option<Time>,
     /// `SND.WL1` (RFC 9293 section 3.10.7.4) if it is beyond what arrived in order: what lies below that left before.
     newest_window_at: u64,
+    /// An ACK of what was not sent came before the connection is open, and is to be reset (RFC 9293 sections 3.10.7.3 and
+    /// 3.10.7.4).
+    refused_ack: Option<u32>,
 }
 
 impl<S, R, A> Endpoint<S, R, A> {
@@ -135,6 +138,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             largest_window: 0,
             challenged_at: None,
             newest_window_at: 0,
+            refused_ack: None,
             told: Told::default(),
             quick_start: Negotiation::new(config.secret),
             smooth: false,
@@ -336,7 +340,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let mut last = false;
         if self.state != State::Open || self.handshake.due || self.handshake.window_due {
             *place = self.unopened_transmit(now)?;
-            last = matches!(self.state, State::SynSent | State::SynReceived) && !self.handshake.window_due;
+            let more = self.handshake.due | self.handshake.window_due;
+            last = matches!(self.state, State::SynSent | State::SynReceived) && !more;
         } else if self.quick_start.owes_report() {
             *place = self.report(now);
         } else if let Some(outgoing) = self.sender.poll(now) {
@@ -361,6 +366,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     fn unopened_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.state == State::Aborted {
             return core::mem::take(&mut self.reset_due).then(|| self.reset_segment(now));
+        }
+        if let Some(seq) = self.refused_ack.take() {
+            return Some(Segment { seq, flags: Flags::RST, ..Segment::default() });
         }
         if core::mem::take(&mut self.handshake.due) {
             return Some(self.send_handshake(now));

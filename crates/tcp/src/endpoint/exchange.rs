@@ -81,7 +81,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let initial = self.initial_sequence;
         if self.state == State::SynReceived {
             // Nothing but the SYN was sent, so there is one acceptable acknowledgement.
-            if seq::distance(initial, segment.ack, 0) != 0 || !self.is_inside(ahead) {
+            if !self.is_inside(ahead) {
+                return;
+            }
+            if seq::distance(initial, segment.ack, 0) != 0 {
+                self.refused_ack = Some(segment.ack);
                 return;
             }
             self.establish(now, segment);

@@ -97,6 +97,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let flags = segment.flags;
         let acknowledges = flags.has(Flags::ACK);
         if acknowledges && segment.ack != self.initial_sequence.wrapping_add(1) {
+            if !flags.has(Flags::RST) {
+                self.refused_ack = Some(segment.ack);
+            }
             return;
         }
         if flags.has(Flags::RST) {
@@ -147,6 +150,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Open;
         self.handshake.timer = None;
+        self.refused_ack = None;
         let syn_lost = self.handshake.retries > 0;
         let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
         let mss = self.offer.mss.min(self.peer.mss.max(LEAST_MSS));

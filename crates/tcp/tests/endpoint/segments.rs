@@ -1,7 +1,11 @@
 //! What one segment may change, and what it is answered with.
 
+use core::num::NonZeroU16;
+
+use firstflight_tcp::{Flags, Happening, Role, Segment};
+
+use crate::line::{Plain, config, endpoint, millis};
 use crate::robustness::{after_a_transfer, answers, next};
-use firstflight_tcp::{Flags, Segment};
 
 /// RFC 9293 section 3.10.7.4: `SND.WL1`.
 #[test]
@@ -28,5 +32,53 @@ fn a_segment_that_left_before_one_that_was_heard_sets_no_window() {
         assert_eq!(window_after(201, 4_000, 50_500), 4_000, "what acknowledges more left later, as in Linux");
         assert_eq!(window_after(401, 3_000, 51_000), 3_000);
         assert_eq!(window_after(301, 2_000, 51_000), 3_000);
+    }
+}
+
+/// What a host sends until it is told that nothing else may leave.
+fn sends(host: &mut Plain) -> Vec<Segment> {
+    let mut all = Vec::new();
+    let mut place = Segment::default();
+    while let Some(departure) = host.transmit_into(millis(1), &mut place) {
+        all.push(place);
+        if departure.last {
+            break;
+        }
+    }
+    all
+}
+
+/// RFC 9293 sections 3.10.7.3 and 3.10.7.4: <SEQ=SEG.ACK><CTL=RST>.
+#[test]
+fn before_the_connection_is_open_an_ack_of_what_was_not_sent_is_reset() {
+    let reset = |ack| Segment { seq: ack, flags: Flags::RST, ..Segment::default() };
+    let syn = Segment { seq: 0, flags: Flags::SYN, window: 1_000, mss: NonZeroU16::new(1_000), ..reset(0) };
+    let ack = |ack| Segment { seq: 1, ack, flags: Flags::ACK, window: 1_000, ..Segment::default() };
+    for role in [Role::Client, Role::Server] {
+        let mut host = endpoint(role, &config(), 10);
+        match role {
+            Role::Client => host.open(millis(1)),
+            Role::Server => host.on_segment(millis(1), &syn),
+        }
+        // Even while what opens the connection has not left.
+        host.on_segment(millis(1), &ack(0));
+        let left = sends(&mut host);
+        assert!(left.len() == 2 && left.contains(&reset(0)), "{role:?}: {left:?}");
+        assert!(left.iter().any(|segment| segment.flags.has(Flags::SYN)), "{role:?}: {left:?}");
+        for value in [2, 0x8000_0001, u32::MAX] {
+            host.on_segment(millis(1), &ack(value));
+            assert_eq!(sends(&mut host), [reset(value)], "{role:?}");
+        }
+        // A reset is not answered with one.
+        let mut refused = host.clone();
+        refused.on_segment(millis(1), &Segment { flags: Flags::ACK.with(Flags::RST), ..ack(2) });
+        assert_eq!(sends(&mut refused), [], "{role:?}");
+        let right = match role {
+            Role::Client => Segment { ack: 1, flags: syn.flags.with(Flags::ACK), ..syn },
+            Role::Server => ack(1),
+        };
+        host.on_segment(millis(1), &right);
+        let happened: Vec<_> = core::iter::from_fn(|| host.poll_happening()).collect();
+        assert!(happened.contains(&Happening::Established), "{role:?}: it goes on");
     }
 }
