@@ -101,12 +101,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         self.hear_request(segment);
         let start = seq::unwrap(self.peer.initial, segment.seq, next);
-        self.note_timestamp(segment);
         // RFC 5961 section 5.2: a segment whose ACK is of data never sent, or older than the largest window, is answered
         // and nothing of it is heard, so that data cannot be slipped in by who does not know what was sent.
         if !before && !self.take_ack(now, segment, start) {
             self.challenge(now);
             return;
+        }
+        if !before {
+            self.note_timestamp(segment);
         }
         if self.quick_start.waits() {
             self.hear_answer(now, segment);
@@ -155,7 +157,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers.
+    /// RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers, if it lies in the window and is not too old.
     pub(super) fn note_timestamp(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps
             && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0

@@ -2,9 +2,10 @@
 
 use core::num::NonZeroU16;
 
-use firstflight_tcp::{Flags, Happening, Role, Segment};
+use firstflight::Span;
+use firstflight_tcp::{Config, Flags, Happening, Role, Segment, Timestamps};
 
-use crate::line::{Plain, config, endpoint, millis};
+use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
 use crate::robustness::{after_a_transfer, answers, next};
 
 /// RFC 9293 section 3.10.7.4: `SND.WL1`.
@@ -33,6 +34,53 @@ fn a_segment_that_left_before_one_that_was_heard_sets_no_window() {
         assert_eq!(window_after(401, 3_000, 51_000), 3_000);
         assert_eq!(window_after(301, 2_000, 51_000), 3_000);
     }
+}
+
+/// A connection with timestamps, over which nothing was sent yet.
+fn with_timestamps() -> Line {
+    let config = Config { timestamps: true, ..config() };
+    let mut line = Line::new(&config, &config, Span::from_millis(50));
+    line.client.open(line.now);
+    line.run(millis(1_000), |_, _, _| Verdict::Pass);
+    line
+}
+
+/// What the client echoes once this arrived, if it answers.
+fn echo(line: &mut Line, segment: Segment, value: u32) -> Option<u32> {
+    let timestamps = Some(Timestamps { value, echo: 50 });
+    line.client.on_segment(line.now, &Segment { timestamps, ..segment });
+    let answer = line.client.poll_transmit(line.now)?;
+    assert_eq!(line.client.poll_transmit(line.now).map(|more| more.segment), None);
+    answer.segment.timestamps.map(|timestamps| timestamps.echo)
+}
+
+/// RFC 7323 section 5.3: R2 comes before R3, and RFC 5961 section 5.2 before both.
+#[test]
+fn the_timestamp_that_is_echoed_is_of_no_segment_that_is_not_heard() {
+    let mut line = with_timestamps();
+    let data = |seq, una| Segment { len: 100, ..next(Flags::PSH, seq, una) };
+    assert_eq!(echo(&mut line, data(1, 0), 2_000), Some(2_000));
+    assert_eq!(echo(&mut line, data(101, 0), 2_001), Some(2_001));
+    assert_eq!(echo(&mut line, data(1, 0), 3_000), Some(2_001), "all of it came long before");
+    assert_eq!(
+        echo(&mut line, data(201, 9_999), 0x7000_0000),
+        Some(2_001),
+        "it acknowledges what was not sent"
+    );
+    assert_eq!(echo(&mut line, data(301, 0), 2_010), Some(2_001), "it comes out of order");
+    assert_eq!(echo(&mut line, data(201, 0), 2_005), Some(2_005));
+    assert_eq!(echo(&mut line, data(401, 0), 2_004), Some(2_005), "it is too old");
+    // Linux hears what ends where the last ACK did, which is what is sent again if that was lost.
+    assert_eq!(echo(&mut line, data(301, 0), 2_020), Some(2_020));
+    assert_eq!(line.client.stats().received, 400);
+}
+
+/// Where RFC 7323 section 3.2 would have it dropped.
+#[test]
+fn a_segment_without_the_timestamps_agreed_on_is_heard_as_in_linux() {
+    let mut line = with_timestamps();
+    assert_eq!(answers(&mut line, &Segment { len: 100, ..next(Flags::PSH, 1, 0) }), 1);
+    assert_eq!(line.client.stats().received, 100);
 }
 
 /// What a host sends until it is told that nothing else may leave.
