@@ -42,13 +42,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// Whether a repair is under way in a connection that is open, without options in its headers, and has nothing of the
-    /// handshake, of Quick-Start or of a closed window to see to. The ACKs that go on with it and what leaves for them leave
-    /// it so.
+    /// handshake, of Quick-Start, of a closed window or of one told of beyond a hole to see to. The ACKs that go on with it and
+    /// what leaves for them leave it so.
     pub(super) fn is_mending(&self) -> bool {
         self.state == State::Open
             && self.is_plain()
             && !(self.handshake.due | self.handshake.window_due | self.probe_window)
             && self.quick_start.is_idle()
+            && self.newest_window_at <= self.receiver.next()
             && self.sender.mends()
     }
 

@@ -3,7 +3,7 @@
 use core::num::NonZeroU16;
 
 use firstflight::Span;
-use firstflight_tcp::{Config, Flags, Happening, Role, Segment, Timestamps};
+use firstflight_tcp::{Config, Flags, Happening, Role, SackBlock, Segment, Timestamps};
 
 use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
 use crate::robustness::{after_a_transfer, answers, next};
@@ -129,4 +129,27 @@ fn before_the_connection_is_open_an_ack_of_what_was_not_sent_is_reset() {
         let happened: Vec<_> = core::iter::from_fn(|| host.poll_happening()).collect();
         assert!(happened.contains(&Happening::Established), "{role:?}: it goes on");
     }
+}
+
+/// The same while a loss is repaired, which has ways of its own.
+#[test]
+fn in_a_repair_an_ack_that_left_before_data_that_was_heard_sets_no_window() {
+    let mut line = after_a_transfer(60_000);
+    line.client.write(20_000);
+    while line.client.poll_transmit(line.now).is_some() {}
+    let told = |segments: u32, window: u16| {
+        let mut sack = [SackBlock::default(); 4];
+        sack[0] = SackBlock { start: 51_001, end: 51_001 + 1_000 * segments };
+        Segment { window, sack_count: 1, sack, flags: Flags::ACK, ..next(Flags::ACK, 1, 50_000) }
+    };
+    for (segments, window) in [(3, 60_000), (4, 50_000)] {
+        answers(&mut line, &told(segments, window));
+        assert!(line.client.snapshot().recovering);
+        assert_eq!(line.client.info().send_window, u64::from(window));
+    }
+    answers(&mut line, &Segment { len: 100, window: 40_000, ..next(Flags::PSH, 101, 50_000) });
+    assert_eq!(line.client.info().send_window, 40_000);
+    answers(&mut line, &told(5, 50_000));
+    assert_eq!(line.client.info().send_window, 40_000);
+    assert_eq!(line.client.info().sacked, 5, "what it tells of is heard");
 }
