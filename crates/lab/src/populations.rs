@@ -11,7 +11,6 @@ use crate::census::Census;
 use crate::choice::SchemeChoice;
 use crate::flows::{FlowRow, PopulationRow, Run, flow_rows, row};
 use crate::population::{Coming, Population};
-use crate::quantity::rounded_rate;
 use crate::race::{How, kept, pool};
 use crate::run::{RunError, SLICE};
 use crate::scenario::{Goal, Scenario};
@@ -131,6 +130,11 @@ fn run<'a>(
     sim.run(reached);
     let count = sim.flow_count();
     measured.end = measured.start.saturating_add(population.flows).min(count);
+    // What begins as the run ends has had no time for anything.
+    let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
+    while measured.end > measured.start && began(measured.end - 1).is_none_or(|at| at >= reached) {
+        measured.end -= 1;
+    }
     Ok(Run {
         seed,
         mix,
@@ -207,61 +211,6 @@ fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
 /// One of the links between a host and its router: its queue is unlimited, since it stands for the host's interface.
 fn edge(scenario: &Scenario) -> LinkSpec {
     LinkSpec::new(Some(scenario.access_rate), firstflight::Span::ZERO)
-}
-
-/// Orders results best first, by the mean over flows of a flow's throughput; those alone before those mixed.
-pub fn rank_populations(results: &mut [PopulationResult]) {
-    let mixed = |result: &PopulationResult| result.rows.first().is_some_and(|row| row.population == "mixed");
-    results.sort_by(|a, b| {
-        mixed(a)
-            .cmp(&mixed(b))
-            .then(number(b, MEAN).unwrap_or(0.0).total_cmp(&number(a, MEAN).unwrap_or(0.0)))
-    });
-}
-
-/// The verdict on ranked results of populations of so many flows, in one line made of their numbers only.
-pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
-    let [first, rest @ ..] = ranked else { return "No run was finished.".to_owned() };
-    let alone = |result: &&PopulationResult| result.rows.first().is_some_and(|row| row.population == "only");
-    let says = |result: &PopulationResult| {
-        let throughput = number(result, MEAN).map_or_else(
-            || "no throughput".to_owned(),
-            |bps| format!("a mean of {}", rounded_rate(whole(bps))),
-        );
-        let loss =
-            number(result, "loss").map_or_else(String::new, |loss| format!(", loss {:.3} %", loss * 100.0));
-        let unfinished = match number(result, "unfinished") {
-            Some(flows) if flows > 0.0 => format!(", {flows} unfinished"),
-            _ => String::new(),
-        };
-        let came = match number(result, "flows") {
-            Some(came) if alone(&result) && came < f64::from(flows) => {
-                format!(", of {flows} flows {came} came")
-            }
-            _ => String::new(),
-        };
-        format!("{}: {throughput} a flow{loss}{unfinished}{came}", result.choice.name())
-    };
-    if number(first, "flows") == Some(0.0) {
-        return format!("No flow was measured: {}.", says(first));
-    }
-    match rest.iter().take_while(alone).last() {
-        None => format!("{}.", says(first)),
-        Some(last) => {
-            format!("Best by a flow's throughput, each alone: {}; last {}.", says(first), says(last))
-        }
-    }
-}
-
-const MEAN: &str = "throughput_mean_bps";
-
-fn number(result: &PopulationResult, field: &str) -> Option<f64> {
-    result.object().get(field).and_then(serde_json::Value::as_f64)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate above zero")]
-fn whole(bps: f64) -> u64 {
-    bps as u64
 }
 
 #[cfg(test)]

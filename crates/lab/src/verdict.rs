@@ -12,6 +12,9 @@ use crate::words::Cross;
 
 mod judged;
 mod pairs;
+mod populations;
+
+pub use populations::{population_verdict, rank_populations};
 
 /// Throughputs within this much of the best of their group count as equal.
 const EQUAL: f64 = 0.01;
@@ -209,20 +212,24 @@ impl Standing<'_> {
         };
         let names: Vec<&str> =
             self.ranked[1..].iter().filter(is_close).map(|result| result.choice.name()).collect();
-        let together = match self.pairs.comparisons {
-            1 => String::new(),
-            comparisons => format!(", for {comparisons} comparisons together"),
-        };
-        let (verb, intervals, hold) = match names.len() {
-            0 => return String::new(),
-            1 => ("is", "the interval of its difference", "holds"),
-            _ => ("are", "the intervals of their differences", "hold"),
-        };
-        format!(
-            "; {} {verb} not clearly behind: {intervals} seed by seed (95 %{together}) {hold} zero",
-            listed(&names)
-        )
+        if names.is_empty() {
+            return String::new();
+        }
+        doubt_of(names.len(), &listed(&names), self.pairs.comparisons)
     }
+}
+
+/// What is said of so many schemes that chance may have put behind the best.
+fn doubt_of(count: usize, names: &str, comparisons: u64) -> String {
+    let together = match comparisons {
+        1 => String::new(),
+        comparisons => format!(", for {comparisons} comparisons together"),
+    };
+    let (verb, intervals, hold) = match count {
+        1 => ("is", "the interval of its difference", "holds"),
+        _ => ("are", "the intervals of their differences", "hold"),
+    };
+    format!("; {names} {verb} not clearly behind: {intervals} seed by seed (95 %{together}) {hold} zero")
 }
 
 /// Names with what they have in common.
@@ -266,8 +273,15 @@ fn fct(judged: &Judged) -> String {
     judged.number("fct_s").map_or_else(String::new, span)
 }
 
+/// Three digits at least, so that little is not shown as nothing.
 fn span(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
+    match seconds {
+        s if s >= 0.9995 => format!("{s:.2} s"),
+        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
+        s if s >= 0.009_95 => format!("{:.1} ms", s * 1e3),
+        s if s >= 0.000_999_5 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} µs", s * 1e6),
+    }
 }
 
 /// Three digits of a percentage, so that little is not shown as nothing.

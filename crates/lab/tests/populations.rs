@@ -2,7 +2,7 @@
 
 use firstflight_lab::{
     FlowRow, How, Options, PopulationResult, PopulationRow, RunError, Scenario, SchemeChoice, parse_choices,
-    population_verdict, populations, race, run,
+    population_verdict, populations, race, rank_populations, run,
 };
 
 /// Paced Start's dumbbell (section 5.2.1), smaller.
@@ -217,6 +217,44 @@ fn a_population_is_not_one_run_and_one_run_is_no_population() {
     assert!(refused(&dumbbell(&[("mixed", "true")]), "paced").starts_with("mixed: at least two schemes"));
     let unsaid = refused(&path, "careful-resume");
     assert!(unsaid.contains("`careful-resume:saved=64kB,rtt=40ms`"), "{unsaid}");
+}
+
+#[test]
+fn a_flow_that_comes_as_the_run_ends_is_not_measured() {
+    let every =
+        [("topology", "dumbbell:hosts=4"), ("flows", "5"), ("arrivals", "every:1s"), ("duration", "4s")];
+    let scenario = scenario(&[&DUMBBELL[..4], &every].concat());
+    let (row, flows) = one(&scenario, "slow-start");
+    assert_eq!((row.flows, row.unfinished), (4, 4));
+    // It came, as the list of all says, and has no throughput yet.
+    let last = flows.last().expect("five flows");
+    assert_eq!((flows.len(), last.start_s, last.measured, last.throughput_bps), (5, 4.0, 0, None));
+    let seen: Vec<f64> = flows[..4].iter().filter_map(|flow| flow.throughput_bps).collect();
+    assert_eq!(row.throughput_mean_bps, Some(seen.iter().sum::<f64>() / 4.0));
+    assert_eq!(row.throughput_p95_bps, seen.iter().copied().max_by(f64::total_cmp));
+}
+
+#[test]
+fn of_several_runs_the_verdict_names_who_is_not_clearly_behind() {
+    let said = |runs: &str, schemes| {
+        let scenario = dumbbell(&[("runs", runs), ("flows", "40")]);
+        let mut results =
+            populations(&scenario, &choices(schemes), false, &How::default()).expect("populations");
+        rank_populations(&mut results);
+        population_verdict(40, &results)
+    };
+    let doubt = "not clearly behind: the interval of its difference seed by seed (95 %) holds zero";
+    let alike = said("4", "limited,slow-start");
+    assert!(
+        alike.starts_with("Best by a flow's throughput, each alone: ") && alike.contains(doubt),
+        "{alike}"
+    );
+    assert!(!alike.contains("last"), "{alike}");
+    // One is far behind in every run.
+    let apart = said("4", "slow-start,vegas");
+    assert!(apart.contains("; last vegas: ") && !apart.contains("clearly"), "{apart}");
+    // Of one run nothing of the kind is known.
+    assert!(said("1", "limited,slow-start").contains("; last "));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Numbers for people: three significant digits in the column's unit.
 
-/// At most this many decimals.
+/// At most this many decimals, and of a value of which they would show one digit alone.
 const DECIMALS: usize = 4;
+const DECIMALS_OF_LITTLE: usize = 7;
 
 /// The value with three significant digits, or more if its whole part has more: `1234`, `96.9`, `0.142`.
 ///
-/// A value too small for four decimals is `<0.0001`, so that something never reads as nothing.
+/// A value too small for seven decimals is `<0.0000001`, so that something never reads as nothing.
 pub fn significant(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -14,13 +15,14 @@ pub fn significant(value: f64) -> String {
         return "0".to_owned();
     }
     let size = value.abs();
-    if size < 0.0001 {
-        return if value < 0.0 { ">-0.0001" } else { "<0.0001" }.to_owned();
+    if size < 1e-7 {
+        return if value < 0.0 { ">-0.0000001" } else { "<0.0000001" }.to_owned();
     }
     // 99.95 prints as 100, not as 100.0: the digits are those of the rounded value.
-    let decimals = (0..=DECIMALS).find(|&d| d == DECIMALS || size >= first_with(d)).unwrap_or(DECIMALS);
+    let most = if size < 0.000_999_5 { DECIMALS_OF_LITTLE } else { DECIMALS };
+    let decimals = (0..=most).find(|&d| size >= first_with(d) || d == most).unwrap_or(most);
     let text = format!("{value:.decimals$}");
-    if text.contains('.') && decimals == DECIMALS {
+    if text.contains('.') && decimals >= DECIMALS {
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
     text
@@ -32,7 +34,10 @@ fn first_with(decimals: usize) -> f64 {
         0 => 99.95,
         1 => 9.995,
         2 => 0.9995,
-        _ => 0.099_95,
+        3 => 0.099_95,
+        4 | 5 => 0.000_999_5,
+        6 => 0.000_099_95,
+        _ => 0.0,
     }
 }
 
@@ -94,7 +99,12 @@ mod tests {
             (1.0, "1.00"),
             (0.0, "0"),
             (-3.25, "-3.25"),
-            (0.000_04, "<0.0001"),
+            (0.001_26, "0.0013"),
+            (0.000_542_1, "0.000542"),
+            (0.000_074_9, "0.0000749"),
+            (0.000_04, "0.00004"),
+            (-0.000_000_2, "-0.0000002"),
+            (0.000_000_04, "<0.0000001"),
             (0.000_5, "0.0005"),
         ];
         for (value, text) in cases {

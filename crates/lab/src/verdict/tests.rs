@@ -30,6 +30,14 @@ fn sized() -> Scenario {
 }
 
 #[test]
+fn a_short_time_is_not_said_to_be_none() {
+    let said = [2.0, 0.9996, 0.999, 0.1, 0.0996, 0.044, 0.0013, 0.000_999_7, 0.000_074_9].map(span);
+    let wanted =
+        ["2.00 s", "1.00 s", "999 ms", "100 ms", "100 ms", "44.0 ms", "1.30 ms", "1.00 ms", "74.9 µs"];
+    assert_eq!(said, wanted);
+}
+
+#[test]
 fn without_a_size_throughput_decides_and_su_loss_among_equals() {
     let rows = [
         ("slow", 40.0, 0.0, None),
