@@ -7,7 +7,7 @@ use firstflight_tcp::{Flags, Segment};
 use crate::events::{Ack, Data, Setting};
 use crate::packet::Packet;
 use crate::recent::{LATEST_COPY, Recent};
-use crate::sender::{FIRST, Sender};
+use crate::sender::{FARTHEST, FIRST, Sender};
 
 /// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
 pub(crate) type Host = usize;
@@ -21,6 +21,8 @@ pub(crate) struct Connection {
     /// The first packet of all, and the last.
     pub(crate) first_at: u64,
     pub(crate) last_at: u64,
+    /// The place in the table of the connection between the same ends before it.
+    pub(crate) before: Option<usize>,
     is_reset: bool,
 }
 
@@ -118,10 +120,18 @@ impl Side {
             number.wrapping_sub(origin).wrapping_sub((near - FIRST.min(near)) as u32).cast_signed();
         near.checked_add_signed(i64::from(from_near))
     }
+
+    /// Whether data lies beyond the stream's end, or beyond any window.
+    fn is_beyond_its_end(&self, number: u32, len: u32) -> bool {
+        self.place(number).is_some_and(|start| {
+            start.abs_diff(self.sender.board.next) > FARTHEST
+                || self.fin.is_some_and(|fin| start.saturating_add(u64::from(len)) > fin)
+        })
+    }
 }
 
 impl Connection {
-    pub(crate) fn new(first: &Packet, is_drawn: bool) -> Self {
+    pub(crate) fn new(first: &Packet, before: Option<usize>, is_drawn: bool) -> Self {
         let flags = first.segment.flags;
         // A first packet that is the answer to a SYN comes from the host that did not open.
         let is_answer = flags.has(Flags::SYN.with(Flags::ACK));
@@ -133,20 +143,69 @@ impl Connection {
             handshake: Handshake::default(),
             first_at: first.at,
             last_at: first.at,
+            before,
             is_reset: false,
         }
     }
 
-    /// Whether the packet opens another connection between the same ends.
+    /// Whether the packet is the first of another connection between the same ends.
     pub(crate) fn is_over_by(&self, packet: &Packet) -> bool {
-        let segment = &packet.segment;
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::RST) {
+        let (segment, from) = (&packet.segment, self.host_of(packet));
+        let (side, other) = (&self.hosts[from], &self.hosts[1 - from]);
+        if segment.flags.has(Flags::RST) {
             return false;
         }
-        let side = &self.hosts[self.host_of(packet)];
+        if !segment.flags.has(Flags::SYN) {
+            return self.is_closed() && packet.len > 0 && side.is_beyond_its_end(segment.seq, packet.len);
+        }
         let is_repeat = side.saw_syn && side.origin == Some(segment.seq.wrapping_add(1));
-        let is_answer = segment.flags.has(Flags::ACK);
-        !is_repeat && (side.saw_syn || side.origin.is_some()) && (!is_answer || self.is_closed())
+        if is_repeat || side.origin.is_none() {
+            return false;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return true;
+        }
+        // An answer belongs to the SYN that it acknowledges: hosts that keep no state make a new number for each.
+        let asked = if other.saw_syn { other.origin } else { side.syn.map(|syn| syn.ack) };
+        asked.map_or(self.is_closed(), |asked| asked != segment.ack)
+    }
+
+    /// Whether the packet has a number that lies before the SYN of this connection, or beyond any window behind it: it is
+    /// of an earlier connection between the same ends.
+    pub(crate) fn is_after(&self, packet: &Packet) -> bool {
+        !packet.segment.flags.has(Flags::SYN)
+            && self.places(packet).any(|(side, place)| {
+                side.saw_syn && (place + 1 < FIRST || place > side.sender.board.next.saturating_add(FARTHEST))
+            })
+    }
+
+    /// Whether all its numbers lie beyond what was seen of this connection: the capture missed what lies between, or it
+    /// is of an earlier connection.
+    pub(crate) fn is_behind(&self, packet: &Packet) -> bool {
+        let mut places = self.places(packet).filter(|(side, _)| side.saw_syn).peekable();
+        !packet.segment.flags.has(Flags::SYN)
+            && places.peek().is_some()
+            && places.all(|(side, place)| place > side.sender.board.next)
+    }
+
+    /// Whether all its numbers are among those seen of this connection; a FIN is one more.
+    pub(crate) fn holds(&self, packet: &Packet) -> bool {
+        self.places(packet).all(|(side, place)| (FIRST..=side.sender.board.next + 2).contains(&(place + 1)))
+    }
+
+    /// The places that the packet names: its own in its host's stream, and what it acknowledges in the other's.
+    fn places(&self, packet: &Packet) -> impl Iterator<Item = (&Side, u64)> {
+        let (segment, from) = (&packet.segment, self.host_of(packet));
+        let acknowledged = segment.flags.has(Flags::ACK).then_some((&self.hosts[1 - from], segment.ack));
+        std::iter::once((&self.hosts[from], segment.seq))
+            .chain(acknowledged)
+            .filter_map(|(side, number)| Some((side, side.place(number)?)))
+    }
+
+    /// A packet passed that is of no connection that is known here.
+    pub(crate) fn leave_out(&mut self, packet: &Packet) {
+        let from = self.host_of(packet);
+        self.hosts[from].sender.counts.out_of_window += 1;
     }
 
     fn is_closed(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::trace::Trace;
 pub(crate) const FIRST: u64 = 1 << 33;
 
 /// Beyond any window (RFC 7323 section 2.3): such a packet belongs to no stream that is known here.
-const FARTHEST: u64 = 1 << 30;
+pub(crate) const FARTHEST: u64 = 1 << 30;
 
 /// Retransmissions remembered one by one, so that those found to be spurious can be told from the others.
 const MOST_RESENT: usize = 512;

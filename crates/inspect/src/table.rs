@@ -34,12 +34,23 @@ impl Table {
         let index = match known {
             Some(index) if !self.connections[index].is_over_by(packet) => index,
             _ => {
-                self.connections.push(Connection::new(packet, self.is_drawn));
+                self.connections.push(Connection::new(packet, known, self.is_drawn));
                 self.latest.insert(key, self.connections.len() - 1);
                 self.connections.len() - 1
             }
         };
         self.last = Some((key, index));
-        self.connections[index].packet(packet);
+        let latest = &self.connections[index];
+        let (is_after, before) = (latest.is_after(packet), latest.before);
+        match before {
+            // What the earlier one sends after this one's SYN.
+            Some(before)
+                if is_after || latest.is_behind(packet) && self.connections[before].holds(packet) =>
+            {
+                self.connections[before].packet(packet);
+            }
+            None if is_after => self.connections[index].leave_out(packet),
+            _ => self.connections[index].packet(packet),
+        }
     }
 }
