@@ -32,6 +32,12 @@ impl Curve {
         self.points.last().copied()
     }
 
+    /// When the first step after `at` is.
+    fn after(&self, at: u64) -> Option<u64> {
+        let next = self.points.partition_point(|point| point.0 <= at);
+        self.points.get(next).map(|point| point.0)
+    }
+
     /// Bytes by the time `at`.
     pub(crate) fn at(&self, at: u64) -> u64 {
         let next = self.points.partition_point(|point| point.0 <= at);
@@ -71,7 +77,8 @@ pub(crate) fn later(curve: &Curve, first_data: u64, min_rtt: u64, mss: u64) -> O
     }
     let mut run = 0;
     let mut reached = None;
-    for index in 0..(end - first_data) / interval {
+    let mut index = 0;
+    while index < (end - first_data) / interval {
         let from = first_data + index * interval;
         let brought = u128::from(curve.at(from + interval).saturating_sub(curve.at(from)));
         let enough = brought * u128::from(nanos) * 10 >= u128::from(bytes) * u128::from(interval) * 9;
@@ -79,6 +86,12 @@ pub(crate) fn later(curve: &Curve, first_data: u64, min_rtt: u64, mss: u64) -> O
         if run == SUSTAINED {
             reached = Some((index + 2 - SUSTAINED) * interval);
             break;
+        }
+        index += 1;
+        if brought == 0 {
+            // Nor does any interval before the next step bring something.
+            let Some(next) = curve.after(from + interval) else { break };
+            index = index.max((next - first_data - 1) / interval);
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -89,6 +102,7 @@ pub(crate) fn later(curve: &Curve, first_data: u64, min_rtt: u64, mss: u64) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const MS: u64 = 1_000_000;
 
@@ -115,6 +129,29 @@ mod tests {
         let found = later(&curve, 0, 50 * MS, 1000).unwrap();
         assert!((found.bps - 8e6).abs() < 8e3, "{}", found.bps);
         assert_eq!(found.reached, Some(550 * MS));
+    }
+
+    proptest! {
+        #[test]
+        fn intervals_that_bring_nothing_are_passed_over_and_nothing_else_is(
+            steps in prop::collection::vec((1_u64..40_000, 1_u64..5_000), 1..60),
+            interval in 1_u64..3_000,
+        ) {
+            let mut curve = Curve::default();
+            let (mut at, mut bytes) = (0, 0);
+            for (wait, more) in steps {
+                (at, bytes) = (at + wait, bytes + more);
+                curve.step(at, bytes);
+            }
+            let Some(found) = later(&curve, 0, interval, 1) else { return Ok(()) };
+            let (middle, nanos) = (at / 2, at - at / 2);
+            let later_bytes = bytes - curve.at(middle);
+            let interval = interval.max(20 * nanos / later_bytes);
+            let brings = |from: u64| (curve.at(from + interval) - curve.at(from)) * nanos * 10 >= later_bytes * interval * 9;
+            let is_first = |index: &u64| (0..4).all(|more| brings((index + more) * interval));
+            let first = (0..(at / interval).saturating_sub(3)).find(is_first);
+            prop_assert_eq!(found.reached, first.map(|index| (index + 1) * interval));
+        }
     }
 
     #[test]

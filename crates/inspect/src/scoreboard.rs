@@ -1,21 +1,21 @@
-//! What a sender has outstanding, as the capture shows it: ranges of the stream, each with when it passed.
+//! What a sender has outstanding, as the capture shows it: ranges of the stream, each with when it passed, and which
+//! bytes were selectively acknowledged. The two are apart, so that an acknowledgement that tells of a whole window
+//! again, as each behind a hole does, costs no more than what is new in it.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-/// A stretch of the stream that passed in one packet, or that should have.
+/// A stretch of the stream that passed in one packet, or that should have; its first byte is its key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Range {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
+struct Range {
+    end: u64,
     /// When it was first seen; for an unseen one, when what lies behind it was.
-    pub(crate) first_seen: u64,
+    first_seen: u64,
     /// How often it was sent again.
-    pub(crate) again: u32,
-    pub(crate) sacked: bool,
+    again: u32,
     /// Whether no packet of the capture holds it.
-    pub(crate) unseen: bool,
+    unseen: bool,
     /// The IPv4 identification of the packet that held it last.
-    pub(crate) identification: Option<u16>,
+    identification: Option<u16>,
 }
 
 /// What an acknowledgement told.
@@ -27,26 +27,18 @@ pub(crate) struct Heard {
     pub(crate) unseen: u64,
 }
 
-impl Heard {
-    fn of(&mut self, range: &Range) {
-        if range.unseen {
-            self.unseen += range.end - range.start;
-        } else if range.again == 0 && !range.sacked {
-            self.newest_sent = self.newest_sent.max(Some(range.first_seen));
-        }
-    }
-}
-
 /// The ranges outstanding, in order and without gaps between `una` and `next`.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
-    ranges: VecDeque<Range>,
+    ranges: BTreeMap<u64, Range>,
+    /// What was selectively acknowledged of them: from, to; neither overlapping nor adjacent.
+    sacked: BTreeMap<u64, u64>,
     /// The first byte not acknowledged.
     pub(crate) una: u64,
     /// The byte after the last one seen or known to exist.
     pub(crate) next: u64,
     /// Bytes selectively acknowledged.
-    sacked: u64,
+    sacked_bytes: u64,
     /// Whether anything ever was.
     pub(crate) has_sack: bool,
     /// The end of the last byte acknowledged in any way.
@@ -71,17 +63,25 @@ pub(crate) struct Sighting {
 
 impl Scoreboard {
     pub(crate) fn new(start: u64) -> Self {
-        Self { ranges: VecDeque::new(), una: start, next: start, sacked: 0, has_sack: false, highest: start }
+        Self {
+            ranges: BTreeMap::new(),
+            sacked: BTreeMap::new(),
+            una: start,
+            next: start,
+            sacked_bytes: 0,
+            has_sack: false,
+            highest: start,
+        }
     }
 
     /// Bytes in flight: outstanding, less those selectively acknowledged.
     pub(crate) fn flight(&self) -> u64 {
-        (self.next - self.una).saturating_sub(self.sacked)
+        (self.next - self.una).saturating_sub(self.sacked_bytes)
     }
 
     /// The place up to which the stream would be acknowledged, had all that the receiver has come in order.
     pub(crate) fn delivered(&self) -> u64 {
-        self.una + self.sacked
+        self.una + self.sacked_bytes
     }
 
     /// A packet with the bytes `start..end` passed.
@@ -95,48 +95,50 @@ impl Scoreboard {
         sighting.again = end.min(self.una).saturating_sub(start);
         let (from, to) = (start.max(self.una), end.min(self.next));
         if from < to {
-            self.cut_at(from);
-            self.cut_at(to);
-            let first = self.index_of(from);
-            for range in self.ranges.range_mut(first..).take_while(|range| range.end <= to) {
-                let bytes = range.end - range.start;
-                sighting.first_seen = sighting.first_seen.max(Some(range.first_seen));
-                if range.unseen {
-                    sighting.filled += bytes;
-                    sighting.exposed =
-                        Some(sighting.exposed.map_or(range.first_seen, |at| at.min(range.first_seen)));
-                    range.unseen = false;
-                } else {
-                    sighting.again += bytes;
-                }
-                range.again += 1;
-                range.identification = identification;
-            }
+            self.sent_again(from, to, identification, &mut sighting);
         }
         if end > self.next {
-            let new = Range {
-                start: start.max(self.next),
-                end,
-                first_seen: at,
-                again: 0,
-                sacked: false,
-                unseen: false,
-                identification,
-            };
-            if start > self.next {
-                self.ranges.push_back(Range { start: self.next, end: start, unseen: true, ..new });
+            let begin = start.max(self.next);
+            let new = Range { end, first_seen: at, again: 0, unseen: false, identification };
+            if begin > self.next {
+                self.ranges.insert(self.next, Range { end: begin, unseen: true, ..new });
             }
-            sighting.new = end - new.start;
-            self.ranges.push_back(new);
+            sighting.new = end - begin;
+            self.ranges.insert(begin, new);
             self.next = end;
         }
         sighting
     }
 
+    /// The bytes passed again, or filled a hole, in one packet: from now on they are one range, so that a packet
+    /// that passes often finds what it left.
+    fn sent_again(&mut self, from: u64, to: u64, identification: Option<u16>, sighting: &mut Sighting) {
+        self.cut_at(from);
+        self.cut_at(to);
+        let mut again = 0;
+        while let Some((start, range)) =
+            self.ranges.range(from..to).next_back().map(|(start, range)| (*start, *range))
+        {
+            self.ranges.remove(&start);
+            let bytes = range.end - start;
+            sighting.first_seen = sighting.first_seen.max(Some(range.first_seen));
+            if range.unseen {
+                sighting.filled += bytes;
+                sighting.exposed =
+                    Some(sighting.exposed.map_or(range.first_seen, |at| at.min(range.first_seen)));
+            } else {
+                sighting.again += bytes;
+            }
+            again = again.max(range.again);
+        }
+        let first_seen = sighting.first_seen.unwrap_or(0);
+        let one = Range { end: to, first_seen, again: again + 1, unseen: false, identification };
+        self.ranges.insert(from, one);
+    }
+
     /// A hole was filled by a packet that only came late: it was not sent again.
     pub(crate) fn came_late(&mut self, start: u64, end: u64, at: u64) {
-        let first = self.index_of(start.max(self.una));
-        for range in self.ranges.range_mut(first..).take_while(|range| range.end <= end) {
+        for (_, range) in self.ranges.range_mut(start.max(self.una)..end) {
             range.again = range.again.saturating_sub(1);
             range.first_seen = at;
         }
@@ -146,21 +148,36 @@ impl Scoreboard {
     pub(crate) fn acknowledge(&mut self, to: u64) -> Heard {
         let mut heard = Heard { unseen: to.saturating_sub(self.next), ..Heard::default() };
         self.next = self.next.max(to);
-        while let Some(range) = self.ranges.front_mut().filter(|range| range.start < to) {
-            let part = Range { end: range.end.min(to), ..*range };
-            heard.of(&part);
-            if part.sacked {
-                self.sacked -= part.end - part.start;
+        while let Some(first) = self.ranges.first_entry().filter(|first| *first.key() < to) {
+            let (start, range) = first.remove_entry();
+            let end = range.end.min(to);
+            let sacked = self.drop_sacked(end);
+            if range.unseen {
+                heard.unseen += end - start;
+            } else if range.again == 0 && sacked < end - start {
+                heard.newest_sent = heard.newest_sent.max(Some(range.first_seen));
             }
-            if part.end < range.end {
-                range.start = part.end;
-                break;
+            if end < range.end {
+                self.ranges.insert(end, range);
             }
-            self.ranges.pop_front();
         }
         self.una = self.una.max(to);
         self.highest = self.highest.max(to);
         heard
+    }
+
+    /// Forgets what was selectively acknowledged before `to`: how many bytes.
+    fn drop_sacked(&mut self, to: u64) -> u64 {
+        let mut bytes = 0;
+        while let Some(first) = self.sacked.first_entry().filter(|first| *first.key() < to) {
+            let (start, end) = first.remove_entry();
+            bytes += end.min(to) - start;
+            if to < end {
+                self.sacked.insert(to, end);
+            }
+        }
+        self.sacked_bytes -= bytes;
+        bytes
     }
 
     /// A block of selective acknowledgement: what it newly covers.
@@ -170,43 +187,51 @@ impl Scoreboard {
         if start >= end {
             return heard;
         }
-        self.cut_at(start);
-        self.cut_at(end);
-        let first = self.index_of(start);
-        for range in self.ranges.range_mut(first..).take_while(|range| range.end <= end) {
-            if !range.sacked {
-                heard.of(range);
-                range.sacked = true;
-                self.sacked += range.end - range.start;
-            }
+        // From behind: what is covered already joins the block, and what lies between is new.
+        let (mut from, mut to) = (start, end);
+        let mut until = end;
+        while let Some((&known, &known_end)) =
+            self.sacked.range(..=end).next_back().filter(|(_, known_end)| **known_end >= start)
+        {
+            self.sacked.remove(&known);
+            self.covers(known_end.max(start), until, &mut heard);
+            (from, to, until) = (from.min(known), to.max(known_end), known.max(start));
         }
+        self.covers(start, until, &mut heard);
+        self.sacked.insert(from, to);
         self.has_sack = true;
         self.highest = self.highest.max(end);
         heard
     }
 
-    /// Whether one packet with these bytes and this identification was the last that held them.
-    fn has_packet(&self, start: u64, end: u64, identification: Option<u16>) -> bool {
-        let at = self.index_of(start);
-        self.ranges.get(at).is_some_and(|range| {
-            range.start == start && range.end == end && range.identification == identification
-        })
+    /// These bytes are selectively acknowledged for the first time.
+    fn covers(&mut self, from: u64, to: u64, heard: &mut Heard) {
+        if from >= to {
+            return;
+        }
+        self.sacked_bytes += to - from;
+        let first = self.ranges.range(..=from).next_back().map_or(from, |(start, _)| *start);
+        for (_, range) in self.ranges.range(first..to) {
+            if range.end > from && range.again == 0 && !range.unseen {
+                heard.newest_sent = heard.newest_sent.max(Some(range.first_seen));
+            }
+        }
     }
 
-    /// The place of the range that holds the byte `place`, or of the first one behind it.
-    fn index_of(&self, place: u64) -> usize {
-        self.ranges.partition_point(|range| range.end <= place)
+    /// Whether one packet with these bytes and this identification was the last that held them.
+    fn has_packet(&self, start: u64, end: u64, identification: Option<u16>) -> bool {
+        let is_it = |range: &Range| range.end == end && range.identification == identification;
+        self.ranges.get(&start).is_some_and(is_it)
     }
 
     /// Makes a range begin at `place`, if one holds it.
     fn cut_at(&mut self, place: u64) {
-        let at = self.index_of(place);
-        if let Some(range) = self.ranges.get_mut(at)
-            && range.start < place
+        if let Some((_, range)) = self.ranges.range_mut(..place).next_back()
+            && range.end > place
         {
-            let front = Range { end: place, ..*range };
-            range.start = place;
-            self.ranges.insert(at, front);
+            let behind = *range;
+            range.end = place;
+            self.ranges.insert(place, behind);
         }
     }
 }
@@ -272,14 +297,19 @@ mod tests {
                     _ => { board.sack(board.una + from, board.una + from + length); }
                 }
                 let mut place = board.una;
-                for range in &board.ranges {
-                    prop_assert_eq!(range.start, place);
-                    prop_assert!(range.end > range.start);
+                for (start, range) in &board.ranges {
+                    prop_assert_eq!(*start, place);
+                    prop_assert!(range.end > *start);
                     place = range.end;
                 }
                 prop_assert_eq!(place, board.next);
-                let sacked: u64 = board.ranges.iter().filter(|r| r.sacked).map(|r| r.end - r.start).sum();
-                prop_assert_eq!(sacked, board.sacked);
+                let mut last = None;
+                for (from, to) in &board.sacked {
+                    prop_assert!(from < to && *from >= board.una && *to <= board.next);
+                    prop_assert!(last.is_none_or(|last| last < from));
+                    last = Some(to);
+                }
+                prop_assert_eq!(board.sacked.iter().map(|(from, to)| to - from).sum::<u64>(), board.sacked_bytes);
             }
         }
     }

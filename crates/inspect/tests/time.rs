@@ -1,0 +1,132 @@
+//! A capture takes time in proportion to its packets, whatever they are: each of these shapes took 15 to 23 seconds when
+//! a packet could cost a pass over all that is in flight, and a connection a million intervals.
+
+#[expect(dead_code, reason = "the other tests make more of it")]
+mod made;
+
+use std::time::{Duration, Instant};
+
+use firstflight_inspect::inspect;
+use made::{ACK, DAY, Form, From, PLAIN, SYN, Segment, packet, pcap};
+
+/// Ten times what the slowest shape takes.
+const ALLOWED: Duration = Duration::from_secs(5);
+
+fn segment(from: From, seq: u32, ack: u32, len: u32) -> Segment {
+    Segment { from, flags: ACK, seq, ack, options: vec![], len: len as usize }
+}
+
+/// Up to `place` in order, and what lies in these blocks.
+fn sack(place: u32, blocks: &[(u32, u32)]) -> Segment {
+    let length = u8::try_from(2 + 8 * blocks.len()).expect("four blocks at most");
+    let mut options = vec![1, 1, 5, length];
+    let ends = blocks.iter().flat_map(|&(from, to)| [from, to]);
+    options.extend(ends.flat_map(|place| (1001 + place).to_be_bytes()));
+    Segment { options, ..segment(From::Server, 501, 1001 + place, 0) }
+}
+
+fn data(place: u32, len: u32) -> Segment {
+    segment(From::Client, 1001 + place, 501, len)
+}
+
+/// A handshake over 40 ms and these packets, one every 10 µs, of which the capture keeps the headers.
+fn capture(rest: impl IntoIterator<Item = Segment>) -> Vec<u8> {
+    let options = vec![2, 4, 5, 180, 1, 3, 3, 14, 4, 2, 1, 1];
+    let syn = Segment { flags: SYN, seq: 1000, options: options.clone(), ..segment(From::Client, 0, 0, 0) };
+    let answer = Segment { flags: SYN | ACK, seq: 500, options, ..segment(From::Server, 0, 1001, 0) };
+    let opening = [(0, syn), (40_000_000, answer), (40_001_000, segment(From::Client, 1001, 501, 0))];
+    let rest = rest.into_iter().enumerate().map(|(at, one)| (41_000_000 + at as u64 * 10_000, one));
+    let written = |(at, one): (u64, Segment)| (DAY + at, packet(&one, false));
+    let frames: Vec<_> = opening.into_iter().chain(rest).map(written).collect();
+    pcap(Form { snap: 100, ..PLAIN }, &frames)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test of time needs a clock")]
+#[track_caller]
+fn is_quick(capture: &[u8]) {
+    let began = Instant::now();
+    let inspection = inspect(capture, false).expect("a capture");
+    let took = began.elapsed();
+    println!("{} packets in {took:?}", inspection.tally.packets);
+    assert!(took < ALLOWED, "{} packets took {took:?}", inspection.tally.packets);
+}
+
+/// Places in no order, each once.
+fn scattered(count: u32) -> impl Iterator<Item = u32> {
+    (0..count).map(move |index| u32::try_from(u64::from(index) * 999_983 % u64::from(count)).expect("less"))
+}
+
+#[test]
+fn a_large_window_behind_a_hole() {
+    const COUNT: u32 = 200_000;
+    is_quick(&capture(
+        (0..COUNT).flat_map(|place| [data(place * 100, 100), sack(0, &[(100, place * 100 + 100)])]),
+    ));
+}
+
+#[test]
+fn blocks_in_the_middle_of_everything() {
+    const COUNT: u32 = 200_000;
+    let packets = (0..COUNT).map(|place| data(place * 100, 100));
+    let byte = |place: u32| (place * 100 + 50, place * 100 + 51);
+    let blocks = scattered(COUNT).map(|place| sack(0, &[byte(place)]));
+    is_quick(&capture(packets.chain(blocks)));
+}
+
+#[test]
+fn pieces_sent_again_in_the_middle_of_everything() {
+    const COUNT: u32 = 200_000;
+    let packets = (0..COUNT).map(|place| data(place * 100, 100));
+    let again = scattered(COUNT).map(|place| data(place * 100 + 50, 1));
+    is_quick(&capture(packets.chain(again)));
+}
+
+#[test]
+fn many_small_packets_sent_again_in_one_large_packet_again_and_again() {
+    const COUNT: u32 = 60_000;
+    let packets = (0..COUNT).map(|place| data(place, 1));
+    let holes = (0..COUNT / 2).map(|place| sack(0, &[(place * 2 + 1, place * 2 + 2)]));
+    let mut bytes = capture(packets.chain(holes));
+    let mut again = pcap(Form { snap: 100, ..PLAIN }, &[(0, packet(&data(0, COUNT), false))]).split_off(24);
+    for number in 0..120_000_u32 {
+        // Two milliseconds apart: no copies of one.
+        let time = DAY + (2_000_000_000 + u64::from(number) * 2_000_000);
+        let halves =
+            [time / 1_000_000_000, time % 1_000_000_000].map(|half| u32::try_from(half).expect("a time"));
+        again[..8].copy_from_slice(&halves.map(u32::to_le_bytes).concat());
+        bytes.extend(&again);
+    }
+    is_quick(&bytes);
+}
+
+#[test]
+fn many_connections_that_each_look_long() {
+    // A few packets of tiny segments over a second, and an acknowledgement of far more.
+    let options = vec![2, 4, 0, 1];
+    let mut frames = Vec::new();
+    for number in 0..3_000_u32 {
+        let first = number.wrapping_mul(1_000_003);
+        let syn =
+            Segment { flags: SYN, seq: first, options: options.clone(), ..segment(From::Client, 0, 0, 0) };
+        let answer = Segment {
+            flags: SYN | ACK,
+            seq: 500,
+            options: options.clone(),
+            ..segment(From::Server, 0, first + 1, 0)
+        };
+        let told = |bytes: u32| segment(From::Server, 501, first + 1 + bytes, 0);
+        let steps = [
+            (0, syn),
+            (1, answer),
+            (1, segment(From::Client, first + 1, 501, 0)),
+            (2, segment(From::Client, first + 1, 501, 1)),
+            (3, told(1)),
+            (900_000, told(2)),
+            (1_000_000, told(500_000_000)),
+        ];
+        frames.extend(steps.map(|(micros, one)| {
+            (DAY + u64::from(number) * 2_000_000_000 + micros * 1000, packet(&one, false))
+        }));
+    }
+    is_quick(&pcap(PLAIN, &frames));
+}
