@@ -90,6 +90,18 @@ fn a_capture_at_the_sender_says_what_the_simulator_recorded() {
 }
 
 #[test]
+fn bbr_does_not_leave_by_the_first_loss_before_a_short_queue() {
+    for queue in ["0.25bdp", "0.5bdp", "0.75bdp"] {
+        let path =
+            ["--rate", "50mbit", "--rtt", "40ms", "--queue", queue, "--duration", "2s", "--schemes", "bbr"];
+        let (row, found) = raced(&format!("inspect-bbr-{queue}"), &path).remove(0);
+        assert_eq!(found["exit_cause"], class(row["exit_cause"].as_str().expect("a cause")), "{queue}");
+        let (seen, is) = (number(&found["exit_time_s"]), number(&row["exit_time_s"]));
+        assert!((seen - is).abs() <= round_at(&found, seen.min(is)), "{queue}: exit at {seen}, not {is}");
+    }
+}
+
+#[test]
 fn quick_start_sends_what_was_approved_in_its_first_round() {
     let path = ["--rate", "50mbit", "--rtt", "40ms", "--queue", "2bdp", "--duration", "4s"];
     for (row, found) in raced("inspect-quick-start", &[&path[..], &["--schemes", "quick-start"]].concat()) {

@@ -1,0 +1,187 @@
+use super::*;
+
+const MSS: u64 = 1000;
+
+/// Rounds of 100 ns with these peaks in segments.
+fn rounds(peaks: &[u64]) -> Vec<Round> {
+    let round = |(at, peak): (usize, &u64)| {
+        let began = at as u64 * 100;
+        Round {
+            began,
+            ended: Some(began + 100),
+            bytes: peak * MSS,
+            peak: peak * MSS,
+            held_at: began + 95,
+            ..Round::default()
+        }
+    };
+    peaks.iter().enumerate().map(round).collect()
+}
+
+/// With a flight that rises to its round's peak 90 ns into it.
+fn ends(rounds: &[Round], resent: &[Resent], has_sack: bool) -> Option<Exit> {
+    let climbs: Vec<_> = rounds.iter().map(|round| (round.began + 90, round.peak)).collect();
+    find(&Start { rounds, climbs: &climbs, resent, has_sack, mss: MSS })
+}
+
+fn lost(at: u64) -> Resent {
+    Resent {
+        at,
+        start: 0,
+        end: 1,
+        flight: 300_000,
+        flight_later: Some(150_000),
+        by_timer: false,
+        is_spurious: false,
+    }
+}
+
+#[test]
+fn a_loss_ends_it_when_the_sender_repairs_it() {
+    let exit = ends(&rounds(&[10, 20, 40, 80, 80]), &[lost(350)], true).unwrap();
+    assert_eq!((exit.cause, exit.at, exit.flight, exit.round), (Cause::Loss, 350, 300_000, 3));
+    let timer = Resent { by_timer: true, ..lost(350) };
+    assert_eq!(ends(&rounds(&[10, 20, 40, 80]), &[timer], true).unwrap().cause, Cause::Timeout);
+}
+
+#[test]
+fn a_loss_that_the_sender_does_not_heed_ends_nothing() {
+    let heedless = Resent { flight: 40 * MSS, flight_later: Some(39 * MSS), ..lost(350) };
+    let peaks = [10, 20, 40, 41, 41, 41, 20, 20, 20];
+    let exit = ends(&rounds(&peaks), &[heedless], true).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Drain, 595));
+    assert_eq!(ends(&rounds(&peaks), &[heedless], false).unwrap().cause, Cause::Loss);
+}
+
+#[test]
+fn a_loss_after_which_the_flight_still_grows_ends_nothing() {
+    let outgrown = Resent { flight: 40 * MSS, flight_later: Some(20 * MSS), ..lost(350) };
+    let exit = ends(&rounds(&[10, 20, 40, 44, 60, 60, 60, 60]), &[outgrown], true).unwrap();
+    assert_eq!((exit.cause, exit.flight), (Cause::Flat, 60 * MSS));
+    let heeded = ends(&rounds(&[10, 20, 40, 38, 20, 21, 22, 44, 44]), &[outgrown], true).unwrap();
+    assert_eq!((heeded.cause, heeded.at), (Cause::Loss, 350));
+}
+
+/// BBR before a queue of half a BDP, as the simulator has it: first retransmissions of rounds, each with its flight.
+const BBR: [u64; 15] = [10, 18, 28, 46, 86, 170, 288, 334, 296, 334, 296, 250, 141, 171, 168];
+
+fn repaired(peaks: &[u64], repairs: &[(usize, u64)]) -> Option<Exit> {
+    let mut rounds = rounds(peaks);
+    let mut resent = vec![];
+    for &(round, segments) in repairs {
+        rounds[round].resent = segments;
+        rounds[round].segments = rounds[round].peak / MSS;
+        let (at, flight) = (rounds[round].began + 60, rounds[round].peak);
+        resent.push(Resent { at, flight, flight_later: Some(flight - flight / 8), ..lost(at) });
+    }
+    ends(&rounds, &resent, true)
+}
+
+#[test]
+fn a_sender_whose_flight_is_back_a_round_after_a_loss_leaves_when_it_falls() {
+    let many = repaired(&BBR, &[(7, 37), (8, 47), (9, 37), (10, 47), (11, 36)]).unwrap();
+    assert_eq!((many.cause, many.at, many.flight, many.round), (Cause::Loss, 1100, 296 * MSS, 10));
+    // With hardly any repaired, or none any more, it fell by itself.
+    for repairs in [&[(7, 3), (8, 4), (9, 1), (10, 5)][..], &[(7, 37), (8, 47)]] {
+        let few = repaired(&BBR, repairs).unwrap();
+        assert_eq!((few.cause, few.round), (Cause::Drain, 10), "{repairs:?}");
+    }
+}
+
+#[test]
+fn a_loss_far_above_those_that_were_not_heeded_is_one_by_itself() {
+    let exit = repaired(&[20, 40, 80, 160, 300, 200, 150, 151, 152], &[(2, 1), (4, 9)]).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Loss, 460));
+}
+
+#[test]
+fn a_sender_that_gives_up_a_third_has_heeded_the_loss() {
+    // CUBIC: 0.7, and three quarters of the rest in two rounds.
+    let exit = repaired(&[10, 20, 40, 80, 62, 66, 70, 72, 74, 75], &[(3, 9)]).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Loss, 360));
+}
+
+#[test]
+fn a_start_up_does_not_end_with_its_first_packets_if_the_flight_grows_later() {
+    let exit = ends(&rounds(&[20, 10, 14, 30, 60, 60, 60, 60]), &[], true).unwrap();
+    assert_eq!((exit.cause, exit.round), (Cause::Flat, 4));
+    // One that never grows is flat from the beginning, and drains nothing.
+    assert_eq!(ends(&rounds(&[20, 10, 10, 10, 10]), &[], true).unwrap().cause, Cause::Flat);
+}
+
+#[test]
+fn a_loss_after_an_idle_time_is_in_the_round_in_which_it_was() {
+    let mut again = rounds(&[10, 20, 40, 40, 60, 30]);
+    again[3].after_idle = true;
+    let exit = ends(&again, &[lost(450)], true).unwrap();
+    assert_eq!((exit.cause, exit.at, exit.round), (Cause::Loss, 450, 4));
+    assert_eq!(ends(&again, &[lost(5000)], true).unwrap().round, 5);
+}
+
+#[test]
+fn what_was_sent_again_for_nothing_ends_nothing() {
+    let spurious = Resent { is_spurious: true, ..lost(150) };
+    let exit = ends(&rounds(&[10, 20, 40, 80, 80, 80]), &[spurious], true).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Flat, 390));
+}
+
+#[test]
+fn a_flight_that_stops_growing_ends_it_where_it_last_grew() {
+    let exit = ends(&rounds(&[10, 20, 40, 41, 42, 43]), &[lost(550)], true).unwrap();
+    assert_eq!((exit.cause, exit.at, exit.flight, exit.round), (Cause::Flat, 290, 40_000, 2));
+}
+
+#[test]
+fn a_flight_that_falls_without_a_loss_ends_it_where_it_begins_to_fall() {
+    let exit = ends(&rounds(&[10, 20, 40, 41, 41, 20, 20, 20]), &[], true).unwrap();
+    assert_eq!((exit.cause, exit.at, exit.round), (Cause::Drain, 495, 4));
+    let exit = ends(&rounds(&[10, 20, 40, 41, 41, 20, 20, 20]), &[lost(480)], true).unwrap();
+    assert_eq!(exit.cause, Cause::Flat);
+}
+
+#[test]
+fn slower_growth_is_growth() {
+    // HyStart++'s conservative slow start grows by a quarter a round.
+    let exit = ends(&rounds(&[10, 20, 40, 50, 62, 78, 78, 79]), &[], true).unwrap();
+    assert_eq!((exit.cause, exit.round), (Cause::Flat, 5));
+}
+
+#[test]
+fn a_start_from_one_segment_is_growth() {
+    // Every ACK counted, delayed: by half a round, rounded up. Doubling every other round, as Vegas does.
+    for peaks in [&[1, 2, 3, 5, 8, 12, 12, 12, 12][..], &[1, 2, 2, 4, 4, 8, 8, 12, 12, 12, 12]] {
+        let exit = ends(&rounds(peaks), &[], true).unwrap();
+        assert_eq!((exit.cause, exit.flight), (Cause::Flat, 12 * MSS), "{peaks:?}");
+    }
+    // A segment a round is avoidance; from four it is half of them in two rounds, and so is told a segment late.
+    let exit = ends(&rounds(&[1, 2, 4, 5, 6, 7, 8, 9]), &[], true).unwrap();
+    assert_eq!((exit.cause, exit.flight), (Cause::Flat, 5 * MSS));
+}
+
+#[test]
+fn the_end_of_the_data_is_no_end_of_start_up() {
+    assert_eq!(ends(&rounds(&[10, 20, 40, 40, 5]), &[], true), None);
+    assert_eq!(ends(&rounds(&[10]), &[], true), None);
+    assert_eq!(ends(&[], &[], true), None);
+}
+
+#[test]
+fn limits_that_can_be_seen_are_named() {
+    let mut full = rounds(&[10, 20, 30, 30, 30, 30]);
+    full[3].by_receiver = true;
+    assert_eq!(ends(&full, &[], true).unwrap().cause, Cause::ReceiverWindow);
+    let mut marked = rounds(&[10, 20, 30, 30, 30, 30]);
+    marked[2].marked = true;
+    assert_eq!(ends(&marked, &[], true).unwrap().cause, Cause::Mark);
+    let mut starved = rounds(&[10, 20, 12, 12, 12, 12]);
+    starved[2..].iter_mut().for_each(|round| round.by_application = true);
+    let exit = ends(&starved, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.round), (Cause::Application, 1));
+}
+
+#[test]
+fn a_pause_of_the_application_is_not_the_end() {
+    let mut paused = rounds(&[10, 20, 8, 40, 80, 80, 80]);
+    paused[2].by_application = true;
+    assert_eq!(ends(&paused, &[], true).unwrap().round, 4);
+}
