@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use firstflight_tcp::{Flags, Segment};
 
+use crate::clock::Clock;
 use crate::events::{Ack, Data, Setting};
 use crate::packet::Packet;
 use crate::recent::{LATEST_COPY, Recent};
@@ -18,9 +19,9 @@ pub(crate) struct Connection {
     pub(crate) ends: [SocketAddr; 2],
     pub(crate) hosts: [Side; 2],
     pub(crate) handshake: Handshake,
-    /// The first packet of all, and the last.
+    /// The first packet of all, and the time since.
     pub(crate) first_at: u64,
-    pub(crate) last_at: u64,
+    pub(crate) clock: Clock,
     /// The place in the table of the connection between the same ends before it.
     pub(crate) before: Option<usize>,
     is_reset: bool,
@@ -53,6 +54,8 @@ pub(crate) struct Handshake {
     pub(crate) third: Option<u64>,
     /// Whether the opener was heard after the answer: what it says later is not the third packet.
     is_over: bool,
+    /// Whether the capture's clock was set back before that.
+    pub(crate) is_untimed: bool,
 }
 
 /// Where the capture was taken.
@@ -66,7 +69,7 @@ pub(crate) enum Place {
 impl Handshake {
     /// From the capture's place to the host that answers and back, and to the one that opens and back.
     pub(crate) fn parts(&self) -> Option<[u64; 2]> {
-        let (syn, answer, third) = (self.syn?, self.answer?, self.third?);
+        let (syn, answer, third) = (self.syn?, self.answer?, self.third.filter(|_| !self.is_untimed)?);
         Some([answer.checked_sub(syn)?, third.checked_sub(answer)?])
     }
 
@@ -142,7 +145,7 @@ impl Connection {
             hosts: [Side::new(is_drawn), Side::new(is_drawn)],
             handshake: Handshake::default(),
             first_at: first.at,
-            last_at: first.at,
+            clock: Clock::new(first.at),
             before,
             is_reset: false,
         }
@@ -224,9 +227,12 @@ impl Connection {
     /// A packet of this connection passed.
     pub(crate) fn packet(&mut self, packet: &Packet) {
         let from = self.host_of(packet);
-        // Times of several queues may be out of order by a little.
-        let at = packet.at.max(self.last_at);
-        self.last_at = at;
+        let set_back = self.clock.set_back;
+        let at = self.clock.read(packet.at);
+        if self.clock.set_back != set_back {
+            self.handshake.is_untimed |= !self.handshake.is_over;
+            self.hosts.iter_mut().for_each(|side| side.sender.times_since = at);
+        }
         let segment = &packet.segment;
         let flags = segment.flags;
         if flags.has(Flags::RST) {

@@ -2,7 +2,7 @@
 
 use firstflight_tcp::Flags;
 
-use crate::connection::{Connection, Host, Place};
+use crate::connection::{Connection, Host, Place, Side};
 use crate::curve::later;
 use crate::events::Restart;
 use crate::exit::{self, Exit};
@@ -17,6 +17,7 @@ const NO_ACKS: &str = "no acknowledgement of this host's data is in the capture"
 const UNSEEN_DATA: &str = "the data that this host sent is not in the capture";
 const LOST: &str =
     "packets between the first round and the second were lost before the capture: which round's is not known";
+const SET_BACK: &str = "the capture's clock was set back while the connection lasted";
 const NO_START: &str = "the connection was open before the capture began";
 
 /// What is said of `host` as a sender.
@@ -28,7 +29,7 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
         from: connection.ends[host].to_string(),
         to: connection.ends[1 - host].to_string(),
         began_at_s: seconds(connection.first_at),
-        duration_s: seconds(connection.last_at - connection.first_at),
+        duration_s: seconds(connection.clock.last - connection.first_at),
         ..Found::default()
     };
     let opened = connection.hosts[0].saw_syn || connection.hosts[1].saw_syn;
@@ -44,6 +45,7 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
         rounds(&mut found, sender);
         later_rate(&mut found, side.saw_syn, sender, exit);
         restarts(&mut found, sender);
+        set_back(&mut found, connection, sender, exit);
     } else {
         let why = if found.bytes_acked > 0 { UNSEEN_DATA } else { NO_DATA };
         found.lacks(STARTUP_FIELDS, why);
@@ -73,7 +75,8 @@ const STARTUP_FIELDS: [&str; 14] = [
 fn path(found: &mut Found, connection: &Connection, host: Host) {
     let handshake = &connection.handshake;
     let Some([to_answerer, to_opener]) = handshake.parts() else {
-        found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], NO_HANDSHAKE);
+        let why = if handshake.is_untimed { SET_BACK } else { NO_HANDSHAKE };
+        found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], why);
         return;
     };
     found.vantage = handshake.place().map(|place| match place {
@@ -134,7 +137,7 @@ fn counts(found: &mut Found, connection: &Connection, host: Host) {
     found.duplicates = counts.duplicates;
     found.reordered = counts.reordered;
     found.out_of_window = counts.out_of_window;
-    let nanos = connection.last_at - connection.first_at;
+    let nanos = connection.clock.last - connection.first_at;
     let is_unheard = side.sender.is_unheard();
     found.throughput_bps = (nanos > 0 && !is_unheard).then(|| ratio(found.bytes_acked * 8, nanos) * 1e9);
     if is_unheard {
@@ -146,13 +149,13 @@ fn counts(found: &mut Found, connection: &Connection, host: Host) {
 
 /// Initial window, pacing and exit.
 fn start_up(found: &mut Found, connection: &Connection, host: Host) -> Option<Exit> {
-    let (saw_syn, sender) = (connection.hosts[host].saw_syn, &connection.hosts[host].sender);
+    let sender = &connection.hosts[host].sender;
     found.min_rtt_s = sender.rtt.least().map(seconds);
     if found.min_rtt_s.is_none() {
         let why = if sender.is_unheard() { NO_ACKS } else { "no data that was sent once was acknowledged" };
         found.lacks(["min_rtt_s"], why);
     }
-    if let Some(why) = no_start(found, saw_syn, sender) {
+    if let Some(why) = no_start(found, connection, host) {
         found.lacks(STARTUP_FIELDS[1..13].iter().copied(), why);
         return None;
     }
@@ -200,12 +203,13 @@ fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<
 }
 
 /// Why nothing can be said of the start, if so.
-fn no_start(found: &Found, saw_syn: bool, sender: &Sender) -> Option<&'static str> {
+fn no_start(found: &Found, connection: &Connection, host: Host) -> Option<&'static str> {
+    let (Side { saw_syn, sender, .. }, handshake) = (&connection.hosts[host], &connection.handshake);
     if !saw_syn {
         return Some(NO_START);
     }
     if found.vantage.is_none() {
-        return Some(NO_HANDSHAKE);
+        return Some(if handshake.is_untimed { SET_BACK } else { NO_HANDSHAKE });
     }
     let early = sender.rounds.kept.iter().take(2).any(|round| round.has_gaps);
     early.then_some("packets of the first rounds are missing from the capture")
@@ -360,6 +364,22 @@ fn later_rate(found: &mut Found, saw_syn: bool, sender: &Sender, exit: Option<Ex
     };
     found.lacks(["later_rate_bps"], why);
     found.lacks(["time_to_90pct_s"], why);
+}
+
+/// Over a time in which the capture's clock was set back, nothing is a rate.
+fn set_back(found: &mut Found, connection: &Connection, sender: &Sender, exit: Option<Exit>) {
+    let Some(at) = connection.clock.set_back else { return };
+    found.throughput_bps = None;
+    found.lacks(["throughput_bps"], SET_BACK);
+    if sender.first_data.is_none_or(|first| first >= at) {
+        return;
+    }
+    (found.later_rate_bps, found.time_to_90pct_s) = (None, None);
+    found.lacks(["later_rate_bps", "time_to_90pct_s"], SET_BACK);
+    if exit.is_some_and(|exit| exit.at >= at) {
+        found.exit_time_s = None;
+        found.lacks(["exit_time_s"], SET_BACK);
+    }
 }
 
 fn restarts(found: &mut Found, sender: &Sender) {

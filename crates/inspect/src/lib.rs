@@ -9,6 +9,7 @@
 //! as heard after the time from that place to the sender and back, which the handshake showed.
 
 mod capture;
+mod clock;
 mod connection;
 mod curve;
 mod events;
@@ -28,11 +29,13 @@ mod trace;
 use std::io::Read;
 
 pub use capture::{Capture, Cut, Frame, ReadError};
+pub use clock::Times;
 pub use exit::Cause;
 pub use found::{Found, FoundRestart, FoundRound};
 pub use link::Link;
 pub use trace::Trace;
 
+use clock::Order;
 use connection::Connection;
 use packet::{Packet, Skip};
 use table::Table;
@@ -100,6 +103,8 @@ pub struct Tally {
     pub dropped: u64,
     /// Bytes of the file.
     pub bytes: u64,
+    /// What the packets' times were like.
+    pub times: Times,
 }
 
 /// Reads a capture, pcap or pcapng, to its end. With `is_drawn`, time series are kept, which takes memory in
@@ -111,6 +116,7 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
     let mut capture = Capture::new(input)?;
     let mut table = Table::new(is_drawn);
     let mut tally = Tally::default();
+    let mut order = Order::default();
     while let Some(frame) = capture.next_frame()? {
         tally.packets += 1;
         let Some(link) = frame.link else {
@@ -125,7 +131,10 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
             Ok(packet) => {
                 tally.tcp += 1;
                 tally.without_options += u64::from(packet.options_cut);
-                table.packet(&packet);
+                order.push(packet);
+                while let Some(packet) = order.next(false) {
+                    table.packet(&packet);
+                }
             }
             Err(Skip::NotTcp) => tally.other += 1,
             Err(Skip::Fragment) => tally.fragments += 1,
@@ -133,6 +142,10 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
             Err(Skip::Malformed) => tally.malformed += 1,
         }
     }
+    while let Some(packet) = order.next(true) {
+        table.packet(&packet);
+    }
+    tally.times = order.times;
     tally.timeless = capture.timeless();
     tally.dropped = capture.dropped();
     tally.bytes = capture.offset();
@@ -155,7 +168,7 @@ fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {
         let exit = sender.exit().map(|exit| exit.at);
         let drawn = sender.trace.take().map(|trace| Drawn {
             began: connection.first_at,
-            ended: connection.last_at,
+            ended: connection.clock.last,
             first_data: sender.first_data,
             exit: exit.filter(|_| found.exit_time_s.is_some()),
             mss,

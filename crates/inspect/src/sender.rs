@@ -43,6 +43,8 @@ pub(crate) struct Sender {
     repairing: Option<u64>,
     /// Acknowledgements on their way to the sender.
     coming: VecDeque<(u64, Ack)>,
+    /// Round trips that began before are not measured: the capture's clock was set back then.
+    pub(crate) times_since: u64,
     /// The largest payload of one packet.
     largest: u64,
     /// When an acknowledgement last told something new, and when one last came.
@@ -79,6 +81,7 @@ impl Sender {
             first_episode_end: None,
             repairing: None,
             coming: VecDeque::new(),
+            times_since: 0,
             largest: 0,
             last_ack: None,
             last_heard: None,
@@ -309,7 +312,7 @@ impl Sender {
 
     /// A round-trip sample, whole: where the capture is not at the sender, the other part comes with the shift.
     fn counts_of_time(&mut self, at: u64, newest_sent: Option<u64>) {
-        if let Some(sent) = newest_sent {
+        if let Some(sent) = newest_sent.filter(|sent| *sent >= self.times_since) {
             let rtt = at.saturating_sub(sent) + self.setting.slack;
             self.rtt.sample(rtt);
             if let Some(trace) = &mut self.trace {

@@ -100,6 +100,14 @@ fn many_small_packets_sent_again_in_one_large_packet_again_and_again() {
 }
 
 #[test]
+fn packets_in_the_wrong_order_by_thousands() {
+    let at = |number: u32| DAY + u64::from(number / 1000 * 1000 + 999 - number % 1000) * 9_000;
+    let frames: Vec<_> =
+        (0..400_000).map(|number| (at(number), packet(&data(number * 100, 100), false))).collect();
+    is_quick(&pcap(Form { snap: 100, ..PLAIN }, &frames));
+}
+
+#[test]
 fn many_connections_that_each_look_long() {
     // A few packets of tiny segments over a second, and an acknowledgement of far more.
     let options = vec![2, 4, 0, 1];
