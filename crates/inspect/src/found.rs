@@ -56,8 +56,8 @@ pub struct Found {
     pub retransmitted_bytes: u64,
     /// Segments that the receiver said it got twice.
     pub spurious_segments: u64,
-    /// Segments sent again after such a silence that a timer must have sent them: a lower bound, since duplicate
-    /// acknowledgements may break the silence.
+    /// Segments sent again after such a silence that a timer must have sent them, or so long after they were sent
+    /// again before: a lower bound, since duplicate acknowledgements may break the silence.
     pub timeouts_suspected: u64,
     /// Payload acknowledged in order over the time from the connection's first packet to its last.
     pub throughput_bps: Option<f64>,

@@ -24,6 +24,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 mod table;
+mod timer;
 mod trace;
 
 use std::io::Read;

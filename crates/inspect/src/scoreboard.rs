@@ -57,6 +57,8 @@ pub(crate) struct Sighting {
     pub(crate) exposed: Option<u64>,
     /// When the newest of the bytes seen before, or of the holes, was first seen.
     pub(crate) first_seen: Option<u64>,
+    /// How often any of it had been sent again before.
+    pub(crate) before: u32,
     /// Whether the same packet was captured before.
     pub(crate) is_duplicate: bool,
 }
@@ -115,7 +117,6 @@ impl Scoreboard {
     fn sent_again(&mut self, from: u64, to: u64, identification: Option<u16>, sighting: &mut Sighting) {
         self.cut_at(from);
         self.cut_at(to);
-        let mut again = 0;
         while let Some((start, range)) =
             self.ranges.range(from..to).next_back().map(|(start, range)| (*start, *range))
         {
@@ -129,10 +130,10 @@ impl Scoreboard {
             } else {
                 sighting.again += bytes;
             }
-            again = again.max(range.again);
+            sighting.before = sighting.before.max(range.again);
         }
         let first_seen = sighting.first_seen.unwrap_or(0);
-        let one = Range { end: to, first_seen, again: again + 1, unseen: false, identification };
+        let one = Range { end: to, first_seen, again: sighting.before + 1, unseen: false, identification };
         self.ranges.insert(from, one);
     }
 

@@ -7,7 +7,8 @@ use crate::events::{Ack, Counts, Data, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
 use crate::rounds::{Departure, Rounds};
 use crate::rtt::Rtt;
-use crate::scoreboard::{Heard, Scoreboard};
+use crate::scoreboard::{Heard, Scoreboard, Sighting};
+use crate::timer::{Fired, Timer};
 use crate::trace::Trace;
 
 /// The place of a stream's first byte: room below it for what came before a capture that begins in the middle.
@@ -50,6 +51,7 @@ pub(crate) struct Sender {
     /// When an acknowledgement last told something new, and when one last came.
     last_ack: Option<u64>,
     last_heard: Option<u64>,
+    timer: Timer,
     /// Bytes acknowledged since data left, and whether the last packet was not full.
     acked_since: u64,
     last_was_short: bool,
@@ -85,6 +87,7 @@ impl Sender {
             largest: 0,
             last_ack: None,
             last_heard: None,
+            timer: Timer::default(),
             acked_since: 0,
             last_was_short: false,
             edge: None,
@@ -167,7 +170,7 @@ impl Sender {
             self.rounds.begin(at, start, false);
         }
         if is_again {
-            self.sent_again(at, (start, end), una, flight_before, segments, seen.first_seen);
+            self.sent_again(at, (start, end), una, flight_before, segments, &seen);
         }
         self.note_limits(at, flight_before);
         let flight = self.board.flight();
@@ -245,6 +248,7 @@ impl Sender {
         let mut newly = 0;
         if ack.to > self.board.una {
             newly = ack.to - self.board.una;
+            self.timer.start(at);
             let Heard { newest_sent, unseen } = self.board.acknowledge(ack.to);
             sample = newest_sent;
             if unseen > 0 {
@@ -364,19 +368,25 @@ impl Sender {
         una: u64,
         flight: u64,
         segments: u64,
-        first_seen: Option<u64>,
+        seen: &Sighting,
     ) {
         self.counts.resent_segments += segments;
         self.counts.resent_bytes += end - start;
-        // A timer goes off in silence: nothing was acknowledged and nothing sent for its time, and it sends the
-        // first segment outstanding.
+        let is_first = start <= una && end > una;
         let last = self.last_heard.max(self.last_data).unwrap_or(at);
-        let smooth = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(u64::MAX / 2);
-        let by_timer =
-            start <= una && end > una && at.saturating_sub(last) >= smooth.max(self.rtt.timeout() / 2);
-        if by_timer {
+        let fired = self.timer.fired(at, last, seen.before, &self.rtt, self.setting.handshake);
+        let fired = fired.filter(|_| is_first);
+        let by_timer = fired.is_some();
+        if is_first {
+            self.timer.start(at);
+        }
+        if let Some(fired) = fired {
             self.counts.timeouts += 1;
-            self.mark(at, Trace::TIMEOUT, "sent again after a silence: a timeout, as it seems".to_owned());
+            let text = match fired {
+                Fired::Silent => "sent again after a silence: a timeout, as it seems",
+                Fired::Late => "sent for the third time, and late: a timeout, as it seems",
+            };
+            self.mark(at, Trace::TIMEOUT, text.to_owned());
         }
         if self.resent.len() < MOST_RESENT {
             self.resent.push(Resent {
@@ -397,7 +407,7 @@ impl Sender {
             }
         }
         // What the repair lost of its own belongs to it.
-        let within = |end: u64| first_seen.is_some_and(|seen| seen <= end);
+        let within = |end: u64| seen.first_seen.is_some_and(|seen| seen <= end);
         if self.counts.episodes > 0 && self.first_episode_end.is_none_or(within) {
             self.counts.first_episode_segments += segments;
         }

@@ -81,6 +81,42 @@ fn repaired_late() -> Story {
     story
 }
 
+/// The same, but sent again 45 ms after it was sent, and once more so long after that; all the while others come.
+fn lost_again(later: u64) -> Story {
+    let mut story = Story::default();
+    story.handshake([0, 40_000, 40_010]);
+    let heard = 141_000 + 45_000 + later + 40_000;
+    for place in 0..600_u32 {
+        let sent = 41_000 + u64::from(place) * 1000;
+        story.data(sent, place);
+        match place {
+            100 => [45_000, 45_000 + later].into_iter().for_each(|after| story.data(sent + after, place)),
+            101.. if sent + 40_000 < heard => story.sack(sent + 40_000, 100, (101, place + 1)),
+            _ => story.ack(sent + 40_000, place + 1),
+        }
+    }
+    story
+}
+
+#[test]
+fn a_third_sending_a_timeout_after_the_second_is_by_the_timer_though_acknowledgements_come() {
+    let found = lost_again(245_000).found();
+    assert_eq!((found.retransmitted_segments, found.timeouts_suspected), (2, 1));
+}
+
+#[test]
+fn a_third_sending_a_round_trip_and_a_quarter_after_the_second_is_by_acknowledgements() {
+    for later in [41_000, 50_000, 100_000] {
+        let found = lost_again(later).found();
+        assert_eq!((found.retransmitted_segments, found.timeouts_suspected), (2, 0), "{later}");
+    }
+}
+
+#[test]
+fn a_second_sending_however_late_is_no_timeout_while_acknowledgements_come() {
+    assert_eq!(repaired_late().found().timeouts_suspected, 0);
+}
+
 #[test]
 fn what_was_delivered_before_the_middle_does_not_count_to_the_later_rate_when_a_hole_fills() {
     let rate = repaired_late().found().later_rate_bps.expect("a later rate");
