@@ -67,6 +67,17 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
             inspection.tally.without_options
         ));
     }
+    let times = inspection.tally.times;
+    if times.set_back > 0 {
+        output::say(&format!(
+            "warning: {shown}: the clock goes back {} time{}, by up to {}.{:03} s: what connections measured over that is \
+             undefined\n",
+            times.set_back,
+            if times.set_back == 1 { "" } else { "s" },
+            times.farthest_back / 1_000_000_000,
+            times.farthest_back / 1_000_000 % 1000
+        ));
+    }
     let told = format!("{shown}: {}", tell(&inspection.tally, &inspection.senders));
     Ok(Read { name: is_one_of_many.then_some(name), inspection, told })
 }
@@ -76,7 +87,7 @@ fn tell(tally: &Tally, senders: &[Inspected]) -> String {
     let connections = senders.last().map_or(0, |one| one.found.connection);
     let plural = if connections == 1 { "" } else { "s" };
     let read = format!("{} packets, {} of TCP in {connections} connection{plural}", tally.packets, tally.tcp);
-    let left_out = [
+    let noted = [
         (tally.other, "without TCP"),
         (tally.fragments, "IP fragments"),
         (tally.cut, "cut within their headers"),
@@ -85,10 +96,12 @@ fn tell(tally: &Tally, senders: &[Inspected]) -> String {
         (tally.unknown_link, "of a link type that is not known"),
         (tally.timeless, "without a time"),
         (tally.dropped, "missed by the capture, as it says itself"),
+        (tally.times.sorted, "put in the order of their times"),
+        (tally.times.set_back, "before which the clock goes back"),
     ];
-    let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+    let noted = noted.into_iter().filter(|(count, _)| *count > 0);
     std::iter::once(read)
-        .chain(left_out.map(|(count, what)| format!("{count} {what}")))
+        .chain(noted.map(|(count, what)| format!("{count} {what}")))
         .collect::<Vec<_>>()
         .join("; ")
 }
@@ -115,8 +128,8 @@ fn print(options: &Inspect, captures: &[Read]) -> Result<(), Failure> {
     let mut shown = Vec::new();
     let mut small = 0;
     for capture in captures {
-        for (record, one) in records(capture)?.into_iter().zip(&capture.inspection.senders) {
-            if options.all || matters(one, &capture.inspection.senders) {
+        for (at, record) in records(capture)?.into_iter().enumerate() {
+            if options.all || matters(&capture.inspection.senders, at) {
                 shown.push(record);
             } else {
                 small += 1;
@@ -135,16 +148,14 @@ fn print(options: &Inspect, captures: &[Read]) -> Result<(), Failure> {
     output::print(&format!("{text}\n{}", table::render(&shown, &note, style)))
 }
 
-/// Whether a sender is in the table: a request beside a reply is not, as long as there is a reply.
-fn matters(one: &Inspected, all: &[Inspected]) -> bool {
-    let is_other = |other: &&Inspected| {
-        other.found.connection == one.found.connection && other.found.from != one.found.from
-    };
-    one.found.data_segments_sent >= FEW
-        || all
-            .iter()
-            .filter(is_other)
-            .all(|other| other.found.data_segments_sent < one.found.data_segments_sent)
+/// Whether a sender is in the table: a request beside a reply is not, as long as there is a reply. The two of a
+/// connection stand side by side.
+fn matters(all: &[Inspected], at: usize) -> bool {
+    let one = &all[at].found;
+    let beside = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten().filter_map(|at| all.get(at));
+    let others = beside.filter(|other| other.found.connection == one.connection);
+    let fewer = |other: &Inspected| other.found.data_segments_sent < one.data_segments_sent;
+    one.data_segments_sent >= FEW || others.into_iter().all(fewer)
 }
 
 fn records(capture: &Read) -> Result<Vec<Record>, Failure> {
@@ -156,8 +167,8 @@ fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<
     let mut drawn = Vec::new();
     for capture in captures {
         let senders = &capture.inspection.senders;
-        for (record, one) in records(capture)?.into_iter().zip(senders) {
-            if options.all || matters(one, senders) {
+        for (at, (record, one)) in records(capture)?.into_iter().zip(senders).enumerate() {
+            if options.all || matters(senders, at) {
                 rows.push(record);
                 drawn.push((capture, one));
             }

@@ -262,6 +262,23 @@ fn a_capture_that_ends_within_a_packet_is_used_up_to_there() {
 }
 
 #[test]
+fn a_clock_that_goes_back_is_warned_of_in_a_line() {
+    let place = folder("inspect-clock");
+    let race =
+        ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "200kB", "--schemes", "slow-start", "--pcap"];
+    run(&[&race[..], &[text(&place)]].concat());
+    let capture = std::fs::read(place.join("slow-start-client.pcapng")).expect("a capture");
+    // Another section behind the first: its packets begin at zero again.
+    let twice = place.join("twice.pcapng");
+    std::fs::write(&twice, [&capture[..], &capture].concat()).expect("written");
+    let output = run(&["inspect", text(&twice)]);
+    let warning = stderr(&output);
+    assert!(warning.contains("twice.pcapng: the clock goes back 1 time, by up to 0."), "{warning}");
+    assert_eq!(warning.lines().count(), 1, "{warning}");
+    assert!(stdout(&output).contains("1 before which the clock goes back"), "{}", stdout(&output));
+}
+
+#[test]
 fn the_table_and_the_report_say_the_same_as_the_json() {
     let place = folder("inspect-report");
     let race =

@@ -50,8 +50,8 @@ pub const FOUND: &[Column] = &[
     whole(
         "timeouts_suspected",
         "1",
-        "First segments outstanding sent again after a silence as long as a timer's: a lower bound, since duplicate \
-         acknowledgements may break the silence.",
+        "First segments outstanding sent again after a silence as long as a timer's, or for the third time as late: a \
+         lower bound, since duplicate acknowledgements may break the silence.",
     ),
     real(
         "throughput_bps",
