@@ -173,7 +173,8 @@ pub(crate) struct PathOptions {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) rtt: Option<String>,
     /// Queue at the bottleneck: 1000p, 64kB or 0.3bdp, or managed, as in red:100p, codel:1000p, fq-codel:1000p,
-    /// pie:1000p, with `,ecn` to mark [built-in path: 1000p; else 1bdp].
+    /// pie:1000p, with `,ecn` to mark; of packets the one in transmission counts, of bytes it does not [built-in path:
+    /// 1000p; else 1bdp].
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) queue: Option<String>,
     /// Cross traffic: none, a CBR rate, tcp:N, onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE or web:LOAD

@@ -14,6 +14,17 @@ use crate::progress::Progress;
 use crate::results::{width, write};
 use crate::targets::Input;
 
+/// Of all schemes, which nobody named one by one, those that need not be told more to run between hosts.
+pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> Vec<SchemeChoice> {
+    let is_all = list.is_none_or(|list| list.trim() == "all");
+    let (left_out, kept): (Vec<_>, Vec<_>) =
+        choices.iter().cloned().partition(|choice| is_all && choice.lacks_saved());
+    for choice in left_out {
+        output::say(&format!("note: left out: {}\n", RunError::NothingSaved(choice.name().to_owned())));
+    }
+    kept
+}
+
 /// Runs the populations and writes what was asked for.
 pub(crate) fn run(
     scenario: &Scenario,

@@ -32,7 +32,7 @@ pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Fail
     let scenario = order::resolve(&options, arguments)?;
     let trace = options.rate_trace_file.as_deref();
     let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
-    run(&scenario, &choices, &race.runs, &race.output, &inputs, arguments)
+    run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, arguments)
 }
 
 /// `firstflight run SCENARIO.toml`.
@@ -61,19 +61,20 @@ pub(crate) fn from_file(file: &Run, arguments: &[String]) -> Result<(), Failure>
     let trace = options.rate_trace_file.as_deref();
     let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];
     inputs.extend(trace.map(|path| Input { what: "rate trace", path }));
-    run(&scenario, &choices, &file.runs, &file.output, &inputs, arguments)
+    run(&scenario, (list, &choices), &file.runs, &file.output, &inputs, arguments)
 }
 
 fn run(
     scenario: &Scenario,
-    choices: &[SchemeChoice],
+    (list, choices): (Option<&str>, &[SchemeChoice]),
     runs: &RunOptions,
     output: &OutputOptions,
     inputs: &[Input<'_>],
     arguments: &[String],
 ) -> Result<(), Failure> {
     if scenario.population.is_some() {
-        return population::run(scenario, choices, runs, output, inputs, arguments);
+        let choices = population::can_run(list, choices);
+        return population::run(scenario, &choices, runs, output, inputs, arguments);
     }
     if runs.each_flow {
         let place = Place::value(arguments, "--each-flow", "--each-flow");

@@ -58,6 +58,20 @@ fn each_flow_is_a_row_that_is_the_same_in_json_and_csv() {
 }
 
 #[test]
+fn of_all_schemes_those_that_have_to_be_told_more_are_left_out_with_a_note() {
+    let path =
+        ["race", "--rate", "20mbit", "--rtt", "40ms", "--topology", "dumbbell:hosts=2", "--flows", "1"];
+    for given in [&["--size", "3p", "--json"][..], &["--size", "3p", "--json", "--schemes", "all"]] {
+        let output = run(&[&path[..], given].concat());
+        let said = stderr(&output);
+        assert_eq!((status(&output), stdout(&output).lines().count()), (0, 14), "{said}");
+        assert!(said.starts_with("note: left out: careful-resume: among flows between hosts"), "{said}");
+    }
+    let named = [&path[..], &["--size", "3p", "--schemes", "slow-start,careful-resume"]].concat();
+    assert!(refused(&named).contains("careful-resume: among flows between hosts"));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
     assert!(refuse(&["--report", "x.html"]).contains("--report: it is of one measured flow"));

@@ -40,7 +40,7 @@ pub(crate) fn resumed(
 
 impl SchemeChoice {
     /// Whether it resumes an earlier connection and was not told what that saved.
-    pub(crate) fn lacks_saved(&self) -> bool {
+    pub fn lacks_saved(&self) -> bool {
         self.entry.name == RESUMES && !(self.sets(WINDOW) && self.sets(RTT))
     }
 }

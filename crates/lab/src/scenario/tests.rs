@@ -223,6 +223,8 @@ fn a_managed_queue_has_the_defaults_of_its_source_and_red_thresholds_by_its_limi
     assert_eq!(of("1000p"), Ok(Discipline::DropTail));
     let words = resolve(&[("queue", "codel:1000p,ecn"), ("ecn", "true")]).expect("a path").describe();
     assert!(words.contains("CoDel queue of 1000 packets that marks"), "{words}");
+    let words = resolve(&[("queue", "1p")]).expect("a path").describe();
+    assert!(words.contains("drop-tail queue of 1 packet,"), "{words}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl Scenario {
         let rate = Some(self.reverse_rate).filter(|rate| *rate < self.rate);
         let rate = rate.map(|rate| format!(", {} back", quantity::humane_rate(rate)));
         let queue = self.reverse_queue.map(|queue| match queue {
-            QueueSize::Packets(packets) => format!(", queue back of {packets} packets"),
+            QueueSize::Packets(packets) => format!(", queue back of {}", some_packets(packets)),
             QueueSize::Bytes(bytes) => format!(", queue back of {}", quantity::humane_bytes(bytes)),
             QueueSize::Bdp(share) => format!(", queue back of {share} BDP"),
         });
@@ -133,7 +133,7 @@ impl Scenario {
     /// The path in words, for titles.
     pub fn describe(&self) -> String {
         let queue = match self.queue {
-            QueueSize::Packets(packets) => format!("{packets} packets"),
+            QueueSize::Packets(packets) => some_packets(packets),
             QueueSize::Bytes(bytes) => quantity::humane_bytes(bytes),
             QueueSize::Bdp(share) => format!("{share} BDP"),
         };
@@ -200,4 +200,8 @@ fn quote(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+fn some_packets(count: u32) -> String {
+    format!("{count} packet{}", if count == 1 { "" } else { "s" })
 }
