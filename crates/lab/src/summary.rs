@@ -11,7 +11,8 @@ impl SchemeResult {
     /// One object for the scheme. With one run it is the row. With more, every number is the mean over the runs
     /// in which it is defined, beside `<field>_ci95`, half the width of its 95 % confidence interval by Student's
     /// t; `<field>_runs` says in how many it is defined, if not in all; `runs` says how many there are, `seed`
-    /// is the first. An exit cause that differs between runs is `mixed`, and `exit_causes` counts them.
+    /// is the first. Su-throughput, which without a su-time is of the whole flow, is the mean over the runs with a
+    /// su-time, unless none has one. An exit cause that differs between runs is `mixed`, and `exit_causes` counts them.
     pub fn object(&self) -> Map<String, Value> {
         joined(&self.rows)
     }
@@ -74,8 +75,15 @@ fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, 
     object
 }
 
+/// The fields that mean something else where another is undefined, with the other one.
+const OTHERWISE: [(&str, &str); 1] = [("su_throughput_bps", "su_time_s")];
+
 fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>]) {
-    let values: Vec<f64> = rows.iter().filter_map(|row| row.get(field)?.as_f64()).collect();
+    let has = |row: &Map<String, Value>, field: &str| row.get(field).is_some_and(|value| !value.is_null());
+    let needed = OTHERWISE.iter().find(|(name, _)| *name == field).map(|(_, needed)| *needed);
+    let needed = needed.filter(|needed| rows.iter().any(|row| has(row, needed)));
+    let alike = rows.iter().filter(|row| needed.is_none_or(|needed| has(row, needed)));
+    let values: Vec<f64> = alike.filter_map(|row| row.get(field)?.as_f64()).collect();
     let (mean, half) = mean_and_ci95(&values).map_or((None, None), |(mean, half)| (Some(mean), half));
     object.insert(field.to_owned(), number(mean));
     object.insert(format!("{field}_ci95"), number(half));
@@ -150,6 +158,19 @@ mod tests {
         assert_eq!(object["su_time_s_ci95"], Value::Null);
         assert_eq!(object["su_time_s_runs"], Value::from(1));
         assert_eq!((&object["exit_time_s"], &object["exit_time_s_runs"]), (&Value::Null, &Value::from(0)));
+    }
+
+    #[test]
+    fn a_mean_su_throughput_is_over_the_runs_with_a_su_time_unless_none_has_one() {
+        let row = |su_time_s, bps| Row { su_time_s, su_throughput_bps: Some(bps), ..Row::default() };
+        // Without a su-time it is another number: of the whole flow, and in order.
+        let some = result(vec![row(Some(1.0), 2.0), row(None, 90.0), row(Some(1.5), 4.0)]).object();
+        assert_eq!((&some["su_throughput_bps"], &some["su_throughput_bps_runs"]), (&3.0.into(), &2.into()));
+        let none = result(vec![row(None, 90.0), row(None, 92.0)]).object();
+        assert_eq!(none["su_throughput_bps"], Value::from(91.0));
+        assert!(!none.contains_key("su_throughput_bps_runs"));
+        let all = result(vec![row(Some(1.0), 2.0), row(Some(1.5), 4.0)]).object();
+        assert!(!all.contains_key("su_throughput_bps_runs"));
     }
 
     #[test]

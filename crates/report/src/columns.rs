@@ -72,7 +72,7 @@ pub const COLUMNS: &[Column] = &[
         "bit/s",
         "Payload delivered of the data sent in su-time, over su-time: what stands in a queue at its end counts, so that it may \
          exceed the link's rate. Where su-time is undefined: payload delivered in order over the flow's time since the first \
-         data packet.",
+         data packet. A mean is over the runs with a su-time, unless none has one.",
     ),
     real(
         "su_loss",
