@@ -80,7 +80,8 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
 
 /// Adds what the flow did to others: the difference from the same seed's run without it, over the flow's life.
 /// The loss is data packets of other flows dropped, with less without; the harm is what others delivered
-/// without it less what they delivered with it, in bit/s (docs/exports.md).
+/// without it less what they delivered with it, in bit/s: payload of TCP flows, IP bytes of datagrams, as [`CrossTotals`] has
+/// them (docs/exports.md).
 pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u64) {
     row.cross_lost_packets = with.lost.cast_signed().wrapping_sub(without.lost.cast_signed());
     let bytes = without.delivered.cast_signed().wrapping_sub(with.delivered.cast_signed());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use firstflight::Time;
 use firstflight_lab::{
     How, Options, PhaseKind, Recording, Row, RunError, Scenario, SchemeChoice, SchemeResult, Tap,
-    over_restarts, parse_choices, race, rank, verdict,
+    over_restarts, parse_choices, race, rank, run_without, verdict,
 };
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
@@ -296,6 +296,20 @@ fn overshoot_harms_the_cross_traffic() {
     assert!(slow_start.cross_lost_packets > 100, "{}", slow_start.cross_lost_packets);
     assert!(paced.cross_lost_packets < 10, "{}", paced.cross_lost_packets);
     assert!(slow_start.harm_bps > 0.0);
+}
+
+#[test]
+fn what_others_deliver_is_payload_of_tcp_flows_and_ip_bytes_of_datagrams() {
+    let rate = |cross| {
+        let path = scenario(&[("rate", "20mbit"), ("rtt", "20ms"), ("cross", cross)]);
+        let ends = [20_000_000_000, 40_000_000_000];
+        let without = run_without(&path, 1, &ends, &|| false).expect("a run");
+        (without.totals[1].delivered - without.totals[0].delivered) * 8 / 20
+    };
+    let near = |rate: u64, wanted: u64| rate.abs_diff(wanted) < wanted / 100;
+    // 1460 of 1500 bytes: a queue of one bandwidth-delay product keeps the link busy.
+    assert!(near(rate("tcp:1"), 20_000_000 * 1460 / 1500), "{}", rate("tcp:1"));
+    assert!(near(rate("10mbit"), 10_000_000), "{}", rate("10mbit"));
 }
 
 /// The row of a race of one scheme, and its recording.

@@ -155,7 +155,7 @@ pub const COLUMNS: &[Column] = &[
         "harm_bps",
         "bit/s",
         "What other flows delivered less because of this one: the difference from the same seed's run without \
-         it, over the flow's life.",
+         it, over the flow's life. Of TCP flows it is payload delivered in order, of datagrams IP bytes.",
     ),
     real("fct_s", "s", "Flow completion time: SYN sent to last byte delivered. Undefined if unfinished."),
     real(
@@ -227,6 +227,19 @@ pub const SWEEP_COLUMNS: &[Column] = &[
     real("path_limit_s", "s", "When a run was given up at the latest, from its SYN."),
 ];
 
+/// The fields that several runs add to a row, before its seed and after its `exit_cause`.
+pub const JOINED_COLUMNS: &[Column] = &[
+    whole("runs", "runs", "With several runs: how many of them the row joins; its seed is the first one's."),
+    text(
+        "exit_causes",
+        "With several runs: how many left start-up by each cause, none for those without an exit; as JSON in text where \
+         there are no objects.",
+    ),
+];
+
+/// The suffix of how many runs a mean is of, where not of all.
+pub const RUNS: &str = "_runs";
+
 /// The suffix of the half-width of the 95 % confidence interval of a mean (Student).
 pub const CI95: &str = "_ci95";
 
@@ -243,7 +256,8 @@ pub(crate) fn is_inspection(records: &[Record]) -> bool {
 /// The column of a field; a confidence interval has the column of its mean.
 pub fn column(field: &str) -> Option<&'static Column> {
     let name = field.strip_suffix(CI95).unwrap_or(field);
-    SWEEP_COLUMNS.iter().chain(COLUMNS).chain(POPULATION_COLUMNS).find(|column| column.name == name)
+    let columns = SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
+    columns.into_iter().find(|column| column.name == name)
 }
 
 #[cfg(test)]
@@ -328,6 +342,6 @@ mod tests {
     #[test]
     fn a_confidence_interval_has_the_column_of_its_mean() {
         assert_eq!(column("throughput_bps_ci95").unwrap().name, "throughput_bps");
-        assert!(column("runs").is_none());
+        assert!(column("throughput_bps_runs").is_none(), "it is a count, whatever it counts");
     }
 }

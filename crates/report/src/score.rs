@@ -33,7 +33,8 @@ pub const MEASURES: [(&str, &str); 12] = [
         "harm",
         "What others delivered less because of the flow (the same seed without it), over the flow's life, as a share of \
          the bottleneck's rate. Without others it is not defined, and those rows are not in it. Beside bulk TCP a fair \
-         share is harm too.",
+         share is harm too, and it is of payload, of which the rate has room for so much less: 97.3 % with 1460 B in packets of \
+         1500.",
     ),
     (
         "over best",
