@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use common::{folder, run, status, stderr, stdout, text};
-use firstflight_report::columns::{COLUMNS, Kind};
+use firstflight_report::columns::{COLUMNS, JOINED_COLUMNS, Kind};
 use firstflight_report::population::POPULATION_COLUMNS;
 use serde_json::json;
 
@@ -177,7 +177,7 @@ fn a_browser_draws_the_figure_as_an_image() {
 /// The columns as `docs/exports.md` lists them.
 fn listed() -> String {
     let mut table = String::from("| Column | Type | Unit | Meaning |\n|---|---|---|---|\n");
-    for column in COLUMNS.iter().chain(POPULATION_COLUMNS) {
+    for column in COLUMNS.iter().chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS) {
         let kind = match column.kind {
             Kind::Text => "text",
             Kind::Unsigned => "whole, not negative",

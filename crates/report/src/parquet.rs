@@ -15,7 +15,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, String
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use serde_json::Value;
 
-use crate::columns::{self, CI95, Kind};
+use crate::columns::{self, CI95, Kind, RUNS};
 use crate::record::{self, Record};
 
 /// The Parquet file could not be made.
@@ -153,14 +153,21 @@ fn field(name: &str, kind: Kind) -> Field {
         Kind::Real => DataType::Float64,
     };
     let field = Field::new(name, data_type, true);
-    let Some(column) = columns::column(name) else { return field };
-    let description = match name.strip_suffix(CI95) {
-        Some(_) => format!("Half width of the 95 % confidence interval of the mean of: {}", column.meaning),
-        None => column.meaning.to_owned(),
+    let of_runs = || name.strip_suffix(RUNS).and_then(columns::column);
+    let (unit, description) = match (columns::column(name), name.ends_with(CI95)) {
+        (Some(column), true) => (
+            column.unit,
+            format!("Half width of the 95 % confidence interval of the mean of: {}", column.meaning),
+        ),
+        (Some(column), false) => (column.unit, column.meaning.to_owned()),
+        (None, _) => match of_runs() {
+            Some(column) => ("runs", format!("Of how many runs it is the mean: {}", column.meaning)),
+            None => return field,
+        },
     };
     let mut said = BTreeMap::from([("description".to_owned(), description)]);
-    if !column.unit.is_empty() {
-        said.insert("unit".to_owned(), column.unit.to_owned());
+    if !unit.is_empty() {
+        said.insert("unit".to_owned(), unit.to_owned());
     }
     field.with_metadata(said)
 }
@@ -257,6 +264,26 @@ mod tests {
         assert_eq!(batch.column_by_name("note").unwrap().as_string::<i32>().value(0), "x");
         let unit = batch.schema().field_with_name("timeouts_ci95").unwrap().metadata().get("unit").cloned();
         assert_eq!(unit.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn what_several_runs_add_says_what_it_means_too() {
+        let mut runs = rows().to_vec();
+        runs.truncate(1);
+        runs.push(Row { su_time_s: Some(1.0), seed: 2, ..runs[0].clone() });
+        let choice = firstflight_lab::parse_choices("slow-start").unwrap().remove(0);
+        let object = firstflight_lab::SchemeResult { choice, rows: runs, ideal: None }.object();
+        let batch = read(to_bytes(&[object]).unwrap());
+        for field in batch.schema().fields() {
+            assert!(field.metadata().contains_key("description"), "{}", field.name());
+        }
+        let schema = batch.schema();
+        let said = |name: &str, what: &str| schema.field_with_name(name).unwrap().metadata()[what].clone();
+        assert_eq!((said("runs", "unit"), said("su_time_s_runs", "unit")), ("runs".into(), "runs".into()));
+        assert!(
+            said("su_time_s_runs", "description").starts_with("Of how many runs it is the mean: First data")
+        );
+        assert!(said("exit_causes", "description").contains("JSON"));
     }
 
     #[test]
