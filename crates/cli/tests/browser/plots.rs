@@ -120,3 +120,35 @@ fn restarts_have_their_words_at_their_lines() {
     let said = flags(&mut browser, &inspected);
     assert_eq!(said.iter().filter(|words| words.starts_with("data again after ")).count(), 2, "{said:?}");
 }
+
+/// What the panels say under the pointer, wherever they tell of a mark, with what is wrong with it: words that are cut off,
+/// or a plot that moved since it was first pointed at.
+const POINTED: &str = "[...document.querySelectorAll('.panel .plot')].flatMap((plot) => {
+    const surface = plot.querySelector('.surface'), readout = plot.querySelector('.readout'), said = new Set();
+    const top = () => Math.round(surface.getBoundingClientRect().top + scrollY);
+    const { left, width } = surface.getBoundingClientRect(), before = top();
+    for (let x = left; x < left + width; x += 3) {
+      surface.dispatchEvent(new MouseEvent('mousemove', { clientX: x }));
+      if (!readout.querySelector('.mark')) continue;
+      const boxes = [readout, ...readout.children];
+      const isCut = boxes.some((one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1);
+      said.add((isCut ? 'cut: ' : top() !== before ? 'moved: ' : '') + readout.querySelector('.mark').textContent);
+    }
+    return [...said];
+  })";
+
+#[test]
+fn what_a_plot_says_where_it_is_pointed_at_is_whole_and_moves_nothing() {
+    let Some(mut browser) = Chromium::start("readouts") else { return };
+    for page in &pages()[..3] {
+        browser.open(page, SCREEN);
+        for width in [1280, 700, 390] {
+            browser.look(Look { width, dark: false });
+            let said: Vec<String> = serde_json::from_value(browser.evaluate(POINTED)).expect("words");
+            assert!(!said.is_empty(), "{} has marks", page.display());
+            let faults: Vec<_> =
+                said.iter().filter(|one| one.starts_with("cut: ") || one.starts_with("moved: ")).collect();
+            assert!(faults.is_empty(), "{} at {width}: {faults:?}", page.display());
+        }
+    }
+}

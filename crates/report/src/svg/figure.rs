@@ -70,7 +70,7 @@ fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) 
     let scales = scales(&runs, frame, buckets);
     let legend = legend(&runs, &scales);
     let rows = usize::from(legend.last().is_some()) + legend.last().map_or(0, |entry| entry.row);
-    let title = folded(&report.title, 12.0, WIDTH - LEFT - RIGHT);
+    let title = folded(&report.title, ", ", 12.0, WIDTH - LEFT - RIGHT);
     let legend_at = TITLE + line(title.len());
     let top = legend_at + line(rows);
     let heights: Vec<f64> = runs.iter().map(|run| run.height(&scales)).collect();
@@ -206,10 +206,10 @@ impl Entry {
     }
 }
 
-/// The words in lines that fit, broken after commas.
-fn folded(words: &str, size: f64, room: f64) -> Vec<String> {
+/// The words in lines that fit, broken after these; a word that is too long for a line is cut.
+pub(super) fn folded(words: &str, after: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in words.split_inclusive(", ") {
+    for part in words.split_inclusive(after) {
         match lines.last_mut() {
             Some(line) if width_of(line, size) + width_of(part.trim_end(), size) <= room => {
                 line.push_str(part);

@@ -7,7 +7,7 @@ use firstflight_lab::{Drop, Mark, PhaseKind, Recording};
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
 use super::drops;
-use super::figure::{Frame, clipped};
+use super::figure::{Frame, clipped, folded};
 use super::told::{self, Told};
 use crate::human;
 use crate::record::{self, Record, number, text};
@@ -42,6 +42,7 @@ pub(super) const PHASES: [(PhaseKind, &str, &str); 6] = [
 /// Heights: the panel's name, the numbers of its marks, the ribbon, the drops, the ticks' values, and
 /// what is below.
 const NAME: f64 = 24.0;
+const FACTS: f64 = 14.0;
 const FLAGS: f64 = 14.0;
 const RIBBON: f64 = 13.0;
 const DROPS: f64 = 11.0;
@@ -103,7 +104,7 @@ impl<'a> Panel<'a> {
 
     pub(super) fn height(&self, scales: &Scales) -> f64 {
         let (window, queue) = scales.plots();
-        NAME + FLAGS + RIBBON + window + DROPS + queue + TICKS + self.told(scales).height() + BELOW
+        self.head() + FLAGS + RIBBON + window + DROPS + queue + TICKS + self.told(scales).height() + BELOW
     }
 
     /// The windows and what is in flight, in packets, as far as the figure goes.
@@ -153,7 +154,8 @@ impl<'a> Panel<'a> {
 
     pub(super) fn draw(&self, canvas: &mut Canvas, top: f64, scales: &Scales) {
         let (window, queue) = scales.plots();
-        let ribbon = top + NAME + FLAGS;
+        let name = self.head();
+        let ribbon = top + name + FLAGS;
         let above = ribbon + RIBBON;
         let drops = above + window;
         let below = drops + DROPS;
@@ -173,20 +175,47 @@ impl<'a> Panel<'a> {
         for y in [drops, bottom] {
             canvas.line((LEFT, y), (WIDTH - RIGHT, y), "stroke=\"#333333\" stroke-width=\"0.8\"");
         }
-        told.draw(canvas, (top + NAME, ribbon, bottom));
+        told.draw(canvas, (top + name, ribbon, bottom));
         let dropped = self.drops(scales).filter(|drop| drop.len > 0);
         let dropped = dropped.map(|drop| (scales.x(self.time(drop.at)), drop.by_queue));
         drops::draw(canvas, drops, &dropped.collect::<Vec<_>>());
         told.list(canvas, bottom + TICKS + 11.0);
     }
 
+    /// The name, with what the row says beside it, or below where there is no room.
     fn name(&self, canvas: &mut Canvas, y: f64) {
-        let name = clipped(&self.run.label, 13.0, 300.0);
+        let name = clipped(&self.run.label, 13.0, WIDTH - LEFT - RIGHT);
         canvas.text((LEFT, y), Anchor::Start, "font-size=\"13\" font-weight=\"bold\"", &name);
-        let from = LEFT + width_of(&name, 13.0) * 1.08 + 14.0;
-        let facts = self.row.map(facts).unwrap_or_default().join(" · ");
-        let facts = clipped(&facts, 11.0, WIDTH - RIGHT - from);
-        canvas.text((WIDTH - RIGHT, y), Anchor::End, "font-size=\"11\" fill=\"#444444\"", &facts);
+        let grey = "font-size=\"11\" fill=\"#444444\"";
+        let below = self.facts_below();
+        if below.is_empty() {
+            canvas.text((WIDTH - RIGHT, y), Anchor::End, grey, &self.facts());
+        }
+        let mut y = y;
+        for line in below {
+            y += FACTS;
+            canvas.text((LEFT, y), Anchor::Start, grey, &line);
+        }
+    }
+
+    /// The row in words.
+    fn facts(&self) -> String {
+        self.row.map(facts).unwrap_or_default().join(" · ")
+    }
+
+    /// The same in lines, if it does not fit beside the name.
+    fn facts_below(&self) -> Vec<String> {
+        let facts = self.facts();
+        let from = LEFT + width_of(&self.run.label, 13.0) * 1.08 + 14.0;
+        if width_of(&facts, 11.0) <= WIDTH - RIGHT - from {
+            return Vec::new();
+        }
+        folded(&facts, " · ", 11.0, WIDTH - LEFT - RIGHT)
+    }
+
+    /// How high the name is, and all that stands with it.
+    fn head(&self) -> f64 {
+        NAME + FACTS * self.facts_below().iter().map(|_| 1.0).sum::<f64>()
     }
 
     /// The ribbon with the phases' names where there is room, and their shade through the plots.

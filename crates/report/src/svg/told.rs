@@ -3,7 +3,7 @@
 use firstflight_lab::Mark;
 
 use super::canvas::{Anchor, Canvas, WIDTH};
-use super::figure::clipped;
+use super::figure::folded;
 use super::panel::{LEFT, RIGHT, float, seconds};
 
 /// From line to line of the words.
@@ -23,7 +23,18 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     /// How high the words are.
     pub(super) fn height(&self) -> f64 {
-        WORDS * float(u64::try_from(self.marks.len().min(NUMBERED + 1)).unwrap_or(0))
+        let lines = self.words().map(|lines| lines.len()).sum::<usize>();
+        let more = usize::from(self.marks.len() > NUMBERED);
+        WORDS * float(u64::try_from(lines + more).unwrap_or(0))
+    }
+
+    /// The marks with a number in words, in lines.
+    fn words(&self) -> impl Iterator<Item = Vec<String>> {
+        self.marks.iter().take(NUMBERED).map(|(_, mark)| {
+            let after = seconds(mark.at) - seconds(self.origin);
+            let text = mark.text.replacen("start-up left by ", "exit by ", 1);
+            folded(&format!("{after:.3} s: {text}"), " ", 11.0, WIDTH - LEFT - 24.0)
+        })
     }
 
     /// The marks as lines through the plots, the first ones with numbers above.
@@ -52,20 +63,14 @@ impl Told<'_> {
     /// The marks in words.
     pub(super) fn list(&self, canvas: &mut Canvas, top: f64) {
         let mut y = top;
-        for (at, (_, mark)) in self.marks.iter().take(NUMBERED).enumerate() {
+        for ((at, (_, mark)), lines) in self.marks.iter().enumerate().zip(self.words()) {
             canvas.disc((LEFT + 6.0, y - 4.0), 6.0, colour(mark));
             let number = (at + 1).to_string();
             canvas.text((LEFT + 6.0, y - 0.7), Anchor::Middle, "font-size=\"9\" fill=\"#ffffff\"", &number);
-            let after = seconds(mark.at) - seconds(self.origin);
-            let text = mark.text.replacen("start-up left by ", "exit by ", 1);
-            let words = format!("{after:.3} s: {text}");
-            canvas.text(
-                (LEFT + 18.0, y),
-                Anchor::Start,
-                "font-size=\"11\"",
-                &clipped(&words, 11.0, WIDTH - LEFT - 24.0),
-            );
-            y += WORDS;
+            for line in lines {
+                canvas.text((LEFT + 18.0, y), Anchor::Start, "font-size=\"11\"", &line);
+                y += WORDS;
+            }
         }
         let more = self.marks.len().saturating_sub(NUMBERED);
         if more > 0 {

@@ -108,13 +108,22 @@ class Panel extends View {
     });
   }
 
+  /** The marks with the longest words. */
+  wordy() {
+    const [from, to] = this.range, marks = this.flow.marks.filter((mark) => mark.at >= from && mark.at <= to);
+    const longest = marks.sort((a, b) => b.text.length - a.text.length).slice(0, 12);
+    return [to, ...longest.flatMap(({ at }) => [-0.9, 0, 0.9].map((share) => at + share * this.near()))];
+  }
+
+  /** How far from a mark its words are said. */
+  near() { return (this.range[1] - this.range[0]) / this.pixels() * 4; }
+
   words(t) {
     const flow = this.flow;
     if (!flow || t === null) return this.idle ? [note(this.idle)] : [];
     const ssthresh = valueAt(flow.ssthresh, t);
     const phase = flow.phases.find((span) => span.from <= t && t < span.to);
-    const near = (this.range[1] - this.range[0]) / this.pixels() * 4;
-    const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= near).slice(0, 2);
+    const marks = flow.marks.filter((mark) => Math.abs(mark.at - t) <= this.near()).slice(0, 2);
     return [
       word("t", decimals(t, 4, "s")),
       ...(flow.firstData === null ? [] : [word("since data", decimals(t - flow.firstData, 4, "s"))]),

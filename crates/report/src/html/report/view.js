@@ -45,7 +45,24 @@ class View {
       this.graph.on("plotly_relayout", (change) => this.moved(change));
     }
     this.press();
+    this.reserve();
     this.place();
+  }
+
+  /** Where much is to be said of what is drawn. */
+  wordy() { return [this.range[1]]; }
+
+  /** Room for the words of what is drawn, so that the plot stays where it is when they come and go. */
+  reserve() {
+    this.readout.style.minHeight = "";
+    [...this.wordy(), this.at].forEach((t) => this.say(t));
+  }
+
+  /** The words, and their room, which only grows. */
+  say(t) {
+    this.readout.replaceChildren(...this.words(t));
+    const { minHeight } = this.readout.style, height = Math.ceil(this.readout.getBoundingClientRect().height);
+    if (height > (parseFloat(minHeight) || 0)) this.readout.style.minHeight = height + "px";
   }
 
   /** The reader zoomed with the mouse. */
@@ -110,7 +127,7 @@ class View {
 
   read(t) {
     this.at = t;
-    this.readout.replaceChildren(...this.words(t));
+    this.say(t);
     this.place();
   }
 

@@ -119,6 +119,32 @@ fn a_crowded_run_is_thinned_until_the_figure_is_small() {
 }
 
 #[test]
+fn what_is_said_of_a_flow_is_whole_and_within_the_figure_however_long_it_is() {
+    let label = "a-rather-long-label-of-a-scheme:request=5.12mbit,first=4";
+    let mut one = run(label);
+    one.marks[0].text = format!("start-up left by loss: {}RTT 59.4 ms", "cwnd 71.0 packets, ".repeat(9));
+    let row = firstflight_lab::Row {
+        scheme: "slow-start".into(),
+        label: Some(label.into()),
+        avoidance: "cubic-linux".into(),
+        throughput_bps: 7_670_000.0,
+        su_time_s: Some(0.2691),
+        su_loss: Some(0.0941),
+        fct_s: Some(Some(0.5226)),
+        queue_peak_packets: 20,
+        ..firstflight_lab::Row::default()
+    };
+    let report = Report { rows: crate::records(&[row]).unwrap(), ..report() };
+    let svg = render(&report, &[one], &FRAME).unwrap();
+    assert!(!svg.contains('…'), "{svg}");
+    for words in [label, "queue peak 20 packets</text>", "su-loss 9.41 %", "RTT 59.4 ms</text>"] {
+        assert!(svg.contains(words), "{words} in {svg}");
+    }
+    let height = svg.split_once("viewBox=\"0 0 760 ").unwrap().1.split('"').next().unwrap();
+    assert!(svg.contains(&format!("height=\"{height}\"")), "{svg}");
+}
+
+#[test]
 fn hostile_labels_stay_text_and_long_words_are_clipped() {
     let mut one = run("</text><script>alert(1)</script>");
     one.marks[0].text = "x".repeat(500);
