@@ -12,7 +12,7 @@ use firstflight::{Bytes, Call, Event, Note, Pacing, Phase, Plan, Rate, Span, Tim
 use firstflight_lab::{Scenario, SchemeChoice, Tap, VERSION, trace_header};
 use firstflight_report::WholeFile;
 use firstflight_sim::Side;
-use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
+use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
 use qlog::events::quic::{
     CongestionStateUpdated, CongestionStateUpdatedTrigger, PacketHeader, PacketLost, PacketNumberSpace,
     PacketSent, PacketType, PacketsAcked, QuicFrame, RecoveryMetricsUpdated, RecoveryParametersSet,
@@ -215,7 +215,7 @@ impl Tap for Qlog {
         let frame = QuicFrame::Stream {
             stream_id: 0,
             offset: Some(offset),
-            fin: None,
+            fin: transmit.segment.flags.has(Flags::FIN).then_some(true),
             raw: Some(Box::new(payload.clone())),
         };
         let packet = PacketSent {

@@ -169,3 +169,24 @@ fn metrics_are_the_senders_and_only_changes_are_written() {
         assert!(of("congestion_window") >= 2.0 * 1_460.0, "{state:?}");
     }
 }
+
+#[test]
+fn the_end_of_the_stream_is_said_and_is_no_byte_in_flight() {
+    let place = folder("qlog-end");
+    let race =
+        ["race", "--rate", "20mbit", "--rtt", "40ms", "--size", "10kB", "--schemes", "slow-start", "--json"];
+    let output = run(&[&race[..], &["--qlog", text(&place)]].concat());
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    let whole = std::fs::read_to_string(place.join("slow-start.sqlog")).expect("UTF-8");
+    let events: Vec<Value> =
+        whole.split('\u{1e}').skip(2).map(|record| serde_json::from_str(record).expect("JSON")).collect();
+    // All of it fits the initial window: 10,000 bytes are in flight, and not the FIN, of whose kind QUIC counts none.
+    let flight = named(&events, "quic:recovery_metrics_updated")
+        .filter_map(|event| event["data"]["bytes_in_flight"].as_u64());
+    assert_eq!(flight.max(), Some(10_000));
+    let frames: Vec<&Value> =
+        named(&events, "quic:packet_sent").map(|event| &event["data"]["frames"][0]).collect();
+    let (last, before) = frames.split_last().expect("packets");
+    assert_eq!(last["fin"], true, "{last}");
+    assert!(before.iter().all(|frame| frame.get("fin").is_none()), "the default is no end");
+}

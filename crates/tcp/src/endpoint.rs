@@ -430,7 +430,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             phase: self.sender.controller().phase(),
             cwnd: self.sender.window(),
             ssthresh: self.sender.ssthresh(),
-            in_flight: self.sender.pipe(),
+            in_flight: self.sender.payload_in_network(),
             srtt,
             latest_rtt,
             min_rtt,

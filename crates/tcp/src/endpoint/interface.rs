@@ -94,7 +94,7 @@ pub struct Snapshot {
     pub cwnd: Bytes,
     /// The slow-start threshold.
     pub ssthresh: Option<Bytes>,
-    /// The estimate of bytes in the network: sent, less delivered, less lost, plus retransmitted.
+    /// The estimate of payload bytes in the network: sent, less delivered, less lost, plus retransmitted.
     pub in_flight: Bytes,
     /// Smoothed round-trip time.
     pub srtt: Option<Span>,

@@ -329,8 +329,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rtt.samples()
     }
 
-    pub(crate) fn pipe(&self) -> Bytes {
-        self.board.pipe()
+    pub(crate) fn payload_in_network(&self) -> Bytes {
+        self.board.payload_in_network()
     }
 
     pub(crate) fn recovering(&self) -> bool {

@@ -208,6 +208,12 @@ impl Scoreboard {
         Bytes::new(self.pipe)
     }
 
+    /// The same of payload alone: without the FIN, which is the last segment's.
+    pub(crate) fn payload_in_network(&self) -> Bytes {
+        let fin = self.records.back().is_some_and(|last| last.fin && last.in_network());
+        Bytes::new(self.pipe.saturating_sub(u64::from(fin)))
+    }
+
     pub(crate) fn sacked_bytes(&self) -> Bytes {
         Bytes::new(self.sacked_bytes)
     }
