@@ -35,6 +35,13 @@ pub(crate) fn say_written(path: &Path) {
     say(&format!("wrote {}\n", excerpt::name(path)));
 }
 
+/// Says lines that are no failure, before the results are made.
+pub(crate) fn note(lines: &[String]) {
+    for line in lines {
+        say(&format!("note: {line}\n"));
+    }
+}
+
 /// Whether standard output shows colours: a terminal that can, and nobody asked for none.
 pub(crate) fn stdout_has_colour() -> bool {
     io::stdout().is_terminal() && !colour_refused()

@@ -19,9 +19,8 @@ pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> Vec<Schem
     let is_all = list.is_none_or(|list| list.trim() == "all");
     let (left_out, kept): (Vec<_>, Vec<_>) =
         choices.iter().cloned().partition(|choice| is_all && choice.lacks_saved());
-    for choice in left_out {
-        output::say(&format!("note: left out: {}\n", RunError::NothingSaved(choice.name().to_owned())));
-    }
+    let lacks = |choice: &SchemeChoice| RunError::NothingSaved(choice.name().to_owned());
+    output::note(&left_out.iter().map(|choice| format!("left out: {}", lacks(choice))).collect::<Vec<_>>());
     kept
 }
 
@@ -37,6 +36,7 @@ pub(crate) fn run(
     let jobs = runs.jobs(arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
+    output::note(&scenario.unheeded(choices));
     let interrupt = Interrupt::listen();
     let groups = choices.len() + usize::from(scenario.population.is_some_and(|flows| flows.mixed));
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);

@@ -13,6 +13,7 @@ use crate::drawings::Drawings;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::order;
+use crate::output;
 use crate::population;
 use crate::progress::Progress;
 use crate::results::Results;
@@ -68,28 +69,29 @@ fn run(
     scenario: &Scenario,
     (list, choices): (Option<&str>, &[SchemeChoice]),
     runs: &RunOptions,
-    output: &OutputOptions,
+    to: &OutputOptions,
     inputs: &[Input<'_>],
     arguments: &[String],
 ) -> Result<(), Failure> {
     if scenario.population.is_some() {
         let choices = population::can_run(list, choices);
-        return population::run(scenario, &choices, runs, output, inputs, arguments);
+        return population::run(scenario, &choices, runs, to, inputs, arguments);
     }
     if runs.each_flow {
         let place = Place::value(arguments, "--each-flow", "--each-flow");
         return Err(Failure::usage(EACH_FLOW).at(place));
     }
     let jobs = runs.jobs(arguments)?;
-    let snap = snap(output, arguments)?;
-    let figure_until = figure_until(output, choices.len(), arguments)?;
-    output.check(choices, inputs, arguments)?;
-    let taps = Taps::new(output, snap).map_err(Failure::usage)?;
+    let snap = snap(to, arguments)?;
+    let figure_until = figure_until(to, choices.len(), arguments)?;
+    to.check(choices, inputs, arguments)?;
+    let taps = Taps::new(to, snap).map_err(Failure::usage)?;
+    output::note(&scenario.unheeded(choices));
 
     let interrupt = Interrupt::listen();
     let total = u64::from(scenario.runs) * choices.len() as u64;
     let progress = Progress::new(total);
-    let drawings = Drawings::new(output);
+    let drawings = Drawings::new(to);
     let record = |recording: &Recording| drawings.take(recording);
     let how = How {
         jobs,
@@ -107,7 +109,7 @@ fn run(
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let results = Results::new(scenario, choices, raced, runs.each_run, missing, drawings);
-    results.write(output, figure_until)?;
+    results.write(to, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
 

@@ -301,3 +301,19 @@ fn a_disk_that_fills_up_midway_is_exit_3_and_leaves_no_broken_file() {
     assert_eq!(names(&place.join("events")), Vec::<String>::new());
     assert_eq!(names(&place.join("qlog")), Vec::<String>::new());
 }
+
+#[test]
+fn what_nobody_on_the_path_heeds_is_said_in_a_line_beside_the_results() {
+    let marking = race(&["--json", "--queue", "codel:100p,ecn"]);
+    let note = "note: queue: it is to mark, and no flow uses ECN: it drops instead; ecn has flows use it\n";
+    assert_eq!((status(&marking), stderr(&marking)), (0, note.to_owned()));
+    assert_eq!(stdout(&marking).lines().count(), 2);
+    let heeded = race(&["--json", "--queue", "codel:100p,ecn", "--ecn"]);
+    assert_eq!((status(&heeded), stderr(&heeded)), (0, String::new()));
+    let hops = race(&["--csv", "--qs-hops", "1"]);
+    assert!(stderr(&hops).starts_with("note: qs-hops: no scheme here asks"), "{}", stderr(&hops));
+    assert_eq!((status(&hops), stderr(&hops).lines().count(), stdout(&hops).lines().count()), (0, 1, 3));
+    // Nothing is noted of what is refused.
+    let hosts = ["--qs-hops", "none", "--topology", "dumbbell:hosts=2", "--flows", "3", "--json"];
+    assert!(stderr(&race(&hosts)).starts_with("note: qs-hops: "), "{}", stderr(&race(&hosts)));
+}

@@ -5,6 +5,7 @@ mod error;
 mod flows;
 mod queue;
 mod text;
+mod unheeded;
 
 pub use error::ScenarioError;
 use flows::{coming, population};
