@@ -11,10 +11,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What an ACK measures so that acknowledges more; `newest` is when the newest left of what it delivers.
     pub(super) fn echoed(&self, now: Time, input: &AckInput<'_>, newest: Option<Time>) -> Option<Span> {
         let (echo, newest) = (echo_of(input)?, newest?);
-        let times = self.arrivals.iter().map(|arrival| arrival.delivered.sent_at);
+        // What is answered with a report of a duplicate is that duplicate; the answers to all else may have been lost in an
+        // outage since.
+        let answered = |end: u64| input.dsack.is_none_or(|(low, high)| low < end && end <= high);
+        let answered = self.arrivals.iter().filter(|arrival| answered(arrival.end));
+        let times = answered.map(|arrival| arrival.delivered.sent_at);
         if let Some(sent_at) = times.filter(|sent_at| clock::stamp(*sent_at) == echo).max() {
             // One that is answered faster than any round trip left in the same tick as its original.
             return Some(now.since(sent_at)).filter(|rtt| self.rtt.min().is_none_or(|min| *rtt >= min));
+        }
+        // One that came before all that was delivered in order is answered with the echo of that.
+        if input.dsack.is_some() {
+            return None;
         }
         // When an earlier transmission left is known to a tick: at its beginning, so that no round trip is too short.
         let since = Span::from_nanos(now.nanos() % TICK.nanos()) + TICK * u64::from(age(now, echo));

@@ -142,8 +142,8 @@ impl RttEstimator {
     }
 
     /// RFC 6298 section 5.5: the timer is doubled, and stays so until there is a sample (Karn's algorithm). An ACK of what was
-    /// sent again is none without timestamps, and does not end it: where the round trip is longer than the timeout there would never be one, and
-    /// the timer would go off too soon for ever.
+    /// sent again is none without timestamps, and does not end it: where the round trip is longer than the timeout there
+    /// would never be one, and the timer would go off too soon for ever.
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
     }

@@ -378,6 +378,26 @@ fn with_timestamps_no_timeout_comes_too_soon_once_there_was_an_answer() {
     }
 }
 
+/// What is sent again because the answers were lost is a duplicate, answered with the timestamp of the original.
+#[test]
+fn an_outage_that_took_the_acks_is_no_round_trip() {
+    for segments in [1, 5] {
+        let mut line = line(&Config { timestamps: true, ..config() });
+        line.client.open(line.now);
+        line.client.write(50_000);
+        line.run(millis(5_000), |_, _, _| Verdict::Pass);
+        line.client.write(segments * 1_000);
+        line.run(millis(36_000), |_, from_client, segment| {
+            if !from_client && segment.ack > 50_001 { Verdict::Drop } else { Verdict::Pass }
+        });
+        assert_eq!(line.client.snapshot().una, 50_000);
+        line.run(millis(80_000), |_, _, _| Verdict::Pass);
+        let snapshot = line.client.snapshot();
+        assert_eq!(snapshot.una, 50_000 + segments * 1_000);
+        assert_eq!(snapshot.latest_rtt, Some(DELAY * 2), "{segments} segments");
+    }
+}
+
 #[test]
 fn a_delayed_ack_comes_for_every_second_segment_and_after_the_timer_for_the_last() {
     let mut line = line(&Config { ack_policy: AckPolicy::Delayed, ..config() });
