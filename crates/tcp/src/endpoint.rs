@@ -77,6 +77,8 @@ pub struct Endpoint<S, R, A> {
     last_ack_sent: u64,
     /// `MAX.SND.WND`: the largest window that the peer ever offered (RFC 5961 section 5.2).
     largest_window: u64,
+    /// `SND.WL1` (RFC 9293 section 3.10.7.4), as an offset: where the newest segment began that was heard.
+    newest_start: u64,
     acks_sent: u64,
     /// `TS.Recent` (RFC 7323 section 4.3).
     recent_timestamp: u32,
@@ -103,8 +105,6 @@ pub struct Endpoint<S, R, A> {
     offer: Offer,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
-    /// `SND.WL1` (RFC 9293 section 3.10.7.4) if it is beyond what arrived in order: what lies below that left before.
-    newest_window_at: u64,
     /// An ACK of what was not sent came before the connection is open, and is to be reset (RFC 9293 sections 3.10.7.3 and
     /// 3.10.7.4).
     refused_ack: Option<u32>,
@@ -137,7 +137,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             last_ack_sent: 0,
             largest_window: 0,
             challenged_at: None,
-            newest_window_at: 0,
+            newest_start: 0,
             refused_ack: None,
             told: Told::default(),
             quick_start: Negotiation::new(config.secret),

@@ -178,20 +178,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         u64::from(segment.window) << self.peer.scale
     }
 
-    /// The acknowledgement of a segment that begins at `start`. Says whether it was acceptable.
+    /// The acknowledgement of a segment that begins at `start`. Says whether it was acceptable; if not, nothing was done.
     fn take_ack(&mut self, now: Time, segment: &Segment, start: Option<u64>) -> bool {
         let initial = self.initial_sequence;
         let una = self.sender.una();
-        // RFC 5961 section 5.2: SND.UNA - MAX.SND.WND <= SEG.ACK. Nothing of the stream is older than its beginning.
-        let oldest = una.saturating_sub(self.largest_window);
-        let Some(ack) = seq::unwrap(initial, segment.ack, una).filter(|ack| *ack >= oldest) else {
+        // RFC 5961 section 5.2: SND.UNA - MAX.SND.WND <= SEG.ACK <= SND.NXT. Nothing of the stream is older than its beginning.
+        let acceptable = una.saturating_sub(self.largest_window)..=self.sender.nxt();
+        let Some(ack) = seq::unwrap(initial, segment.ack, una).filter(|ack| acceptable.contains(ack)) else {
             return false;
         };
         let offered = self.offered_window(segment);
         self.largest_window = self.largest_window.max(offered);
-        // Like Linux we take what acknowledges more to have left later, wherever it begins (`tcp_may_update_window`).
-        let window =
-            if self.note_newest(start) || ack > una { offered } else { self.sender.window_offered() };
+        // RFC 9293 section 3.10.7.4: one that left before another that was heard has an old window. Like Linux we take what
+        // acknowledges more to have left later, wherever it begins (`tcp_may_update_window`).
+        let window = match start {
+            Some(start) if ack > una || ack == una && start >= self.newest_start => {
+                self.newest_start = start;
+                offered
+            }
+            _ => self.sender.window_offered(),
+        };
         let mut input = AckInput {
             ack,
             window,
@@ -243,15 +249,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             self.told = Told { blocks: all, una };
         }
         acceptable
-    }
-
-    /// Says whether a segment that begins at `start` left after all that were heard, as far as that tells: an older one has
-    /// an old window (RFC 9293 section 3.10.7.4).
-    pub(super) fn note_newest(&mut self, start: Option<u64>) -> bool {
-        let newest = self.newest_window_at.max(self.receiver.next());
-        let is_newest = start.is_some_and(|start| start >= newest);
-        self.newest_window_at = start.filter(|_| is_newest).unwrap_or(newest);
-        is_newest
     }
 
     #[inline]

@@ -65,14 +65,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// One with timestamps: they are heard first if it lies in the window, and may be again.
+    /// One with timestamps, which are heard if the rest of it is.
     #[inline(never)]
     fn on_stamped_segment(&mut self, now: Time, segment: &Segment) -> bool {
         if self.ahead(segment).is_none() || self.is_too_old(segment) {
             return false;
         }
-        self.note_timestamp(segment);
-        self.on_plain_segment(now, segment)
+        let heard = self.on_plain_segment(now, segment);
+        if heard {
+            self.note_timestamp(segment);
+        }
+        heard
     }
 
     /// How far ahead of the next byte a segment starts, if that is in the window.
@@ -85,7 +88,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "timestamps are looked at in a way of their own")]
     fn on_plain_segment(&mut self, now: Time, segment: &Segment) -> bool {
-        let is_next = segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
+        let next = self.receiver.next();
+        let is_next = segment.seq == seq::wrap(self.peer.initial, next);
         let una = self.sender.una();
         let advance = segment.ack.wrapping_sub(seq::wrap(self.initial_sequence, una));
         let window = self.offered_window(segment);
@@ -97,6 +101,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             if !is_next || !self.receiver.takes_next(len) {
                 return self.on_data_around_a_hole(now, segment);
             }
+            self.newest_start = self.newest_start.max(next);
             self.sender.on_no_news(now);
             self.receiver.take_next(now, len);
             return true;
@@ -105,6 +110,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !is_next || !self.sender.may_expect_of_data(ack) {
             return false;
         }
+        self.newest_start = next;
         self.largest_window = self.largest_window.max(window);
         self.sender.on_expected_ack(now, ack, window);
         true
@@ -116,7 +122,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let Some(ahead) = self.ahead(segment) else { return false };
         self.sender.on_no_news(now);
         let (start, len) = (self.receiver.next() + ahead, u64::from(segment.len));
-        self.note_newest(Some(start));
+        self.newest_start = self.newest_start.max(start);
         let plain = Incoming { start, len, fin: false, ce: false, cwr: false, closing: false };
         self.receiver.on_data(now, &plain);
         true
@@ -238,58 +244,4 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 }
 
 #[cfg(test)]
-mod tests {
-    use firstflight::avoidance::Reno;
-    use firstflight::restart::Rfc5681;
-    use firstflight::schemes::{Initial, SlowStart};
-    use firstflight::{Controller, Span};
-
-    use super::*;
-    use crate::{AckPolicy, Config, Happening, Role, Transmit};
-
-    type Host = Endpoint<SlowStart, Rfc5681, Reno>;
-
-    fn host(role: Role) -> Host {
-        let initial = Initial { segments: 10, ssthresh: None };
-        let config = Config { ack_policy: AckPolicy::Every, ..Config::default() };
-        let controller = Controller::new(SlowStart::new(initial), Rfc5681::new(initial), Reno::new());
-        Endpoint::new(role, &config, controller)
-    }
-
-    /// All that may leave `from` arrives at `to`.
-    fn pass(now: Time, from: &mut Host, to: &mut Host) {
-        while let Some(transmit) = from.poll_transmit(now) {
-            to.on_segment(now, &transmit.segment);
-        }
-    }
-
-    #[test]
-    fn behind_the_fin_acks_of_data_are_predicted_and_that_of_the_fin_is_not() {
-        let (mut client, mut server) = (host(Role::Client), host(Role::Server));
-        let mut now = Time::ZERO;
-        client.open(now);
-        client.write(5_500);
-        client.shut();
-        pass(now, &mut client, &mut server);
-        now = now + Span::from_millis(10);
-        pass(now, &mut server, &mut client);
-        let sent: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
-        assert!(client.sender.fin_sent() && sent.len() == 4, "{sent:?}");
-        let mut predicted = Vec::new();
-        for Transmit { segment, .. } in sent {
-            now = now + Span::from_millis(10);
-            server.on_segment(now, &segment);
-            while let Some(transmit) = server.poll_transmit(now) {
-                let before = client.smooth || client.turns_smooth();
-                predicted.push(before && client.on_predicted_segment(now, &transmit.segment));
-                if predicted.last() == Some(&false) {
-                    client.on_segment(now, &transmit.segment);
-                }
-                assert!(client.poll_transmit(now).is_none());
-            }
-        }
-        assert_eq!(predicted, [true, true, true, false]);
-        let last = std::iter::from_fn(|| client.poll_happening()).last();
-        assert_eq!(last, Some(Happening::AllAcknowledged));
-    }
-}
+mod tests;

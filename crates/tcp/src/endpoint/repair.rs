@@ -49,7 +49,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && self.is_plain()
             && !(self.handshake.due | self.handshake.window_due | self.probe_window)
             && self.quick_start.is_idle()
-            && self.newest_window_at <= self.receiver.next()
+            && self.newest_start <= self.receiver.next()
             && self.sender.mends()
     }
 
@@ -83,11 +83,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     #[inline]
     pub(super) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_mending(), "whatever ends it says so");
+        let next = self.receiver.next();
         let plain = segment.flags == Flags::ACK
             && segment.len == 0
             && segment.timestamps.is_none()
             && segment.quick_start.is_empty()
-            && segment.seq == seq::wrap(self.peer.initial, self.receiver.next());
+            && segment.seq == seq::wrap(self.peer.initial, next);
         let una = self.sender.una();
         let advance = segment.ack.wrapping_sub(seq::wrap(self.initial_sequence, una));
         let ack = una + u64::from(advance);
@@ -101,6 +102,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             News::First(block) => core::slice::from_ref(block),
         };
         let window = self.offered_window(segment);
+        self.newest_start = next;
         self.largest_window = self.largest_window.max(window);
         self.sender.on_ack_in_repair(now, ack, window, block);
         match news {

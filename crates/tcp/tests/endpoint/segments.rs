@@ -2,9 +2,9 @@
 
 use core::num::NonZeroU16;
 
-use firstflight::Span;
 use firstflight_tcp::{Config, Flags, Happening, Role, SackBlock, Segment, Timestamps};
 
+use crate::connection::DELAY;
 use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
 use crate::robustness::{after_a_transfer, answers, next};
 
@@ -21,7 +21,7 @@ fn a_segment_that_left_before_one_that_was_heard_sets_no_window() {
         assert_eq!(window_after(101, 100, first, 50_000), u64::from(first));
         assert_eq!(window_after(1, 100, 5_000, 50_000), u64::from(first), "it left before");
         assert_eq!(window_after(201, 100, 6_000, 50_000), 6_000);
-        assert_eq!(window_after(201, 100, 8_000, 50_000), 6_000, "it came before");
+        assert_eq!(window_after(201, 100, 8_000, 50_000), 8_000, "the same may be sent again with another");
         assert_eq!(window_after(301, 0, 5_500, 50_000), 5_500);
         assert_eq!(window_after(301, 0, 5_400, 50_000), 5_400, "the peer may shrink it");
         line.client.write(1_000);
@@ -36,10 +36,48 @@ fn a_segment_that_left_before_one_that_was_heard_sets_no_window() {
     }
 }
 
+/// RFC 5961 section 5.2: nothing of a segment is heard that acknowledges what was not sent, not that it is the newest either.
+#[test]
+fn one_forged_segment_does_not_close_the_window_for_ever() {
+    let server = Config { receive_buffer: 8_000, reads_at_once: false, ..config() };
+    for flags in [Flags::PSH, Flags::ACK] {
+        let mut line = Line::new(&config(), &server, DELAY);
+        line.client.open(line.now);
+        line.client.write(50_000);
+        line.run(millis(3_000), |_, _, _| Verdict::Pass);
+        let (window, una) = (line.client.info().send_window, line.client.snapshot().una);
+        assert_eq!((window, una), (0, 8_000));
+        line.client.on_segment(line.now, &Segment { len: 1, window: 0, ..next(flags, 5_001, 17_000) });
+        line.server.read(8_000);
+        line.run(millis(60_000), |_, _, _| Verdict::Pass);
+        assert_eq!(line.client.snapshot().una, 16_000);
+    }
+}
+
+/// RFC 9293 section 3.10.7.4: SND.WL1 = SEG.SEQ.
+#[test]
+fn a_window_that_opens_in_what_is_sent_again_is_heard() {
+    let server = Config { receive_buffer: 8_000, reads_at_once: false, ..config() };
+    let mut line = Line::new(&config(), &server, DELAY);
+    line.client.open(line.now);
+    line.client.write(20_000);
+    line.run(millis(100_000), |_, _, _| Verdict::Pass);
+    assert_eq!(line.client.info().send_window, 0);
+    line.server.write(100);
+    line.run(line.now + DELAY, |_, from_client, _| if from_client { Verdict::Drop } else { Verdict::Pass });
+    assert_eq!(line.client.stats().received, 100, "whose ACK is lost");
+    line.now = line.server.next_timer().expect("that of what was sent");
+    line.server.on_timer(line.now);
+    // The window that opens is told in what leaves again.
+    line.server.read(8_000);
+    line.run(line.now + DELAY * 3, |_, _, _| Verdict::Pass);
+    assert!(line.client.snapshot().nxt > 8_001, "{:?}", line.client.snapshot());
+}
+
 /// A connection with timestamps, over which nothing was sent yet.
 fn with_timestamps() -> Line {
     let config = Config { timestamps: true, ..config() };
-    let mut line = Line::new(&config, &config, Span::from_millis(50));
+    let mut line = Line::new(&config, &config, DELAY);
     line.client.open(line.now);
     line.run(millis(1_000), |_, _, _| Verdict::Pass);
     line
@@ -57,22 +95,27 @@ fn echo(line: &mut Line, segment: Segment, value: u32) -> Option<u32> {
 /// RFC 7323 section 5.3: R2 comes before R3, and RFC 5961 section 5.2 before both.
 #[test]
 fn the_timestamp_that_is_echoed_is_of_no_segment_that_is_not_heard() {
-    let mut line = with_timestamps();
-    let data = |seq, una| Segment { len: 100, ..next(Flags::PSH, seq, una) };
-    assert_eq!(echo(&mut line, data(1, 0), 2_000), Some(2_000));
-    assert_eq!(echo(&mut line, data(101, 0), 2_001), Some(2_001));
-    assert_eq!(echo(&mut line, data(1, 0), 3_000), Some(2_001), "all of it came long before");
-    assert_eq!(
-        echo(&mut line, data(201, 9_999), 0x7000_0000),
-        Some(2_001),
-        "it acknowledges what was not sent"
-    );
-    assert_eq!(echo(&mut line, data(301, 0), 2_010), Some(2_001), "it comes out of order");
-    assert_eq!(echo(&mut line, data(201, 0), 2_005), Some(2_005));
-    assert_eq!(echo(&mut line, data(401, 0), 2_004), Some(2_005), "it is too old");
-    // Linux hears what ends where the last ACK did, which is what is sent again if that was lost.
-    assert_eq!(echo(&mut line, data(301, 0), 2_020), Some(2_020));
-    assert_eq!(line.client.stats().received, 400);
+    // What is plain may be predicted.
+    for flags in [Flags::PSH, Flags::ACK] {
+        let mut line = with_timestamps();
+        let data = |seq, una| Segment { len: 100, ..next(flags, seq, una) };
+        assert_eq!(echo(&mut line, data(1, 0), 2_000), Some(2_000));
+        assert_eq!(echo(&mut line, data(101, 0), 2_001), Some(2_001));
+        assert_eq!(echo(&mut line, data(1, 0), 3_000), Some(2_001), "all of it came long before");
+        let unsent = Some(2_001);
+        assert_eq!(
+            echo(&mut line, data(201, 9_999), 0x7000_0000),
+            unsent,
+            "it acknowledges what was not sent"
+        );
+        echo(&mut line, next(flags, 201, 9_999), 0x7000_0000);
+        assert_eq!(echo(&mut line, data(301, 0), 2_010), unsent, "it comes out of order");
+        assert_eq!(echo(&mut line, data(201, 0), 2_005), Some(2_005));
+        assert_eq!(echo(&mut line, data(401, 0), 2_004), Some(2_005), "it is too old");
+        // What ends at RCV.NXT is heard: it is sent again if our ACK was lost.
+        assert_eq!(echo(&mut line, data(301, 0), 2_020), Some(2_020));
+        assert_eq!(line.client.stats().received, 400);
+    }
 }
 
 /// Where RFC 7323 section 3.2 would have it dropped.
