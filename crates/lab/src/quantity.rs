@@ -5,9 +5,15 @@
 //! `1.1gbit` is 1,100,000,000 bit/s and not one less. Zero, negative, non-finite and too large values are
 //! refused with one line that says what was found and what is allowed.
 
+mod decimal;
+mod show;
+
 use std::borrow::Cow;
 
 use firstflight::{Bytes, Rate, Span};
+
+pub use decimal::Decimal;
+pub use show::{humane_bytes, humane_rate, humane_span, rounded_rate, show_bytes, show_rate, show_span};
 
 /// A quantity that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -98,87 +104,8 @@ pub(crate) fn refuse(found: &str, why: Why, allowed: impl Into<Cow<'static, str>
     QuantityError { found: in_a_line(found), why, allowed: allowed.into() }
 }
 
-/// A non-negative decimal number, exactly: `mantissa × 10^-scale`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decimal {
-    mantissa: u128,
-    scale: u32,
-}
-
 /// Beyond this many digits a number is refused; products with every unit then fit 128 bits.
 const MAX_DIGITS: usize = 24;
-
-impl Decimal {
-    /// A whole number.
-    pub const fn whole(value: u64) -> Self {
-        Self { mantissa: value as u128, scale: 0 }
-    }
-
-    /// Tenths.
-    pub const fn tenths(value: u64) -> Self {
-        Self { mantissa: value as u128, scale: 1 }
-    }
-
-    /// `value × factor`, to the nearest whole number, halves up; `None` if it does not fit.
-    pub fn times(self, factor: u64) -> Option<u64> {
-        self.ratio(u128::from(factor), 1)
-    }
-
-    /// `value × num / den`, to the nearest whole number, halves up; `None` if it does not fit or `den` is 0.
-    pub fn ratio(self, num: u128, den: u128) -> Option<u64> {
-        let den = 10u128.checked_pow(self.scale)?.checked_mul(den)?;
-        let product = self.mantissa.checked_mul(num)?;
-        let quotient = product.checked_div(den)?;
-        let up = product % den >= den.div_ceil(2);
-        u64::try_from(quotient + u128::from(up)).ok()
-    }
-
-    /// The whole part.
-    pub fn floor(self) -> Option<u64> {
-        u64::try_from(self.mantissa / 10u128.checked_pow(self.scale)?).ok()
-    }
-
-    /// The same number without noughts at the end, so that equal numbers are equal values.
-    fn reduced(mut self) -> Self {
-        while self.scale > 0 && self.mantissa.is_multiple_of(10) {
-            self.mantissa /= 10;
-            self.scale -= 1;
-        }
-        self
-    }
-
-    /// Whether this is nothing.
-    pub const fn is_zero(self) -> bool {
-        self.mantissa == 0
-    }
-
-    /// In hundredths: `0.5 %`.
-    pub(crate) fn in_percent(self) -> String {
-        format!("{} %", Self { mantissa: self.mantissa.saturating_mul(100), ..self })
-    }
-
-    /// The nearest double.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
-    pub fn to_f64(self) -> f64 {
-        let den = 10u128.checked_pow(self.scale).unwrap_or(u128::MAX);
-        self.mantissa as f64 / den as f64
-    }
-}
-
-impl std::fmt::Display for Decimal {
-    /// The shortest decimal form.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let digits = self.mantissa.to_string();
-        let scale = self.scale as usize;
-        if scale == 0 {
-            return f.write_str(&digits);
-        }
-        let padded = format!("{digits:0>width$}", width = scale + 1);
-        let (whole, fraction) = padded.split_at(padded.len() - scale);
-        let fraction = fraction.trim_end_matches('0');
-        if fraction.is_empty() { f.write_str(whole) } else { write!(f, "{whole}.{fraction}") }
-    }
-}
 
 /// Splits `text` into its number and its unit.
 fn split<'t>(text: &'t str, allowed: &'static str) -> Result<(Decimal, &'t str), QuantityError> {
@@ -479,75 +406,6 @@ pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
             let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, QUEUE))?;
             convert(text, number, factor, MAX_BYTES, QUEUE).map(|b| QueueSize::Bytes(Bytes::new(b)))
         }
-    }
-}
-
-/// A rate as [`rate`] reads it, exactly.
-pub fn show_rate(rate: Rate) -> String {
-    show(rate.bps(), &[("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)])
-}
-
-/// A rate to four digits, for what was measured: `65.00 Mbit/s`.
-pub fn rounded_rate(bps: u64) -> String {
-    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1_u64)];
-    let (name, factor) = units.into_iter().find(|(_, factor)| bps >= *factor).unwrap_or(("bit/s", 1));
-    #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
-    let value = bps as f64 / factor as f64;
-    let decimals = match value {
-        _ if factor == 1 => 0,
-        0.0..10.0 => 3,
-        10.0..100.0 => 2,
-        _ => 1,
-    };
-    format!("{value:.decimals$} {name}")
-}
-
-/// A duration as a reader likes it: `80 ms`.
-pub fn humane_span(span: Span) -> String {
-    spaced(&show_span(span)).replace(" us", " µs")
-}
-
-/// A size as a reader likes it: `1 MB`, `23.04 kB`.
-pub fn humane_bytes(bytes: Bytes) -> String {
-    in_largest(bytes.get(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
-}
-
-/// A space between a number and its unit.
-fn spaced(text: &str) -> String {
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    format!("{number} {}", &text[number.len()..])
-}
-
-/// A rate as a reader likes it: `100 Mbit/s`.
-pub fn humane_rate(rate: Rate) -> String {
-    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
-    in_largest(rate.bps(), &units)
-}
-
-/// The value, exactly, in the largest of these units that it reaches. The factors are powers of ten.
-fn in_largest(value: u64, units: &[(&str, u64)]) -> String {
-    let unit = units.iter().find(|(_, factor)| value >= *factor).or(units.last());
-    let (name, factor) = unit.copied().unwrap_or(("", 1));
-    format!("{} {name}", Decimal { mantissa: u128::from(value), scale: factor.ilog10() })
-}
-
-/// A duration as [`span`] reads it, exactly.
-pub fn show_span(span: Span) -> String {
-    let units = [("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-    show(span.nanos(), &units)
-}
-
-/// A size as [`bytes`] reads it, exactly.
-pub fn show_bytes(bytes: Bytes) -> String {
-    show(bytes.get(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
-}
-
-/// The largest unit that gives a whole number.
-fn show(value: u64, units: &[(&str, u64)]) -> String {
-    let unit = units.iter().find(|(_, factor)| value.is_multiple_of(*factor));
-    match unit {
-        Some((name, factor)) if value > 0 => format!("{}{name}", value / factor),
-        _ => format!("{value}{}", units.last().map_or("", |(name, _)| name)),
     }
 }
 
