@@ -150,7 +150,7 @@ impl Run<'_> {
 
     /// What a flow's sender did by its last byte, or by the end of the run.
     fn counts(&self, (id, flow): &(FlowId, FlowStats)) -> Counts {
-        self.sim.recorder().of(*id).counts(flow.finished.is_some())
+        self.sim.recorder().of(*id).counts(flow.finished().is_some())
     }
 
     /// The time in flow-nanoseconds that flows were under way from `from` to `until`.
@@ -158,7 +158,7 @@ impl Run<'_> {
         let all = (0..self.sim.flow_count()).filter_map(|id| self.sim.flow(FlowId(id)));
         let within = |flow: FlowStats| {
             let began = flow.started?.max(from);
-            let ended = flow.finished.unwrap_or(until).min(until);
+            let ended = flow.ended().unwrap_or(until).min(until);
             Some(u128::from(ended.nanos().saturating_sub(began.nanos())))
         };
         all.filter_map(within).sum()
@@ -167,12 +167,12 @@ impl Run<'_> {
 
 /// From the SYN to the last byte delivered.
 fn fct(flow: &FlowStats) -> Option<u64> {
-    Some(flow.finished?.nanos() - flow.started?.nanos())
+    Some(flow.finished()?.nanos() - flow.started?.nanos())
 }
 
-/// Payload delivered over the time since the SYN, up to the last byte or `end`.
+/// Payload delivered over the time since the SYN, up to the last byte, the abort or `end`.
 fn throughput(flow: &FlowStats, end: Time) -> Option<f64> {
-    bps(flow.delivered_bytes, flow.finished.unwrap_or(end).nanos().saturating_sub(flow.started?.nanos()))
+    bps(flow.delivered_bytes, flow.ended().unwrap_or(end).nanos().saturating_sub(flow.started?.nanos()))
 }
 
 /// The row of the `place`-th scheme of a run's mix.
@@ -197,7 +197,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         recovery: words::recovery_name(own.recovery).to_owned(),
         restart: own.restart.to_string(),
         flows: flows.len() as u64,
-        unfinished: count(&mut flows.iter().map(|(_, flow)| flow.finished.is_none())),
+        unfinished: count(&mut flows.iter().map(|(_, flow)| flow.finished().is_none())),
         throughput_mean_bps: throughputs.mean(),
         throughput_p5_bps: throughputs.at(0.05),
         throughput_median_bps: throughputs.at(0.5),
@@ -287,7 +287,7 @@ impl Distribution {
     fn at(&self, q: f64) -> Option<f64> {
         match quantile(&self.0, q, false) {
             Quantile::Value { value, .. } => Some(value),
-            Quantile::Undefined | Quantile::Beyond => None,
+            Quantile::Undefined | Quantile::Beyond { .. } => None,
         }
     }
 }

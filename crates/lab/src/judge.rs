@@ -62,6 +62,7 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         queue_mean_packets: metrics::queue_mean_packets(evidence),
         cross_lost_packets: 0,
         harm_bps: 0.0,
+        aborted_s: evidence.aborted_at.map(|at| seconds(at - recording.syn_at)),
         fct_s: sized(fct.map(seconds)),
         ideal_fct_s: sized(ideal.map(seconds)),
         cost: sized(cost),

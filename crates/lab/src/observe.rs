@@ -37,6 +37,8 @@ pub struct Evidence {
     pub su_end: Option<u64>,
     /// When the last byte of a sized transfer was delivered.
     pub finished_at: Option<u64>,
+    /// When its connection was aborted before that.
+    pub aborted_at: Option<u64>,
     /// With rounds: every reply of every client.
     pub replies: Vec<Reply>,
     /// The most packets waiting at the bottleneck during the flow's life; of several, at any of them.

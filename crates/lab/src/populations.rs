@@ -118,7 +118,7 @@ fn run<'a>(
         }
         measured.end = measured.end.max(measured.start);
         let last = measured.start.saturating_add(population.flows).min(sim.flow_count());
-        let is_over = |id: u32| sim.flow(FlowId(id)).is_some_and(|flow| flow.finished.is_some());
+        let is_over = |id: u32| sim.flow(FlowId(id)).is_some_and(|flow| flow.end.is_some());
         // `measured.end` is the first that is not over, or has not come.
         while measured.end < last && is_over(measured.end) {
             measured.end += 1;

@@ -28,7 +28,7 @@ pub struct Row {
     pub su_throughput_bps: Option<f64>,
     /// Data packets dropped of those sent in su-time, over those sent.
     pub su_loss: Option<f64>,
-    /// Retransmission timeouts.
+    /// Retransmission timeouts of data, not of the SYN.
     pub timeouts: u64,
     /// Retransmission timeouts in su-time.
     pub su_timeouts: u64,
@@ -81,6 +81,8 @@ pub struct Row {
     pub cross_lost_packets: i64,
     /// Payload or datagram bits of other flows not delivered because of this flow, over its life.
     pub harm_bps: f64,
+    /// SYN sent to when its connection was aborted, if it was before its last byte was delivered.
+    pub aborted_s: Option<f64>,
     /// SYN sent to last byte delivered; only with a size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fct_s: Option<Option<f64>>,

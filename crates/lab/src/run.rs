@@ -144,7 +144,7 @@ pub(crate) fn measure(
         reached = (reached + SLICE).min(latest);
         if !sized {
             sim.run(reached);
-        } else if flows(clients).all(|flow| sim.run_until_finished(flow, reached) == Stop::Finished) {
+        } else if flows(clients).all(|flow| has_ended(sim.run_until_ended(flow, reached))) {
             end = sim.now();
             // The other events of that instant, as the run without the flow will have them.
             sim.run(end);
@@ -156,7 +156,7 @@ pub(crate) fn measure(
     let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
     let routers = routers(&sim, network);
-    let finished_at = sim.flow(MEASURED).and_then(|flow| flow.finished).map(Time::nanos);
+    let measured = sim.flow(MEASURED).unwrap_or_default();
     let mut evidence = Evidence::default();
     let mut sim = sim.watched_by(|(observer, watch)| {
         let (seen, rest) = observer.close(end.nanos());
@@ -176,8 +176,17 @@ pub(crate) fn measure(
         evidence.recording.ideal = stream(scenario, &hops, evidence.recording.syn_at);
     }
     evidence.routers = routers;
-    evidence.finished_at = finished_at;
+    evidence.finished_at = measured.finished().map(Time::nanos);
+    evidence.aborted_at = measured.aborted().map(Time::nanos);
     Ok(Outcome { evidence, cross })
+}
+
+/// Whether the flow that was waited for has ended, well or not.
+fn has_ended(stop: Stop) -> bool {
+    match stop {
+        Stop::Finished | Stop::Aborted => true,
+        Stop::Time | Stop::Idle => false,
+    }
 }
 
 /// What a seed's run without the measured flow says.
@@ -313,7 +322,7 @@ fn hop<W: Recorder>(
                 hop.offered.extend(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)));
             }
             Some(Traffic::Tcp(_)) | None => {
-                let life = |flow: FlowStats| Some((flow.started?.nanos(), flow.finished.map(Time::nanos)));
+                let life = |flow: FlowStats| Some((flow.started?.nanos(), flow.ended().map(Time::nanos)));
                 hop.lives.extend(sim.flow(id).and_then(life));
             }
         }

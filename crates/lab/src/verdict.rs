@@ -60,11 +60,12 @@ fn none_last(a: Option<f64>, b: Option<f64>) -> Ordering {
 pub fn verdict(scenario: &Scenario, ranked: &[SchemeResult]) -> String {
     let Some(first) = ranked.first() else { return "No run was finished.".to_owned() };
     let standing = Standing { pairs: Pairs::new(scenario, ranked), first, best: Judged::of(first), ranked };
-    match scenario.goal {
+    let says = match scenario.goal {
         _ if scenario.rounds.is_some() => standing.by_elapsed(),
         Goal::Size(_) => standing.by_cost(),
         Goal::Duration(_) => standing.by_throughput(scenario),
-    }
+    };
+    says + &standing.aborted()
 }
 
 /// Ranked results, and the first of them.
@@ -156,6 +157,19 @@ impl Standing<'_> {
             _ => format!("Best by {what}: "),
         };
         lead + &named(&names)
+    }
+
+    /// Whose connections were aborted.
+    fn aborted(&self) -> String {
+        let aborted = |result: &&SchemeResult| Judged::of(result).runs("aborted_s").0 > 0;
+        let names: Vec<&str> =
+            self.ranked.iter().filter(aborted).map(|result| result.choice.name()).collect();
+        let connections = if names.len() > 1 { "Connections" } else { "A connection" };
+        let were = if names.len() > 1 { "were" } else { "was" };
+        if names.is_empty() {
+            return String::new();
+        }
+        format!(" {connections} of {} {were} aborted, for nothing was answered any more.", listed(&names))
     }
 
     /// Nobody has the field of all runs: who has it of some.

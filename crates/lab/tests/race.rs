@@ -491,3 +491,24 @@ fn a_transfer_of_one_round_has_the_numbers_of_the_transfer() {
     assert_eq!(of(&round), of(&plain));
     assert!((round.harm_bps - plain.harm_bps).abs() < 1.0, "{} and {}", round.harm_bps, plain.harm_bps);
 }
+
+/// The run of a transfer ends where its connection does: what it did to others is over its life, not until the limit.
+#[test]
+fn an_aborted_connection_ends_the_run() {
+    let path = |trace, limit| {
+        [("rate-trace", trace), ("rtt", "40ms"), ("size", "5MB"), ("cross", "1mbit"), ("limit", limit)]
+    };
+    // The flow has begun by then, and nothing passes for two hours.
+    let outage = "0s=20mbit,2s=0,2h=20mbit";
+    let of = |trace, limit| run(&path(trace, limit), "slow-start").remove(0).rows.remove(0);
+    let (row, longer) = (of(outage, "1h"), of(outage, "5400s"));
+    let aborted = row.aborted_s.expect("fifteen times were in vain");
+    assert!((600.0..1_000.0).contains(&aborted), "{aborted} s");
+    assert!(row.fct_s == Some(None) && row.timeouts == 16 && row.throughput_bps > 0.0, "{row:?}");
+    let numbers = |row: &Row| (row.aborted_s, row.throughput_bps, row.harm_bps, row.queue_mean_packets);
+    assert_eq!(numbers(&row), numbers(&longer), "the limit has nothing to do with it");
+    // Six SYNs sent again, at 1, 3, 7, 15, 31 and 63 s.
+    assert_eq!(of("0s=0,2h=20mbit", "1h").aborted_s, Some(127.0));
+    let lives = of("0s=20mbit", "1h");
+    assert_eq!((lives.aborted_s, lives.timeouts), (None, 0));
+}

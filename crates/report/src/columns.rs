@@ -54,7 +54,7 @@ pub const COLUMNS: &[Column] = &[
     real(
         "throughput_bps",
         "bit/s",
-        "Payload delivered in order over the time since the SYN. Of several clients this and all numbers of a flow are the first one's.",
+        "Payload delivered in order over the flow's life: since the SYN, until its last byte, its abort or the run's end. Of several clients this and all numbers of a flow are the first one's.",
     ),
     real(
         "loss",
@@ -80,7 +80,7 @@ pub const COLUMNS: &[Column] = &[
         "Data packets dropped of those sent in su-time, over those sent in it. Where su-time is undefined: of those of the \
          whole flow.",
     ),
-    whole("timeouts", "1", "Retransmission timeouts."),
+    whole("timeouts", "1", "Retransmission timeouts of data; those of a SYN are not among them."),
     whole(
         "su_timeouts",
         "1",
@@ -156,6 +156,12 @@ pub const COLUMNS: &[Column] = &[
         "bit/s",
         "What other flows delivered less because of this one: the difference from the same seed's run without \
          it, over the flow's life. Of TCP flows it is payload delivered in order, of datagrams IP bytes.",
+    ),
+    real(
+        "aborted_s",
+        "s",
+        "SYN sent to when an endpoint aborted the connection: seven SYNs were not answered, or data was not that was sent again \
+         fifteen times in a row. A transfer's run ends there, unfinished. Undefined if none did.",
     ),
     real("fct_s", "s", "Flow completion time: SYN sent to last byte delivered. Undefined if unfinished."),
     real(

@@ -1,8 +1,8 @@
 //! Numbers for people: three significant digits in the column's unit.
 
-/// At most this many decimals, and of a value of which they would show one digit alone.
-const DECIMALS: usize = 4;
-const DECIMALS_OF_LITTLE: usize = 7;
+/// At most this many decimals, and from how many on noughts at the end are left out.
+const DECIMALS: usize = 7;
+const MANY_DECIMALS: usize = 4;
 
 /// The value with three significant digits, or more if its whole part has more: `1234`, `96.9`, `0.142`.
 ///
@@ -19,10 +19,9 @@ pub fn significant(value: f64) -> String {
         return if value < 0.0 { ">-0.0000001" } else { "<0.0000001" }.to_owned();
     }
     // 99.95 prints as 100, not as 100.0: the digits are those of the rounded value.
-    let most = if size < 0.000_999_5 { DECIMALS_OF_LITTLE } else { DECIMALS };
-    let decimals = (0..=most).find(|&d| size >= first_with(d) || d == most).unwrap_or(most);
+    let decimals = (0..DECIMALS).find(|&d| size >= first_with(d)).unwrap_or(DECIMALS);
     let text = format!("{value:.decimals$}");
-    if text.contains('.') && decimals >= DECIMALS {
+    if decimals >= MANY_DECIMALS {
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
     text
@@ -35,7 +34,8 @@ fn first_with(decimals: usize) -> f64 {
         1 => 9.995,
         2 => 0.9995,
         3 => 0.099_95,
-        4 | 5 => 0.000_999_5,
+        4 => 0.009_995,
+        5 => 0.000_999_5,
         6 => 0.000_099_95,
         _ => 0.0,
     }
@@ -99,7 +99,8 @@ mod tests {
             (1.0, "1.00"),
             (0.0, "0"),
             (-3.25, "-3.25"),
-            (0.001_26, "0.0013"),
+            (0.001_264, "0.00126"),
+            (0.009_996, "0.01"),
             (0.000_542_1, "0.000542"),
             (0.000_074_9, "0.0000749"),
             (0.000_04, "0.00004"),

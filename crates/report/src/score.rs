@@ -19,7 +19,7 @@ pub const MEASURES: [(&str, &str); 12] = [
     (
         "given up",
         "The transfer did not end within the sweep's `give-up`, or, in a sweep without, within the path's `limit`, which \
-         knows no ideal and may be less than it.",
+         knows no ideal and may be less than it; or its connection was aborted before that, which ends the flow's life.",
     ),
     ("loss", "Own data packets dropped over data packets sent, until the end or until it was given up."),
     (
@@ -28,7 +28,7 @@ pub const MEASURES: [(&str, &str); 12] = [
          RTT. On paths where nobody else keeps a queue (no cross traffic, or a constant rate under the bottleneck's) it \
          is what the flow added; beside bulk TCP it is not defined, and those rows are not in it.",
     ),
-    ("timeouts", "Retransmission timeouts."),
+    ("timeouts", "Retransmission timeouts of data; those of a SYN are not among them."),
     (
         "harm",
         "What others delivered less because of the flow (the same seed without it), over the flow's life, as a share of \
@@ -141,7 +141,8 @@ fn full(group: &Group, one: &Standing) -> Record {
         for (quantile, suffix) in spread.at.iter().zip(SUFFIXES) {
             let (value, low, high) = match *quantile {
                 Quantile::Value { value, low, high } => (Some(value), low, high),
-                Quantile::Undefined | Quantile::Beyond => (None, None, None),
+                Quantile::Undefined => (None, None, None),
+                Quantile::Beyond { low } => (None, low, None),
             };
             put(&format!("{name}_{suffix}"), value.into());
             put(&format!("{name}_{suffix}_low"), low.into());
@@ -319,7 +320,7 @@ fn three(spread: &Spread, factor: f64, beyond: &str) -> String {
 fn quantile(quantile: Quantile, factor: f64, beyond: &str) -> String {
     match quantile {
         Quantile::Undefined => "-".to_owned(),
-        Quantile::Beyond => beyond.to_owned(),
+        Quantile::Beyond { .. } => beyond.to_owned(),
         Quantile::Value { value, .. } => significant(value * factor),
     }
 }

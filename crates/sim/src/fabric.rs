@@ -13,7 +13,7 @@ use crate::quick_start::Router;
 use crate::recorder::Recorder;
 use crate::routes::Routes;
 use crate::source::Cbr;
-use crate::stats::{FlowStats, LinkStats};
+use crate::stats::{End, FlowStats, LinkStats};
 use crate::topology::Route;
 
 mod events;
@@ -157,9 +157,9 @@ impl Fabric {
         self.present = sequence;
     }
 
-    /// Whether a sized transfer is delivered.
-    pub(crate) fn is_finished(&self, flow: FlowId) -> bool {
-        self.flows.get(flow.index()).is_some_and(|flow| flow.finished.is_some())
+    /// How a flow ended, if it did.
+    pub(crate) fn end(&self, flow: FlowId) -> Option<End> {
+        self.flows.get(flow.index())?.end
     }
 
     /// Wakes a host at an instant, or no more.

@@ -9,6 +9,7 @@ use crate::packet::{FlowId, PacketId, Payload, Side};
 use crate::prefetch::{fetch, fetch_first};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
+use crate::stats::End;
 use crate::writes::Writing;
 
 /// What an application that always has more to send writes: more than any run can carry, and little enough that
@@ -226,7 +227,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let stats = &mut fabric.flows[self.id.index()];
         stats.delivered_bytes = received;
         if self.whole == Some(received) {
-            stats.finished.get_or_insert(now);
+            stats.end.get_or_insert(End::Delivered(now));
             self.server.endpoint.shut();
         }
         recorder.delivered(now, self.id, received);
@@ -263,7 +264,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     fn send<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
-        host.tell(now, id, side, recorder);
+        host.tell(now, (id, side), fabric, recorder);
         // What each side mostly sends has a way of its own.
         match (side, host.endpoint.ready()) {
             (_, Ready::Nothing) => {}
@@ -274,7 +275,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 recorder.sent(now, id, side, host.packets, segment, None);
                 let label = host.label(id, side, ip_length, false);
                 fabric.send_segment(now, label, recorder);
-                host.tell(now, id, side, recorder);
+                host.tell(now, (id, side), fabric, recorder);
             }
             (Side::Client, Ready::Other) if host.endpoint.is_repairing() => {
                 self.send_repair(now, side, fabric, recorder);
@@ -298,7 +299,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             let label = host.label(id, side, ip_length, true);
             fabric.send_segment(now, label, recorder);
             if last {
-                return host.tell(now, id, side, recorder);
+                return host.tell(now, (id, side), fabric, recorder);
             }
             if host.endpoint.ready() != Ready::Full {
                 return self.send_any(now, side, fabric, recorder);
@@ -320,7 +321,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                     let label = Label { retransmission: sent.retransmission, ..label };
                     fabric.send_segment(now, label, recorder);
                 }
-                Repair::Nothing => return host.tell(now, id, side, recorder),
+                Repair::Nothing => return host.tell(now, (id, side), fabric, recorder),
                 Repair::Other => return self.send_any(now, side, fabric, recorder),
             }
         }
@@ -345,7 +346,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 break;
             }
         }
-        host.tell(now, id, side, recorder);
+        host.tell(now, (id, side), fabric, recorder);
     }
 
     #[inline]
@@ -367,20 +368,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     }
 
     #[inline]
-    fn tell<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
+    fn tell<W: Recorder>(&mut self, now: Time, whose: (FlowId, Side), fabric: &mut Fabric, recorder: &mut W) {
         if self.endpoint.has_news() {
-            self.tell_news(now, flow, side, recorder);
+            self.tell_news(now, whose, fabric, recorder);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_news<W: Recorder>(&mut self, now: Time, flow: FlowId, side: Side, recorder: &mut W) {
+    fn tell_news<W: Recorder>(
+        &mut self,
+        now: Time,
+        (flow, side): (FlowId, Side),
+        fabric: &mut Fabric,
+        recorder: &mut W,
+    ) {
         while let Some(told) = self.endpoint.poll_told() {
             recorder.told(flow, &told);
         }
         while let Some(happening) = self.endpoint.poll_happening() {
             self.closed |= matches!(happening, Happening::Closed | Happening::Aborted);
+            if happening == Happening::Aborted {
+                fabric.flows[flow.index()].end.get_or_insert(End::Aborted(now));
+            }
             let endpoint = &self.endpoint;
             recorder.happening(now, flow, side, &happening, || endpoint.snapshot());
         }

@@ -54,7 +54,7 @@ pub use recorder::Recorder;
 pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};
 pub use sizes::Sizes;
-pub use stats::{FlowStats, LinkStats, QuickStartStats};
+pub use stats::{End, FlowStats, LinkStats, QuickStartStats};
 pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, in_a_row, single_path};
 pub use trace::{RateTrace, TraceFault};
 pub use ways::{HostName, Ways};

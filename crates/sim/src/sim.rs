@@ -16,7 +16,7 @@ use crate::prefetch;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;
-use crate::stats::{FlowStats, LinkStats};
+use crate::stats::{End, FlowStats, LinkStats};
 
 use ahead::Ahead;
 
@@ -56,6 +56,8 @@ pub enum Stop {
     Time,
     /// The flow that was waited for has delivered its last byte.
     Finished,
+    /// Its connection was aborted before that.
+    Aborted,
     /// Nothing is left to happen; the present is the instant of what happened last.
     Idle,
 }
@@ -109,9 +111,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.run_while(until, None)
     }
 
-    /// Runs on until the last byte of a sized transfer is delivered, but not past `limit`. The present is then the
-    /// instant of that delivery; other events of the same instant may be still to come.
-    pub fn run_until_finished(&mut self, flow: FlowId, limit: Time) -> Stop {
+    /// Runs on until the last byte of a sized transfer is delivered or its connection is aborted, but not past `limit`. The
+    /// present is then the instant of that; other events of the same instant may be still to come.
+    pub fn run_until_ended(&mut self, flow: FlowId, limit: Time) -> Stop {
         let stop = self.run_while(limit, Some(flow));
         self.fabric.settle(self.now, &mut self.recorder);
         stop
@@ -187,12 +189,15 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.fabric.has_ties()
     }
 
-    /// Runs on until the flow that is waited for, if one is, has delivered its last byte.
+    /// Runs on until the flow that is waited for, if one is, has ended.
     #[inline(never)]
     fn run_while(&mut self, until: Time, awaited: Option<FlowId>) -> Stop {
         loop {
-            if awaited.is_some_and(|flow| self.fabric.is_finished(flow)) {
-                return Stop::Finished;
+            if let Some(end) = awaited.and_then(|flow| self.fabric.end(flow)) {
+                return match end {
+                    End::Delivered(_) => Stop::Finished,
+                    End::Aborted(_) => Stop::Aborted,
+                };
             }
             let (at, device) = match self.fabric.next() {
                 Some((at, sequence, device)) => (at, Some((sequence, device))),

@@ -9,8 +9,8 @@ pub struct FlowStats {
     pub started: Option<Time>,
     /// When its first packet with payload left.
     pub first_data: Option<Time>,
-    /// When the last byte of a sized transfer was delivered in order.
-    pub finished: Option<Time>,
+    /// How it ended, if it did.
+    pub end: Option<End>,
     /// Packets with payload that its client sent, retransmissions included.
     pub data_sent: u64,
     /// Of those, how many a queue dropped, full or not.
@@ -27,6 +27,39 @@ pub struct FlowStats {
     pub control_dropped: u64,
     /// TCP: payload bytes delivered in order. CBR: IP bytes that arrived.
     pub delivered_bytes: u64,
+}
+
+/// How a TCP flow ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The last byte of a sized transfer was delivered in order.
+    Delivered(Time),
+    /// Before that an endpoint aborted the connection: what it sent again and again was not answered (RFC 9293 section
+    /// 3.8.3), or it was reset.
+    Aborted(Time),
+}
+
+impl FlowStats {
+    /// When the last byte of a sized transfer was delivered in order.
+    pub fn finished(&self) -> Option<Time> {
+        match self.end? {
+            End::Delivered(at) => Some(at),
+            End::Aborted(_) => None,
+        }
+    }
+
+    /// When the connection was aborted before that.
+    pub fn aborted(&self) -> Option<Time> {
+        match self.end? {
+            End::Aborted(at) => Some(at),
+            End::Delivered(_) => None,
+        }
+    }
+
+    /// When it ended, in whatever way.
+    pub fn ended(&self) -> Option<Time> {
+        self.finished().or(self.aborted())
+    }
 }
 
 /// What a link's router did with Quick-Start requests.

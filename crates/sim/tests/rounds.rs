@@ -69,7 +69,7 @@ fn run(restart: &str, settings: &[(&str, Value)]) -> Trace {
         muted: false,
     });
     let mut sim = Sim::new(&network, 1, Trace::default()).unwrap();
-    assert_eq!(sim.run_until_finished(flow, Time::ZERO + Span::from_secs(600)), Stop::Finished);
+    assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(600)), Stop::Finished);
     assert_eq!(sim.flow(flow).unwrap().delivered_bytes, 3 * REPLY);
     sim.into_recorder()
 }

@@ -4,7 +4,7 @@ use firstflight::avoidance::Reno;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Bytes, Controller, Rate, Sent, Span, Time};
 use firstflight_sim::{
-    Application, DropCause, Flow, FlowFault, FlowId, FlowStats, LinkId, LinkSpec, Network, NetworkError,
+    Application, DropCause, End, Flow, FlowFault, FlowId, FlowStats, LinkId, LinkSpec, Network, NetworkError,
     Packet, PathSpec, Probability, QueueLimit, Recorder, Side, Sim, Stop, TcpSpec, Traffic, single_path,
 };
 use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment, Snapshot};
@@ -117,7 +117,7 @@ fn data(trace: &Trace) -> impl Iterator<Item = &(u64, Side, u64, u64, Segment)> 
 fn the_handshake_and_the_first_flight_take_exactly_the_time_of_the_path() {
     let network = over(&path(), Application::Sized(2 * 960), every());
     let mut sim = Sim::new(&network, 1, Trace::default()).unwrap();
-    assert_eq!(sim.run_until_finished(FLOW, secs(10)), Stop::Finished);
+    assert_eq!(sim.run_until_ended(FLOW, secs(10)), Stop::Finished);
     let finished = sim.now();
     let stats = sim.flow(FLOW).unwrap();
     let trace = sim.recorder();
@@ -136,7 +136,7 @@ fn the_handshake_and_the_first_flight_take_exactly_the_time_of_the_path() {
         last_data = if segment.len > 0 { ends } else { last_data };
     }
     assert_eq!(finished.nanos(), last_data + 10_000_000);
-    assert_eq!(stats.finished, Some(finished));
+    assert_eq!(stats.finished(), Some(finished));
     assert_eq!(trace.delivered.last(), Some(&(finished.nanos(), 2 * 960)));
 }
 
@@ -152,6 +152,18 @@ fn a_sized_transfer_closes_both_ways_and_then_nothing_happens_any_more() {
         assert_eq!(closed.count(), 1, "{side:?}");
     }
     assert_eq!(sim.flow(FLOW).unwrap().delivered_bytes, 100_000);
+}
+
+#[test]
+fn a_transfer_whose_packets_all_are_lost_ends_with_the_abort_of_its_connection() {
+    let mut network = over(&path(), Application::Sized(100_000), every());
+    network.links[0].loss = Probability::from_ppm(1_000_000);
+    let mut sim = Sim::new(&network, 1, Trace::default()).unwrap();
+    assert_eq!(sim.run_until_ended(FLOW, secs(3_600)), Stop::Aborted);
+    let stats = sim.flow(FLOW).unwrap();
+    assert_eq!(sim.now(), secs(127), "after seven SYNs, RFC 6298's second doubled each time");
+    assert_eq!(stats.end, Some(End::Aborted(sim.now())));
+    assert_eq!((stats.finished(), stats.aborted(), stats.ended()), (None, Some(sim.now()), Some(sim.now())));
 }
 
 #[test]
@@ -281,7 +293,7 @@ proptest! {
         let mut network = over(&path, Application::Sized(size), config);
         network.links[1].loss = Probability::from_ppm(loss_back);
         let mut sim = Sim::new(&network, seed, Trace::default()).unwrap();
-        prop_assert_eq!(sim.run_until_finished(FLOW, secs(20_000)), Stop::Finished);
+        prop_assert_eq!(sim.run_until_ended(FLOW, secs(20_000)), Stop::Finished);
         prop_assert_eq!(sim.flow(FLOW).unwrap().delivered_bytes, size);
         prop_assert_eq!(sim.run(secs(40_000)), Stop::Idle);
         prop_assert_eq!(sim.flow(FLOW).unwrap().delivered_bytes, size);

@@ -97,7 +97,7 @@ fn transfers_come_up_deliver_all_their_bytes_and_are_gone() {
     for flow in (1..count).map(FlowId) {
         let (arrived, stats) = (sim.arrived(flow).expect("came up"), sim.flow(flow).expect("a flow"));
         assert_eq!(stats.delivered_bytes, arrived.bytes);
-        assert!(stats.finished.expect("long over") > stats.started.expect("it started"));
+        assert!(stats.finished().expect("long over") > stats.started.expect("it started"));
         assert!(sim.endpoint(flow, Side::Client).is_none(), "its hosts are gone");
     }
     assert!(sim.endpoint(FlowId(0), Side::Client).is_some());
@@ -114,7 +114,7 @@ fn arrivals_are_the_same_whatever_the_others_do() {
     assert_eq!(births(&with), births(&without));
     // Alone they are faster.
     let taken = |all: &[(u64, FlowStats)]| -> u64 {
-        all.iter().map(|(_, s)| s.finished.unwrap().since(s.started.unwrap()).nanos()).sum()
+        all.iter().map(|(_, s)| s.finished().unwrap().since(s.started.unwrap()).nanos()).sum()
     };
     assert!(taken(&without) < taken(&with));
     assert_eq!(came_up(&network, 3, secs(30)), came_up(&network, 3, secs(30)));
@@ -264,7 +264,7 @@ fn transfers_between_random_hosts_cross_the_backbone_both_ways() {
         let mut sim = Sim::new(network, 1, ()).expect("a possible network");
         assert_eq!(sim.run(secs(60)), Stop::Idle);
         let flows: Vec<FlowStats> = (0..sim.flow_count()).filter_map(|id| sim.flow(FlowId(id))).collect();
-        assert!(flows.iter().all(|flow| flow.delivered_bytes == 9_600 && flow.finished.is_some()));
+        assert!(flows.iter().all(|flow| flow.delivered_bytes == 9_600 && flow.finished().is_some()));
         let packets = |link| sim.link(LinkId(link)).expect("a link").packets;
         (flows.len() as u64, packets(0), packets(1))
     };

@@ -54,7 +54,7 @@ fn sim(writes: Writes) -> Result<(Sims, FlowId), NetworkError> {
 #[test]
 fn each_write_leaves_when_it_is_written_and_the_flow_ends_with_the_last() {
     let (mut sim, flow) = sim(WRITES).unwrap();
-    assert_eq!(sim.run_until_finished(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
+    assert_eq!(sim.run_until_ended(flow, Time::ZERO + Span::from_secs(60)), Stop::Finished);
     assert_eq!(sim.flow(flow).unwrap().delivered_bytes, 45_000);
     let sent = &sim.recorder().0;
     let between = |from, to| {

@@ -6,7 +6,10 @@ pub enum Quantile {
     /// There are no values.
     Undefined,
     /// It falls among those beyond all numbers.
-    Beyond,
+    Beyond {
+        /// The low end of its interval, where there are values enough and that is one of them.
+        low: Option<f64>,
+    },
     /// A value, and a 95 % confidence interval where there are values enough.
     Value {
         /// The quantile.
@@ -23,11 +26,13 @@ pub enum Quantile {
 /// statistics, if `with_interval`.
 pub fn quantile(sorted: &[Option<f64>], q: f64, with_interval: bool) -> Quantile {
     let Some(value) = sorted.get(rank(sorted.len(), q).wrapping_sub(1)) else { return Quantile::Undefined };
-    let Some(value) = *value else { return Quantile::Beyond };
     let at =
         |rank: Option<usize>| sorted.get(rank?.wrapping_sub(1)).map(|value| value.unwrap_or(f64::INFINITY));
     let (low, high) = if with_interval { interval(sorted.len(), q) } else { (None, None) };
-    Quantile::Value { value, low: at(low), high: at(high) }
+    match *value {
+        Some(value) => Quantile::Value { value, low: at(low), high: at(high) },
+        None => Quantile::Beyond { low: at(low).filter(|low| low.is_finite()) },
+    }
 }
 
 /// The rank, from 1, of the quantile `q` of `n` values; 0 of none.

@@ -45,7 +45,10 @@ fn a_quantile_is_the_least_value_with_that_share_at_or_below_it() {
 fn what_was_given_up_is_worse_than_all_that_ended_and_never_left_out() {
     let spread = Spread::of(vec![None, Some(3.0), None, Some(1.0)], false);
     assert_eq!((spread.of, value(spread.at[0])), (4, Some(3.0)));
-    assert_eq!(spread.at[1..], [Quantile::Beyond, Quantile::Beyond]);
+    assert_eq!(spread.at[1..], [Quantile::Beyond { low: None }; 2]);
+    // Of six values the extremes are the ends of the median's interval.
+    let spread = Spread::of([None, Some(3.0), None, Some(1.0), None, None].to_vec(), true);
+    assert_eq!(spread.at[0], Quantile::Beyond { low: Some(1.0) });
 }
 
 #[test]
@@ -85,8 +88,12 @@ fn the_best_are_told_from_those_that_share_it_and_from_races_that_nobody_finishe
     assert_eq!(told, [("a", 3, 1, 1, 1, 2), ("b", 3, 1, 0, 1, 2), ("c", 3, 3 - 1, 0, 0, 0)]);
     // Races that nobody finished have no best to be compared with; those that one did not finish have.
     let c = &all.standings[2];
-    assert_eq!((c.regret.of, value(c.regret.at[0]), c.regret.at[1]), (2, Some(1.5), Quantile::Beyond));
-    assert_eq!(c.cost.at, [Quantile::Beyond; 3]);
+    assert_eq!(
+        (c.regret.of, value(c.regret.at[0]), c.regret.at[1]),
+        (2, Some(1.5), Quantile::Beyond { low: Some(1.5) })
+    );
+    let (most, few) = (Quantile::Beyond { low: None }, Quantile::Beyond { low: Some(3.0) });
+    assert_eq!(c.cost.at, [most, few, most]);
     assert_eq!((c.harm.of, c.harm.at[0]), (0, Quantile::Undefined));
 }
 

@@ -55,6 +55,21 @@ fn with_a_size_cost_decides_and_the_unfinished_come_last() {
 }
 
 #[test]
+fn who_aborted_is_said() {
+    let mut rows =
+        results(&[("one", 9.0, 0.0, Some(2.0)), ("two", 1.0, 0.0, None), ("three", 0.5, 0.3, None)]);
+    rows[1].rows[0].aborted_s = Some(127.0);
+    let said = verdict(&sized(), &rows);
+    assert!(said.ends_with(" A connection of two was aborted, for nothing was answered any more."), "{said}");
+    rows[2].rows[0].aborted_s = Some(923.4);
+    let said = verdict(&sized(), &rows);
+    assert!(
+        said.ends_with(" Connections of two and three were aborted, for nothing was answered any more."),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_verdict_is_one_line_of_the_numbers() {
     let rows = results(&[("clean", 57.0, 0.0, None), ("lossy", 57.2, 0.16, None)]);
     assert_eq!(

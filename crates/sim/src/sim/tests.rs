@@ -48,7 +48,7 @@ fn a_host_whose_syn_is_out_resets_an_ack_of_what_it_did_not_send() {
     let (retransmission, is_data, asks) = (false, false, false);
     let label = Label { flow, from, retransmission, number: 0, wire: 40, is_data, asks };
     sim.fabric.send_segment(now, label, &mut sim.recorder);
-    let stop = sim.run_until_finished(flow, now + Span::from_secs(1));
+    let stop = sim.run_until_ended(flow, now + Span::from_secs(1));
     let sent: Vec<_> =
         sim.recorder.0.iter().map(|segment| (segment.flags, segment.seq, segment.len)).collect();
     assert_eq!(sent[..2], [(Flags::SYN, 0, 0), (Flags::RST, 7_777, 0)]);

@@ -177,14 +177,19 @@ fn quantiles(spread: &Spread, factor: f64, beyond: &str) -> [Cell; 3] {
     let mut cells = spread.at.map(|quantile| match quantile {
         Quantile::Undefined => Cell { text: "–".to_owned(), ..Cell::default() },
         // It is sorted after every number.
-        Quantile::Beyond => Cell { text: beyond.to_owned(), key: f64::MAX.to_string(), ..Cell::default() },
+        Quantile::Beyond { .. } => {
+            Cell { text: beyond.to_owned(), key: f64::MAX.to_string(), ..Cell::default() }
+        }
         Quantile::Value { value, .. } => {
             Cell { text: significant(value * factor), key: value.to_string(), ..Cell::default() }
         }
     });
-    if let Quantile::Value { low: Some(low), high: Some(high), .. } = spread.at[0]
-        && low < high
-    {
+    let interval = match spread.at[0] {
+        Quantile::Value { low, high, .. } => low.zip(high),
+        Quantile::Beyond { low } => low.map(|low| (low, f64::INFINITY)),
+        Quantile::Undefined => None,
+    };
+    if let Some((low, high)) = interval.filter(|(low, high)| low < high) {
         let high = if high.is_finite() { significant(high * factor) } else { beyond.to_owned() };
         cells[0].detail = format!("{}–{high}", significant(low * factor));
     }
