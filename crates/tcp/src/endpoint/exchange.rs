@@ -190,13 +190,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let offered = self.offered_window(segment);
         self.largest_window = self.largest_window.max(offered);
         // RFC 9293 section 3.10.7.4: one that left before another that was heard has an old window. Like Linux we take what
-        // acknowledges more to have left later, wherever it begins (`tcp_may_update_window`).
-        let window = match start {
-            Some(start) if ack > una || ack == una && start >= self.newest_start => {
-                self.newest_start = start;
-                offered
-            }
-            _ => self.sender.window_offered(),
+        // acknowledges more to have left later, wherever it begins (`tcp_may_update_window`): before the stream too, as a
+        // keep-alive does until there is data, for what is offered counts from what is acknowledged with it.
+        let start = start.unwrap_or(0);
+        let window = if ack > una || ack == una && start >= self.newest_start {
+            self.newest_start = start;
+            offered
+        } else {
+            self.sender.window_offered()
         };
         let mut input = AckInput {
             ack,

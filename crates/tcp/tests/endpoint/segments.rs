@@ -36,6 +36,18 @@ fn a_segment_that_left_before_one_that_was_heard_sets_no_window() {
     }
 }
 
+/// A keep-alive of one byte starts before the next, and that is where the SYN was while there is no data. What it
+/// acknowledges takes its window along, or more could leave than any window offered admits.
+#[test]
+fn the_window_of_what_begins_before_the_stream_counts_from_its_acknowledgement() {
+    let mut line = after_a_transfer(8_000);
+    line.client.write(1_000);
+    answers(&mut line, &Segment { window: 1_000, ..next(Flags::ACK, 1, 50_000) });
+    assert_eq!(line.client.snapshot().nxt, 51_000);
+    assert_eq!(answers(&mut line, &Segment { len: 1, window: 500, ..next(Flags::ACK, 0, 50_500) }), 1);
+    assert_eq!((line.client.snapshot().una, line.client.info().send_window), (50_500, 500));
+}
+
 /// RFC 5961 section 5.2: nothing of a segment is heard that acknowledges what was not sent, not that it is the newest either.
 #[test]
 fn one_forged_segment_does_not_close_the_window_for_ever() {
