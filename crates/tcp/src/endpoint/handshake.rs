@@ -83,7 +83,15 @@ impl Handshake {
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub(super) fn on_first_syn(&mut self, now: Time, segment: &Segment) {
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+        // RFC 9293 section 3.10.7.2: whatever acknowledges is too early.
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.refused_ack = Some(segment.ack);
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
             return;
         }
         self.take_syn(segment);

@@ -151,6 +151,24 @@ fn sends(host: &mut Plain) -> Vec<Segment> {
     all
 }
 
+/// RFC 9293 section 3.10.7.2.
+#[test]
+fn who_listens_resets_what_acknowledges_and_hears_the_syn_after_it() {
+    let mut host = endpoint(Role::Server, &config(), 10);
+    let segment = |flags| Segment { seq: 9, ack: 7, flags, window: 1_000, ..Segment::default() };
+    for flags in [Flags::ACK, Flags::ACK.with(Flags::SYN), Flags::ACK.with(Flags::FIN)] {
+        host.on_segment(millis(1), &segment(flags));
+        assert_eq!(sends(&mut host), [Segment { seq: 7, flags: Flags::RST, ..Segment::default() }]);
+    }
+    for flags in [Flags::RST, Flags::RST.with(Flags::ACK), Flags::FIN, Flags::PSH] {
+        host.on_segment(millis(1), &segment(flags));
+        assert_eq!(sends(&mut host), []);
+    }
+    host.on_segment(millis(1), &segment(Flags::SYN));
+    let left = sends(&mut host);
+    assert!(left.len() == 1 && left[0].flags == Flags::SYN.with(Flags::ACK) && left[0].ack == 10, "{left:?}");
+}
+
 /// RFC 9293 sections 3.10.7.3 and 3.10.7.4: <SEQ=SEG.ACK><CTL=RST>.
 #[test]
 fn before_the_connection_is_open_an_ack_of_what_was_not_sent_is_reset() {
