@@ -81,6 +81,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
         let mut repairing = !matches!(self.mode, Mode::Open);
         let progress = self.take_in(now, input);
+        if self.rwnd == 0 {
+            self.patience.excuse(self.consecutive_timeouts);
+        }
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
             self.dupacks = if self.counts_duplicates() && self.recovering() {

@@ -13,11 +13,24 @@ pub(super) struct Patience {
     exact: bool,
     /// When the first of what is unanswered was sent again.
     since: Option<Time>,
+    /// The timeouts in a row that do not count, for the peer answered, with a closed window.
+    excused: u32,
 }
 
 impl Patience {
     pub(super) fn set(&mut self, span: Span, exact: bool) {
         (self.span, self.exact) = (Some(span), exact);
+    }
+
+    /// RFC 9293 section 3.8.6: a connection is not given up over data beyond the window's edge, where a peer may take it
+    /// back to, while the peer answers (Linux `tcp_retransmit_timer` with `snd_wnd` 0). So many `timeouts` in a row have been.
+    pub(super) fn excuse(&mut self, timeouts: u32) {
+        self.excused = timeouts;
+    }
+
+    /// Those of the `timeouts` in a row that count.
+    pub(super) fn inexcusable(&self, timeouts: u32) -> u32 {
+        timeouts.saturating_sub(self.excused)
     }
 
     /// Something was sent again for the `count`th time in a row.

@@ -75,7 +75,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// How often in a row something was sent again, or a closed window probed, without an answer.
     fn repetitions(&self) -> u32 {
-        self.consecutive_timeouts.max(self.unanswered_probes)
+        self.patience.inexcusable(self.consecutive_timeouts).max(self.unanswered_probes)
     }
 
     /// RFC 8985 section 6.2 step 5: the reordering timer.
@@ -105,6 +105,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.approved.congested(self.una);
         self.consecutive_timeouts += 1;
         let repeated = self.consecutive_timeouts > 1;
+        if !repeated {
+            self.patience.excuse(0);
+        }
         let deadline = self.overdue_at_timeout(now);
         let first_sign = matches!(self.mode, Mode::Open);
         let answered = repeated || self.rules.as_linux && self.is_reducing();

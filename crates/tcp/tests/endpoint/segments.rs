@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU16;
 
-use firstflight_tcp::{Config, Flags, Happening, Role, SackBlock, Segment, Timestamps};
+use firstflight_tcp::{Config, Flags, Happening, Role, SackBlock, Segment, Standing, Timestamps};
 
 use crate::connection::DELAY;
 use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
@@ -46,6 +46,38 @@ fn the_window_of_what_begins_before_the_stream_counts_from_its_acknowledgement()
     assert_eq!(line.client.snapshot().nxt, 51_000);
     assert_eq!(answers(&mut line, &Segment { len: 1, window: 500, ..next(Flags::ACK, 0, 50_500) }), 1);
     assert_eq!((line.client.snapshot().una, line.client.info().send_window), (50_500, 500));
+}
+
+/// RFC 9293 section 3.8.6: a sender should not time out the connection if data beyond the right window edge is not
+/// acknowledged, and must keep it open while a peer whose window is closed answers.
+#[test]
+fn a_peer_that_took_its_window_back_and_answers_keeps_the_connection_open() {
+    // With a window of one byte that byte is to be acknowledged.
+    for (window, answers_come) in [(0, true), (1, true), (5_000, true), (0, false)] {
+        let mut line = after_a_transfer(8_000);
+        line.client.write(5_000);
+        answers(&mut line, &Segment { window: 5_000, ..next(Flags::ACK, 1, 50_000) });
+        assert_eq!(line.client.snapshot().nxt, 55_000);
+        let shrunk = Segment { window, ..next(Flags::ACK, 1, 50_000) };
+        answers(&mut line, &shrunk);
+        let mut timeouts = 0;
+        while timeouts < 40
+            && let Some(at) = line.client.next_timer()
+        {
+            line.now = at;
+            line.client.on_timer(at);
+            timeouts += core::iter::from_fn(|| line.client.poll_transmit(at)).count();
+            if answers_come {
+                answers(&mut line, &shrunk);
+            }
+        }
+        let keeps = answers_come && window == 0;
+        assert_eq!(line.client.standing() == Standing::Open, keeps, "a window of {window}: {timeouts}");
+        if keeps {
+            answers(&mut line, &next(Flags::ACK, 1, 55_000));
+            assert_eq!(line.client.snapshot().una, 55_000);
+        }
+    }
 }
 
 /// RFC 5961 section 5.2: nothing of a segment is heard that acknowledges what was not sent, not that it is the newest either.
