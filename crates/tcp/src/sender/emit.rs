@@ -180,10 +180,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let room = self.window_edge.saturating_sub(self.nxt);
         let len = if room >= full {
             full
-        } else if room > 0 && (self.nxt == self.una || room >= self.rwnd_greatest / 2) {
-            // RFC 9293 section 3.8.6.2.1: no silly windows.
+        } else if room > 0 && (self.override_due || room >= self.rwnd_greatest / 2) {
             room
         } else {
+            // RFC 9293 section 3.8.6.2.1: no silly windows, unless nothing else comes for a while.
             self.limit = SendLimit::Receiver;
             return None;
         };
@@ -396,6 +396,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.undo.note_resent(start, end, clock::stamp(now));
         } else {
             self.board.sent(start, len, fin, &how);
+            self.override_due = false;
             self.nxt = start + u64::from(len) + u64::from(fin);
             if self.rules.as_linux {
                 let full = self.board.in_network() >= self.window().packets(self.mss);

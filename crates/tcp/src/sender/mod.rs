@@ -84,6 +84,8 @@ pub(crate) struct Sender<S, R, A> {
     /// The idle time before what is to be sent next was answered.
     idle_served: bool,
     persist_due: bool,
+    /// As little leaves as the peer's window takes.
+    override_due: bool,
     probe_due: bool,
     /// After a timeout that F-RTO looks at, new data leaves before anything is sent again.
     new_first: bool,
@@ -221,6 +223,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             pace_at: None,
             persist_backoff: 0,
             persist_due: false,
+            override_due: false,
             consecutive_timeouts: 0,
             patience: Patience::default(),
             unanswered_probes: 0,

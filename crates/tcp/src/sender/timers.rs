@@ -61,6 +61,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             if let Some(queue) = self.queue.as_mut().filter(|_| self.window_edge > self.nxt) {
                 queue.wake_up();
+            } else if self.window_edge > self.nxt {
+                self.override_due = true;
             } else {
                 self.persist_due = true;
                 self.unanswered_probes += 1;
@@ -222,7 +224,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.board.head_sent().map(|sent_at| sent_at + self.rtt.rto()).filter(|at| *at > now)
     }
 
-    /// Nothing is in flight and the peer's window is closed: probe it (RFC 9293 section 3.8.6.1).
+    /// Nothing is in flight, and the peer's window is closed or too small: what fits leaves after a while (RFC 9293 section
+    /// 3.8.6.2.1), or a probe of it (section 3.8.6.1).
     pub(super) fn arm_persist(&mut self, now: Time) {
         let rto = self.rtt.rto() * (1 << self.persist_backoff.min(6));
         self.persist_backoff += 1;

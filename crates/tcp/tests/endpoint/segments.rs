@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU16;
 
+use firstflight::Span;
 use firstflight_tcp::{Config, Flags, Happening, Role, SackBlock, Segment, Standing, Timestamps};
 
 use crate::connection::DELAY;
@@ -46,6 +47,30 @@ fn the_window_of_what_begins_before_the_stream_counts_from_its_acknowledgement()
     assert_eq!(line.client.snapshot().nxt, 51_000);
     assert_eq!(answers(&mut line, &Segment { len: 1, window: 500, ..next(Flags::ACK, 0, 50_500) }), 1);
     assert_eq!((line.client.snapshot().una, line.client.info().send_window), (50_500, 500));
+}
+
+/// RFC 9293 section 3.8.6.2.1.
+#[test]
+fn what_fits_a_silly_window_waits_for_a_larger_one_or_for_a_timer() {
+    let mut line = after_a_transfer(8_000);
+    line.client.write(5_000);
+    let window_of = |window| Segment { window, ..next(Flags::ACK, 1, 50_000) };
+    assert_eq!(answers(&mut line, &window_of(10)), 0, "half of the largest is 4000");
+    let at = line.client.next_timer().expect("it waits not for ever");
+    let waits = at.since(line.now);
+    assert!((Span::from_millis(100)..=Span::from_secs(1)).contains(&waits), "{waits:?}");
+    let mut early = line.client.clone();
+    line.now = at;
+    line.client.on_timer(at);
+    let lengths: Vec<_> = sends(&mut line.client).iter().map(|segment| segment.len).collect();
+    assert_eq!(lengths, [10]);
+    // Then the next such window.
+    assert_eq!(answers(&mut line, &Segment { window: 10, ..next(Flags::ACK, 1, 50_010) }), 0);
+    assert!(line.client.next_timer().is_some_and(|next| next > line.now));
+    // A full segment, or half of the largest window, does not wait.
+    early.on_segment(at, &window_of(1_000));
+    assert_eq!(sends(&mut early).iter().map(|segment| segment.len).collect::<Vec<_>>(), [1_000]);
+    assert_eq!((line.client.stats().timeouts, line.client.stats().probes), (0, 0));
 }
 
 /// RFC 9293 section 3.8.6: a sender should not time out the connection if data beyond the right window edge is not
