@@ -174,7 +174,8 @@ pub(crate) struct Scoreboard {
     unjudged: u64,
     /// One past the highest SACKed record.
     sacked_end: u64,
-    /// Where the block starts that was marked last, and the index of the first record that did not lie whole within it.
+    /// Where the block starts that was marked last, and the index of the first record that did not lie whole within it:
+    /// anew once an ACK ends within a record, for of its rest a block may start there.
     marked: (u64, u64),
     /// Retransmissions in order of time; entries of segments since acknowledged or sent once more are stale.
     order: VecDeque<Slot>,

@@ -511,7 +511,8 @@ proptest! {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             state >> 33
         };
-        line.run(millis(3_600_000), move |_, _, segment| {
+        // Hours: without SACK an ACK's timestamp may be of what was sent before a timeout, and the next one is a minute then.
+        line.run(millis(100_000_000), move |_, _, segment| {
             if random() % 100 < loss && !segment.flags.has(Flags::SYN) {
                 Verdict::Drop
             } else {

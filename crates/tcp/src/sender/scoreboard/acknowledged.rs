@@ -73,6 +73,7 @@ impl Scoreboard {
                         trimmed = cut;
                     }
                     self.forget(&record, cut);
+                    self.marked = (una, self.base);
                 }
                 break;
             }
@@ -114,6 +115,7 @@ impl Scoreboard {
             head.len -= u16::try_from(cut).unwrap_or(head.len);
             self.pipe -= cut;
             bytes += cut;
+            self.marked = (una, self.base);
         }
         Tally { segments: low(self.base - before), bytes, newest }
     }

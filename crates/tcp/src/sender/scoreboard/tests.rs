@@ -181,6 +181,25 @@ fn an_ack_in_the_middle_of_a_segment_trims_it() {
 }
 
 #[test]
+fn a_block_from_within_a_segment_marks_what_an_ack_leaves_of_it() {
+    for (end, marked) in [(3_000, 1), (1_999, 0)] {
+        let mut board = board(4);
+        let mut marks = |board: &mut Scoreboard, end| {
+            let mut count = 0;
+            board.sack(1_001, end, |_| count += 1);
+            count
+        };
+        assert_eq!(marks(&mut board, end), marked, "not the segment that it begins in");
+        if marked == 0 {
+            board.acknowledge_in_order(1_001, |_| {});
+        } else {
+            board.acknowledge(1_001, |_| {});
+        }
+        assert_eq!(marks(&mut board, end.max(2_000)), 1);
+    }
+}
+
+#[test]
 fn after_a_timeout_everything_not_sacked_is_lost_and_nothing_is_in_the_network() {
     let mut board = board(5);
     sack(&mut board, 2, 3);
