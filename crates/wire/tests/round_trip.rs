@@ -42,6 +42,26 @@ prop_compose! {
     }
 }
 
+/// Those whose options a header has room for.
+fn encodable() -> impl Strategy<Value = Segment> {
+    segments().prop_map(|mut segment| {
+        while segment.options_length() > 40 {
+            if let Some(fewer) = segment.sack_count.checked_sub(1) {
+                segment.sack_count = fewer;
+                segment.sack[usize::from(fewer)] = SackBlock::default();
+            } else {
+                segment.timestamps = None;
+            }
+        }
+        segment
+    })
+}
+
+/// The same with data.
+fn with_data() -> impl Strategy<Value = Segment> {
+    encodable().prop_map(|segment| Segment { len: segment.len.max(1), ..segment })
+}
+
 fn ip_options() -> impl Strategy<Value = IpOption> {
     any::<(bool, u8, u8, u8, u32)>().prop_map(|(asks, rate, ttl, hop_limit, bits)| {
         let (rate, nonce) = (RateCode::from_low_bits(rate), Nonce::new(bits));
@@ -123,9 +143,8 @@ proptest! {
 
     #[test]
     fn a_bit_flipped_in_the_payload_breaks_the_tcp_checksum(
-        ip in headers(), segment in segments(), place: prop::sample::Index, bit in 0..8_u8,
+        ip in headers(), segment in with_data(), place: prop::sample::Index, bit in 0..8_u8,
     ) {
-        prop_assume!(segment.options_length() <= 40 && segment.len > 0);
         let mut bytes = bytes_of(&ip, &segment, 0).unwrap();
         let place = bytes.len() - 1 - place.index(usize::from(segment.len));
         bytes[place] ^= 1 << bit;
@@ -134,9 +153,8 @@ proptest! {
 
     #[test]
     fn a_packet_cut_by_the_capture_is_read_as_far_as_it_goes(
-        ip in headers(), segment in segments(), place: prop::sample::Index,
+        ip in headers(), segment in with_data(), place: prop::sample::Index,
     ) {
-        prop_assume!(segment.options_length() <= 40 && segment.len > 0);
         let bytes = bytes_of(&ip, &segment, 0).unwrap();
         let kept = bytes.len() - 1 - place.index(usize::from(segment.len));
         let cut = decode_snapped(&bytes[..kept]).unwrap();
@@ -161,10 +179,9 @@ proptest! {
 
     #[test]
     fn a_damaged_packet_decodes_to_a_packet_or_an_error(
-        ip in headers(), segment in segments(), damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
+        ip in headers(), segment in encodable(), damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
         kept: prop::sample::Index,
     ) {
-        prop_assume!(segment.options_length() <= 40);
         let mut bytes = bytes_of(&ip, &segment, 0).unwrap();
         let headers = bytes.len() - usize::from(segment.len);
         for (place, value) in damage {
