@@ -161,7 +161,7 @@ impl Watched {
 
     /// The row has an exit just if one of start-up stands.
     fn exits_stand(&self) -> Result<(), String> {
-        let first = self.seen.first_standing_exit().unwrap_or("none");
+        let first = self.seen.first_standing_exit(self.recording.ended_at).unwrap_or("none");
         if self.row.exit_cause == first {
             return Ok(());
         }

@@ -27,14 +27,20 @@ pub(crate) fn no_gap_without_a_timer(
     };
     let mut samples = recording.rtts.iter().peekable();
     let (mut greatest, mut backoff) = (None, 0_u32);
-    // Whether the timer was set since there was a sample: an ACK that does not advance leaves it as it was.
-    let mut measured = false;
+    // How often the timeout was doubled when the timer was set, and whether there was a sample then: an ACK that does not
+    // advance leaves it as it was, with a sample by what it SACKs or without.
+    let (mut doubled, mut measured) = (0_u32, false);
     let mut before = None;
     for (at, turn) in seen.turns() {
+        // Those of this very instant may come with a later one of several ACKs.
+        while let Some((_, rtt)) = samples.next_if(|(when, _)| when < at) {
+            greatest = greatest.max(Some(*rtt));
+            backoff = 0;
+        }
         let estimate = greatest.map_or(FIRST, |rtt: u64| rtt + (4 * rtt).max(SECOND / 5));
         let base = if measured { estimate } else { estimate.max(FIRST) };
         let most = if greatest.is_some() { MOST.max(least) } else { u64::MAX / 2 };
-        let timeout = base.max(least).saturating_mul(1 << backoff.min(16)).min(most);
+        let timeout = base.max(least).saturating_mul(1 << doubled.min(16)).min(most);
         let allowed = timeout + silence;
         if let Some(before) = before
             && at - before > allowed
@@ -44,15 +50,18 @@ pub(crate) fn no_gap_without_a_timer(
             ));
         }
         before = Some(*at);
-        while let Some((_, rtt)) = samples.next_if(|(when, _)| when <= at) {
-            greatest = greatest.max(Some(*rtt));
-            backoff = 0;
-        }
         match turn {
-            Turn::TimedOut => backoff += 1,
-            Turn::Advanced => measured = greatest.is_some(),
-            // Whether the endpoint took it for one or not.
-            Turn::Sampled => (backoff, measured) = (0, greatest.is_some()),
+            Turn::TimedOut => {
+                backoff += 1;
+                doubled = backoff;
+            }
+            Turn::Advanced => (doubled, measured) = (backoff, greatest.is_some()),
+            Turn::Sampled => {
+                // Whether the endpoint took it for one or not.
+                backoff = 0;
+                (doubled, measured) =
+                    (0, greatest.is_some() || samples.peek().is_some_and(|(when, _)| when <= at));
+            }
             Turn::Other => {}
         }
     }

@@ -52,6 +52,8 @@ pub(crate) struct Seen {
     fin_arrived: bool,
     delivered: Vec<(u64, u64)>,
     ledger: Ledger,
+    /// The first exit of start-up that stands, since when: in the end, or as it was while the run was measured.
+    standing: Vec<(u64, Option<&'static str>)>,
     turns: Vec<(u64, Turn)>,
     digest: Digest,
     fault: Option<String>,
@@ -81,6 +83,7 @@ impl Seen {
             fin_arrived: false,
             delivered: Vec::new(),
             ledger: Ledger::default(),
+            standing: Vec::new(),
             turns: Vec::new(),
             digest: Digest(0xcbf2_9ce4_8422_2325),
             fault: None,
@@ -110,8 +113,9 @@ impl Seen {
         &self.turns
     }
 
-    pub(crate) fn first_standing_exit(&self) -> Option<&'static str> {
-        self.ledger.first()
+    /// What stood at `end`, after which a connection with rounds goes on, for its listener alone.
+    pub(crate) fn first_standing_exit(&self, end: u64) -> Option<&'static str> {
+        self.standing.iter().rev().find(|(at, _)| *at <= end)?.1
     }
 
     /// Keeps the first fault.
@@ -233,10 +237,12 @@ impl Tap for Witness {
 
     fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
         let mut seen = self.0.lock().expect("no panic");
-        if let (Side::Client, Happening::Control(note)) = (side, happening)
-            && let Err(fault) = seen.ledger.follow(note)
-        {
-            seen.demand(at, false, || fault);
+        if let (Side::Client, Happening::Control(note)) = (side, happening) {
+            if let Err(fault) = seen.ledger.follow(note) {
+                seen.demand(at, false, || fault);
+            }
+            let first = seen.ledger.first();
+            seen.standing.push((at.nanos(), first));
         }
         let out = side == Side::Client && *happening == Happening::TimedOut;
         let turn = if out { Turn::TimedOut } else { Turn::Other };
