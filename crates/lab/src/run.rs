@@ -220,6 +220,11 @@ pub fn run_without(
     count(sim, &stage, scenario, ends, &|()| &[], interrupted)
 }
 
+/// Whether something of a known size is to be sent.
+fn has_bytes(scenario: &Scenario) -> bool {
+    matches!(scenario.goal, Goal::Size(size) if size.get() > 0)
+}
+
 /// What on/off sources offered, as who watched them has it: since when, which flow, IP bits per second.
 pub(crate) type Offers<'a, W> = &'a dyn Fn(&W) -> &[(u64, FlowId, u64)];
 
@@ -247,11 +252,17 @@ pub(crate) fn count<W: Recorder>(
         let hop = |link: &LinkId| hop(&sim, &stage.network, clients, *link, offers(sim.recorder()));
         let hops: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
         let ideal = stream(scenario, &hops, stage.start.nanos());
-        let done = ideal_end(scenario, &ideal).map_or(sim.now(), |end| latest.min(Time::from_nanos(end)));
-        if done <= sim.now() {
+        let now = sim.now();
+        let done = match ideal_end(scenario, &ideal) {
+            Some(end) => Time::from_nanos(end),
+            // Who takes everything now may yet leave off; each look goes through all that was until then.
+            None if has_bytes(scenario) => now + now.since(stage.start).max(SLICE),
+            None => now,
+        };
+        if done.min(latest) <= now {
             return Ok(Without { totals, ideal: Some(ideal) });
         }
-        advance(&mut sim, done, interrupted)?;
+        advance(&mut sim, done.min(latest), interrupted)?;
     }
 }
 

@@ -256,6 +256,28 @@ fn all_runs_of_a_seed_are_compared_with_one_ideal() {
 }
 
 #[test]
+fn an_ideal_that_others_leave_nothing_at_first_does_not_depend_on_who_else_races() {
+    // When quick-start is done, others take more than the rate, and have not left off yet.
+    let options = [
+        ("rate-trace", "0s=5mbit,14ms=0,60s=1mbit"),
+        ("rtt", "30ms"),
+        ("size", "22kB"),
+        ("cross", "onoff:1460000bit,1750ms,116ms,pareto=1.5"),
+        ("queue", "codel:172p"),
+        ("mss", "1273"),
+        ("iw", "1p"),
+        ("ack", "every"),
+        ("limit", "2000s"),
+        ("avoidance", "reno"),
+        ("seed", "641797"),
+    ];
+    let ideal = |schemes| run(&options, schemes)[0].rows[0].ideal_fct_s.flatten();
+    let alone = ideal("quick-start");
+    assert!(alone.is_some());
+    assert_eq!(alone, ideal("quick-start,slow-start"));
+}
+
+#[test]
 fn along_a_trace_of_rates_every_scheme_meets_the_same_part_of_it() {
     // Quick-Start's routers measure for a second first.
     let options =
