@@ -184,7 +184,7 @@ fn an_ack_in_the_middle_of_a_segment_trims_it() {
 fn a_block_from_within_a_segment_marks_what_an_ack_leaves_of_it() {
     for (end, marked) in [(3_000, 1), (1_999, 0)] {
         let mut board = board(4);
-        let mut marks = |board: &mut Scoreboard, end| {
+        let marks = |board: &mut Scoreboard, end| {
             let mut count = 0;
             board.sack(1_001, end, |_| count += 1);
             count
