@@ -97,11 +97,7 @@ fn run<'a>(
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
     let network = network(scenario, population, hosts, mix)?;
     let mut sim = Sim::new(&network, seed, Census::default())?;
-    let latest = Time::ZERO + scenario.limit;
-    let end = match scenario.goal {
-        Goal::Size(_) => latest,
-        Goal::Duration(duration) => latest.min(Time::ZERO + population.warm_up + duration),
-    };
+    let end = Time::ZERO + scenario.limit;
     let warm = Time::ZERO + population.warm_up;
     let mut measured = 0..0;
     let mut reached = Time::ZERO;

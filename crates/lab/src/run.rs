@@ -133,7 +133,7 @@ pub(crate) fn measure(
     let watch = Watch::new(scenario.rounds.map_or(0, |_| clients), reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
     let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), watch));
-    let latest = stage.start + scenario.longest();
+    let latest = stage.start + scenario.limit;
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
     let mut reached = sim.now();
@@ -247,7 +247,7 @@ pub(crate) fn count<W: Recorder>(
         return Ok(Without { totals, ideal: None });
     }
     // What the others do matters until the ideal sender is done, however early everybody else was.
-    let latest = stage.start + scenario.longest();
+    let latest = stage.start + scenario.limit;
     loop {
         let hop = |link: &LinkId| hop(&sim, &stage.network, clients, *link, offers(sim.recorder()));
         let hops: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
@@ -286,7 +286,7 @@ pub(crate) fn advance<W: Recorder>(
 /// When a run ends, if that is known before it is made: unless a transfer is to be over first.
 pub(crate) fn known_end(scenario: &Scenario, choice: &SchemeChoice) -> Option<u64> {
     match scenario.goal {
-        Goal::Duration(_) => Some((flow_start(scenario, Some(choice)) + scenario.longest()).nanos()),
+        Goal::Duration(_) => Some((flow_start(scenario, Some(choice)) + scenario.limit).nanos()),
         Goal::Size(_) => None,
     }
 }

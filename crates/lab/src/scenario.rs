@@ -107,7 +107,8 @@ pub struct Scenario {
     /// Many flows, each measured, instead of one. The goal's size is then the mean of theirs, and its duration is from
     /// the end of the warm-up on.
     pub population: Option<Population>,
-    /// When a run ends at the latest, from the SYN; with a population, from the beginning.
+    /// When a run ends at the latest, from the SYN; with a population, from the beginning. Where the goal is a duration it
+    /// is that, after the warm-up if there is one.
     pub limit: Span,
     /// When the receiver acknowledges.
     pub ack: AckPolicy,
@@ -172,7 +173,7 @@ impl Default for Scenario {
             rounds: None,
             app: None,
             population: None,
-            limit: Span::from_secs(3600),
+            limit: Span::from_secs(50),
             ack: AckPolicy::Every,
             avoidance: Some("reno"),
             recovery: Recovery::default(),
@@ -198,6 +199,9 @@ impl Default for Scenario {
 }
 
 const MOST_WRITES: u64 = 100_000;
+
+/// How long a transfer may take where `limit` is unset.
+const LIMIT: Span = Span::from_secs(3600);
 
 const HALF: Decimal = Decimal::tenths(5);
 
@@ -311,9 +315,13 @@ impl Scenario {
             rounds,
             app,
             population,
-            limit: options.limit.unwrap_or_else(|| {
-                longest(rounds, base.limit) + writing(app, goal) + coming(population, goal)
-            }),
+            limit: match goal {
+                Goal::Duration(_) if options.limit.is_some() => return Err(ScenarioError::LimitAndDuration),
+                Goal::Duration(duration) => population.map_or(Span::ZERO, |flows| flows.warm_up) + duration,
+                Goal::Size(size) => options.limit.unwrap_or_else(|| {
+                    LIMIT + idling(rounds) + writing(app, size) + population.map_or(Span::ZERO, coming)
+                }),
+            },
             ack: options.ack.unwrap_or(unset.ack),
             avoidance: options.avoidance.or(unset.avoidance),
             recovery: options.recovery.unwrap_or(base.recovery),
@@ -364,6 +372,10 @@ impl Scenario {
             }
             _ => {}
         }
+        let burst = self.policer.map(|policer| policer.burst);
+        if let Some(burst) = burst.filter(|burst| burst.get() < u64::from(packet)) {
+            return Err(ScenarioError::BurstBelowPacket { burst: show_bytes(burst), packet });
+        }
         if self.rwnd < Bytes::new(u64::from(self.mss)) {
             return Err(ScenarioError::RwndBelowSegment { rwnd: show_bytes(self.rwnd), mss: self.mss });
         }
@@ -388,22 +400,11 @@ impl Scenario {
     pub fn is_sized(&self) -> bool {
         matches!(self.goal, Goal::Size(_))
     }
-
-    /// When a run ends at the latest, from the SYN.
-    pub fn longest(&self) -> Span {
-        match self.goal {
-            Goal::Size(_) => self.limit,
-            Goal::Duration(duration) => duration.min(self.limit),
-        }
-    }
 }
 
 /// How long the application takes to write a transfer.
-fn writing(app: Option<Writes>, goal: Goal) -> Span {
-    match (app, goal) {
-        (Some(app), Goal::Size(size)) => app.period * app.count(size),
-        _ => Span::ZERO,
-    }
+fn writing(app: Option<Writes>, size: Bytes) -> Span {
+    app.map_or(Span::ZERO, |app| app.period * app.count(size))
 }
 
 /// The greatest rate of a trace.
@@ -439,11 +440,10 @@ const IDLE: Span = Span::from_secs(120);
 /// How far from a round's centre a reply of several clients may be, there.
 const SPREAD: Span = Span::from_millis(1_500);
 
-/// The limit that is unset: rounds have all their idle times besides.
-fn longest(rounds: Option<Rounds>, limit: Span) -> Span {
-    rounds.map_or(limit, |rounds| {
-        let period = rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2;
-        limit + period * u64::from(rounds.count)
+/// How long rounds are idle in all.
+fn idling(rounds: Option<Rounds>) -> Span {
+    rounds.map_or(Span::ZERO, |rounds| {
+        (rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2) * u64::from(rounds.count)
     })
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use self::judged::Judged;
 use self::pairs::Pairs;
+use crate::quantity::rounded_rate;
 use crate::race::SchemeResult;
 use crate::scenario::{Goal, Scenario};
 use crate::words::Cross;
@@ -130,16 +131,16 @@ impl Standing<'_> {
             let (others, judged) = (self.alike(result), Judged::of(result));
             let reach = if others.len() > 1 { "reach" } else { "reaches" };
             format!(
-                "; {} {reach} {:.1} Mbit/s with {}",
+                "; {} {reach} {} with {}",
                 listed(&others),
-                judged.throughput / 1e6,
+                rounded_rate(whole(judged.throughput)),
                 su_loss(&judged)
             )
         });
         let (winners, doubt) =
             (self.winners("throughput, within 1 % by su-loss"), self.doubt("throughput_bps"));
-        let mbps = best.throughput / 1e6;
-        format!("{winners}, {mbps:.1} Mbit/s{share}, {start_up} with {}{other}{doubt}.", su_loss(best))
+        let throughput = rounded_rate(whole(best.throughput));
+        format!("{winners}, {throughput}{share}, {start_up} with {}{other}{doubt}.", su_loss(best))
     }
 
     /// The names of this result and of all that are like it in every run, in the order of the table.
@@ -273,6 +274,11 @@ fn share(scenario: &Scenario, best: &Judged) -> Option<String> {
     let left = scenario.rate.bps().saturating_sub(unresponsive).min(scenario.access_rate.bps());
     let payload = left as f64 * f64::from(scenario.mss) / f64::from(scenario.packet());
     (payload > 0.0).then(|| percent(best.throughput / payload))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate above zero")]
+fn whole(bps: f64) -> u64 {
+    bps as u64
 }
 
 fn su_loss(judged: &Judged) -> String {

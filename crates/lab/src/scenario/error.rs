@@ -11,6 +11,9 @@ pub enum ScenarioError {
     /// Rounds end with their last reply.
     #[error("rounds and duration exclude each other: rounds end with the last reply; bound them with limit")]
     RoundsAndDuration,
+    /// A watch ends with its duration, whatever the limit.
+    #[error("limit and duration exclude each other: a run with a duration ends with it; limit bounds a size")]
+    LimitAndDuration,
     /// Both say when the application writes.
     #[error("rounds and app exclude each other: a round's reply is written at once")]
     RoundsAndApp,
@@ -117,6 +120,16 @@ pub enum ScenarioError {
         min: u64,
         /// The greatest.
         max: u64,
+    },
+    /// The policer could never let a packet pass.
+    #[error(
+        "policer: its burst of {burst} is less than one full packet of {packet} B; at least one packet is wanted"
+    )]
+    BurstBelowPacket {
+        /// The burst asked for.
+        burst: String,
+        /// IP bytes of a full packet.
+        packet: u32,
     },
     /// The receive buffer could never hold a segment.
     #[error("rwnd: {rwnd} is less than one full segment of {mss} B; at least one segment is wanted")]

@@ -2,7 +2,7 @@
 
 use firstflight::Span;
 
-use super::{Goal, ScenarioError};
+use super::ScenarioError;
 use crate::cross::SizeLaw;
 use crate::options::Options;
 use crate::population::{Coming, Population};
@@ -78,12 +78,7 @@ pub(super) fn population(options: &Options, topology: Topology) -> Result<Option
 const STEADY: Span = Span::from_secs(10);
 const STEADY_RTTS: u64 = 100;
 
-/// The time that a population takes to come, and a duration that begins when it has warmed up.
-pub(super) fn coming(population: Option<Population>, goal: Goal) -> Span {
-    let Some(population) = population else { return Span::ZERO };
-    let duration = match goal {
-        Goal::Size(_) => Span::ZERO,
-        Goal::Duration(duration) => duration,
-    };
-    population.warm_up + population.arrivals.mean_gap() * u64::from(population.flows) + duration
+/// The time that a population takes to come.
+pub(super) fn coming(population: Population) -> Span {
+    population.warm_up + population.arrivals.mean_gap() * u64::from(population.flows)
 }

@@ -74,7 +74,12 @@ fn a_queue_of_bdp_is_rate_times_base_rtt_and_at_least_a_packet() {
 #[test]
 fn what_makes_no_sense_together_is_refused() {
     assert_eq!(resolve(&[("size", "1MB"), ("duration", "1s")]), Err(ScenarioError::SizeAndDuration));
-    for (key, value) in [("queue", "999B"), ("rwnd", "959B"), ("rwnd", "2GiB"), ("rate", "1bit")] {
+    for options in [&[("duration", "5s"), ("limit", "1s")][..], &[("limit", "1h")]] {
+        assert_eq!(resolve(options), Err(ScenarioError::LimitAndDuration));
+    }
+    for (key, value) in
+        [("queue", "999B"), ("policer", "1mbit,999B"), ("rwnd", "959B"), ("rwnd", "2GiB"), ("rate", "1bit")]
+    {
         let error = resolve(&[(key, value)]).expect_err(value);
         assert!(error.to_string().starts_with(key), "{error}");
     }
@@ -194,6 +199,27 @@ fn a_path_of_several_hops_or_a_slow_way_back_says_so() {
     let slow = words(&[("reverse-queue", "64kB"), ("cross", "web:0.3")]);
     assert!(slow.contains(", web pages across that offer 30 % of the rate, queue back of 64 kB, "), "{slow}");
     assert!(!words(&[]).contains("back"));
+}
+
+#[test]
+fn an_access_link_that_is_no_faster_than_the_bottleneck_is_named() {
+    let words = |options: &[(&str, &str)]| resolve(options).expect("a path").describe();
+    let slow = words(&[("rate", "10mbit"), ("access-rate", "1mbit")]);
+    assert!(slow.starts_with("10 Mbit/s, access link of 1 Mbit/s, 80 ms base RTT, "), "{slow}");
+    let slow = words(&[("rate", "1mbit"), ("rate-trace", "0s=10mbit,1s=5mbit"), ("access-rate", "10mbit")]);
+    assert!(slow.contains("10 Mbit/s at most, access link of 10 Mbit/s, "), "{slow}");
+    let hosts = [("topology", "dumbbell:hosts=3"), ("flows", "9"), ("access-rate", "1mbit")];
+    assert!(words(&hosts).contains(", access links of 1 Mbit/s, "));
+    assert!(!words(&[("rate", "10mbit"), ("access-rate", "11mbit")]).contains("access"));
+}
+
+#[test]
+fn a_duration_is_all_the_time_there_is_however_long() {
+    let limit = |options: &[(&str, &str)]| resolve(options).expect("a path").limit;
+    assert_eq!(limit(&[("duration", "3h")]), Span::from_secs(3 * 3600));
+    assert_eq!(limit(&[]), Span::from_secs(50));
+    let hosts = [("topology", "dumbbell:hosts=3"), ("flows", "9"), ("duration", "2h"), ("warm-up", "30s")];
+    assert_eq!(limit(&hosts), Span::from_secs(2 * 3600 + 30));
 }
 
 #[test]

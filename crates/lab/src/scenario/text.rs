@@ -30,9 +30,9 @@ impl Scenario {
                 Goal::Size(bytes) => ("size", show_bytes(bytes)),
                 Goal::Duration(duration) => ("duration", show_span(duration)),
             },
-            ("limit", show_span(self.limit)),
-            ("ack", words::ack_name(self.ack).to_owned()),
         ];
+        settings.extend(self.is_sized().then(|| ("limit", show_span(self.limit))));
+        settings.push(("ack", words::ack_name(self.ack).to_owned()));
         if let Some(Rounds { count, idle, spread, clients }) = self.rounds {
             settings.extend([
                 ("rounds", count.to_string()),
@@ -130,6 +130,16 @@ impl Scenario {
         rate.unwrap_or_default() + &queue.unwrap_or_default()
     }
 
+    /// The access links, if they are no faster than the bottleneck: then what is called so is none.
+    fn describe_access(&self) -> String {
+        let rate = highest(self.rate_trace.as_ref()).unwrap_or(self.rate);
+        let links = if self.population.is_some() { "links" } else { "link" };
+        if self.access_rate > rate {
+            return String::new();
+        }
+        format!(", access {links} of {}", quantity::humane_rate(self.access_rate))
+    }
+
     /// The path in words, for titles.
     pub fn describe(&self) -> String {
         let queue = match self.queue {
@@ -164,6 +174,7 @@ impl Scenario {
             let (rate, burst) = (quantity::humane_rate(policer.rate), quantity::humane_bytes(policer.burst));
             format!(", policed to {rate} and {burst}")
         });
+        let access = self.describe_access();
         let acks = match self.ack_aggregation {
             None => String::new(),
             Some(Batch::Every(span)) => format!(", ACKs released every {}", quantity::humane_span(span)),
@@ -177,7 +188,7 @@ impl Scenario {
         let loss =
             if is_lossy { format!(", random loss of {}", self.loss.in_percent()) } else { String::new() };
         format!(
-            "{hops}{rate}{policer}, {} base RTT{jitter}{loss}, {kind} queue of {queue}{marks}, {cross}{back}{acks}, \
+            "{hops}{rate}{policer}{access}, {} base RTT{jitter}{loss}, {kind} queue of {queue}{marks}, {cross}{back}{acks}, \
              {}-byte packets, {goal}{app}",
             quantity::humane_span(self.rtt),
             self.packet(),

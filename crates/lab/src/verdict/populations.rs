@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{doubt_of, listed};
+use super::{doubt_of, listed, whole};
 use crate::populations::PopulationResult;
 use crate::quantity::rounded_rate;
 use crate::student::mean_and_half;
@@ -79,9 +79,4 @@ const MEAN: &str = "throughput_mean_bps";
 
 fn number(result: &PopulationResult, field: &str) -> Option<f64> {
     result.object().get(field).and_then(serde_json::Value::as_f64)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate above zero")]
-fn whole(bps: f64) -> u64 {
-    bps as u64
 }

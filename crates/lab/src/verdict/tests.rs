@@ -74,8 +74,8 @@ fn the_verdict_is_one_line_of_the_numbers() {
     let rows = results(&[("clean", 57.0, 0.0, None), ("lossy", 57.2, 0.16, None)]);
     assert_eq!(
         verdict(&Scenario::default(), &rows),
-        "Best by throughput, within 1 % by su-loss: clean, 57.0 Mbit/s (99.0 % of what is available), \
-         start-up 329 ms with no su-loss; lossy reaches 57.2 Mbit/s with su-loss 16.0 %."
+        "Best by throughput, within 1 % by su-loss: clean, 57.00 Mbit/s (99.0 % of what is available), \
+         start-up 329 ms with no su-loss; lossy reaches 57.20 Mbit/s with su-loss 16.0 %."
     );
     let rows = results(&[("a", 1.0, 0.0, Some(1.5)), ("b", 1.0, 0.0, Some(3.25)), ("c", 1.0, 0.0, None)]);
     assert_eq!(
@@ -84,6 +84,13 @@ fn the_verdict_is_one_line_of_the_numbers() {
     );
     assert!(verdict(&sized(), &rows).ends_with("; c did not finish within the limit."));
     assert_eq!(verdict(&sized(), &[]), "No run was finished.");
+}
+
+#[test]
+fn a_low_throughput_is_not_said_to_be_none() {
+    let rows = results(&[("slow", 0.0248, 0.0, None)]);
+    let says = verdict(&Scenario::default(), &rows);
+    assert!(says.starts_with("slow, 24.80 kbit/s ("), "{says}");
 }
 
 #[test]
@@ -268,7 +275,7 @@ fn who_is_the_same_in_every_run_is_alike_and_neither_best_nor_last() {
         );
         let line = verdict(&Scenario::default(), &[a, b]);
         assert!(
-            line.starts_with("By throughput, within 1 % by su-loss: a and b alike, 1.0 Mbit/s"),
+            line.starts_with("By throughput, within 1 % by su-loss: a and b alike, 1.000 Mbit/s"),
             "{line}"
         );
     }
