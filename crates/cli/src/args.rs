@@ -76,7 +76,7 @@ pub(crate) struct Run {
 
 #[derive(Args, Debug)]
 pub(crate) struct Scripts {
-    /// The scripts, run in this order; a line says PASS, FAIL or UNSUPPORTED of each.
+    /// The scripts, run in this order; a line says PASS, FAIL, UNSUPPORTED or UNREADABLE of each.
     #[arg(required = true, value_name = "FILE.pkt")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -295,7 +295,7 @@ pub(crate) struct EndOptions {
     /// Initial window, such as 10p [built-in path: 2p; else 10p, of segments above 1460 bytes no more than 14,600 bytes or 2p].
     #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
     pub(crate) iw: Option<String>,
-    /// Initial slow-start threshold, such as 20000p [built-in path: 20000p; else infinite].
+    /// Initial slow-start threshold, such as 20000p [built-in path: 20000p; else inf, which is arbitrarily high].
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) ssthresh: Option<String>,
     /// Receive buffer, such as 64kB [more than any window].

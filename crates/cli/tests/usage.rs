@@ -260,6 +260,28 @@ fn help_manual_and_completions_name_every_option_of_a_scenario() {
 }
 
 #[test]
+fn what_the_command_alone_takes_is_said_to_be_so_in_a_scenario() {
+    let place = folder("options-of-the-command").join("path.toml");
+    let help = stdout(&run(&["run", "--help"]));
+    let options = help.split_whitespace().filter_map(|word| word.strip_prefix("--"));
+    let names: Vec<&str> = options.map(|word| word.trim_end_matches([',', '.', ']', ')', ':'])).collect();
+    let own = names
+        .iter()
+        .filter(|name| !firstflight_lab::KEYS.contains(name) && !["help", "version"].contains(name));
+    let mut count = 0;
+    for name in own {
+        std::fs::write(&place, format!("rate = \"1mbit\"\n{name} = 1\n")).expect("a file");
+        let line = refused(&["run", text(&place)]);
+        assert!(
+            line.contains(&format!("`{name}` is an option of the command; say --{name} there")),
+            "{line}"
+        );
+        count += 1;
+    }
+    assert!(count >= 13, "{names:?}");
+}
+
+#[test]
 fn the_short_race_of_these_tests_is_a_valid_one() {
     let output = run(&short(&["--schemes", "slow-start", "--json"]));
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));

@@ -252,10 +252,14 @@ impl SchemeChoice {
             .split_once('=')
             .ok_or_else(|| ChoiceError::NotAParameter { found: quantity::in_a_line(item) })?;
         let (name, text) = (name.trim(), text.trim());
+        let scheme = self.entry.name;
+        // Of the scheme's own parameters the registry says the same.
+        if self.own_text.iter().any(|(before, _)| *before == name) || name == "as" && self.label.is_some() {
+            return Err(ChoiceError::Parameter(format!("{scheme}: {name} is set twice")));
+        }
         if name == "as" {
             return self.set_label(text);
         }
-        let scheme = self.entry.name;
         let Some(parameter) = self.entry.parameter(name) else {
             if let Some(key) = OWN.into_iter().find(|key| *key == name) {
                 return self.set_own(key, text);
@@ -281,7 +285,6 @@ impl SchemeChoice {
             let error = refuse(text, Why::Conflict, "a scheme has one restart policy for itself");
             return Err(ChoiceError::Own { scheme, error: OptionError::Value { key, error } });
         }
-        self.own_text.retain(|(before, _)| *before != key);
         self.own_text.push((key, text.to_owned()));
         Ok(())
     }
@@ -310,10 +313,15 @@ impl std::fmt::Display for SchemeChoice {
 /// What a scheme is built with only to see whether its parameters are allowed.
 pub(crate) const CHECKED: Initial = Initial { segments: 2, ssthresh: None };
 
-/// A parameter's value from its text. Ranges are the registry's to check, so zero passes here.
+/// A parameter's value from its text. Ranges are the registry's to check, so zero passes here, with a unit or without.
 pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityError> {
     let or_zero = |result: Result<Value, QuantityError>, zero: Value| match result {
         Err(QuantityError { why: Why::Zero, .. }) => Ok(zero),
+        Err(_) if text.trim() == "0" => Ok(zero),
+        // What any quantity of the kind may be is more, and less, than the parameter takes.
+        Err(error) if matches!(error.why, Why::Negative | Why::TooLarge | Why::NotFinite) => {
+            Err(QuantityError { allowed: format!("allowed is {}", parameter.kind).into(), ..error })
+        }
         other => other,
     };
     match parameter.kind {
@@ -376,6 +384,30 @@ mod tests {
         assert_eq!((own.iw, own.ssthresh), (10, Some(Bytes::new(5 * 960))));
         assert_eq!(own.recovery, firstflight_tcp::Recovery::Sack);
         assert!(fault("slow-start:recovery=magic").starts_with("slow-start: recovery: "));
+    }
+
+    #[test]
+    fn what_is_set_twice_is_refused_whoever_has_it() {
+        for (list, wanted) in [
+            ("paced:first=10,first=11", "paced: first is set twice"),
+            ("slow-start:iw=4p,iw=4p", "slow-start: iw is set twice"),
+            ("vegas:restart=ssr,as=x,restart=nssr", "vegas: restart is set twice"),
+            ("limited:as=x,as=y", "limited: as is set twice"),
+        ] {
+            assert_eq!(fault(list), wanted);
+        }
+    }
+
+    #[test]
+    fn nothing_needs_no_unit_and_what_is_refused_is_told_the_parameters_own_range() {
+        let params = |list| parse_choices(list).expect(list)[0].params();
+        assert_eq!(params("paced:slack=0"), "slack=0ns");
+        assert_eq!(params("careful-resume:saved=0,rtt=0"), "");
+        assert_eq!(
+            fault("paced:slack=-1ms"),
+            "paced: slack: `-1ms` is negative; allowed is a time from 0ns to 1s"
+        );
+        assert!(fault("quick-start:request=100tbit").ends_with("allowed is a rate from 0bit to 1.31072gbit"));
     }
 
     #[test]

@@ -84,7 +84,27 @@ pub fn parse_file(text: &str) -> Result<ScenarioFile, FileError> {
     Ok(file)
 }
 
+/// Options of the command that no file has: how many runs at a time, and what is written where.
+const OF_THE_COMMAND: [&str; 13] = [
+    "jobs",
+    "each-run",
+    "each-flow",
+    "json",
+    "csv",
+    "parquet",
+    "report",
+    "figure",
+    "figure-until",
+    "pcap",
+    "snap",
+    "events",
+    "qlog",
+];
+
 fn unknown_key(found: &str) -> String {
+    if OF_THE_COMMAND.contains(&found) {
+        return format!("`{found}` is an option of the command; say --{found} there");
+    }
     let known = || KEYS.into_iter().chain(["schemes"]);
     match closest(found, known()) {
         Some(key) => format!("there is no key `{found}`; is `{key}` meant?"),
@@ -160,6 +180,11 @@ mod tests {
         assert_eq!((line, column), (1, 2));
         assert!(message.starts_with("there is no key `path`"), "{message}");
         assert!(fault("scheme = [\"paced\"]").2.ends_with("is `schemes` meant?"));
+    }
+
+    #[test]
+    fn an_option_of_the_command_is_said_to_be_one() {
+        assert_eq!(fault("jobs = 2\n").2, "`jobs` is an option of the command; say --jobs there");
     }
 
     #[test]

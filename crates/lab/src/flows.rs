@@ -121,6 +121,10 @@ pub struct FlowRow {
     pub timeouts: u64,
     /// The seed of the run.
     pub seed: u64,
+    /// The program's version.
+    pub version: String,
+    /// Hash of the scenario.
+    pub scenario_hash: String,
 }
 
 /// A run that is over.
@@ -232,7 +236,7 @@ fn active_mean(run: &Run<'_>) -> Option<f64> {
 /// The rows of all flows of the `place`-th scheme of a run's mix.
 pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec<FlowRow> {
     let choice = &run.mix[place];
-    let sized = scenario.is_sized();
+    let (sized, scenario_hash) = (scenario.is_sized(), scenario.hash());
     let host = |(router, place): HostName| format!("{router}/{place}");
     let row = |(id, flow): (FlowId, FlowStats)| {
         let arrived = run.sim.arrived(id)?;
@@ -260,6 +264,8 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             startup_packets_lost: u64::from(counts.su_lost()),
             timeouts: u64::from(counts.timeouts),
             seed: run.seed,
+            version: VERSION.to_owned(),
+            scenario_hash: scenario_hash.clone(),
         })
     };
     run.flows(place, 0..run.sim.flow_count()).filter_map(row).collect()

@@ -113,11 +113,16 @@ pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
         max: None,
         max_p: None,
     };
+    let mut said = Vec::new();
     for part in parts {
         let (key, value) = part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
         if !kind.settings().contains(&key) {
             return Err(refuse(part, Why::UnknownWord, QUEUE));
         }
+        if said.contains(&key) {
+            return Err(refuse(part, Why::Conflict, QUEUE));
+        }
+        said.push(key);
         match (key, value) {
             ("ecn", None) => aqm.ecn = true,
             ("target", Some(value)) => aqm.target = Some(quantity::span(value)?),

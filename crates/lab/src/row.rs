@@ -73,7 +73,8 @@ pub struct Row {
     /// First data to the end of the first of four intervals in a row that bring nine tenths of the
     /// available rate.
     pub time_to_90pct_s: Option<f64>,
-    /// The longest queue at the bottleneck, in packets; of several bottlenecks, at any.
+    /// The longest queue at the bottleneck, in packets; of several bottlenecks, at any. What waits at the access link
+    /// is the sender's own.
     pub queue_peak_packets: u64,
     /// The mean queue at the bottleneck over the flow's life, in packets; of several, where it is the longest.
     pub queue_mean_packets: f64,

@@ -167,7 +167,7 @@ pub fn quick_start_hops(text: &str) -> Result<QuickStartHops, QuantityError> {
 /// The known key or word nearest to `word`, if one is near enough to be meant.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min()?;
-    (best.0 <= 1 + word.chars().count() / 3).then_some(best.1)
+    (best.0 <= (word.chars().count() / 3).max(1)).then_some(best.1)
 }
 
 /// Levenshtein distance, with a swap of neighbours counted as two.
@@ -234,5 +234,6 @@ mod tests {
         assert_eq!(closest("quue", known), Some("queue"));
         assert_eq!(closest("reverse_rate", known), Some("reverse-rate"));
         assert_eq!(closest("bandwidth", known), None);
+        assert_eq!(closest("path", known), None);
     }
 }

@@ -18,13 +18,13 @@ use serde_json::Value;
 use crate::columns::{self, CI95, Kind, RUNS};
 use crate::record::{self, Record};
 
-/// The Parquet file could not be made.
+/// What cannot be made into Parquet, or be read as such.
 #[derive(Debug)]
 pub struct ParquetError(String);
 
 impl fmt::Display for ParquetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot build the Parquet file: {}", self.0)
+        write!(f, "Parquet: {}", self.0)
     }
 }
 

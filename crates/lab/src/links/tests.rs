@@ -36,6 +36,8 @@ fn queues_that_make_no_sense_are_refused_with_what_is_allowed() {
         ("codel:100p,ecn=yes", Why::UnknownWord),
         ("fq-codel:100p,flows=65537", Why::TooLarge),
         ("red:100p,min=5kB", Why::Conflict),
+        ("red:100p,min=5p,min=6p", Why::Conflict),
+        ("codel:100p,ecn,ecn", Why::Conflict),
         ("red:100p,p=0", Why::Zero),
         ("12x", Why::UnknownUnit("x".into())),
     ] {
