@@ -326,11 +326,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     /// What was lost or in flight on another path says nothing of this one (RFC 9000 section 9.4): no news of it gives the old
-    /// window back, its episode hides no loss, and its flight is no evidence that the window was full.
+    /// window back, its episode hides no loss, its flight is no evidence that the window was full, and its rates and windows are
+    /// no measure for the law.
     fn forget_path(&mut self) {
         self.undo = None;
         self.state.episode = false;
         self.state.peak = 0;
+        self.state.avoidance.forget_path();
     }
 
     /// A start-up overtaken by a new path leaves for want of data.

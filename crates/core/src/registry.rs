@@ -102,6 +102,10 @@ macro_rules! any_law {
                 match self { $(Self::$law(law) => law.overhear(event, path)),+ }
             }
 
+            fn forget_path(&mut self) {
+                match self { $(Self::$law(law) => law.forget_path()),+ }
+            }
+
             #[inline]
             fn plan(&self, path: &Path) -> Plan {
                 match self { $(Self::$law(law) => law.plan(path)),+ }

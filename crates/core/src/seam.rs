@@ -65,6 +65,10 @@ pub trait Avoidance: Clone {
         true
     }
 
+    /// The connection goes on over another path, by a start-up: what was learnt of the old one is forgotten (RFC 9000
+    /// section 9.4), and the law is as one that has not taken over yet.
+    fn forget_path(&mut self);
+
     /// What to do now.
     fn plan(&self, path: &Path) -> Plan;
 

@@ -6,7 +6,7 @@ use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::{BbrCruise, Reno};
 use firstflight::registry::{self, AnyScheme};
 use firstflight::restart::Rfc5681;
-use firstflight::schemes::Initial;
+use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
     Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Pacing, Phase, Rate, SendLimit, Span,
 };
@@ -396,4 +396,19 @@ fn another_segment_size_before_the_handshake_is_over_changes_the_window() {
     flow.path.mss = Bytes::new(500);
     flow.say(&Event::MssChanged);
     assert_eq!(flow.plan().window, open.window, "later the window stays");
+}
+
+#[test]
+fn a_start_up_that_times_out_under_the_cruise_begins_anew_with_a_threshold() {
+    let initial = Initial { segments: 10, ssthresh: None };
+    let control = Controller::new(SlowStart::new(initial), Rfc5681::new(initial), BbrCruise::new());
+    let mut flow = Flow::established(control, millis(100));
+    flow.delivery_rate = Some(mbit(8));
+    flow.round(millis(100), 1, Span::ZERO);
+    flow.fill();
+    flow.wait(Span::from_secs(1));
+    flow.time_out(false);
+    assert_eq!((flow.control.phase(), flow.window()), (Phase::Startup, 1));
+    // 8 Mbit/s over 100 ms.
+    assert_eq!(flow.plan().ssthresh, Some(packets(100)));
 }

@@ -4,9 +4,10 @@ mod common;
 
 use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::Reno;
+use firstflight::registry;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Cause, Controller, Event, Note, Origin, Pacing, Phase, Span};
+use firstflight::{Advice, Cause, Controller, Event, Note, Origin, Pacing, Phase, Rate, Span};
 
 type Standard = Flow<SlowStart, Rfc5681, Reno>;
 
@@ -395,4 +396,45 @@ fn what_was_in_flight_on_the_old_path_does_not_show_that_the_new_window_was_the_
     flow.ack(15);
     flow.round(RTT, 1, Span::ZERO);
     assert_eq!(flow.window(), 20);
+}
+
+/// Every law: after a new path its window and its pacing are, round for round, those of a new connection.
+#[test]
+fn what_a_law_learnt_of_the_old_path_governs_nothing_on_the_new_one() {
+    for entry in registry::laws() {
+        let initial = |segments: u32, ssthresh| Initial { segments, ssthresh: Some(packets(ssthresh)) };
+        let with = |initial| {
+            let control = Controller::new(SlowStart::new(initial), Rfc5681::new(initial), entry.build());
+            Flow::established(control, RTT)
+        };
+        let mut old = with(initial(1_000, 1_000));
+        old.delivery_rate = Some(Rate::from_bps(80_000_000));
+        for _ in 0..3 {
+            old.round(RTT, 1, Span::ZERO);
+        }
+        old.fill();
+        old.wait(RTT);
+        old.lose();
+        old.ack_with(old.in_flight(), None);
+        old.round(RTT, 1, Span::ZERO);
+        old.say(&Event::Begin(Origin::PathChange));
+        let window = Advice::Window { window: packets(20), ssthresh: Some(packets(20)) };
+        old.say(&Event::Advice(window));
+        let mut fresh = with(initial(20, 20));
+        for flow in [&mut old, &mut fresh] {
+            flow.delivery_rate = Some(Rate::from_bps(1_600_000));
+        }
+        for round in 0..40 {
+            for flow in [&mut old, &mut fresh] {
+                flow.round(RTT, 1, Span::ZERO);
+            }
+            let [old, fresh] = [&old, &fresh].map(Flow::plan);
+            assert_eq!(
+                (old.window, old.pacing),
+                (fresh.window, fresh.pacing),
+                "{}, round {round}",
+                entry.name
+            );
+        }
+    }
 }

@@ -153,6 +153,8 @@ impl Avoidance for NoThreshold {
 
     fn on(&mut self, _event: &Event<'_>, _path: &Path) {}
 
+    fn forget_path(&mut self) {}
+
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.0, None)
     }

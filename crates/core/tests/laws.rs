@@ -100,6 +100,10 @@ impl Avoidance for Watched<AnyLaw> {
         self.0.overhear(event, path);
     }
 
+    fn forget_path(&mut self) {
+        self.0.forget_path();
+    }
+
     fn plan(&self, path: &Path) -> Plan {
         self.0.plan(path)
     }
@@ -151,6 +155,10 @@ impl Avoidance for Unminded<AnyLaw> {
         if !matches!(event, Event::Sent(_)) || self.0.minds_sends() {
             self.0.overhear(event, path);
         }
+    }
+
+    fn forget_path(&mut self) {
+        self.0.forget_path();
     }
 
     fn plan(&self, path: &Path) -> Plan {

@@ -222,3 +222,48 @@ fn after_a_timeout_the_first_estimate_does_not_count_any_more() {
     flow.time_out(false);
     assert_eq!(flow.plan().ssthresh, Some(packets(10)));
 }
+
+#[test]
+fn what_comes_after_a_timeout_that_was_spurious_is_spaced_by_the_timer_and_not_measured() {
+    let mut flow = start(of(10), &[]);
+    flow.ack_with(1, Some(millis(100)));
+    flow.wait(Span::from_secs(1));
+    flow.time_out(false);
+    flow.wait(millis(100));
+    flow.say(&Event::SpuriousLoss);
+    assert_eq!(threshold(&mut flow, &[(1, 1_000), (1, 1_000), (1, 1_000), (1, 1_000)]), None);
+}
+
+#[test]
+fn round_trips_and_spacings_of_many_seconds_are_measured_as_short_ones_are() {
+    for (rtt, gap, segments) in
+        [(10_000, 12, 833), (60_000, 4_300, 13), (60_000, 12_000, 5), (360_000_000, 400_000, 900)]
+    {
+        for settings in [&[][..], &[SINGLE]] {
+            let entry = registry::scheme("packet-pair").expect("registered");
+            let scheme = entry.build(of(10), settings).expect("allowed");
+            let control = Controller::new(scheme, Rfc5681::new(of(10)), Reno::new());
+            let mut flow = Flow::established(control, millis(rtt));
+            flow.fill();
+            flow.wait(millis(rtt));
+            flow.ack_with(1, Some(millis(rtt)));
+            for _ in 0..3 {
+                flow.wait(millis(gap));
+                flow.ack_with(1, Some(millis(rtt)));
+            }
+            let found = flow.plan().ssthresh.map(|bytes| bytes.packets(MSS));
+            assert_eq!(found, Some(segments), "{rtt} ms, {gap} ms, {settings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_spacing_far_beyond_the_handshake_is_measured() {
+    let mut flow = start(of(10), &[SINGLE]);
+    flow.wait(millis(4_200));
+    flow.ack_with(1, Some(millis(4_300)));
+    flow.wait(millis(4_300));
+    flow.ack_with(1, Some(millis(8_600)));
+    // 100 ms over 4.3 s: the least that there is.
+    assert_eq!(flow.plan().ssthresh, Some(packets(2)));
+}

@@ -540,3 +540,19 @@ fn packet_pair_inside_does_not_take_the_gap_of_the_rate_approved_for_the_bottlen
     }
     assert_eq!(refused.plan().ssthresh, Some(packets(100)));
 }
+
+#[test]
+fn after_an_idle_time_the_first_packet_asks_or_none() {
+    let mut flow = answered(QuickStartConfig::default(), None);
+    flow.round(RTT, 1, Span::ZERO);
+    flow.wait(Span::from_secs(3));
+    flow.path.backlog = Some(packets(2));
+    assert!(flow.before_new_data());
+    assert_eq!(asked(&flow), None, "the window holds what is ready");
+    flow.send(2);
+    flow.path.backlog = Some(packets(1_000));
+    assert_eq!(asked(&flow), None, "two packets are on their way");
+    flow.wait(RTT);
+    flow.ack(2);
+    assert_eq!(asked(&flow), None, "the ACK clock is back");
+}

@@ -492,3 +492,43 @@ fn adaptive_start_and_bbr_go_on_with_what_the_window_is_worth() {
         assert!((worth..worth + 3).contains(&flow.window()), "{name}: {} of {full}", flow.window());
     }
 }
+
+#[test]
+fn neither_the_rate_nor_the_opening_window_of_another_path_is_paced() {
+    let mut flow = rested("rbp-rate", &[]);
+    let Pacing::Train { packets: train, .. } = flow.plan().pacing else { panic!("a train") };
+    flow.send(train as usize);
+    flow.wait(RTT);
+    flow.ack(1);
+    assert_eq!(flow.control.phase(), Phase::Restart, "the window opens");
+    flow.ack(flow.in_flight());
+    flow.say(&Event::Begin(Origin::PathChange));
+    flow.wait(Span::from_secs(60));
+    assert!(flow.before_new_data());
+    assert_eq!(
+        (flow.control.phase(), flow.plan().pacing, flow.window()),
+        (Phase::Restart, Pacing::AckClock, 4)
+    );
+}
+
+#[test]
+fn how_long_a_window_was_not_validated_on_another_path_does_not_count() {
+    let window_after = |new_path: bool| {
+        let mut flow = rested("cwv", &[("nvp", Value::Span(Span::from_secs(70)))]);
+        flow.send(1);
+        flow.wait(RTT);
+        flow.ack(1);
+        assert_eq!(flow.control.phase(), Phase::Restart, "not validated yet");
+        if new_path {
+            flow.say(&Event::Begin(Origin::PathChange));
+            flow.say(&Event::Advice(firstflight::Advice::Window {
+                window: packets(16),
+                ssthresh: Some(packets(16)),
+            }));
+        }
+        flow.wait(Span::from_secs(30));
+        assert!(flow.before_new_data());
+        flow.window()
+    };
+    assert_eq!((window_after(false), window_after(true)), (8, 16));
+}

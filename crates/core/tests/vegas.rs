@@ -448,6 +448,22 @@ fn in_linuxs_start_up_too_few_samples_are_slow_start() {
             flow.window()
         })
         .collect();
-    // A segment for each ACK.
-    assert_eq!(windows, [6, 9, 14, 21]);
+    // By all that an ACK acknowledges.
+    assert_eq!(windows, [8, 16, 32, 64]);
+}
+
+#[test]
+fn in_linux_every_round_doubles_whatever_an_ack_covers_up_to_the_threshold() {
+    let window = |ssthresh: Option<u64>| {
+        let initial = Initial { segments: 10, ssthresh: ssthresh.map(packets) };
+        let scheme =
+            registry::scheme("vegas").expect("registered").build(initial, &[LINUX]).expect("allowed");
+        let control = Controller::new(scheme, Rfc5681::new(initial), Reno::new());
+        let mut flow = Flow::established(control, millis(100));
+        flow.round(millis(100), 2, SPACING);
+        flow.round(millis(100), 2, SPACING);
+        flow.window()
+    };
+    assert_eq!(window(None), 40);
+    assert_eq!(window(Some(33)), 33);
 }

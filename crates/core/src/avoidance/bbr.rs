@@ -16,7 +16,7 @@ use crate::compact::Bytes32;
 use crate::evidence::is_starved;
 use crate::registry::LawEntry;
 use crate::schemes::bbr::{MIN_PIPE, RoundLosses, growth, quantum, with_margin};
-use crate::seam::{Ack, Avoidance, Event, Exit, Pacing, Path, Plan};
+use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Pacing, Path, Plan};
 use crate::units::{Bytes, Rate};
 
 /// Version 1's gain cycle, in quarters; a round each.
@@ -62,6 +62,11 @@ impl BbrCruise {
 
     fn product(&self, path: &Path) -> Option<Bytes> {
         Some(self.bandwidth()?.over(path.min_rtt?))
+    }
+
+    /// Where slow start ends that a timeout makes begin: at the product or, without one, at half of the window.
+    fn after_timeout(&self, path: &Path) -> Bytes {
+        self.product(path).unwrap_or(self.window.wide() / 2).max(path.mss * 2)
     }
 
     /// What the application limits counts only if it is more.
@@ -119,13 +124,16 @@ impl Avoidance for BbrCruise {
     fn enter(&mut self, exit: &Exit, path: &Path) {
         self.window = exit.learned.window.into();
         self.bound = None;
-        self.ssthresh = None;
         // Start-up found no probe's rate: cruise first, probe a cycle later.
         self.phase = 2;
         if self.bandwidth().is_none() {
             let rate = exit.learned.rate.map(|rate| rate.scale(path.mss.get(), path.wire.get()));
             self.bandwidths[1] = rate.filter(|rate| !rate.is_zero());
         }
+        self.ssthresh = match exit.cause {
+            Cause::Timeout => exit.learned.ssthresh.or(Some(self.after_timeout(path))).map(Bytes32::from),
+            _ => None,
+        };
         self.start_round(path);
     }
 
@@ -134,10 +142,7 @@ impl Avoidance for BbrCruise {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
             Event::Lost(loss) => self.losses.add(loss),
-            Event::TimedOut { .. } => {
-                let product = self.product(path).unwrap_or(self.window.wide() / 2);
-                self.ssthresh = Some(product.max(path.mss * 2).into());
-            }
+            Event::TimedOut { .. } => self.ssthresh = Some(self.after_timeout(path).into()),
             Event::Begin(_)
             | Event::Established { .. }
             | Event::Sent(_)
@@ -155,6 +160,10 @@ impl Avoidance for BbrCruise {
         if let Event::Acked(ack) = event {
             self.measure(ack, path);
         }
+    }
+
+    fn forget_path(&mut self) {
+        *self = Self::new();
     }
 
     fn plan(&self, path: &Path) -> Plan {

@@ -216,6 +216,10 @@ impl Avoidance for Cubic {
         }
     }
 
+    fn forget_path(&mut self) {
+        *self = Self::new();
+    }
+
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))

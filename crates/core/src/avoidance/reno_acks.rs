@@ -40,6 +40,10 @@ impl Avoidance for RenoAcks {
         }
     }
 
+    fn forget_path(&mut self) {
+        self.0.forget_path();
+    }
+
     #[inline]
     fn plan(&self, path: &Path) -> Plan {
         self.0.plan(path)

@@ -12,7 +12,7 @@
 
 use crate::compact::Bytes32;
 use crate::registry::LawEntry;
-use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Origin, Path, Plan};
+use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 use crate::vegas::{Gauge, Shown, Variant};
 
@@ -172,13 +172,13 @@ impl Avoidance for Vegas {
 
     /// The shortest round trip of the connection is often one of start-up's, when the queue was empty.
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-        match event {
-            Event::Acked(ack) => {
-                self.gauge.on(ack, path);
-            }
-            Event::Begin(Origin::PathChange) => self.gauge.forget(),
-            _ => {}
+        if let Event::Acked(ack) = event {
+            self.gauge.on(ack, path);
         }
+    }
+
+    fn forget_path(&mut self) {
+        *self = Self::between(self.gauge.variant(), self.alpha, self.beta);
     }
 
     #[inline]

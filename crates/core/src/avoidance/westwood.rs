@@ -123,6 +123,10 @@ impl Avoidance for Westwood {
         self.listen(event, path);
     }
 
+    fn forget_path(&mut self) {
+        *self = Self::new();
+    }
+
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))

@@ -258,7 +258,7 @@ impl Startup for Cwv {
             Event::Sent(sent) if self.rule == Rule::Rfc2861 => self.after_sending(sent, path),
             // Nothing was left unfilled before.
             Event::Begin(Origin::Fresh | Origin::PathChange) => {
-                (self.unfilled_since, self.used) = (path.now, Bytes32::ZERO);
+                (self.unfilled_since, self.used, self.unvalidated) = (path.now, Bytes32::ZERO, None);
                 None
             }
             _ => None,

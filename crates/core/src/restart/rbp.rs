@@ -317,6 +317,10 @@ impl Startup for Rbp {
 
     #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
+        if let Event::Begin(Origin::PathChange) = event {
+            // Neither the rate of another path nor a window that was opening there says anything of this one.
+            (self.rate, self.stage) = (ActualRate::default(), Stage::Over);
+        }
         self.rate.hear(event, path);
         None
     }

@@ -8,7 +8,8 @@
 //! `median` (choice-15): the median of up to three spacings, each divided by the segments that its ACK covers;
 //! a spacing counts only between ACKs that cover equally many, because one that covers fewer was sent by a
 //! delayed-ACK timer, and only while the application has more to send; the round trip is that of the
-//! first segment. A window that a scheme around this one gives ends the search: what leaves for it is paced.
+//! first segment. A window that a scheme around this one gives ends the search: what leaves for it is paced. So does a
+//! timeout, one that turns out to have been spurious included: the retransmission spaced the ACKs that come then.
 //! `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments 2 and 3, the SYN
 //! being the first, whatever they cover, and the handshake's round trip.
 
@@ -21,7 +22,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 use core::num::Wrapping;
 
 /// ns-2: ACKs at the same instant count as this far apart.
-const NS2_LEAST: u32 = 10_000;
+const NS2_LEAST: Span = Span::from_micros(10);
 
 /// Hoe's packet pair.
 #[derive(Clone, Debug)]
@@ -31,8 +32,32 @@ pub struct PacketPair {
     form: Form,
 }
 
-/// Nanoseconds, saturating after 4 s.
-type Nanos = u32;
+/// A time in units of 2^grain nanoseconds.
+type Ticks = u32;
+
+/// Units such that the round trip takes at most 2^30 of them: nanoseconds up to a second. ACKs that are less than four round
+/// trips apart can then be told by 32 bits of the clock, and a timer has gone off before that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Grain(u8);
+
+impl Grain {
+    fn of(rtt: Span) -> Self {
+        let bits = u64::BITS - rtt.nanos().leading_zeros();
+        Self(u8::try_from(bits.saturating_sub(30)).unwrap_or(0))
+    }
+
+    fn ticks(self, span: Span) -> Ticks {
+        low(span.nanos() >> self.0)
+    }
+
+    fn clock(self, now: Time) -> Wrapping<Ticks> {
+        Wrapping(low(now.nanos() >> self.0))
+    }
+
+    fn span(self, ticks: Ticks) -> Span {
+        Span::from_nanos(u64::from(ticks) << self.0)
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
@@ -44,12 +69,14 @@ enum Form {
 enum Search {
     /// No data was acknowledged yet; the handshake's round trip, zero if unknown.
     Waiting {
-        handshake: Nanos,
+        handshake: Ticks,
+        grain: Grain,
     },
     Collecting(Collection),
     /// The time of a segment at the bottleneck, and the threshold.
     Found {
-        spacing: Nanos,
+        spacing: Ticks,
+        grain: Grain,
         ssthresh: Bytes32,
     },
     /// Nothing was found, and nothing will be.
@@ -59,15 +86,16 @@ enum Search {
 #[derive(Clone, Copy, Debug)]
 struct Collection {
     /// The round trip of the first segment.
-    rtt: Nanos,
-    /// When the last ACK came, modulo 2^32 nanoseconds.
+    rtt: Ticks,
+    /// When the last ACK came, modulo 2^32 ticks.
     last_ack: Wrapping<u32>,
     /// Low 32 bits of the stream offset that ends the first window.
     end: u32,
     /// choice-15: the first two of the three spacings of which the median is taken.
-    found: [Nanos; 2],
+    found: [Ticks; 2],
     /// How many segments the last ACK covered; zero if what comes next does not count.
     covered: u16,
+    grain: Grain,
     kept: Kept,
 }
 
@@ -105,7 +133,7 @@ pub(crate) const PACKET_PAIR: SchemeEntry = SchemeEntry {
 impl PacketPair {
     /// The median form.
     pub fn new(initial: Initial) -> Self {
-        Self { slow: SlowStart::new(initial), search: Search::Waiting { handshake: 0 }, form: Form::Median }
+        Self { slow: SlowStart::new(initial), search: Search::after(None), form: Form::Median }
     }
 
     /// ns-2's single sample.
@@ -132,13 +160,14 @@ impl PacketPair {
 
     fn searched(&self, ack: &Ack<'_>, path: &Path) -> Search {
         match self.search {
-            Search::Waiting { handshake } => {
-                let first = ack.rtt.map_or(0, |sample| short(sample.rtt));
+            Search::Waiting { handshake, grain } => {
+                let first = ack.rtt.map_or(Span::ZERO, |sample| sample.rtt);
                 let rtt = match self.form {
-                    Form::Single if handshake > 0 => handshake,
+                    Form::Single if handshake > 0 => grain.span(handshake),
                     Form::Single | Form::Median => first,
                 };
-                Search::Collecting(Collection::begin(rtt, ack, path))
+                // What it takes to send the first segment, and so what spaces the next, is in its round trip.
+                Search::Collecting(Collection::begin(rtt, Grain::of(rtt.max(first)), ack, path))
             }
             Search::Collecting(collection) => match self.form {
                 Form::Median => collection.median(ack, path),
@@ -151,7 +180,7 @@ impl PacketPair {
     /// The bottleneck's rate.
     fn rate(&self, path: &Path) -> Option<Rate> {
         match self.search {
-            Search::Found { spacing, .. } => path.wire.per(Span::from_nanos(u64::from(spacing))),
+            Search::Found { spacing, grain, .. } => path.wire.per(grain.span(spacing)),
             _ => None,
         }
     }
@@ -167,11 +196,29 @@ impl PacketPair {
     }
 }
 
+impl Search {
+    /// Nothing was acknowledged but the SYN, if that, after so long.
+    fn after(handshake: Option<Span>) -> Self {
+        let rtt = handshake.unwrap_or_default();
+        let grain = Grain::of(rtt);
+        Self::Waiting { handshake: grain.ticks(rtt), grain }
+    }
+
+    /// What is still looked for is given up.
+    fn ended(self) -> Self {
+        match self {
+            Self::Waiting { .. } | Self::Collecting(_) | Self::Over => Self::Over,
+            found @ Self::Found { .. } => found,
+        }
+    }
+}
+
 impl Collection {
-    fn begin(rtt: Nanos, ack: &Ack<'_>, path: &Path) -> Self {
+    fn begin(rtt: Span, grain: Grain, ack: &Ack<'_>, path: &Path) -> Self {
         Self {
-            rtt,
-            last_ack: clock(path.now),
+            rtt: grain.ticks(rtt),
+            grain,
+            last_ack: grain.clock(path.now),
             end: low(path.nxt),
             found: [0; 2],
             covered: covered(ack, path),
@@ -185,7 +232,7 @@ impl Collection {
         if beyond {
             return self.estimate(None, path);
         }
-        let now = clock(path.now);
+        let now = self.grain.clock(path.now);
         let covers = covered(ack, path);
         let spacing = (now - self.last_ack).0 / u32::from(covers.max(1));
         let counts = covers > 0 && covers == self.covered && spacing > 0;
@@ -201,7 +248,7 @@ impl Collection {
     }
 
     /// The median of what was found and `third`; of two it is their mean.
-    fn estimate(&self, third: Option<Nanos>, path: &Path) -> Search {
+    fn estimate(&self, third: Option<Ticks>, path: &Path) -> Search {
         let [a, b] = self.found;
         let (low, high) = (a.min(b), a.max(b));
         let spacing = match (self.kept, third) {
@@ -210,23 +257,24 @@ impl Collection {
             (Kept::Two, None) => low + (high - low) / 2,
             (Kept::Two, Some(c)) => c.clamp(low, high),
         };
-        threshold(self.rtt, spacing, path)
+        self.threshold(spacing, path)
     }
 
     /// ns-2: the second ACK decides.
     fn single(&self, path: &Path) -> Search {
-        threshold(self.rtt, (clock(path.now) - self.last_ack).0.max(NS2_LEAST), path)
+        let spacing = (self.grain.clock(path.now) - self.last_ack).0;
+        self.threshold(spacing.max(self.grain.ticks(NS2_LEAST)).max(1), path)
     }
-}
 
-/// ssthresh = B̂ RTT in whole segments, which is RTT / spacing, and two of them at least.
-fn threshold(rtt: Nanos, spacing: Nanos, path: &Path) -> Search {
-    match rtt.checked_div(spacing) {
-        Some(segments) if rtt > 0 => {
-            let ssthresh = path.mss * u64::from(segments.max(2));
-            Search::Found { spacing, ssthresh: ssthresh.into() }
+    /// ssthresh = B̂ RTT in whole segments, which is RTT / spacing, and two of them at least.
+    fn threshold(&self, spacing: Ticks, path: &Path) -> Search {
+        match self.rtt.checked_div(spacing) {
+            Some(segments) if self.rtt > 0 => {
+                let ssthresh = path.mss * u64::from(segments.max(2));
+                Search::Found { spacing, grain: self.grain, ssthresh: ssthresh.into() }
+            }
+            _ => Search::Over,
         }
-        _ => Search::Over,
     }
 }
 
@@ -235,14 +283,6 @@ fn threshold(rtt: Nanos, spacing: Nanos, path: &Path) -> Search {
 fn covered(ack: &Ack<'_>, path: &Path) -> u16 {
     let dry = path.backlog.is_some_and(Bytes::is_zero);
     if dry { 0 } else { u16::try_from(ack.segments).unwrap_or(u16::MAX) }
-}
-
-fn short(span: Span) -> Nanos {
-    u32::try_from(span.nanos()).unwrap_or(u32::MAX)
-}
-
-fn clock(now: Time) -> Wrapping<u32> {
-    Wrapping(low(now.nanos()))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
@@ -256,14 +296,14 @@ impl Startup for PacketPair {
             Event::Acked(ack) => self.acked(ack, path),
             Event::Begin(origin) => {
                 self.search = match origin {
-                    Origin::Fresh | Origin::PathChange => Search::Waiting { handshake: 0 },
+                    Origin::Fresh | Origin::PathChange => Search::after(None),
                     // The first window of a connection is measured, and no other.
                     Origin::AfterIdle { .. } | Origin::AfterTimeout { .. } => Search::Over,
                 };
                 self.slow.on(event, path)
             }
             Event::Established { rtt, .. } => {
-                self.search = Search::Waiting { handshake: rtt.map_or(0, short) };
+                self.search = Search::after(*rtt);
                 self.slow.on(event, path)
             }
             Event::Lost(_) | Event::Marked | Event::TimedOut { .. } => {
@@ -271,14 +311,11 @@ impl Startup for PacketPair {
                 self.with_rate(step, path)
             }
             // What leaves for that window is paced, or is not of the first one: its spacing is not the bottleneck's.
-            Event::Advice(Advice::Window { .. }) => {
-                if let Search::Waiting { .. } | Search::Collecting(_) = self.search {
-                    self.search = Search::Over;
-                }
+            Event::Advice(Advice::Window { .. }) | Event::SpuriousLoss => {
+                self.search = self.search.ended();
                 self.slow.on(event, path)
             }
             Event::Sent(_)
-            | Event::SpuriousLoss
             | Event::Asked(_)
             | Event::Advice(_)
             | Event::TrainCut(_)

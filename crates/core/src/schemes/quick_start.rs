@@ -239,6 +239,10 @@ impl<S: Startup> QuickStart<S> {
                 self.inner.on(&Event::Acked(ack), path)
             }
             Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } | Stage::Sending(_) => {
+                if matches!(self.stage, Stage::Wanting) && self.resumes && !ack.advanced.is_zero() {
+                    // What left after the idle time asked for nothing.
+                    self.stage = Stage::Off;
+                }
                 self.inner.on(&Event::Acked(*ack), path)
             }
         }
@@ -457,6 +461,8 @@ impl<S: Startup> Startup for QuickStart<S> {
     fn plan(&self, path: &Path) -> Plan {
         let plan = self.inner.plan(path);
         match &self.stage {
+            // The first packet after the idle time asks, or none: another's answer would be of a path with traffic of ours.
+            Stage::Wanting if self.resumes && !path.flight.is_zero() => plan,
             Stage::Wanting => {
                 let ask = self.request(plan.window, path).map(|code| Ask::QuickStart { rate: code.rate() });
                 Plan { ask, ..plan }

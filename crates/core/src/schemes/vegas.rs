@@ -90,7 +90,19 @@ impl VegasStart {
             Shown::Round(reading) if reading.waiting > path.mss * u64::from(self.gamma) => {
                 self.leave(reading, path.mss)
             }
-            _ => self.slow.grow(ack.growth.min(path.mss)),
+            _ => self.slow.grow(self.growth(ack, path.mss)),
+        }
+    }
+
+    /// One segment an ACK at most (RFC 5681 section 3.1). Linux's `tcp_slow_start` counts all that was acknowledged, up
+    /// to the threshold, so that a round doubles under delayed ACKs, too.
+    fn growth(&self, ack: &Ack<'_>, mss: Bytes) -> Bytes {
+        match self.gauge.variant() {
+            Variant::Ns2 | Variant::Paper => ack.growth.min(mss),
+            Variant::Linux => match self.slow.threshold() {
+                Some(threshold) => ack.growth.min(threshold - self.slow.window()),
+                None => ack.growth,
+            },
         }
     }
 

@@ -81,6 +81,10 @@ impl Avoidance for Taped<AnyLaw> {
         self.inside.overhear(event, path);
     }
 
+    fn forget_path(&mut self) {
+        self.inside.forget_path();
+    }
+
     fn plan(&self, path: &Path) -> Plan {
         self.inside.plan(path)
     }
