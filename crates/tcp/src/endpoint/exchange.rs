@@ -13,6 +13,8 @@ use super::{Endpoint, State};
 /// RFC 5961 section 7 wants the ACKs that unacceptable segments call for throttled, for example to ten in five seconds.
 /// This is Linux's spacing (`tcp_invalid_ratelimit`), which comes to that, a connection at a time.
 const CHALLENGES_APART: Span = Span::from_millis(500);
+/// RFC 7323 section 5.5: of a clock that ticks once a millisecond, half of its range is a little more.
+const TIMESTAMPS_LAST: Span = Span::from_secs(24 * 24 * 3_600);
 
 /// The SACK blocks of the last ACK that had any, in its order: what lies in them is marked. Empty ones are in the place of
 /// those that were not heeded.
@@ -74,7 +76,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !flags.has(Flags::ACK) {
             return;
         }
-        if self.is_too_old(segment) {
+        if self.is_too_old(now, segment) {
             self.refuse(now, segment);
             return;
         }
@@ -166,12 +168,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// RFC 7323 section 5: protection against wrapped sequence numbers.
-    pub(super) fn is_too_old(&self, segment: &Segment) -> bool {
+    /// RFC 7323 section 5: protection against wrapped sequence numbers. After so long a silence the timestamp that was heard
+    /// last may have been overtaken, and says nothing (section 5.5).
+    pub(super) fn is_too_old(&self, now: Time, segment: &Segment) -> bool {
+        let is_older =
+            |timestamps: Timestamps| timestamps.value.wrapping_sub(self.recent_timestamp) > u32::MAX / 2;
         self.options.timestamps
-            && segment
-                .timestamps
-                .is_some_and(|timestamps| timestamps.value.wrapping_sub(self.recent_timestamp) > u32::MAX / 2)
+            && segment.timestamps.is_some_and(is_older)
+            && self.sender.last_received().is_none_or(|last| now.since(last) <= TIMESTAMPS_LAST)
     }
 
     pub(super) fn offered_window(&self, segment: &Segment) -> u64 {

@@ -68,7 +68,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// One with timestamps, which are heard if the rest of it is.
     #[inline(never)]
     fn on_stamped_segment(&mut self, now: Time, segment: &Segment) -> bool {
-        if self.ahead(segment).is_none() || self.is_too_old(segment) {
+        if self.ahead(segment).is_none() || self.is_too_old(now, segment) {
             return false;
         }
         let heard = self.on_plain_segment(now, segment);

@@ -40,6 +40,8 @@ pub(super) struct Progress {
     pub(super) bytes: u64,
     pub(super) sacked: u64,
     pub(super) duplicate: bool,
+    /// Whether it offers another window than the last one.
+    pub(super) window_changed: bool,
     pub(super) rtt: Option<Span>,
     /// The packet sent last of those delivered.
     pub(super) newest: Option<Flight>,
@@ -105,6 +107,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let by_probe = probing && self.probe.is_none();
         let widened = input.dsack.is_some() && !by_probe && self.widening.on_duplicate(self.una, self.nxt);
         let settled = self.forget_old_undo();
+        self.keep_reduction_for_mark(input.ece);
         self.undo_if_spurious(now, input, &progress);
         if self.rules.as_linux {
             // `tcp_try_undo_recovery` counts recoveries that were not for nothing.
@@ -134,6 +137,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.widening.on_recovered();
         }
         self.limited_transmit();
+        self.keep_reduction_for_mark(input.ece);
         self.note_marks(now, ece);
         self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
@@ -291,7 +295,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             advanced == 0 && !input.carries_data && !window_changed && self.nxt > self.una
         };
         let reordering = self.reorder_at.is_some();
-        Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }
+        Progress { advanced, segments, bytes, sacked, duplicate, window_changed, rtt, newest, reordering }
     }
 
     /// Linux's round-trip samples (`tcp_clean_rtx_queue`, `tcp_sacktag_one`, `tcp_ack_update_rtt`): the estimate hears of the

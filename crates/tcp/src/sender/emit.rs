@@ -62,7 +62,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     Probe { end: self.nxt + u64::from(len) + u64::from(fin), again: None }
                 }
             });
-            let outgoing = self.send_as(now, next, self.rules.as_linux);
+            let outgoing = self.send_as(now, next, true);
             self.probe_at = None;
             // RFC 8985 section 7.3: the timer is armed anew.
             self.rto_at = Some(now + self.rtt.rto());
@@ -170,8 +170,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn next_new(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
         let backlog = self.backlog();
         if backlog == 0 {
-            self.limit = SendLimit::App;
-            return (self.fin && self.nxt == self.written).then_some((0, true));
+            let fin = self.fin && self.nxt == self.written;
+            // It takes a place in the window (RFC 9293 section 3.4).
+            let shut_out = fin && self.window_edge <= self.nxt;
+            self.limit = if shut_out { SendLimit::Receiver } else { SendLimit::App };
+            return (fin && !shut_out).then_some((0, true));
         }
         if self.queue.is_some() {
             return self.next_of_burst(now, probing);
@@ -188,8 +191,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return None;
         };
         let len = u16::try_from(len).unwrap_or(u16::MAX);
-        let fin = self.fin && self.nxt + u64::from(len) == self.written;
-        Some((len, fin))
+        Some((len, self.ends_with(len)))
+    }
+
+    /// Whether the FIN goes with the next `len` bytes: they are the last, and there is a place for it in the window.
+    fn ends_with(&self, len: u16) -> bool {
+        let end = self.nxt + u64::from(len);
+        self.fin && end == self.written && end < self.window_edge
     }
 
     /// The length of a full segment.
@@ -205,7 +213,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         match next {
             Ok(len) => {
                 let len = u16::try_from(len).unwrap_or(u16::MAX);
-                Some((len, self.fin && self.nxt + u64::from(len) == self.written))
+                Some((len, self.ends_with(len)))
             }
             Err(limit) => {
                 self.limit = match limit {
@@ -386,14 +394,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.tell_sent(now, &sent);
         if let Some((range, probing)) = again {
-            if probing {
+            if probing && self.rules.as_linux {
                 self.board.probed(range, &how);
             } else {
                 self.board.resent(range, &how);
             }
+            // A probe is no part of a repair that may be undone (RFC 3708 section 2; `__tcp_retransmit_skb`).
+            if !probing {
+                let end = start + u64::from(len) + u64::from(fin);
+                self.undo.note_resent(start, end, clock::stamp(now));
+            }
             self.retransmissions += u64::from(len > 0);
-            let end = start + u64::from(len) + u64::from(fin);
-            self.undo.note_resent(start, end, clock::stamp(now));
         } else {
             self.board.sent(start, len, fin, &how);
             self.override_due = false;

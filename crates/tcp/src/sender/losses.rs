@@ -172,13 +172,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn begin_recovery(&mut self, now: Time, progress: &Progress) {
         let outstanding = self.outstanding();
         self.journal.note(Happening::RecoveryBegan { flight: outstanding });
-        self.undo = Undo { armed: true, ..Undo::default() };
         self.extra = 0;
         self.forced = true;
+        // RFC 8985 section 7.1: this reduction is for what the probe repaired, too.
         self.probe_at = None;
+        self.probe = None;
         let prior = self.plan.window;
         self.tell_lost(now);
-        self.answer_marks_with_this();
+        self.undo = Undo { armed: true, marks: self.answer_marks_with_this(), ..Undo::default() };
         let budget = match self.recovery {
             Recovery::Rack => {
                 let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);

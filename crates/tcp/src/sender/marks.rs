@@ -5,7 +5,7 @@ use firstflight::{Avoidance, Event, Startup, Time};
 use super::Sender;
 use super::ack::Progress;
 use super::prr::Prr;
-use super::recovery::{Mode, Undo};
+use super::recovery::{Answered, Mode, Undo};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 3168 section 6.1.2: one reduction a window of data.
@@ -46,11 +46,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// A reduction answers all marks of the window of data that is out, and the next new data says so with CWR
-    /// (RFC 3168 section 6.1.2).
-    pub(super) fn answer_marks_with_this(&mut self) {
+    /// (RFC 3168 section 6.1.2). Gives what had been answered before.
+    pub(super) fn answer_marks_with_this(&mut self) -> Answered {
+        let before = Answered { until: self.cwr_until, due: self.cwr_due };
         if self.ecn {
             self.cwr_until = self.nxt;
             self.cwr_due = true;
+        }
+        before
+    }
+
+    /// The reduction that took its place was for nothing: marks from now on are answered anew, and CWR need not leave (Linux
+    /// `tcp_ecn_withdraw_cwr`).
+    pub(super) fn withdraw_answer(&mut self, before: Answered) {
+        self.cwr_until = before.until;
+        self.cwr_due &= before.due;
+    }
+
+    /// A mark that a reduction for a loss answers, too, makes that reduction final, whether or not anything was lost: the window
+    /// has to be halved for it (RFC 3168 section 6.1.2; Linux `tcp_fastretrans_alert` forgets `prior_ssthresh`).
+    #[inline]
+    pub(super) fn keep_reduction_for_mark(&mut self, ece: bool) {
+        if ece && self.ecn && core::mem::take(&mut self.undo).armed {
+            self.controller.forget_undo();
         }
     }
 }

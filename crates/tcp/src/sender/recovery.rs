@@ -53,6 +53,13 @@ pub(crate) enum Budget {
     },
 }
 
+/// What marks a reduction had answered: up to where in the stream, and whether CWR was still to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answered {
+    pub(crate) until: u64,
+    pub(crate) due: bool,
+}
+
 /// What tells that an episode was spurious: all that was sent again arrived twice (RFC 3708, DSACK), or the
 /// original was answered (RFC 3522, timestamps; RFC 5682, F-RTO).
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,6 +77,8 @@ pub(crate) struct Undo {
     pub(crate) outstanding: u64,
     /// What was sent again: where the first of it starts, and where the last of it ends.
     pub(crate) resent: Option<(u64, u64)>,
+    /// What had been answered before the reduction.
+    pub(crate) marks: Answered,
 }
 
 impl Undo {

@@ -167,7 +167,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let newest = newest.map(|(_, flight)| flight).filter(|_| bytes > 0);
         self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
         let (duplicate, reordering) = (advanced == 0 && sacked > 0, self.reorder_at.is_some());
-        (Progress { advanced, segments, bytes, sacked, duplicate, rtt, newest, reordering }, marked)
+        // Only the answer to a probe asks for the window, and none is out.
+        let window_changed = false;
+        let progress = Progress {
+            advanced,
+            segments,
+            bytes,
+            sacked,
+            duplicate,
+            window_changed,
+            rtt,
+            newest,
+            reordering,
+        };
+        (progress, marked)
     }
 
     /// [`Sender::go_on_recovering`] then.

@@ -45,7 +45,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if !(all_were_duplicates || answers_the_original || originals_arrive) {
             return;
         }
-        self.undo = Undo::default();
+        let undone = core::mem::take(&mut self.undo);
+        self.withdraw_answer(undone.marks);
         if self.recovering() {
             self.journal.note(Happening::RecoveryEnded);
         }
@@ -91,7 +92,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
-        let pure_duplicate = input.ack == probe.end && self.arrivals.is_empty() && !input.carries_data;
+        // A new window, or data beyond a hole, makes an ACK for reasons of its own.
+        let without_sack = self.rules.as_linux || input.blocks.is_empty() && input.dsack.is_none();
+        let pure_duplicate = input.ack == probe.end
+            && self.arrivals.is_empty()
+            && !input.carries_data
+            && !progress.window_changed
+            && without_sack;
         let repaired = input.ack > probe.end;
         if probe.again.is_none() || arrived_twice || pure_duplicate || repaired {
             self.probe = None;
@@ -104,6 +111,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.lost.clear();
             self.lost.push(lost);
             self.undo = Undo::default();
+            if self.rules.as_linux {
+                // `tcp_init_cwnd_reduction` says CWR, and the state is open again at once: a mark on this ACK reduces anew.
+                self.cwr_due |= self.ecn;
+            } else {
+                self.answer_marks_with_this();
+            }
             // What was out when this ACK came: as fast recovery would have found it, with the segment that was lost.
             self.tell_lost_in(now, self.flight_to_reduce() + Bytes::new(progress.advanced));
         }

@@ -122,7 +122,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.board.mark_lost_at_timeout(deadline, forget);
         self.mode = Mode::Loss { recover: self.nxt };
         self.reducing_for_marks = false;
-        self.answer_marks_with_this();
+        let marks = self.answer_marks_with_this();
         self.rtt.back_off();
         self.dupacks = 0;
         self.extra = 0;
@@ -139,7 +139,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let frto = self.rules.frto && asked;
         self.new_first = false;
         if !answered {
-            self.undo = Undo { armed: true, frto, ..Undo::default() };
+            self.undo = Undo { armed: true, frto, marks, ..Undo::default() };
         } else if self.rules.as_linux {
             self.undo.frto = frto;
         }
@@ -169,7 +169,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(super) fn timeouts(&self) -> (Option<Time>, Option<Time>) {
         let Some(put_off) = self.put_off else { return (self.rto_at, self.probe_at) };
         let timeout = put_off.timeout_from + self.rtt.rto();
-        let single = self.outstanding() <= self.mss;
+        let single = self.board.segments() == 1;
         let probe = put_off.probe_from + probe_timeout(self.rtt.srtt(), single);
         (Some(timeout), self.rules.probes_tail.then(|| probe.min(timeout)))
     }
@@ -196,7 +196,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 // One timer: the probe's takes the place of the reordering one.
                 self.reorder_at = None;
             }
-            let single = self.outstanding() <= self.mss;
+            let single = self.board.segments() == 1;
             let more = if self.rules.as_linux && !single { LEAST_TIMEOUT } else { Span::ZERO };
             let at = now + probe_timeout(self.rtt.srtt(), single) + more;
             self.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));

@@ -2,8 +2,10 @@
 
 mod connection;
 mod line;
+mod probes;
 mod quick_start;
 mod rack;
+mod reductions;
 mod robustness;
 mod segments;
 mod trains;

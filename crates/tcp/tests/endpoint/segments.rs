@@ -143,6 +143,47 @@ fn a_window_that_opens_in_what_is_sent_again_is_heard() {
     assert!(line.client.snapshot().nxt > 8_001, "{:?}", line.client.snapshot());
 }
 
+/// RFC 9293 section 3.4: a FIN takes a place in the window as a byte does.
+#[test]
+fn a_fin_waits_for_the_window_to_have_a_place_for_it() {
+    // The window that is offered is full, closed, or has a place.
+    for (bytes, window, leave) in [(8_000, 8_000, 8), (0, 0, 0), (0, 1, 1), (7_999, 8_000, 8)] {
+        let mut line = after_a_transfer(8_000);
+        answers(&mut line, &Segment { window, ..next(Flags::ACK, 1, 50_000) });
+        line.client.write(bytes);
+        line.client.shut();
+        let sent: Vec<Segment> = core::iter::from_fn(|| line.client.poll_transmit(line.now))
+            .map(|transmit| transmit.segment)
+            .collect();
+        assert_eq!(sent.len(), leave, "{bytes} bytes in a window of {window}");
+        let fins = sent.iter().filter(|segment| segment.flags.has(Flags::FIN)).count();
+        assert_eq!(fins, usize::from(bytes < u64::from(window)), "{bytes} bytes in a window of {window}");
+        if fins > 0 {
+            continue;
+        }
+        let una = all_sent(&line);
+        answers(&mut line, &Segment { window: 0, ..next(Flags::ACK, 1, una) });
+        // The window is probed, and nothing times out, until it opens.
+        let cwnd = line.client.snapshot().cwnd;
+        for _ in 0..8 {
+            line.now = line.client.next_timer().expect("it asks again");
+            line.client.on_timer(line.now);
+            let probe = line.client.poll_transmit(line.now).expect("it asks").segment;
+            assert!(!probe.flags.has(Flags::FIN) && line.client.poll_transmit(line.now).is_none());
+            let una = all_sent(&line);
+            answers(&mut line, &Segment { window: 0, ..next(Flags::ACK, 1, una) });
+        }
+        assert_eq!((line.client.stats().timeouts, line.client.snapshot().cwnd), (0, cwnd));
+        let una = all_sent(&line);
+        assert_eq!(answers(&mut line, &next(Flags::ACK, 1, una)), 1, "the FIN leaves");
+    }
+}
+
+/// What a peer acknowledges that has everything.
+fn all_sent(line: &Line) -> u32 {
+    u32::try_from(line.client.snapshot().nxt).expect("the stream is short")
+}
+
 /// A connection with timestamps, over which nothing was sent yet.
 fn with_timestamps() -> Line {
     let config = Config { timestamps: true, ..config() };
@@ -282,4 +323,19 @@ fn in_a_repair_an_ack_that_left_before_data_that_was_heard_sets_no_window() {
     answers(&mut line, &told(5, 50_000));
     assert_eq!(line.client.info().send_window, 40_000);
     assert_eq!(line.client.info().sacked, 5, "what it tells of is heard");
+}
+
+/// RFC 7323 section 5.5.
+#[test]
+fn a_timestamp_that_was_heard_24_days_ago_refuses_nothing() {
+    const DAY: u64 = 24 * 3_600 * 1_000;
+    for idle in [DAY, 24 * DAY, 25 * DAY, 49 * DAY, 60 * DAY] {
+        let mut line = with_timestamps();
+        line.client.write(10_000);
+        line.run(millis(10_000 + idle), |_, _, _| Verdict::Pass);
+        line.client.write(10_000);
+        line.run(millis(20_000 + idle), |_, _, _| Verdict::Pass);
+        assert_eq!(line.server.stats().received, 20_000, "after {} days", idle / DAY);
+        assert_eq!(line.client.stats().retransmissions, 0, "after {} days", idle / DAY);
+    }
 }

@@ -1,0 +1,124 @@
+//! Tail loss probes (RFC 8985 section 7): when one leaves, and what its answer says.
+
+use firstflight::{Note, Span, Time};
+use firstflight_tcp::{Config, Ecn, Flags, Happening, Segment};
+
+use crate::connection::{DELAY, dropping};
+use crate::line::{Line, Verdict, config, millis};
+
+fn line(config: &Config) -> Line {
+    let mut line = Line::new(config, config, DELAY);
+    line.client.open(line.now);
+    line
+}
+
+fn pass(_: Time, _: bool, _: &Segment) -> Verdict {
+    Verdict::Pass
+}
+
+fn reductions(line: &Line) -> usize {
+    let is_reduction = |happening: &Happening| matches!(happening, Happening::Control(Note::Reduced { .. }));
+    line.happenings.iter().filter(|(_, happening)| is_reduction(happening)).count()
+}
+
+/// RFC 8985 section 7.1: whoever begins a recovery forgets the probe.
+#[test]
+fn a_tail_of_several_losses_is_one_reduction() {
+    for lost in [vec![8], vec![8, 9], vec![7, 8, 9], (290..300).collect()] {
+        let mut line = line(&config());
+        line.client.write(if lost.len() < 4 { 10_000 } else { 300_000 });
+        line.run(millis(3_000), dropping(lost.clone()));
+        assert_eq!((reductions(&line), line.client.stats().timeouts), (1, 0), "{lost:?}");
+        line.client.write(20_000);
+        line.run(millis(6_000), pass);
+        assert_eq!(reductions(&line), 1, "{lost:?}");
+    }
+}
+
+/// RFC 8985 section 7.4.2: a duplicate ACK is one that has no reason of its own.
+#[test]
+fn a_window_update_is_no_duplicate_that_a_probe_made() {
+    let slow = Config { receive_buffer: 60_000, reads_at_once: false, ..config() };
+    let mut line = Line::new(&config(), &slow, DELAY);
+    line.client.open(line.now);
+    line.client.write(10_000);
+    line.run(millis(1_000), dropping(vec![9]));
+    assert_eq!((line.client.stats().probes, reductions(&line)), (1, 0));
+    line.server.read(10_000);
+    line.run(millis(2_000), pass);
+    line.client.write(3_000);
+    line.run(millis(3_000), pass);
+    assert_eq!(reductions(&line), 1, "the probe repaired a loss");
+}
+
+/// RFC 3168 section 6.1.2: the window is reduced once, and CWR says so, whatever the reduction was for.
+#[test]
+fn a_reduction_for_what_a_probe_repaired_answers_marks() {
+    let mut line = line(&Config { ecn: true, ..config() });
+    line.client.write(10_000);
+    line.run(millis(1_000), dropping(vec![9]));
+    line.client.write(8_000);
+    let (mut marked, mut answers) = (false, 0);
+    for until in [3_000, 4_000] {
+        line.run(millis(until), |_, from_client, segment| {
+            answers += usize::from(from_client && segment.flags.has(Flags::CWR));
+            if from_client && segment.seq == 12_001 && !core::mem::replace(&mut marked, true) {
+                return Verdict::Change(Segment { ecn: Ecn::Ce, ..*segment });
+            }
+            Verdict::Pass
+        });
+        line.client.write(3_000);
+    }
+    assert_eq!((reductions(&line), answers), (1, 1));
+}
+
+/// RFC 3708 section 2: a duplicate counts if this reduction's repair made it.
+#[test]
+fn a_probe_after_a_repair_keeps_nothing_of_it_to_be_undone() {
+    let mut line = line(&config());
+    line.client.write(40_000);
+    line.run(millis(800), dropping(vec![20]));
+    assert_eq!(reductions(&line), 1);
+    // One that is late is probed for; its duplicate is told of at once.
+    line.client.write(1_000);
+    let mut late = false;
+    line.run(millis(2_000), |_, from_client, segment| {
+        let held = from_client && segment.seq == 40_001 && !core::mem::replace(&mut late, true);
+        if held { Verdict::Delay(Span::from_millis(600)) } else { Verdict::Pass }
+    });
+    assert_eq!((line.client.stats().probes, line.client.stats().undone), (1, 0));
+    for step in 1..20 {
+        line.client.write(1_000);
+        line.run(millis(2_000 + 500 * step), pass);
+    }
+    let probed = line.log.iter().rev().find(|(_, client, segment)| *client && segment.seq == 40_001);
+    line.server.on_segment(line.now, &probed.expect("it was sent").2);
+    line.run(millis(13_000), pass);
+    assert_eq!(line.client.stats().undone, 0);
+    assert!(line.client.snapshot().ssthresh.is_some(), "the loss was real");
+}
+
+/// RFC 8985 section 7.2: segments are counted, not bytes.
+#[test]
+fn a_probe_waits_for_a_delayed_ack_where_one_segment_is_out() {
+    let after = |as_linux, writes: u32, bytes, fin| {
+        let mut line = line(&Config { as_linux, ..config() });
+        line.client.write(10_000);
+        line.run(millis(2_000), pass);
+        for _ in 0..writes {
+            line.client.write(bytes);
+            if fin {
+                line.client.shut();
+            }
+            while line.client.poll_transmit(line.now).is_some() {}
+        }
+        line.client.next_timer().expect("a probe").since(line.now)
+    };
+    let (two, delayed) = (DELAY * 4, Span::from_millis(200));
+    let tick = Span::from_millis(2);
+    assert_eq!([after(false, 1, 1_000, false), after(false, 1, 1_000, true)], [two + delayed; 2]);
+    // The timeout comes first there, and a probe no later.
+    let timeout = DELAY * 2 + Span::from_millis(200);
+    assert_eq!([after(true, 1, 1_000, false), after(true, 1, 1_000, true)], [timeout; 2]);
+    assert_eq!([after(false, 3, 100, false), after(true, 3, 100, false)], [two, two + tick]);
+}
