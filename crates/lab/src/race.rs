@@ -130,8 +130,8 @@ fn heat(
 ) -> Result<Vec<Finished>, RunError> {
     let warm_up = WarmUp::new(scenario, choices, seed, &|| (how.interrupted)())?;
     // Where it is known when runs end, the one without the flow need not wait for them.
-    let ends = choices.iter().map(|choice| known_end(scenario, choice)).collect::<Option<Vec<u64>>>();
-    let totals = || ends.filter(|_| warm_up.is_none()).map(|ends| without(scenario, seed, ends, None, how));
+    let ends = known_end(scenario).filter(|_| warm_up.is_none()).map(|end| vec![end]);
+    let totals = || ends.map(|ends| without(scenario, seed, ends, None, how));
     let one = |scheme| run(warm_up.as_ref(), scheme, seed);
     // One by one, so that no thread is left with several at the end.
     let runs = (0..choices.len()).into_par_iter().with_max_len(1).map(one).filter_map(kept);

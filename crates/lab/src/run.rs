@@ -284,9 +284,9 @@ pub(crate) fn advance<W: Recorder>(
 }
 
 /// When a run ends, if that is known before it is made: unless a transfer is to be over first.
-pub(crate) fn known_end(scenario: &Scenario, choice: &SchemeChoice) -> Option<u64> {
+pub(crate) fn known_end(scenario: &Scenario) -> Option<u64> {
     match scenario.goal {
-        Goal::Duration(_) => Some((flow_start(scenario, Some(choice)) + scenario.limit).nanos()),
+        Goal::Duration(_) => Some((flow_start(scenario) + scenario.limit).nanos()),
         Goal::Size(_) => None,
     }
 }
@@ -332,7 +332,13 @@ fn hop<W: Recorder>(
                 let own = offers.iter().filter(|(_, flow, _)| *flow == id);
                 hop.offered.extend(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)));
             }
-            Some(Traffic::Tcp(_)) | None => {
+            // A bulk transfer takes its share for ever. One that gave up under the measured flow would leave that a larger one,
+            // and every scheme of a race another ideal.
+            Some(Traffic::Tcp(_)) => {
+                let life = |flow: FlowStats| Some((flow.started?.nanos(), None));
+                hop.lives.extend(sim.flow(id).and_then(life));
+            }
+            None => {
                 let life = |flow: FlowStats| Some((flow.started?.nanos(), flow.ended().map(Time::nanos)));
                 hop.lives.extend(sim.flow(id).and_then(life));
             }

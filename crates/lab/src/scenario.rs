@@ -412,6 +412,11 @@ fn highest(trace: Option<&RateTrace>) -> Option<Rate> {
     trace?.steps().iter().map(|(_, rate)| *rate).max()
 }
 
+/// The least rate of a trace.
+pub(crate) fn lowest(trace: Option<&RateTrace>) -> Option<Rate> {
+    trace?.steps().iter().map(|(_, rate)| *rate).min()
+}
+
 /// Rounds, if they were asked for.
 fn rounds(options: &Options) -> Result<Option<Rounds>, ScenarioError> {
     let Some(count) = options.rounds else {

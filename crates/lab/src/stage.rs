@@ -32,7 +32,7 @@ impl Stage {
     /// The stage of a choice. Without one the measured flow is there, to be muted.
     pub(crate) fn new(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<Self, RunError> {
         let (network, bottlenecks) = network(scenario, choice)?;
-        Ok(Self { network, bottlenecks, start: flow_start(scenario, choice) })
+        Ok(Self { network, bottlenecks, start: flow_start(scenario) })
     }
 
     /// Who watches it from the beginning.
@@ -54,22 +54,14 @@ const START_SPREAD: Span = Span::from_secs(1);
 /// More than any run can carry.
 pub(crate) const ENDLESS: u64 = 1 << 62;
 
-/// When the measured flow's SYN leaves: at once, unless responsive flows warm up first, or Quick-Start's routers
-/// have to measure what is there. The latter takes whole packets of a constant bit rate, so that the flow meets it
-/// in the same phase as every other scheme does; along a trace of rates everybody waits for it, whoever asks, so that all meet
-/// the same part of the trace.
-pub(crate) fn flow_start(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Time {
+/// When the measured flow's SYN leaves, whoever is measured: at once, unless others are there. Responsive flows warm up first,
+/// and of a constant rate or on/off sources Quick-Start's routers measure what is there, so that every scheme joins the same
+/// datagrams in the same phase.
+pub(crate) fn flow_start(scenario: &Scenario) -> Time {
     let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
     match scenario.cross {
-        Cross::Cbr(rate)
-            if scenario.rate_trace.is_some()
-                || choice.is_some_and(|choice| asks_routers(scenario, choice)) =>
-        {
-            let between = rate.time_for(Bytes::new(u64::from(scenario.packet())));
-            Time::ZERO + between * measuring.nanos().div_ceil(between.nanos().max(1))
-        }
-        Cross::None | Cross::Cbr(_) => Time::ZERO,
-        Cross::OnOff { .. } => Time::ZERO + measuring,
+        Cross::None => Time::ZERO,
+        Cross::Cbr(_) | Cross::OnOff { .. } => Time::ZERO + measuring,
         Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
             Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
         }
@@ -145,7 +137,6 @@ fn network(
     let mut network = Network::new(links);
     let slow_start = registry::scheme("slow-start").ok_or(RunError::UnknownName("slow-start"))?;
     let slow_start = SchemeChoice::plain(slow_start);
-    let asked = choice;
     for (index, route) in topology.routes.into_iter().enumerate() {
         let measured = index < clients;
         let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
@@ -170,7 +161,7 @@ fn network(
         network.add(Flow {
             forward: route.forward,
             reverse: route.reverse,
-            start: if measured { flow_start(scenario, asked) } else { Time::ZERO },
+            start: if measured { flow_start(scenario) } else { Time::ZERO },
             start_spread: if measured { Span::ZERO } else { START_SPREAD },
             traffic: Traffic::Tcp(Box::new(TcpSpec {
                 client: config(&own),

@@ -112,7 +112,8 @@ impl Standing<'_> {
             Some(cost) => format!("{cost:.2} times the {ideal}"),
             None => "with no ideal to compare with: others may take all of the rate".to_owned(),
         };
-        let (winners, behind) = (self.winners("completion time"), self.behind("fct_s", &says));
+        let by = if best.cost.is_some() { "cost" } else { "completion time" };
+        let (winners, behind) = (self.winners(by), self.behind("fct_s", &says));
         format!("{winners}, {}, {times}{behind}.", fct(best))
     }
 

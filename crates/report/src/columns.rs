@@ -216,6 +216,11 @@ pub const COLUMNS: &[Column] = &[
 pub const SWEEP_COLUMNS: &[Column] = &[
     whole("path", "", "The index of the path in the sweep."),
     real("path_rate_bps", "bit/s", "The bottleneck's rate, headers included."),
+    real(
+        "path_least_rate_bps",
+        "bit/s",
+        "The least rate that the bottleneck has along a trace of rates; without one its rate.",
+    ),
     real("path_rtt_s", "s", "The base round-trip time: propagation only."),
     real("path_bdp_packets", "packets", "Rate times base round-trip time, in full packets."),
     real("path_queue_bdp", "1", "The limit of the bottleneck's queue over rate times base round-trip time."),

@@ -4,7 +4,6 @@ use firstflight_lab::SweptRow;
 use serde_json::Value;
 
 use crate::columns::{COLUMNS, SWEEP_COLUMNS};
-use crate::json;
 use crate::parquet::{self, ParquetError};
 use crate::record::{self, Record, RecordError};
 
@@ -39,20 +38,23 @@ pub enum PartError {
         /// What it has.
         found: u64,
     },
-    /// Other rows than were written.
-    #[error("its rows have the digest {found} and it says {said}: it was damaged")]
+    /// Other bytes than were written.
+    #[error("its bytes have the digest {found:016x} and it says {said:016x}: it was damaged")]
     Digest {
         /// What it says.
-        said: String,
-        /// What its rows have.
-        found: String,
+        said: u64,
+        /// What its bytes have.
+        found: u64,
     },
 }
 
 const SWEEP: &str = "firstflight.sweep";
 const PART: &str = "firstflight.part";
 const ROWS: &str = "firstflight.rows";
-const DIGEST: &str = "firstflight.digest";
+/// What stands before the digest of the file: between its columns and its footer, where nobody who reads Parquet looks.
+const DIGEST: [u8; 8] = *b"FFdigest";
+/// A Parquet file ends in the length of its footer, of 4 bytes, and 4 more that say what it is.
+const TAIL: usize = 8;
 
 /// The file of a part. It has every column of [`SWEEP_COLUMNS`] and [`COLUMNS`], so that all parts have the same, and its
 /// bytes are a function of the label and the rows.
@@ -61,13 +63,31 @@ const DIGEST: &str = "firstflight.digest";
 /// Rows that do not serialise.
 pub fn to_bytes(sweep: &str, part: u64, rows: &[SweptRow]) -> Result<Vec<u8>, PartError> {
     let records: Vec<Record> = record::records(rows)?.iter().map(complete).collect();
-    let notes = [
-        (SWEEP, sweep.to_owned()),
-        (PART, part.to_string()),
-        (ROWS, records.len().to_string()),
-        (DIGEST, digest(&records)),
-    ];
-    Ok(parquet::encode(&records, &notes)?)
+    let notes = [(SWEEP, sweep.to_owned()), (PART, part.to_string()), (ROWS, records.len().to_string())];
+    let mut file = parquet::encode(&records, &notes)?;
+    let footer = footer(&file).ok_or(PartError::Unlabelled("its footer"))?;
+    let digest = digest(&[&file]);
+    file.splice(footer..footer, DIGEST.into_iter().chain(digest.to_le_bytes()));
+    Ok(file)
+}
+
+/// Where the footer of a Parquet file begins, as the file says.
+fn footer(file: &[u8]) -> Option<usize> {
+    let (_, tail) = file.split_last_chunk::<TAIL>()?;
+    let [length @ .., _, _, _, _] = *tail;
+    file.len().checked_sub(TAIL)?.checked_sub(u32::from_le_bytes(length) as usize)
+}
+
+/// Refuses other bytes than [`to_bytes`] wrote, before anybody makes sense of them: the reader of Parquet panics on some.
+fn check(file: &[u8]) -> Result<(), PartError> {
+    let unlabelled = PartError::Unlabelled("its digest");
+    let Some((before, footer)) = footer(file).and_then(|footer| file.split_at_checked(footer)) else {
+        return Err(unlabelled);
+    };
+    let Some((rest, said)) = before.split_last_chunk::<8>() else { return Err(unlabelled) };
+    let Some(columns) = rest.strip_suffix(&DIGEST) else { return Err(unlabelled) };
+    let (said, found) = (u64::from_le_bytes(*said), digest(&[columns, footer]));
+    if said == found { Ok(()) } else { Err(PartError::Digest { said, found }) }
 }
 
 /// Reads the file of a part, and checks that it is whole.
@@ -75,6 +95,7 @@ pub fn to_bytes(sweep: &str, part: u64, rows: &[SweptRow]) -> Result<Vec<u8>, Pa
 /// # Errors
 /// Anything but what [`to_bytes`] wrote, whole.
 pub fn from_bytes(file: Vec<u8>) -> Result<(PartLabel, Vec<Record>), PartError> {
+    check(&file)?;
     let (records, notes) = parquet::decode(file)?;
     let note = |key: &'static str| {
         let found = notes.iter().find(|(name, _)| name == key);
@@ -85,10 +106,6 @@ pub fn from_bytes(file: Vec<u8>) -> Result<(PartLabel, Vec<Record>), PartError> 
     let found = records.len() as u64;
     if found != label.rows {
         return Err(PartError::Rows { said: label.rows, found });
-    }
-    let (said, found) = (note(DIGEST)?.to_owned(), digest(&records));
-    if said != found {
-        return Err(PartError::Digest { said, found });
     }
     Ok((label, records))
 }
@@ -101,14 +118,10 @@ fn complete(record: &Record) -> Record {
         .collect()
 }
 
-/// FNV-1a of 64 bits (RFC 9923) over the rows as JSON lines.
-fn digest(records: &[Record]) -> String {
-    let lines = records.iter().filter_map(|record| json::line(record).ok());
-    let hash = lines.fold(0xcbf2_9ce4_8422_2325, |hash, line| {
-        line.bytes()
-            .fold(hash, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-    });
-    format!("{hash:016x}")
+/// FNV-1a of 64 bits (RFC 9923) over these bytes in a row.
+fn digest(pieces: &[&[u8]]) -> u64 {
+    let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    pieces.iter().copied().flatten().fold(0xcbf2_9ce4_8422_2325, hash)
 }
 
 #[cfg(test)]
@@ -151,10 +164,18 @@ mod tests {
         for end in [0, 1, 7, bytes.len() / 2, bytes.len() - 1] {
             assert!(from_bytes(bytes[..end].to_vec()).is_err(), "{end} bytes");
         }
-        let at = bytes.windows(5).position(|window| window == b"paced").unwrap();
-        let mut damaged = bytes.clone();
-        damaged[at] = b'P';
-        assert!(matches!(from_bytes(damaged), Err(PartError::Digest { .. })));
+        // Some of these make the reader of Parquet panic.
+        for at in 0..bytes.len() {
+            for bit in [0, 7] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                let refused = matches!(
+                    from_bytes(damaged),
+                    Err(PartError::Digest { .. } | PartError::Unlabelled("its digest"))
+                );
+                assert!(refused, "bit {bit} of byte {at}");
+            }
+        }
         let other = parquet::to_bytes(&record::records(&rows()).unwrap()).unwrap();
         assert!(matches!(from_bytes(other), Err(PartError::Unlabelled(_))));
     }

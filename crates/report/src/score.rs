@@ -91,8 +91,14 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
     let number = |field: &'static str| record::number(record, field).ok_or(field);
     #[expect(clippy::cast_precision_loss, reason = "packets are at most 65535 bytes")]
     let packet_s = path.path_packet_bytes as f64 * 8.0 / path.path_rate_bps;
-    // Others that answer to congestion keep a queue without the flow; what they keep is not the flow's doing.
-    let alone = matches!(path.path_cross.as_str(), "none" | "cbr");
+    // Others that answer to congestion keep a queue without the flow, and so does a constant rate while it is all that there is
+    // of the bottleneck's; what they keep is not the flow's doing.
+    let constant = path.path_cross_share.unwrap_or_default() * path.path_rate_bps;
+    let alone = match path.path_cross.as_str() {
+        "none" => true,
+        "cbr" => constant < path.path_least_rate_bps,
+        _ => false,
+    };
     let queue = if alone { Some(number("queue_mean_packets")? * packet_s / path.path_rtt_s) } else { None };
     let crossed = path.path_cross != "none";
     let harm = if crossed { Some(number("harm_bps")? / path.path_rate_bps) } else { None };

@@ -4,7 +4,7 @@
 //! hidden file that ends in `.tmp`, which nobody reads. Two processes that race the same part write the same bytes.
 
 use std::ffi::OsStr;
-use std::fmt;
+use std::fmt::{self, Display};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -188,8 +188,16 @@ impl Manifest {
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let file = folder.join(MANIFEST);
         let text = read_text(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-        serde_json::from_str(&text)
-            .map_err(|error| format!("{} is no manifest of a sweep: {error}", file.display()))
+        let no_manifest = |why: &dyn Display| format!("{} is no manifest of a sweep: {why}", file.display());
+        let manifest: Self = serde_json::from_str(&text).map_err(|error| no_manifest(&error))?;
+        let &Self { paths, part, parts, draws, .. } = &manifest;
+        if part == 0 || parts != paths.div_ceil(part) {
+            return Err(no_manifest(&format!("{paths} paths, {part} a part, are not {parts} parts")));
+        }
+        if draws == 0 || !paths.is_multiple_of(draws) {
+            return Err(no_manifest(&format!("{paths} paths are not of {draws} draws")));
+        }
+        Ok(manifest)
     }
 
     /// What the rows of the schemes are called.

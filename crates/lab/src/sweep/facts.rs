@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Decimal, QueueSize};
-use crate::scenario::{Goal, Scenario};
+use crate::scenario::{Goal, Scenario, lowest};
 use crate::words::{self, Cross};
 
 /// A path of a sweep, as its rows carry it before what they say of the run.
@@ -13,6 +13,8 @@ pub struct PathFacts {
     pub path: u64,
     /// The bottleneck's rate, in IP bits per second.
     pub path_rate_bps: f64,
+    /// The least that it is along a trace of rates; without one that rate.
+    pub path_least_rate_bps: f64,
     /// The base round-trip time.
     pub path_rtt_s: f64,
     /// Rate × base RTT in full packets.
@@ -57,6 +59,8 @@ impl PathFacts {
         Self {
             path,
             path_rate_bps: rate,
+            path_least_rate_bps: lowest(scenario.rate_trace.as_ref())
+                .map_or(rate, |lowest| rate.min(lowest.bps() as f64)),
             path_rtt_s: rtt,
             path_bdp_packets: bdp / packet,
             path_queue_bdp: queue / bdp,

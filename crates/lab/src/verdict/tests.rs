@@ -80,7 +80,7 @@ fn the_verdict_is_one_line_of_the_numbers() {
     let rows = results(&[("a", 1.0, 0.0, Some(1.5)), ("b", 1.0, 0.0, Some(3.25)), ("c", 1.0, 0.0, None)]);
     assert_eq!(
         verdict(&sized(), &rows[..2]),
-        "Best by completion time: a, 750 ms, 1.50 times the ideal; last is b, 1.62 s, 3.25 times."
+        "Best by cost: a, 750 ms, 1.50 times the ideal; last is b, 1.62 s, 3.25 times."
     );
     assert!(verdict(&sized(), &rows).ends_with("; c did not finish within the limit."));
     assert_eq!(verdict(&sized(), &[]), "No run was finished.");
@@ -159,7 +159,7 @@ fn schemes_are_compared_seed_by_seed() {
     let b = timed("b", &[Some(0.9), Some(5.11), Some(9.1)]);
     assert_eq!(
         verdict(&sized(), &[a.clone(), b.clone()]),
-        "Best by completion time: a, 5.00 s, 2.50 times the ideal; \
+        "Best by cost: a, 5.00 s, 2.50 times the ideal; \
          b is not clearly behind: the interval of its difference seed by seed (95 %) holds zero."
     );
     // Of three there are three pairs.
@@ -261,7 +261,7 @@ fn who_is_the_same_in_every_run_is_alike_and_neither_best_nor_last() {
             .map(|(label, time)| timed(label, &[Some(time); 3][..runs]));
         assert_eq!(
             verdict(&sized(), &[a.clone(), b.clone()]),
-            "By completion time: a and b alike, 250 ms, 0.12 times the ideal."
+            "By cost: a and b alike, 250 ms, 0.12 times the ideal."
         );
         assert_eq!(
             verdict(&sized(), &[a.clone(), b.clone(), c.clone(), d]),
