@@ -365,6 +365,23 @@ fn a_part_without_a_scheme_of_the_sweep_is_refused_and_so_is_one_with_another() 
     }
 }
 
+/// Else a part would be left out, or paths be taken for others' copies, and nobody would say so.
+#[test]
+fn a_manifest_whose_parts_or_draws_are_not_those_of_its_paths_is_refused() {
+    let (file, out) = place("manifest-parts", &SWEEP.replace("paths = 30", "paths = 4"));
+    assert_eq!(status(&sweep(&file, &out, &[])), 0);
+    let manifest = out.join("sweep.json");
+    let whole: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&manifest).expect("UTF-8")).expect("JSON");
+    for (key, value) in [("parts", 7), ("part", 0), ("draws", 3), ("draws", 0), ("paths", 400)] {
+        let mut other = whole.clone();
+        other[key] = value.into();
+        std::fs::write(&manifest, other.to_string()).expect("a file");
+        let line = refused(&["score", text(&out)]);
+        assert!(line.contains("sweep.json is no manifest of a sweep: "), "{key}: {line}");
+    }
+}
+
 #[test]
 fn a_score_of_a_sweep_without_give_up_says_that_runs_are_given_up_at_a_limit_whatever_their_ideal() {
     let text_of =

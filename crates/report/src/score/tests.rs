@@ -4,8 +4,13 @@ use firstflight_lab::{Options, PathFacts, Row, Scenario, SweptRow};
 
 /// A row over 10 Mbit/s and 100 ms, with packets of 1500 bytes: 1.2 ms each.
 fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {
+    swept_along(path, scheme, &[("cross", cross)], cost)
+}
+
+/// The same with more that is said of the path.
+fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>) -> Record {
     let mut options = Options::default();
-    for (key, value) in [("rate", "10mbit"), ("rtt", "100ms"), ("size", "1MB"), ("cross", cross)] {
+    for (key, value) in [("rate", "10mbit"), ("rtt", "100ms"), ("size", "1MB")].iter().chain(more) {
         options.set(key, value).unwrap();
     }
     let path = PathFacts::of(path, &Scenario::resolve(&options).unwrap());
@@ -32,6 +37,20 @@ fn a_row_is_judged_in_the_units_of_its_path() {
     assert!((cbr.queue.unwrap() - 0.6).abs() < 1e-12 && (cbr.harm.unwrap() - 0.1).abs() < 1e-12);
     assert_eq!((of("none").queue, of("none").harm), (cbr.queue, None), "nobody to be harmed");
     assert_eq!((of("tcp:2").queue, of("tcp:2").harm), (None, cbr.harm), "a queue of others' making");
+}
+
+/// What is all of the bottleneck's for a while keeps a queue there by itself.
+#[test]
+fn beside_a_constant_rate_that_a_trace_falls_below_no_queue_is_the_flows() {
+    let of = |cross, trace| {
+        judged(&swept_along(1, "paced", &[("cross", cross), ("rate-trace", trace)], Some(1.5)), 1)
+            .unwrap()
+            .queue
+    };
+    assert_eq!(of("4mbit", "0s=10mbit,2s=1mbit,4s=10mbit"), None);
+    assert_eq!(of("4mbit", "0s=10mbit,2s=4mbit,4s=10mbit"), None);
+    assert!(of("4mbit", "0s=10mbit,2s=5mbit,4s=10mbit").is_some());
+    assert!(of("none", "0s=10mbit,2s=1mbit,4s=10mbit").is_some());
 }
 
 #[test]
