@@ -21,11 +21,15 @@ pub const MEASURES: [(&str, &str); 12] = [
         "The transfer did not end within the sweep's `give-up`, or, in a sweep without, within the path's `limit`, which \
          knows no ideal and may be less than it; or its connection was aborted before that, which ends the flow's life.",
     ),
-    ("loss", "Own data packets dropped over data packets sent, until the end or until it was given up."),
+    (
+        "loss",
+        "Own data packets dropped over data packets sent, until the end or until it was given up. A row that sent no data, \
+         since its SYN did not come through, has none and is not in it.",
+    ),
     (
         "queue",
         "The mean queue while the flow lives, the packet in transmission not counted, as time to drain over the base \
-         RTT. On paths where nobody else keeps a queue (no cross traffic, or a constant rate under the bottleneck's) it \
+         RTT. On paths where nobody else keeps a queue (no cross traffic, or a constant rate always under the bottleneck's) it \
          is what the flow added; beside bulk TCP it is not defined, and those rows are not in it.",
     ),
     ("timeouts", "Retransmission timeouts of data; those of a SYN are not among them."),
