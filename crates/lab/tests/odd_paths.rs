@@ -64,6 +64,20 @@ fn delayed_acks() {
     }
 }
 
+/// It keeps a hundred ranges, and CoDel drops one packet in two of what stands in its queue.
+#[test]
+fn a_receiver_that_discards_what_it_cannot_list() {
+    let ends = [("ack", "windows-xp"), ("mss", "1111"), ("iw", "1p")];
+    let path = [("rate", "20mbit"), ("rtt", "100ms"), ("queue", "codel:53p"), ("size", "1056kB")];
+    all_finish(&[path.as_slice(), ends.as_slice()].concat());
+    let mut set = Options::default();
+    for (key, text) in path.iter().chain(&ends) {
+        set.set(key, text).expect(text);
+    }
+    let path = Scenario::resolve(&set).expect("a path");
+    keep_the_laws(&path, "paced:first=1000").expect("a train of a thousand loses hundreds in turn");
+}
+
 #[test]
 fn a_receive_window_of_ten_packets() {
     all_finish(&[("rate", "10mbit"), ("rtt", "80ms"), ("rwnd", "10p"), ("size", "300kB")]);

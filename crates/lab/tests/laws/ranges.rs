@@ -24,6 +24,11 @@ impl Ranges {
         self.0.get(&0).copied().unwrap_or(0)
     }
 
+    /// How many ranges lie beyond that.
+    pub(crate) fn beyond(&self) -> usize {
+        self.0.len() - usize::from(self.0.contains_key(&0))
+    }
+
     /// Whether it holds all of `[start, end)`.
     pub(crate) fn holds(&self, start: u64, end: u64) -> bool {
         self.0.range(..=start).next_back().is_some_and(|(_, to)| *to >= end)
@@ -37,6 +42,7 @@ fn ranges_merge_where_they_touch() {
         ranges.add(start, end);
     }
     assert_eq!((ranges.prefix(), ranges.holds(10, 40), ranges.holds(5, 8)), (5, true, false));
+    assert_eq!(ranges.beyond(), 2);
     ranges.add(4, 12);
-    assert_eq!(ranges.prefix(), 40);
+    assert_eq!((ranges.prefix(), ranges.beyond()), (40, 0));
 }

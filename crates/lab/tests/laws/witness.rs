@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use firstflight::Time;
 use firstflight_lab::{Goal, Scenario, Tap};
 use firstflight_sim::Side;
-use firstflight_tcp::{Flags, Happening, Segment, Transmit};
+use firstflight_tcp::{AckPolicy, Flags, Happening, Segment, Transmit};
 
 use super::ledger::Ledger;
 use super::ranges::Ranges;
@@ -30,13 +30,15 @@ pub(crate) enum Turn {
 /// The simulator's segments say which bytes of the stream they carry, and not what the bytes are. What a byte is
 /// follows from its place in the stream alone (`firstflight_wire::payload`), so bytes arrive intact and in order if
 /// every segment that arrives is one that was sent, within the stream, and the application is given exactly what
-/// the ranges that arrived make up without a gap.
+/// the ranges that arrived, and were not discarded, make up without a gap.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     /// Payload bytes of the whole stream, of a full segment, and of the receive buffer.
     whole: u64,
     mss: u64,
     buffer: u64,
+    /// How many ranges the receiver keeps out of order; beyond, it discards what makes no progress.
+    most_ranges: usize,
     /// What the window is rounded up to, so that its edge never moves back (RFC 7323 section 2.4).
     unit: u64,
     /// The sequence number of the first payload byte.
@@ -72,6 +74,7 @@ impl Seen {
             whole: size * path.rounds.map_or(1, |rounds| u64::from(rounds.count)),
             mss: u64::from(path.mss),
             buffer: path.rwnd.get(),
+            most_ranges: if path.ack == AckPolicy::WindowsXp { 100 } else { usize::MAX },
             unit: 1,
             first: None,
             copies: BTreeMap::new(),
@@ -169,6 +172,9 @@ impl Seen {
         *copies = left.unwrap_or(0);
         self.demand(at, left.is_some(), || format!("{len} bytes at {start} arrived that never left"));
         let before = self.arrived.prefix();
+        if start > before && self.arrived.beyond() >= self.most_ranges {
+            return;
+        }
         self.arrived.add(start, start + u64::from(len));
         let prefix = self.arrived.prefix();
         if prefix > before {
