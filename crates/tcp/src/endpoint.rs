@@ -103,6 +103,8 @@ pub struct Endpoint<S, R, A> {
     handshake: Handshake,
     quick_start: Negotiation,
     offer: Offer,
+    /// When `TS.Recent` was heard.
+    stamped_at: Time,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
     /// An ACK of what was not sent came before the connection is open, and is to be reset (RFC 9293 sections 3.10.7.3 and
@@ -136,6 +138,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             recent_timestamp: 0,
             last_ack_sent: 0,
             largest_window: 0,
+            stamped_at: Time::ZERO,
             challenged_at: None,
             newest_start: 0,
             refused_ack: None,

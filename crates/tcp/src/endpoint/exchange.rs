@@ -110,7 +110,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return;
         }
         if !before {
-            self.note_timestamp(segment);
+            self.note_timestamp(now, segment);
         }
         if self.quick_start.waits() {
             self.hear_answer(now, segment);
@@ -160,22 +160,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers, if it lies in the window and is not too old.
-    pub(super) fn note_timestamp(&mut self, segment: &Segment) {
+    pub(super) fn note_timestamp(&mut self, now: Time, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps
             && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0
         {
             self.recent_timestamp = timestamps.value;
+            self.stamped_at = now;
         }
     }
 
-    /// RFC 7323 section 5: protection against wrapped sequence numbers. After so long a silence the timestamp that was heard
-    /// last may have been overtaken, and says nothing (section 5.5).
+    /// RFC 7323 section 5: protection against wrapped sequence numbers. A timestamp that was heard so long ago may have been
+    /// overtaken, and says nothing (section 5.5).
     pub(super) fn is_too_old(&self, now: Time, segment: &Segment) -> bool {
         let is_older =
             |timestamps: Timestamps| timestamps.value.wrapping_sub(self.recent_timestamp) > u32::MAX / 2;
         self.options.timestamps
             && segment.timestamps.is_some_and(is_older)
-            && self.sender.last_received().is_none_or(|last| now.since(last) <= TIMESTAMPS_LAST)
+            && now.since(self.stamped_at) <= TIMESTAMPS_LAST
     }
 
     pub(super) fn offered_window(&self, segment: &Segment) -> u64 {

@@ -94,7 +94,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !segment.flags.has(Flags::SYN) {
             return;
         }
-        self.take_syn(segment);
+        self.take_syn(now, segment);
         self.hear_request(segment);
         self.state = State::SynReceived;
         self.handshake.due = true;
@@ -122,7 +122,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if !flags.has(Flags::SYN) {
             return;
         }
-        self.take_syn(segment);
+        self.take_syn(now, segment);
         self.hear_request(segment);
         if acknowledges {
             self.establish(now, segment);
@@ -136,7 +136,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// Takes over what a SYN says.
-    fn take_syn(&mut self, syn: &Segment) {
+    fn take_syn(&mut self, now: Time, syn: &Segment) {
         let scaling = self.offer.window_scaling && syn.window_scale.is_some();
         self.peer = Peer {
             initial: syn.seq,
@@ -153,6 +153,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             own_scale: if scaling { self.own_scale() } else { 0 },
         };
         self.recent_timestamp = syn.timestamps.map_or(0, |timestamps| timestamps.value);
+        self.stamped_at = now;
     }
 
     pub(super) fn establish(&mut self, now: Time, segment: &Segment) {

@@ -73,7 +73,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
         let heard = self.on_plain_segment(now, segment);
         if heard {
-            self.note_timestamp(segment);
+            self.note_timestamp(now, segment);
         }
         heard
     }

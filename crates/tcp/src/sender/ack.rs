@@ -3,6 +3,7 @@
 use firstflight::{Ack, Avoidance, Bytes, Event, RttSample, Span, Startup, Time};
 
 use super::Sender;
+use super::echo::echoes_earlier;
 use super::rate::Flight;
 use super::recovery::Mode;
 use super::scoreboard::Arrival;
@@ -100,6 +101,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.dupacks += 1;
             self.limit_duplicates(0);
         }
+        // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
+        // echo is of a new mark.
+        if self.una > self.cwr_until {
+            self.reducing_for_marks = false;
+        }
         let probing = self.probe.is_some();
         self.answer_probe(now, input, &progress);
         self.duplicates_reported += u64::from(input.dsack.is_some());
@@ -113,20 +119,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             // `tcp_try_undo_recovery` counts recoveries that were not for nothing.
             repairing &= !matches!(self.mode, Mode::Open);
         }
-        // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
-        // echo is of a new mark.
-        if self.una > self.cwr_until {
-            self.reducing_for_marks = false;
-        }
-        // Linux answers a mark before it counts what the ACK acknowledges.
-        let ece = input.ece && !self.rules.as_linux;
-        self.note_marks(now, input.ece && self.rules.as_linux);
         if self.rules.as_linux {
-            // `tcp_fastretrans_alert` comes before `tcp_cong_control`: an ACK that tells of a loss widens nothing, and
-            // the one that ends a recovery may.
+            // `tcp_fastretrans_alert` comes before `tcp_cong_control`: an ACK that tells of a loss or of a mark widens nothing,
+            // and the one that ends a recovery may.
             self.look_at_timeout(&progress);
             self.end_episode_if_repaired(now);
             self.note_losses(now, &progress);
+            self.note_marks(now, input.ece);
             self.tell_acked(now, &progress);
         } else {
             self.tell_acked(now, &progress);
@@ -138,7 +137,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.limited_transmit();
         self.keep_reduction_for_mark(input.ece);
-        self.note_marks(now, ece);
+        if !self.rules.as_linux {
+            self.note_marks(now, input.ece);
+        }
         self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
         if self.rules.as_linux {
@@ -249,7 +250,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             if i >= cumulative {
                 sacked += delivered.bytes.get();
             }
-            if !self.rules.as_linux {
+            // What is echoed is of the first of them, of that transmission which arrived; of others it says nothing.
+            let first = i == 0 && cumulative > 0;
+            let original = first && delivered.retransmitted && echoes_earlier(input, delivered.sent_at);
+            if !self.rules.as_linux && !original {
                 self.rack.delivered(now, min_rtt, arrival, false);
             }
             self.approved.delivered(delivered.packet, self.next_packet, self.nxt);

@@ -38,8 +38,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 }
 
+/// Whether what an ACK echoes left before `sent_at`, by more than the tick that both may share.
+pub(super) fn echoes_earlier(input: &AckInput<'_>, sent_at: Time) -> bool {
+    echo_of(input).is_some_and(|echo| is_before(echo, clock::stamp(sent_at)))
+}
+
 /// What is echoed, if the peer echoes anything.
-fn echo_of(input: &AckInput<'_>) -> Option<u32> {
+pub(super) fn echo_of(input: &AckInput<'_>) -> Option<u32> {
     input.echo.filter(|echo| *echo != 0)
 }
 

@@ -5,7 +5,7 @@ use firstflight::{Avoidance, Bytes, Event, Loss, Path, Span, Startup, Time};
 use super::ack::Progress;
 use super::prr::{Prr, PrrAck};
 use super::rack::LEAST_TIMEOUT;
-use super::recovery::{Budget, Episode, Mode, Undo};
+use super::recovery::{Answered, Budget, Episode, Mode, Undo};
 use super::{DUP_THRESH, Sender};
 use crate::config::Recovery;
 use crate::endpoint::Happening;
@@ -179,7 +179,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.probe = None;
         let prior = self.plan.window;
         self.tell_lost(now);
-        self.undo = Undo { armed: true, marks: self.answer_marks_with_this(), ..Undo::default() };
+        // A mark's reduction is this one, too, and answers no marks of what was sent since.
+        let keeps_window = self.reducing_for_marks;
+        let marks = if keeps_window { Answered::default() } else { self.answer_marks_with_this() };
+        self.undo = Undo { armed: true, keeps_window, marks, ..Undo::default() };
         let budget = match self.recovery {
             Recovery::Rack => {
                 let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);

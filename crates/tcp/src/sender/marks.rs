@@ -8,10 +8,11 @@ use super::prr::Prr;
 use super::recovery::{Answered, Mode, Undo};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// RFC 3168 section 6.1.2: one reduction a window of data.
+    /// RFC 3168 section 6.1.2: one reduction a window of data. A repair answers the marks of what was out when it began; the
+    /// echo of another goes on, with no CWR sent for it, until the repair is over.
     #[inline]
     pub(super) fn note_marks(&mut self, now: Time, ece: bool) {
-        if ece && self.ecn && self.una > self.cwr_until {
+        if ece && self.ecn && matches!(self.mode, Mode::Open) && self.una > self.cwr_until {
             self.answer_mark(now);
         }
     }
@@ -20,13 +21,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn answer_mark(&mut self, now: Time) {
         self.answer_marks_with_this();
         self.approved.congested(self.una);
-        if matches!(self.mode, Mode::Open) {
-            self.undo = Undo::default();
-            let prior = self.plan.window;
-            self.tell_of_congestion(now, &Event::Marked);
-            self.reducing_for_marks = true;
-            self.reduction = self.rules.as_linux.then(|| Box::new(Prr::begin_as_linux(prior)));
-        }
+        self.undo = Undo::default();
+        let prior = self.plan.window;
+        self.tell_of_congestion(now, &Event::Marked);
+        self.reducing_for_marks = true;
+        self.reduction = self.rules.as_linux.then(|| Box::new(Prr::begin_as_linux(prior)));
     }
 
     /// Linux steers to what a mark left of the window by PRR, as it does after a loss.
@@ -67,8 +66,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// has to be halved for it (RFC 3168 section 6.1.2; Linux `tcp_fastretrans_alert` forgets `prior_ssthresh`).
     #[inline]
     pub(super) fn keep_reduction_for_mark(&mut self, ece: bool) {
-        if ece && self.ecn && core::mem::take(&mut self.undo).armed {
-            self.controller.forget_undo();
-        }
+        self.undo.keeps_window |= ece && self.ecn;
     }
 }

@@ -362,11 +362,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// When something acceptable was last heard of the peer.
-    pub(crate) fn last_received(&self) -> Option<Time> {
-        self.last_received
-    }
-
     /// The window that the peer offers.
     pub(crate) fn window_offered(&self) -> u64 {
         self.rwnd

@@ -274,6 +274,13 @@ impl Queue {
         let Some(&Buffer { end, .. }) = self.buffers.front() else { return Err(Limit::Application) };
         let last = self.buffers.len() == 1;
         let len = end - at.nxt;
+        let room = at.window_edge - at.nxt;
+        if self.push_next && room > 0 && len.min(at.mss) > room {
+            // What waited long enough for the window fills it (`tcp_write_wakeup`).
+            self.buffers[0].push = true;
+            self.burst = Some((at.window_edge, false));
+            return Ok(room);
+        }
         // `tcp_snd_wnd_test`.
         if at.nxt + len.min(at.mss) > at.window_edge {
             return Err(Limit::Receiver);

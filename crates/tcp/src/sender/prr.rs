@@ -40,9 +40,10 @@ impl Prr {
         Self { recover_flight, ..Self::default() }
     }
 
-    /// The same as Linux has it (`tcp_init_cwnd_reduction`): in whole segments, and of the window that was reduced.
+    /// The same as Linux has it (`tcp_init_cwnd_reduction`): in whole segments, and of the window that was reduced, which
+    /// stands until something is delivered.
     pub(crate) fn begin_as_linux(prior_window: Bytes) -> Self {
-        Self { whole: true, ..Self::begin(prior_window, Bytes::ZERO, Bytes::ZERO) }
+        Self { whole: true, window: prior_window, ..Self::begin(prior_window, Bytes::ZERO, Bytes::ZERO) }
     }
 
     /// RFC 9937 section 6.2: the window after this ACK. It holds a segment at least: less would say that nothing may

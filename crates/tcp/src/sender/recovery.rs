@@ -69,6 +69,8 @@ pub(crate) struct Undo {
     pub(crate) armed: bool,
     /// Whether F-RTO watches for originals (RFC 5682).
     pub(crate) frto: bool,
+    /// Whether a mark called for the reduction, too: the window stays as it is, whatever becomes of the losses.
+    pub(crate) keeps_window: bool,
     /// The timestamp of the first retransmission.
     pub(crate) stamp: Option<u32>,
     /// Once the episode is over, what must be acknowledged for the evidence to be too old.

@@ -4,7 +4,7 @@ use firstflight::{Avoidance, Bytes, Event, Startup, Time};
 
 use super::Sender;
 use super::ack::{AckInput, Progress};
-use super::echo::is_before;
+use super::echo::{echo_of, is_before};
 use super::recovery::{Mode, Undo};
 use crate::endpoint::Happening;
 
@@ -19,7 +19,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         settled
     }
 
-    /// Whether the reduction answered a loss that did not happen.
+    /// Whether the reduction answered a loss that did not happen. Then the repair is over, and the window what it was, unless a
+    /// mark had called for the reduction, too.
     pub(super) fn undo_if_spurious(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
         if let Some((start, end)) = input.dsack
             && self.undo.covers(start, end)
@@ -46,12 +47,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let undone = core::mem::take(&mut self.undo);
-        self.withdraw_answer(undone.marks);
         if self.recovering() {
             self.journal.note(Happening::RecoveryEnded);
         }
         self.mode = Mode::Open;
         self.board.unmark_lost();
+        if undone.keeps_window {
+            // Nothing is watched for any more; the copies go when this window is acknowledged.
+            self.undo = Undo { armed: true, keeps_window: true, until: self.nxt, ..Undo::default() };
+            return;
+        }
+        self.withdraw_answer(undone.marks);
         self.undone += 1;
         self.tell(now, &Event::SpuriousLoss);
     }
@@ -60,7 +66,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// timestamp.
     #[inline]
     pub(super) fn answers_the_original(&self, before: u64, input: &AckInput<'_>) -> bool {
-        matches!((input.echo, self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp))
+        matches!((echo_of(input), self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp))
             && self.undo.armed
             && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
     }
@@ -112,9 +118,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.lost.push(lost);
             self.undo = Undo::default();
             if self.rules.as_linux {
-                // `tcp_init_cwnd_reduction` says CWR, and the state is open again at once: a mark on this ACK reduces anew.
+                // `tcp_init_cwnd_reduction` says CWR, whatever is being reduced, and the state is open again at once: a mark on
+                // this ACK reduces anew.
+                self.reducing_for_marks = false;
                 self.cwr_due |= self.ecn;
-            } else {
+            } else if !self.reducing_for_marks {
                 self.answer_marks_with_this();
             }
             // What was out when this ACK came: as fast recovery would have found it, with the segment that was lost.

@@ -213,10 +213,7 @@ fn a_probe_that_repaired_a_loss_is_answered_with_a_reduction_and_one_that_did_no
         line.client.write(3_000);
         line.run(millis(2_000), &mut hold);
         assert_eq!(line.server.stats().received, 13_000);
-        line.happenings
-            .iter()
-            .filter(|(_, what)| matches!(what, Happening::Control(firstflight::Note::Reduced { .. })))
-            .count()
+        line.reductions()
     };
     assert_eq!(reductions(vec![9], false), 1);
     assert_eq!(reductions(vec![], true), 0);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use firstflight::avoidance::Reno;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Controller, Span, Startup, Time};
+use firstflight::{Controller, Note, Span, Startup, Time};
 use firstflight_tcp::{Config, Endpoint, Happening, Role, Segment};
 
 pub(crate) type Plain = Endpoint<SlowStart, Rfc5681, Reno>;
@@ -118,6 +118,12 @@ impl<S: Startup, R: Startup> Line<S, R> {
             .filter(|(_, from_client, segment)| *from_client && segment.len > 0)
             .map(|(at, _, segment)| (*at, u64::from(segment.seq - first) / 1_000))
             .collect()
+    }
+
+    /// How often the client's window was reduced.
+    pub(crate) fn reductions(&self) -> usize {
+        let reduced = |what: &Happening| matches!(what, Happening::Control(Note::Reduced { .. }));
+        self.happenings.iter().filter(|(_, what)| reduced(what)).count()
     }
 
     pub(crate) fn happened(&self, wanted: &Happening) -> usize {

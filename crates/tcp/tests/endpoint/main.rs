@@ -2,6 +2,7 @@
 
 mod connection;
 mod line;
+mod marks;
 mod probes;
 mod quick_start;
 mod rack;

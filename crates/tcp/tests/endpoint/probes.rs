@@ -1,7 +1,7 @@
 //! Tail loss probes (RFC 8985 section 7): when one leaves, and what its answer says.
 
-use firstflight::{Note, Span, Time};
-use firstflight_tcp::{Config, Ecn, Flags, Happening, Segment};
+use firstflight::{Span, Time};
+use firstflight_tcp::{Config, Ecn, Flags, Segment};
 
 use crate::connection::{DELAY, dropping};
 use crate::line::{Line, Verdict, config, millis};
@@ -16,11 +16,6 @@ fn pass(_: Time, _: bool, _: &Segment) -> Verdict {
     Verdict::Pass
 }
 
-fn reductions(line: &Line) -> usize {
-    let is_reduction = |happening: &Happening| matches!(happening, Happening::Control(Note::Reduced { .. }));
-    line.happenings.iter().filter(|(_, happening)| is_reduction(happening)).count()
-}
-
 /// RFC 8985 section 7.1: whoever begins a recovery forgets the probe.
 #[test]
 fn a_tail_of_several_losses_is_one_reduction() {
@@ -28,10 +23,10 @@ fn a_tail_of_several_losses_is_one_reduction() {
         let mut line = line(&config());
         line.client.write(if lost.len() < 4 { 10_000 } else { 300_000 });
         line.run(millis(3_000), dropping(lost.clone()));
-        assert_eq!((reductions(&line), line.client.stats().timeouts), (1, 0), "{lost:?}");
+        assert_eq!((line.reductions(), line.client.stats().timeouts), (1, 0), "{lost:?}");
         line.client.write(20_000);
         line.run(millis(6_000), pass);
-        assert_eq!(reductions(&line), 1, "{lost:?}");
+        assert_eq!(line.reductions(), 1, "{lost:?}");
     }
 }
 
@@ -43,12 +38,12 @@ fn a_window_update_is_no_duplicate_that_a_probe_made() {
     line.client.open(line.now);
     line.client.write(10_000);
     line.run(millis(1_000), dropping(vec![9]));
-    assert_eq!((line.client.stats().probes, reductions(&line)), (1, 0));
+    assert_eq!((line.client.stats().probes, line.reductions()), (1, 0));
     line.server.read(10_000);
     line.run(millis(2_000), pass);
     line.client.write(3_000);
     line.run(millis(3_000), pass);
-    assert_eq!(reductions(&line), 1, "the probe repaired a loss");
+    assert_eq!(line.reductions(), 1, "the probe repaired a loss");
 }
 
 /// RFC 3168 section 6.1.2: the window is reduced once, and CWR says so, whatever the reduction was for.
@@ -69,7 +64,7 @@ fn a_reduction_for_what_a_probe_repaired_answers_marks() {
         });
         line.client.write(3_000);
     }
-    assert_eq!((reductions(&line), answers), (1, 1));
+    assert_eq!((line.reductions(), answers), (1, 1));
 }
 
 /// RFC 3708 section 2: a duplicate counts if this reduction's repair made it.
@@ -78,7 +73,7 @@ fn a_probe_after_a_repair_keeps_nothing_of_it_to_be_undone() {
     let mut line = line(&config());
     line.client.write(40_000);
     line.run(millis(800), dropping(vec![20]));
-    assert_eq!(reductions(&line), 1);
+    assert_eq!(line.reductions(), 1);
     // One that is late is probed for; its duplicate is told of at once.
     line.client.write(1_000);
     let mut late = false;

@@ -107,3 +107,22 @@ fn a_loss_that_a_probe_repaired_is_told_with_the_packet_that_was_lost_and_what_w
     line.run(millis(2_000), |_, _, _| Verdict::Pass);
     assert_eq!(*lost.borrow(), [(9, 1_000)]);
 }
+
+/// RFC 8985 section 6.2 step 2: a retransmission whose answer echoes an older timestamp says nothing of what left before it.
+#[test]
+fn a_timeout_that_a_timestamp_shows_to_be_spurious_sends_one_segment_again() {
+    let host = Config { timestamps: true, ..config() };
+    let mut line = Line::new(&host, &host, DELAY);
+    line.client.open(line.now);
+    line.client.write(400_000);
+    let mut still = false;
+    line.run(millis(10_000), |now, client, segment| {
+        still |= client && segment.len > 0 && segment.seq == 30_001;
+        // The path stands still for a while, and loses nothing.
+        let held = client && still && now < millis(3_000);
+        if held { Verdict::Delay(millis(3_000).since(now)) } else { Verdict::Pass }
+    });
+    let stats = line.client.stats();
+    assert_eq!(line.server.stats().received, 400_000);
+    assert_eq!((stats.timeouts, stats.retransmissions, stats.undone), (1, 1, 1));
+}

@@ -1,7 +1,7 @@
 //! One reduction for two reasons: a loss that did not happen, and a mark that did.
 
-use firstflight::Note;
-use firstflight_tcp::{Config, Ecn, Flags, Happening, Segment};
+use firstflight::Span;
+use firstflight_tcp::{Config, Ecn, Flags, Segment};
 
 use crate::connection::DELAY;
 use crate::line::{Line, Verdict, config, millis};
@@ -26,10 +26,12 @@ fn outcome(config: &Config, late: bool, mark: Option<u32>) -> (usize, u64, usize
         }
     });
     assert_eq!(line.server.stats().received, 400_000);
-    let reductions = |what: &Happening| matches!(what, Happening::Control(Note::Reduced { .. }));
-    let all = line.happenings.iter().filter(|(_, what)| reductions(what)).count();
-    let undone = line.client.stats().undone;
-    (all - usize::try_from(undone).expect("few"), undone, answers)
+    (standing(&line), line.client.stats().undone, answers)
+}
+
+/// How many reductions were not undone.
+fn standing(line: &Line) -> usize {
+    line.reductions() - usize::try_from(line.client.stats().undone).expect("few")
 }
 
 /// RFC 3168 section 6.1.2: a mark is answered as a loss is, once a window. Where the loss turns out to be none, the mark remains.
@@ -51,6 +53,66 @@ fn a_mark_that_a_reduction_answered_too_keeps_it() {
                     "{told}: {standing} {undone} {answers}"
                 );
             }
+        }
+    }
+}
+
+/// The mark came first, and what then looked lost was not: there is no reduction to be undone but the mark's.
+#[test]
+fn undoing_a_loss_leaves_the_reduction_for_a_mark() {
+    for as_linux in [false, true] {
+        for timestamps in [false, true] {
+            let config = Config { ecn: true, as_linux, timestamps, ..config() };
+            for late in (34..140).step_by(3) {
+                for by in [30, 60, 75, 110] {
+                    let mut line = Line::new(&config, &config, DELAY);
+                    line.client.open(line.now);
+                    line.client.write(400_000);
+                    let mut data = 0;
+                    line.run(millis(6_000), |_, from_client, segment| {
+                        data += u32::from(from_client && segment.len > 0);
+                        match data {
+                            _ if !from_client || segment.len == 0 => Verdict::Pass,
+                            number if number == late => Verdict::Delay(Span::from_millis(by)),
+                            33 => Verdict::Change(Segment { ecn: Ecn::Ce, ..*segment }),
+                            _ => Verdict::Pass,
+                        }
+                    });
+                    assert!(standing(&line) >= 1, "{as_linux} {timestamps}: {late} late by {by} ms");
+                }
+            }
+        }
+    }
+}
+
+/// RFC 5682 finds that a timeout was for nothing, and what is done about the window is another question: a mark keeps it
+/// reduced, and nothing is sent again for that.
+#[test]
+fn a_spurious_timeout_is_seen_through_though_a_mark_keeps_its_reduction() {
+    for as_linux in [false, true] {
+        for timestamps in [false, true] {
+            let [without, with] = [false, true].map(|mark| {
+                let host = Config { ecn: true, as_linux, timestamps, ..config() };
+                let mut line = Line::new(&host, &host, DELAY);
+                line.client.open(line.now);
+                line.client.write(400_000);
+                line.run(millis(10_000), |now, from_client, segment| {
+                    // The way back stands still until 3 s.
+                    if !from_client && segment.ack > 30_001 && now < millis(3_000) {
+                        Verdict::Delay(millis(3_000).since(now))
+                    } else if from_client && segment.seq == 31_001 && mark && segment.ecn != Ecn::NotCapable {
+                        Verdict::Change(Segment { ecn: Ecn::Ce, ..*segment })
+                    } else {
+                        Verdict::Pass
+                    }
+                });
+                assert_eq!(line.server.stats().received, 400_000);
+                assert_eq!(standing(&line), usize::from(mark), "{as_linux} {timestamps}");
+                line.client.stats().retransmissions
+            });
+            assert!(with <= without, "{as_linux} {timestamps}: {with} for {without}");
+            // With neither timestamps nor new data first, as Linux sends it, what is sent again runs ahead of the answers.
+            assert!(without <= 4 || !as_linux && !timestamps, "{as_linux} {timestamps}: {without}");
         }
     }
 }

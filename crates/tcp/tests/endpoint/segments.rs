@@ -3,9 +3,9 @@
 use core::num::NonZeroU16;
 
 use firstflight::Span;
-use firstflight_tcp::{Config, Flags, Happening, Role, SackBlock, Segment, Standing, Timestamps};
+use firstflight_tcp::{Config, Flags, Happening, Offload, Role, SackBlock, Segment, Standing, Timestamps};
 
-use crate::connection::DELAY;
+use crate::connection::{DELAY, dropping};
 use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
 use crate::robustness::{after_a_transfer, answers, next};
 
@@ -71,6 +71,38 @@ fn what_fits_a_silly_window_waits_for_a_larger_one_or_for_a_timer() {
     early.on_segment(at, &window_of(1_000));
     assert_eq!(sends(&mut early).iter().map(|segment| segment.len).collect::<Vec<_>>(), [1_000]);
     assert_eq!((line.client.stats().timeouts, line.client.stats().probes), (0, 0));
+}
+
+/// The same with offload (Linux `tcp_write_wakeup`): what fits leaves after a while, and closed or not the window is probed.
+#[test]
+fn a_small_window_is_filled_or_probed_after_a_while_with_offload_too() {
+    for as_linux in [false, true] {
+        for window in [0, 500, 894] {
+            let host = Config { as_linux, offload: Some(Offload::default()), ..config() };
+            let mut line = Line::new(&host, &Config { receive_buffer: 8_000, ..config() }, DELAY);
+            line.client.open(line.now);
+            line.client.write(50_000);
+            line.run(millis(4_000), |_, _, _| Verdict::Pass);
+            line.client.write(1_000);
+            assert_eq!(sends(&mut line.client).len(), 1, "{as_linux} {window}");
+            line.client.on_segment(line.now, &Segment { window, ..next(Flags::ACK, 1, 51_000) });
+            line.client.write(5_000);
+            assert_eq!(sends(&mut line.client).len(), 0, "{as_linux} {window}");
+            let at = line.client.next_timer().expect("it waits not for ever");
+            assert!(at.since(line.now) <= Span::from_secs(1), "{as_linux} {window}");
+            line.now = at;
+            line.client.on_timer(at);
+            let left = sends(&mut line.client);
+            let lengths: Vec<_> = left.iter().map(|segment| segment.len).collect();
+            assert_eq!(lengths, [window], "{as_linux}");
+            assert_eq!(left[0].flags.has(Flags::PSH), window > 0, "{as_linux} {window}");
+            // The rest leaves once there is room.
+            let end = 51_000 + u32::from(window);
+            line.client.on_segment(line.now, &next(Flags::ACK, 1, end));
+            let rest: u32 = sends(&mut line.client).iter().map(|segment| u32::from(segment.len)).sum();
+            assert_eq!(end + rest, 56_000, "{as_linux} {window}");
+        }
+    }
 }
 
 /// RFC 9293 section 3.8.6: a sender should not time out the connection if data beyond the right window edge is not
@@ -325,10 +357,11 @@ fn in_a_repair_an_ack_that_left_before_data_that_was_heard_sets_no_window() {
     assert_eq!(line.client.info().sacked, 5, "what it tells of is heard");
 }
 
+const DAY: u64 = 24 * 3_600 * 1_000;
+
 /// RFC 7323 section 5.5.
 #[test]
 fn a_timestamp_that_was_heard_24_days_ago_refuses_nothing() {
-    const DAY: u64 = 24 * 3_600 * 1_000;
     for idle in [DAY, 24 * DAY, 25 * DAY, 49 * DAY, 60 * DAY] {
         let mut line = with_timestamps();
         line.client.write(10_000);
@@ -338,4 +371,25 @@ fn a_timestamp_that_was_heard_24_days_ago_refuses_nothing() {
         assert_eq!(line.server.stats().received, 20_000, "after {} days", idle / DAY);
         assert_eq!(line.client.stats().retransmissions, 0, "after {} days", idle / DAY);
     }
+}
+
+/// It is as old as itself, whatever was heard since that did not replace it: data behind a hole does not.
+#[test]
+fn a_timestamp_heard_24_days_ago_refuses_nothing_whether_a_syn_brought_it_or_data_was_lost_since() {
+    let idle = 30 * DAY;
+    for by_client in [true, false] {
+        let mut line = with_timestamps();
+        line.run(millis(idle), |_, _, _| Verdict::Pass);
+        if by_client { &mut line.client } else { &mut line.server }.write(10_000);
+        line.run(millis(idle + 10_000), |_, _, _| Verdict::Pass);
+        let (writer, reader) =
+            if by_client { (&line.client, &line.server) } else { (&line.server, &line.client) };
+        assert_eq!((writer.snapshot().una, reader.stats().received), (10_000, 10_000), "{by_client}");
+    }
+    let mut line = with_timestamps();
+    line.client.write(10_000);
+    line.run(millis(idle), |_, _, _| Verdict::Pass);
+    line.client.write(10_000);
+    line.run(millis(idle + 10_000), dropping(vec![10]));
+    assert_eq!((line.server.stats().received, line.client.stats().timeouts), (20_000, 0));
 }
