@@ -23,6 +23,8 @@ pub struct Judged {
     pub draw: u64,
     /// What the scheme is called.
     pub scheme: String,
+    /// Its avoidance law.
+    pub law: String,
     /// The seed.
     pub seed: u64,
     /// FCT over the ideal; `None` if it was given up.
@@ -36,6 +38,8 @@ pub struct Judged {
     pub queue: Option<f64>,
     /// What others delivered less because of it, over the bottleneck's rate; `None` without others.
     pub harm: Option<f64>,
+    /// The share of the rate that is fair beside bulk TCP; `None` without.
+    pub fair: Option<f64>,
 }
 
 /// The quantiles given.
@@ -46,12 +50,16 @@ pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 pub struct Standing {
     /// The scheme.
     pub scheme: String,
+    /// Its avoidance law; `None` if rows differ in it.
+    pub law: Option<String>,
     /// Rows.
     pub rows: usize,
     /// Of those, given up.
     pub unfinished: usize,
     /// Cost.
     pub cost: Spread,
+    /// Rows that cost less than the ideal.
+    pub under_ideal: usize,
     /// The median cost of the rows that ended; infinite if none did.
     pub cost_of_ended: f64,
     /// Loss.
@@ -62,6 +70,10 @@ pub struct Standing {
     pub timeouts: Spread,
     /// Harm, in shares of the rate.
     pub harm: Spread,
+    /// Rows beside bulk TCP.
+    pub beside_tcp: usize,
+    /// Of those, the rows whose harm is more than a fair share.
+    pub beyond_fair: usize,
     /// Cost over the least of the schemes', in races that somebody finished.
     pub regret: Spread,
     /// Races that this one alone finished first.
@@ -132,6 +144,13 @@ impl Group {
         let schemes = self.standings.iter().filter(|one| one.rows > 0).count();
         let pairs = schemes * schemes.saturating_sub(1) / 2;
         self.is_independent().then(|| one.against_first.tells(pairs))
+    }
+
+    /// Whether a scheme is told apart from that of the least median cost as the one that is faster more often: who comes first by
+    /// the median may be the slower one in most races.
+    pub fn beats_first(&self, one: &Standing) -> bool {
+        let Pairing { faster, slower, .. } = one.against_first;
+        faster > slower && self.tells_from_first(one) == Some(true)
     }
 }
 
@@ -278,16 +297,21 @@ fn standing(
         }
     }
     let ended = spread(own.iter().filter_map(|row| row.cost).map(Some).collect());
+    let count = |is: fn(&Judged) -> bool| own.iter().filter(|row| is(row)).count();
     Standing {
         scheme: scheme.to_owned(),
+        law: own.first().map(|row| &row.law).filter(|law| own.iter().all(|row| row.law == **law)).cloned(),
         rows: own.len(),
-        unfinished: own.iter().filter(|row| row.cost.is_none()).count(),
+        unfinished: count(|row| row.cost.is_none()),
+        under_ideal: count(|row| row.cost.is_some_and(|cost| cost < 1.0)),
         cost: spread(own.iter().map(|row| row.cost).collect()),
         cost_of_ended: ended.values()[0],
         loss: some(|row| row.loss),
         queue: some(|row| row.queue),
         timeouts: every(|row| row.timeouts),
         harm: some(|row| row.harm),
+        beside_tcp: count(|row| row.fair.is_some()),
+        beyond_fair: count(|row| row.harm.zip(row.fair).is_some_and(|(harm, fair)| harm > fair)),
         regret: spread(regrets),
         best_alone,
         best_tied,

@@ -1,82 +1,15 @@
 //! The score of a sweep: from the rows of its parts, and to tables and records.
 
+mod words;
+
+pub use words::{LIMITS, MEASURES};
+
 use firstflight_lab::score::{Group, Judged, Pairing, QUANTILES, Quantile, Spread, Standing};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::human::significant;
 use crate::record::{self, Record};
-
-/// What is counted, and of what: as docs/score.md has it, word for word.
-pub const MEASURES: [(&str, &str); 12] = [
-    ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
-    (
-        "cost",
-        "Flow completion time over the clairvoyant ideal, as in `race`. The ideal takes what a constant rate leaves, and \
-         beside bulk TCP a fair share. A cost is under 1 where the flow took more than that: others' packets were dropped \
-         for it, still wait, or were yet to come.",
-    ),
-    (
-        "given up",
-        "The transfer did not end within the sweep's `give-up`, or, in a sweep without, within the path's `limit`, which \
-         knows no ideal and may be less than it; or its connection was aborted before that, which ends the flow's life.",
-    ),
-    (
-        "loss",
-        "Own data packets dropped over data packets sent, until the end or until it was given up. A row that sent no data, \
-         since its SYN did not come through, has none and is not in it.",
-    ),
-    (
-        "queue",
-        "The mean queue while the flow lives, the packet in transmission not counted, as time to drain over the base \
-         RTT. On paths where nobody else keeps a queue (no cross traffic, or a constant rate always under the bottleneck's) it \
-         is what the flow added; beside bulk TCP it is not defined, and those rows are not in it.",
-    ),
-    ("timeouts", "Retransmission timeouts of data; those of a SYN are not among them."),
-    (
-        "harm",
-        "What others delivered less because of the flow (the same seed without it), over the flow's life, as a share of \
-         the bottleneck's rate. Without others it is not defined, and those rows are not in it. Beside bulk TCP a fair \
-         share is harm too, and it is of payload, of which the rate has room for so much less: 97.3 % with 1460 B in packets of \
-         1500.",
-    ),
-    (
-        "over best",
-        "Its cost over the least cost of the race. It leaves out races that nobody finished, and is `never` for a scheme \
-         that did not finish one that another did.",
-    ),
-    (
-        "percentile",
-        "The least value that is not below that share of the rows: always a value that was measured, never an \
-         interpolation. A row that was given up counts as worse than every row that ended; nothing is left out of cost. \
-         With `give-up` it is; with a `limit` alone that is a convention: it may have been given up at less than another's cost.",
-    ),
-    (
-        "best alone, tied",
-        "The races that this scheme alone won, over the races that somebody finished; and those won to the nanosecond \
-         together with others. On short transfers many schemes do the same thing, and most wins are ties.",
-    ),
-    (
-        "against the first",
-        "Races in which it cost less, and more, than the first: the scheme of the least median cost, and where medians tie \
-         or were given up that of the lower 90th, then 99th percentile, then that which gave up fewer rows, then that of \
-         the least median of those that ended. A row that was given up costs more than one that ended, and two of them tie.",
-    ),
-    (
-        "within 1 %",
-        "At most a hundredth slower than the best of the race, over the races that somebody finished: the column to \
-         look at.",
-    ),
-];
-
-/// What the score is not: as docs/score.md has it.
-pub const LIMITS: [&str; 4] = [
-    "Each scheme runs with its defaults and its own avoidance law: a difference may be the law's. Random loss hits the \
-     law more than the start-up.",
-    "`quick-start` is asked of routers that all answer, `careful-resume` knows the path.",
-    "The paths are a space that was sampled evenly, not anybody's traffic.",
-    "The axes of the classes overlap; a class is not a cause.",
-];
 
 /// Whether a row of a sweep has an ideal. Without a size, or beside others who may take all of the rate, it has none, and there
 /// is no cost, however soon a transfer was over.
@@ -106,6 +39,7 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
     let queue = if alone { Some(number("queue_mean_packets")? * packet_s / path.path_rtt_s) } else { None };
     let crossed = path.path_cross != "none";
     let harm = if crossed { Some(number("harm_bps")? / path.path_rate_bps) } else { None };
+    let fair = path.path_cross_share.filter(|_| path.path_cross == "tcp").map(|others| 1.0 - others);
     Ok(Judged {
         draw: path.path / paths_a_draw.max(1),
         // Its parameters may differ from path to path: what Careful Resume knows does.
@@ -113,6 +47,7 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
             "" => record::text(record, "scheme").to_owned(),
             label => label.to_owned(),
         },
+        law: record::text(record, "avoidance").to_owned(),
         seed: record.get("seed").and_then(Value::as_u64).ok_or("seed")?,
         cost: record::number(record, "cost"),
         loss: match record.get("loss") {
@@ -122,6 +57,7 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
         timeouts: number("timeouts")?,
         queue,
         harm,
+        fair,
         path,
     })
 }
@@ -140,12 +76,16 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("axis", group.axis.into());
     put("class", group.class.clone().into());
     put("scheme", one.scheme.clone().into());
+    put("avoidance", one.law.clone().into());
     put("paths", group.paths.into());
     put("races", group.races.into());
     put("draws", group.draws.into());
     put("races_nobody_finished", group.nobody.into());
     put("rows", one.rows.into());
     put("unfinished", one.unfinished.into());
+    put("under_ideal", one.under_ideal.into());
+    put("beside_tcp", one.beside_tcp.into());
+    put("beyond_fair_share", one.beyond_fair.into());
     for (name, spread) in spreads(one) {
         put(&format!("{name}_rows"), spread.of.into());
         for (quantile, suffix) in spread.at.iter().zip(SUFFIXES) {
@@ -188,37 +128,42 @@ pub(crate) fn beyond(give_up: Option<u64>) -> String {
     give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"))
 }
 
-/// The tables: all paths, then who wins where, then cost by class. Transfers were given up after so many times their
-/// ideal, if ever.
+/// The tables: all paths, then who wins where, then cost by class side by side, then all of each class. Transfers were given
+/// up after so many times their ideal, if ever.
 pub fn render(groups: &[Group], give_up: Option<u64>) -> String {
     let beyond = &beyond(give_up);
     let Some((all, classes)) = groups.split_first() else { return String::new() };
-    let mut out = overall(all, beyond);
+    let mut out = standings(all, beyond);
     out += "\nWho wins where: in each class the schemes with the least median cost, and those that are most often within \
             1 % of the best\n\n";
     out += &winners(classes);
-    let mut axis = "";
-    for group in classes {
-        if group.axis != axis {
-            axis = group.axis;
-            out = out + "\nCost by " + axis + ": median / 90th percentile of n rows a scheme\n\n";
-            let of_axis: Vec<&Group> = classes.iter().filter(|other| other.axis == axis).collect();
-            out += &by_class(&of_axis, beyond);
-        }
+    for of_axis in classes.chunk_by(|a, b| a.axis == b.axis) {
+        out = out + "\nCost by " + of_axis[0].axis + ": median / 90th percentile of n rows a scheme\n\n";
+        out += &by_class(of_axis, beyond);
+    }
+    for class in classes {
+        let races = if class.races == 1 { "race" } else { "races" };
+        let title = format!("Of {}: {}, {} {races}", class.axis, class.class, class.races);
+        out = out + "\n" + &title + ": median / 90th / 99th percentile\n\n";
+        out += &standings(class, beyond);
     }
     out
 }
 
-fn overall(all: &Group, beyond: &str) -> String {
+/// All of each scheme in a class, or over all paths.
+fn standings(group: &Group, beyond: &str) -> String {
     let head = [
         "scheme",
+        "law",
         "rows",
         "given up",
         "cost",
+        "under 1",
         "loss %",
         "queue, RTTs",
         "timeouts",
         "harm %",
+        "beyond fair",
         "best alone",
         "tied",
         "within 1 %",
@@ -226,35 +171,43 @@ fn overall(all: &Group, beyond: &str) -> String {
         "against the first",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let decided = all.races - all.nobody;
-    for one in all.by_cost() {
+    let decided = group.races - group.nobody;
+    for one in group.by_cost() {
         rows.push(vec![
             one.scheme.clone(),
+            one.law.clone().unwrap_or_else(|| "several".to_owned()),
             one.rows.to_string(),
             share(one.unfinished, one.rows),
             three(&one.cost, 1.0, beyond),
+            share(one.under_ideal, one.rows),
             three(&one.loss, 100.0, "-"),
             three(&one.queue, 1.0, "-"),
             three(&one.timeouts, 1.0, "-"),
             three(&one.harm, 100.0, "-"),
+            share(one.beyond_fair, one.beside_tcp),
             share(one.best_alone, decided),
             share(one.best_tied, decided),
             share(one.near_best, decided),
             three(&one.regret, 1.0, "never"),
-            against_first(all, one),
+            against_first(group, one),
         ]);
     }
     aligned(&rows)
 }
 
-/// In how many races a scheme cost less and in how many more than that of the least median cost.
+/// In how many races a scheme cost less and in how many more than that of the least median cost; `?` where the two are not told
+/// apart, `<` where it is the faster one more often all the same.
 fn against_first(group: &Group, one: &Standing) -> String {
     let Pairing { faster, slower, alike } = one.against_first;
     let races = faster + slower + alike;
     if faster + slower == 0 {
         return "-".to_owned();
     }
-    let told = if group.tells_from_first(one) == Some(false) { " ?" } else { "" };
+    let told = match group.tells_from_first(one) {
+        Some(false) => " ?",
+        _ if group.beats_first(one) => " <",
+        _ => "",
+    };
     format!("{} faster, {} slower{told}", share(faster, races), share(slower, races))
 }
 
@@ -275,8 +228,8 @@ fn winners(classes: &[Group]) -> String {
     aligned(&rows)
 }
 
-/// The three schemes with the least median cost, and how many are not told apart from the first; `beyond` for a median
-/// beyond all numbers.
+/// The three schemes with the least median cost, how many are not told apart from the first, and which are told apart as faster
+/// than it more often; `beyond` for a median beyond all numbers.
 pub(crate) fn least(group: &Group, beyond: &str) -> String {
     let order = group.by_cost();
     if order.is_empty() {
@@ -289,7 +242,14 @@ pub(crate) fn least(group: &Group, beyond: &str) -> String {
         .collect();
     let same = if group.is_independent() {
         let same = order.iter().filter(|one| group.tells_from_first(one) == Some(false)).count();
-        format!("{same} not told apart")
+        let faster: Vec<_> =
+            order.iter().filter(|one| group.beats_first(one)).map(|one| one.scheme.as_str()).collect();
+        let faster = if faster.is_empty() {
+            String::new()
+        } else {
+            format!("; faster more often: {}", faster.join(", "))
+        };
+        format!("{same} not told apart{faster}")
     } else {
         "several races of a draw: no test".to_owned()
     };
@@ -307,7 +267,7 @@ pub(crate) fn nearest(group: &Group, decided: usize) -> String {
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }
 
-fn by_class(groups: &[&Group], beyond: &str) -> String {
+fn by_class(groups: &[Group], beyond: &str) -> String {
     let mut rows = vec![vec!["scheme".to_owned()]];
     rows[0].extend(groups.iter().map(|group| format!("{} (n={})", group.class, group.races)));
     for (at, one) in groups[0].standings.iter().enumerate() {

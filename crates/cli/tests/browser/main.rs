@@ -334,9 +334,10 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The words of the tables, cell by cell and line by line.
+/// The words of the tables, cell by cell and line by line; without those of every number, which are folded away and not printed.
 const CELLS: &str =
     "[...document.querySelectorAll('table.results :is(td, tbody th a, thead button span), #costs tbody th')]
+    .filter((one) => !one.closest('details:not(.printed)'))
     .flatMap((one) => [...one.childNodes].map((node) => node.textContent))";
 
 #[test]

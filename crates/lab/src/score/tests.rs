@@ -14,12 +14,14 @@ fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
         path: facts(path),
         draw: path,
         scheme: scheme.to_owned(),
+        law: "reno".to_owned(),
         seed: 1,
         cost,
         loss: Some(0.0),
         timeouts: 0.0,
         queue: Some(0.5),
         harm: None,
+        fair: None,
     }
 }
 
@@ -188,6 +190,52 @@ fn schemes_are_compared_with_the_first_race_by_race_and_what_was_given_up_is_slo
         _ => unreachable!("twenty rows have both"),
     };
     assert!(ends(1).0 < ends(0).1);
+}
+
+/// The median is `b`'s by the two races in five that `a` takes long for, and in the other three `a` is faster.
+#[test]
+fn the_first_by_the_median_may_be_the_one_that_is_slower_more_often_and_that_is_said() {
+    let rows: Vec<_> = (0..100)
+        .flat_map(|path| {
+            let (a, b) = match path % 5 {
+                0 | 1 => (9.0, 3.0),
+                2 => (3.5, 3.6),
+                _ => (1.0, 1.5),
+            };
+            [row(path, "a", Some(a)), row(path, "b", Some(b)), row(path, "c", Some(b))]
+        })
+        .collect();
+    let of = |rows: &[Judged]| {
+        let all = score(rows).remove(0);
+        let first = all.by_cost()[0].scheme.clone();
+        (first, all.standings.iter().map(|one| all.beats_first(one)).collect::<Vec<_>>())
+    };
+    // 60 of 100 are not enough to tell, 600 of 1000 are; those that are alike do not beat each other.
+    assert_eq!(of(&rows), ("b".to_owned(), vec![false; 3]));
+    let more: Vec<_> = (0..1000)
+        .flat_map(|path| {
+            let of_it = rows.iter().filter(move |row| row.path.path == path % 100);
+            of_it.map(move |row| Judged { path: facts(path), draw: path, ..row.clone() })
+        })
+        .collect();
+    assert_eq!(of(&more), ("b".to_owned(), vec![true, false, false]));
+}
+
+#[test]
+fn rows_under_the_ideal_and_beyond_a_fair_share_are_counted_and_a_law_is_that_of_all_rows() {
+    let beside = |path, cost, harm, fair| Judged { harm: Some(harm), fair, ..row(path, "a", cost) };
+    let rows = [
+        beside(0, Some(0.5), 0.51, Some(0.5)),
+        beside(1, Some(1.0), 0.5, Some(0.5)),
+        beside(2, None, 0.9, None),
+        row(3, "a", Some(0.9)),
+        Judged { law: "cubic".to_owned(), ..row(3, "b", Some(2.0)) },
+        row(2, "b", None),
+    ];
+    let all = score(&rows).remove(0);
+    let [a, b] = &all.standings[..] else { panic!("two schemes") };
+    assert_eq!((a.under_ideal, a.beside_tcp, a.beyond_fair, a.law.as_deref()), (2, 2, 1, Some("reno")));
+    assert_eq!((b.under_ideal, b.beside_tcp, b.beyond_fair, b.law.as_deref()), (0, 0, 0, None));
 }
 
 #[test]

@@ -76,20 +76,36 @@ pub fn render(scored: &Scored) -> Result<String, HtmlError> {
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    format!("{} {}", crate::human::count(count as u64), if count == 1 { one } else { many })
 }
 
-/// The classes of an axis, side by side.
+/// The classes of an axis, side by side, and all of each.
 #[derive(Serialize)]
 struct Axis {
     name: &'static str,
     table: Table,
+    classes: Vec<Class>,
+}
+
+#[derive(Serialize)]
+struct Class {
+    name: String,
+    races: String,
+    cost: Table,
+    price: Table,
 }
 
 fn axes(classes: &[Group], beyond: &str) -> Vec<Axis> {
+    let class = |group: &Group| Class {
+        name: group.class.clone(),
+        races: counted(group.races, "race", "races"),
+        cost: tables::cost(group, beyond),
+        price: tables::price(group),
+    };
     let of_one = |of: &[Group]| Axis {
         name: of[0].axis,
-        table: tables::by_class(&of.iter().collect::<Vec<_>>(), beyond),
+        table: tables::by_class(of, beyond),
+        classes: of.iter().map(class).collect(),
     };
     classes.chunk_by(|a, b| a.axis == b.axis).map(of_one).collect()
 }

@@ -18,6 +18,7 @@ fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>
         scheme: scheme.into(),
         params: format!("saved={}B", path.path),
         queue_mean_packets: 50.0,
+        avoidance: "reno".into(),
         harm_bps: 1e6,
         loss: Some(0.02),
         ideal_fct_s: Some(Some(1.0)),
@@ -37,6 +38,8 @@ fn a_row_is_judged_in_the_units_of_its_path() {
     assert!((cbr.queue.unwrap() - 0.6).abs() < 1e-12 && (cbr.harm.unwrap() - 0.1).abs() < 1e-12);
     assert_eq!((of("none").queue, of("none").harm), (cbr.queue, None), "nobody to be harmed");
     assert_eq!((of("tcp:2").queue, of("tcp:2").harm), (None, cbr.harm), "a queue of others' making");
+    assert_eq!((cbr.law.as_str(), cbr.fair), ("reno", None));
+    assert!((of("tcp:2").fair.unwrap() - 1.0 / 3.0).abs() < 1e-12, "one of three");
 }
 
 /// What is all of the bottleneck's for a while keeps a queue there by itself.
@@ -117,13 +120,18 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
         .lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
-    assert_eq!(lines[1][..5], ["paced", "2", "50.0 %", "1.50 / >20 / >20", "2.00 / 2.00 / 2.00"], "{text}");
     assert_eq!(
-        lines[1][5..],
+        lines[1][..7],
+        ["paced", "reno", "2", "50.0 %", "1.50 / >20 / >20", "0 %", "2.00 / 2.00 / 2.00"],
+        "{text}"
+    );
+    assert_eq!(
+        lines[1][7..],
         [
             "0.600 / 0.600 / 0.600",
             "0 / 0 / 0",
             "10.0 / 10.0 / 10.0",
+            "-",
             "50.0 %",
             "0 %",
             "50.0 %",
@@ -131,7 +139,7 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
             "-"
         ]
     );
-    assert_eq!(lines[2][..4], ["slow-start", "2", "0 %", "2.00 / 3.00 / 3.00"]);
+    assert_eq!(lines[2][..5], ["slow-start", "reno", "2", "0 %", "2.00 / 3.00 / 3.00"]);
     assert_eq!(lines[2].last(), Some(&"50.0 % faster, 50.0 % slower ?"), "two races tell nothing");
     assert!(
         text.contains("\nCost by cross traffic: median / 90th percentile of n rows a scheme\n"),
@@ -144,6 +152,36 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
             .is_some_and(|line| line.contains("1.50 / 1.50") && line.contains(">20 / >20")),
         "{text}"
     );
+}
+
+#[test]
+fn each_class_has_a_table_with_every_column() {
+    let text = render(&groups(), Some(20));
+    let at = text
+        .lines()
+        .position(|line| line == "Of cross traffic: cbr 30-60 %, 1 race: median / 90th / 99th percentile");
+    let lines: Vec<&str> = text.lines().skip(at.expect(&text)).collect();
+    assert_eq!(lines[2].split_whitespace().next(), Some("scheme"));
+    assert_eq!(lines[2].split("  ").filter(|cell| !cell.trim().is_empty()).count(), 16);
+    assert!(lines[3].starts_with("slow-start") && lines[3].contains("3.00 / 3.00 / 3.00"), "{text}");
+    assert!(lines[4].starts_with("paced") && lines[4].contains(">20 / >20 / >20"), "{text}");
+}
+
+#[test]
+fn who_is_faster_more_often_than_the_first_is_marked() {
+    // Two fifths take "often" so much longer that its median is the greater one.
+    let costs = |path: u64| match path % 5 {
+        0 | 1 => (9.0, 3.0),
+        2 => (3.5, 3.6),
+        _ => (1.0, 1.5),
+    };
+    let row = |path: u64, scheme, cost| judged(&swept(path, scheme, "none", Some(cost)), 1).unwrap();
+    let rows: Vec<_> = (0..1000)
+        .flat_map(|path| [row(path, "often", costs(path).0), row(path, "mostly", costs(path).1)])
+        .collect();
+    let text = render(&score(&rows), Some(20));
+    assert!(text.contains("60.0 % faster, 40.0 % slower <"), "{text}");
+    assert!(text.contains("mostly 3.00, often 3.50 (1 not told apart; faster more often: often)"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tables of a score's page.
 
-use firstflight_lab::score::{Group, Pairing, Quantile, Spread};
+use firstflight_lab::score::{Group, Pairing, Quantile, Spread, Standing};
 use serde::Serialize;
 
 use crate::human::{count, significant};
@@ -34,7 +34,7 @@ struct Cell {
     detail: String,
     /// What is sorted by; empty where undefined.
     key: String,
-    /// Whether it is the best of its column, or not told apart from it.
+    /// Whether it is the best of its column, or not told apart from it, or faster more often.
     is_best: bool,
     is_words: bool,
 }
@@ -50,13 +50,13 @@ pub(super) fn verdict(all: &Group, beyond: &str) -> String {
 }
 
 /// What transfers cost.
-pub(super) fn cost(all: &Group, beyond: &str) -> Table {
-    let decided = all.races - all.nobody;
-    let rows = all.by_cost().into_iter().enumerate().map(|(place, one)| {
-        let mut row =
-            vec![Cell::words(&one.scheme), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
+pub(super) fn cost(group: &Group, beyond: &str) -> Table {
+    let decided = group.races - group.nobody;
+    let rows = group.by_cost().into_iter().enumerate().map(|(place, one)| {
+        let mut row = vec![Cell::scheme(one), Cell::count(one.rows), Cell::share(one.unfinished, one.rows)];
         row.extend(quantiles(&one.cost, 1.0, beyond));
-        row[3].is_best = all.tells_from_first(one) == Some(false);
+        row[3].is_best = is_best(group, one);
+        row.push(Cell::share(one.under_ideal, one.rows));
         row.extend([one.best_alone, one.best_tied, one.near_best].map(|wins| Cell::share(wins, decided)));
         row.extend(quantiles(&one.regret, 1.0, "never"));
         let Pairing { faster, slower, alike } = one.against_first;
@@ -68,7 +68,7 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
     });
     Table {
         rows: rows.collect(),
-        spans: spans(&[("", 3), ("cost, × ideal", 3), ("races, %", 3), ("over best, ×", 3), ("races, %", 2)]),
+        spans: spans(&[("", 3), ("cost, × ideal", 4), ("races, %", 3), ("over best, ×", 3), ("races, %", 2)]),
         heads: [
             ("scheme", ""),
             ("rows", ""),
@@ -76,6 +76,7 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
             ("median", ""),
             ("90th", "percentile"),
             ("99th", "percentile"),
+            ("under 1", "% of rows"),
             ("best", "alone"),
             ("best", "tied"),
             ("within 1 %", "of the best"),
@@ -91,8 +92,8 @@ pub(super) fn cost(all: &Group, beyond: &str) -> Table {
 }
 
 /// What the transfers cost the network and others on it.
-pub(super) fn price(all: &Group) -> Table {
-    let rows = all.by_cost().into_iter().map(|one| {
+pub(super) fn price(group: &Group) -> Table {
+    let rows = group.by_cost().into_iter().map(|one| {
         let mut row = vec![Cell::words(&one.scheme)];
         row.extend(quantiles(&one.loss, 100.0, "–"));
         row.extend(quantiles(&one.timeouts, 1.0, "–"));
@@ -100,6 +101,7 @@ pub(super) fn price(all: &Group) -> Table {
         row.extend(quantiles(&one.queue, 1.0, "–"));
         row.push(Cell::count(one.harm.of));
         row.extend(quantiles(&one.harm, 100.0, "–"));
+        row.push(Cell::share(one.beyond_fair, one.beside_tcp));
         row
     });
     let three = [("median", ""), ("90th", "percentile"), ("99th", "percentile")];
@@ -111,9 +113,14 @@ pub(super) fn price(all: &Group) -> Table {
             ("loss, %", 3),
             ("timeouts", 3),
             ("queue, base RTTs", 4),
-            ("harm, % of the rate", 4),
+            ("harm, % of the rate", 5),
         ]),
-        heads: heads.chain([("rows", "")]).chain(three).map(Head::new).collect(),
+        heads: heads
+            .chain([("rows", "")])
+            .chain(three)
+            .chain([("beyond fair", "% beside TCP")])
+            .map(Head::new)
+            .collect(),
     }
 }
 
@@ -145,7 +152,7 @@ pub(super) fn winners(classes: &[Group], beyond: &str) -> Table {
 }
 
 /// Median and 90th percentile of cost by class.
-pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
+pub(super) fn by_class(groups: &[Group], beyond: &str) -> Table {
     let mut heads = vec![Head::new(("scheme", ""))];
     heads.extend(groups.iter().map(|group| Head {
         name: group.class.clone(),
@@ -157,7 +164,7 @@ pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
             let one = &group.standings[at];
             let [median, ninetieth, _] = quantiles(&one.cost, 1.0, beyond);
             Cell {
-                is_best: one.rows > 0 && group.tells_from_first(one) == Some(false),
+                is_best: one.rows > 0 && is_best(group, one),
                 text: format!("{} / {}", median.text, ninetieth.text),
                 key: median.key,
                 ..Cell::default()
@@ -166,6 +173,11 @@ pub(super) fn by_class(groups: &[&Group], beyond: &str) -> Table {
         std::iter::once(Cell::words(&groups[0].standings[at].scheme)).chain(cells).collect()
     });
     Table { rows: rows.collect(), heads, spans: Vec::new() }
+}
+
+/// Whether a scheme has the least median cost, is not told apart from the one that has, or is faster than it more often.
+fn is_best(group: &Group, one: &Standing) -> bool {
+    group.tells_from_first(one) == Some(false) || group.beats_first(one)
 }
 
 fn spans(spans: &[(&'static str, usize)]) -> Vec<Span> {
@@ -207,6 +219,11 @@ impl Cell {
         // A number and its unit stay together.
         let text = words.replace(" %", "\u{a0}%");
         Self { text, key: words.to_owned(), is_words: true, ..Self::default() }
+    }
+
+    /// A scheme, and in small its law.
+    fn scheme(one: &Standing) -> Self {
+        Self { detail: one.law.clone().unwrap_or_default(), ..Self::words(&one.scheme) }
     }
 
     fn count(value: usize) -> Self {

@@ -43,21 +43,35 @@ fn rows(page: &str, id: &str) -> Vec<Vec<String>> {
 fn the_table_of_costs_has_every_scheme_and_counts_what_was_given_up() {
     let page = page(4);
     let rows = rows(&page, "costs");
-    // The share, then how many.
+    // The scheme, then its law; the share, then how many.
     assert_eq!(
         rows,
         [
             [
-                "paced", "2", "50.01", "1.50", "&gt;20", "&gt;20", "50.01", "0", "50.01", "1.00", "never",
-                "never", "–", "–"
+                "pacedreno",
+                "2",
+                "50.01",
+                "1.50",
+                "&gt;20",
+                "&gt;20",
+                "0",
+                "50.01",
+                "0",
+                "50.01",
+                "1.00",
+                "never",
+                "never",
+                "–",
+                "–"
             ],
             [
-                "slow-start",
+                "slow-startreno",
                 "2",
                 "0",
                 "2.00",
                 "3.00",
                 "3.00",
+                "0",
                 "50.01",
                 "0",
                 "50.01",
@@ -72,6 +86,10 @@ fn the_table_of_costs_has_every_scheme_and_counts_what_was_given_up() {
     );
     assert!(page.contains("Not the whole sweep"), "what is missing is said");
     assert!(page.contains("0 of 2 races were finished by nobody"));
+    assert!(
+        page.contains("<summary>Every number of cbr 30-60 %: 1 race</summary>"),
+        "each class has all numbers"
+    );
 }
 
 #[test]
@@ -87,7 +105,8 @@ fn the_page_of_a_score_asks_for_nothing_and_holds_its_definitions() {
         "a hostile name stays text"
     );
     assert_eq!(page.matches("<script").count(), 2);
-    let text = page.replace("&#x27;", "'").replace("&quot;", "\"");
+    let text =
+        page.replace("&#x27;", "'").replace("&quot;", "\"").replace("&#x2f;", "/").replace("&lt;", "<");
     for (name, meaning) in MEASURES {
         assert!(text.contains(&format!("<dt>{name}</dt><dd>{}</dd>", meaning.replace('`', ""))), "{name}");
     }
