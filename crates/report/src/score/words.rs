@@ -16,7 +16,7 @@ pub const MEASURES: [(&str, &str); 15] = [
         "under 1",
         "The rows that cost less than 1, over all rows. There the flow took more than the ideal does: others' packets were \
          dropped for it, still wait, or were yet to come, or others left rate unused, for random loss is theirs too. A median \
-         under 1 says how others gave way, not how good a start-up is.",
+         under 1 tells of the others, not of the start-up alone.",
     ),
     (
         "given up",
@@ -45,7 +45,8 @@ pub const MEASURES: [(&str, &str); 15] = [
     ),
     (
         "beyond fair",
-        "The rows beside N bulk TCP flows whose harm is more than a fair share, 1/(N + 1) of the rate, over all rows beside bulk TCP.",
+        "The rows beside N bulk TCP flows whose harm is more than a fair share, 1/(N + 1) of the rate, over all rows beside bulk TCP. \
+         Harm is of payload and the share of IP bytes, so that it takes a little more than the share.",
     ),
     (
         "over best",
@@ -68,7 +69,7 @@ pub const MEASURES: [(&str, &str); 15] = [
         "against the first",
         "Races in which it cost less, and more, than the first: the scheme of the least median cost, and where medians tie \
          or were given up that of the lower 90th, then 99th percentile, then that which gave up fewer rows, then that of \
-         the least median of those that ended. `?` is beside those that are not told apart from it, `<` beside those that are \
+         the least median of those that ended. In the text `?` is beside those that are not told apart from it, `<` beside those that are \
          faster than it more often all the same, by the sign test. A row that was given up costs more than one that ended, and two of them tie.",
     ),
     (
