@@ -223,7 +223,10 @@ impl Cell {
 
     /// A scheme, and in small its law.
     fn scheme(one: &Standing) -> Self {
-        Self { detail: one.law.clone().unwrap_or_default(), ..Self::words(&one.scheme) }
+        Self {
+            detail: one.law.clone().unwrap_or_else(|| "several laws".to_owned()),
+            ..Self::words(&one.scheme)
+        }
     }
 
     fn count(value: usize) -> Self {
