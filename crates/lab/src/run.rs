@@ -246,8 +246,8 @@ pub(crate) fn count<W: Recorder>(
     if !scenario.cross.varies() || scenario.rounds.is_some() {
         return Ok(Without { totals, ideal: None });
     }
-    // What the others do matters until the ideal sender is done, however early everybody else was.
-    let latest = stage.start + scenario.limit;
+    // What the others do matters until the ideal sender is done, however early everybody else was or gave up.
+    let latest = stage.start + scenario.horizon();
     loop {
         let hop = |link: &LinkId| hop(&sim, &stage.network, clients, *link, offers(sim.recorder()));
         let hops: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();

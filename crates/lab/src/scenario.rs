@@ -407,6 +407,15 @@ fn writing(app: Option<Writes>, size: Bytes) -> Span {
     app.map_or(Span::ZERO, |app| app.period * app.count(size))
 }
 
+impl Scenario {
+    /// Up to how long after its SYN the ideal sender is followed where others come and go: as long as a transfer may take where
+    /// `limit` is unset. A lesser one ends runs sooner and leaves the ideal as it is.
+    pub(crate) fn horizon(&self) -> Span {
+        let Goal::Size(size) = self.goal else { return self.limit };
+        self.limit.max(LIMIT + writing(self.app, size))
+    }
+}
+
 /// The greatest rate of a trace.
 fn highest(trace: Option<&RateTrace>) -> Option<Rate> {
     trace?.steps().iter().map(|(_, rate)| *rate).max()

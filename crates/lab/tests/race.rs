@@ -326,6 +326,28 @@ fn an_ideal_that_others_leave_nothing_at_first_does_not_depend_on_who_else_races
     assert_eq!(alone, ideal("quick-start,slow-start"));
 }
 
+/// Others as they stood when the limit ended the runs were once taken to go on so for ever.
+#[test]
+fn a_limit_leaves_the_ideal_as_it_is_beside_others_who_come_and_go() {
+    for cross in ["web:0.9", "onoff:16mbit,300ms,100ms"] {
+        let ideal = |limit| {
+            let options = [
+                ("rate", "16190kbit"),
+                ("rtt", "82690us"),
+                ("queue", "1bdp"),
+                ("cross", cross),
+                ("size", "418200B"),
+                ("seed", "13"),
+                ("limit", limit),
+            ];
+            run(&options, "suss")[0].rows[0].ideal_fct_s.flatten()
+        };
+        let whole = ideal("1h");
+        assert!(whole.is_some_and(|ideal| ideal > 0.7), "{cross}: {whole:?} is beyond the least limit");
+        assert_eq!([ideal("700ms"), ideal("2s")], [whole; 2], "{cross}");
+    }
+}
+
 #[test]
 fn along_a_trace_of_rates_every_scheme_meets_the_same_part_of_it() {
     // Quick-Start's routers measure for a second first.
