@@ -10,7 +10,11 @@ pub const POPULATION_COLUMNS: &[Column] = &[
         "population",
         "Whether all flows of the run have this scheme (only) or each took one at random (mixed).",
     ),
-    whole("flows", "flows", "Flows of the scheme that were measured; all that follows is of these."),
+    whole(
+        "flows",
+        "flows",
+        "Flows of the scheme that were measured; what follows is of these, unless it says otherwise.",
+    ),
     whole("unfinished", "flows", "Of those, how many did not finish by the end of the run."),
     real(
         "throughput_mean_bps",
@@ -31,7 +35,12 @@ pub const POPULATION_COLUMNS: &[Column] = &[
     ),
     whole("lossy_flows", "flows", "Flows that had a data packet dropped."),
     whole("exited_flows", "flows", "Flows that left start-up."),
-    real("active_mean", "flows", "Flows under way in the mean, from the first measured arrival to the last."),
+    real(
+        "active_mean",
+        "flows",
+        "Flows under way in the mean, from the first measured arrival to the last: of all schemes and those that are not measured, \
+         too.",
+    ),
     whole(
         "packet_hops",
         "1",
