@@ -70,6 +70,6 @@ pub use restart::{RestartChoice, over_restarts, parse_restarts};
 pub use row::Row;
 pub use run::{CrossTotals, Outcome, RunError, Without, run, run_without};
 pub use scenario::{Goal, Packet, Rounds, Scenario, ScenarioError, Writes};
-pub use sweep::{PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts};
+pub use sweep::{Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts};
 pub use tap::Tap;
 pub use verdict::{population_verdict, rank, rank_populations, verdict};

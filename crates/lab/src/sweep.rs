@@ -10,7 +10,7 @@ mod path_race;
 mod schedule;
 mod value;
 
-pub use facts::PathFacts;
+pub use facts::{Bottleneck, PathFacts};
 pub use file::parse_sweep;
 pub use parts::{Stopped, SweptRow, race_parts};
 pub(crate) use value::share_bps;

@@ -215,11 +215,22 @@ pub const COLUMNS: &[Column] = &[
 /// The fields that a row of a sweep has before those of [`COLUMNS`]: its path.
 pub const SWEEP_COLUMNS: &[Column] = &[
     whole("path", "", "The index of the path in the sweep."),
-    real("path_rate_bps", "bit/s", "The bottleneck's rate, headers included."),
     real(
-        "path_least_rate_bps",
+        "path_rate_bps",
         "bit/s",
-        "The least rate that the bottleneck has along a trace of rates; without one its rate.",
+        "The bottleneck's rate, headers included; along a trace the greatest, unless one is declared.",
+    ),
+    real(
+        "path_trace_least_bps",
+        "bit/s",
+        "The least rate that the bottleneck has along a trace of rates. Undefined without one.",
+    ),
+    real("path_policer_bps", "bit/s", "The rate of the bottleneck's policer. Undefined without one."),
+    whole(
+        "path_crossings",
+        "1",
+        "At how many bottlenecks others cross the flow's way, each time others: the hops of a parking lot, or one if the \
+         same pass all of them.",
     ),
     real("path_rtt_s", "s", "The base round-trip time: propagation only."),
     real("path_bdp_packets", "packets", "Rate times base round-trip time, in full packets."),

@@ -5,6 +5,7 @@ mod words;
 pub use words::{LIMITS, MEASURES};
 
 use firstflight_lab::score::{Group, Judged, Pairing, QUANTILES, Quantile, Spread, Standing};
+use firstflight_lab::{Bottleneck, PathFacts};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -23,23 +24,24 @@ pub fn has_ideal(record: &Record) -> bool {
 /// # Errors
 /// The first field that is not there or not of its type.
 pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str> {
-    let path: firstflight_lab::PathFacts =
-        serde_json::from_value(Value::Object(record.clone())).map_err(|_| "path_…")?;
+    let path: PathFacts = serde_json::from_value(Value::Object(record.clone())).map_err(|_| "path_…")?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
-    #[expect(clippy::cast_precision_loss, reason = "packets are at most 65535 bytes")]
-    let packet_s = path.path_packet_bytes as f64 * 8.0 / path.path_rate_bps;
-    // Others that answer to congestion keep a queue without the flow, and so does a constant rate while it is all that there is
-    // of the bottleneck's; what they keep is not the flow's doing.
-    let constant = path.path_cross_share.unwrap_or_default() * path.path_rate_bps;
-    let alone = match path.path_cross.as_str() {
-        "none" => true,
-        "cbr" => constant < path.path_least_rate_bps,
-        _ => false,
+    let bottleneck = path.bottleneck();
+    // Others that answer to congestion keep a queue without the flow; what they keep is not the flow's doing. A constant rate keeps
+    // none: one that may take all of the bottleneck leaves no ideal.
+    let alone = matches!(path.path_cross.as_str(), "none" | "cbr");
+    let queue = if alone && bottleneck != Bottleneck::Trace {
+        #[expect(clippy::cast_precision_loss, reason = "packets are at most 65535 bytes")]
+        let packet_s = path.path_packet_bytes as f64 * 8.0 / path.path_rate_bps;
+        Some(number("queue_mean_packets")? * packet_s / path.path_rtt_s)
+    } else {
+        None
     };
-    let queue = if alone { Some(number("queue_mean_packets")? * packet_s / path.path_rtt_s) } else { None };
-    let crossed = path.path_cross != "none";
-    let harm = if crossed { Some(number("harm_bps")? / path.path_rate_bps) } else { None };
-    let fair = path.path_cross_share.filter(|_| path.path_cross == "tcp").map(|others| 1.0 - others);
+    let shared = path.path_cross != "none" && bottleneck == Bottleneck::Constant;
+    let rates = path.path_rate_bps * f64::from(path.path_crossings);
+    let harm = if shared { Some(number("harm_bps")? / rates) } else { None };
+    let beside_tcp = shared && path.path_cross == "tcp";
+    let fair = path.path_cross_share.filter(|_| beside_tcp).map(|others| 1.0 - others);
     Ok(Judged {
         draw: path.path / paths_a_draw.max(1),
         // Its parameters may differ from path to path: what Careful Resume knows does.

@@ -1,6 +1,6 @@
 //! Classes of paths.
 
-use crate::sweep::{PathFacts, share_bps};
+use crate::sweep::{Bottleneck, PathFacts, share_bps};
 
 /// The classes that a path is in: axis, place of the class on it, and the class in words. The first is that of all.
 pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
@@ -35,30 +35,43 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
         (MORE, "0.1 % and more"),
     ];
     let bdp_bytes = path.path_rate_bps * path.path_rtt_s / 8.0;
-    let mut classes = vec![("all", 0, "all paths".to_owned())];
-    let mut add = |axis, steps: Steps, value: f64, end: &dyn Fn(f64) -> f64| {
-        let rank = rank(steps, value, end);
-        classes.push((axis, rank, steps[rank].1.to_owned()));
-    };
-    add("rate", RATES, path.path_rate_bps, &exact);
-    add("base RTT", RTTS, path.path_rtt_s, &exact);
-    add("BDP", BDPS, path.path_bdp_packets, &exact);
-    // A queue is declared in products and has the nearest whole number of bytes.
-    add("queue", QUEUES, path.path_queue_bdp * bdp_bytes, &|end| end * bdp_bytes - 0.5);
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
-    add("size", SIZES, path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes, &exact);
-    add("loss", LOSSES, path.path_loss, &exact);
-    let (place, cross) = cross(path, SHARES);
-    classes.push(("cross traffic", place, cross));
-    let rank = ACKS.iter().position(|name| *name == path.path_ack).unwrap_or(ACKS.len());
-    classes.push(("receiver", rank, path.path_ack.clone()));
-    classes
+    let size = path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes;
+    // A queue is declared in products and has the nearest whole number of bytes.
+    let (queue, queue_end) = (path.path_queue_bdp * bdp_bytes, |end| end * bdp_bytes - 0.5);
+    let axes = [
+        ("all", (0, "all paths".to_owned())),
+        ("rate", by_rate(path, RATES, path.path_rate_bps, &exact)),
+        ("base RTT", class(RTTS, path.path_rtt_s, &exact)),
+        ("BDP", by_rate(path, BDPS, path.path_bdp_packets, &exact)),
+        ("queue", by_rate(path, QUEUES, queue, &queue_end)),
+        ("size", by_rate(path, SIZES, size, &exact)),
+        ("loss", class(LOSSES, path.path_loss, &exact)),
+        ("cross traffic", cross(path, SHARES)),
+        ("receiver", receiver(path)),
+    ];
+    axes.into_iter().map(|(axis, (rank, class))| (axis, rank, class)).collect()
 }
 
 /// Upper ends, exclusive, and the class below each.
 type Steps = &'static [(f64, &'static str)];
 
 const MORE: f64 = f64::INFINITY;
+
+/// The class of a value.
+fn class(steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> (usize, String) {
+    let rank = rank(steps, value, end);
+    (rank, steps[rank].1.to_owned())
+}
+
+/// The same of what is reckoned from the bottleneck's rate, if that is one.
+fn by_rate(path: &PathFacts, steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> (usize, String) {
+    match path.bottleneck() {
+        Bottleneck::Constant => class(steps, value, end),
+        Bottleneck::Trace => (steps.len(), "along a trace".to_owned()),
+        Bottleneck::Policer => (steps.len() + 1, "at a policer".to_owned()),
+    }
+}
 
 /// The place of the class of a value. `end` is what a path that is declared at an end of a class comes to, after the rounding
 /// that it went through as the value did: so that it is in the upper class, and what is in it beside is what became the same
@@ -75,6 +88,11 @@ fn exact(end: f64) -> f64 {
 }
 
 const ACKS: [&str; 5] = ["every", "delayed", "linux", "freebsd", "windows-xp"];
+
+fn receiver(path: &PathFacts) -> (usize, String) {
+    let rank = ACKS.iter().position(|name| *name == path.path_ack).unwrap_or(ACKS.len());
+    (rank, path.path_ack.clone())
+}
 
 /// Kinds of cross traffic; a constant rate by its share.
 fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {

@@ -11,10 +11,14 @@ use crate::words::{self, Cross};
 pub struct PathFacts {
     /// Its index.
     pub path: u64,
-    /// The bottleneck's rate, in IP bits per second.
+    /// The bottleneck's rate, in IP bits per second; along a trace the greatest, unless one is declared.
     pub path_rate_bps: f64,
-    /// The least that it is along a trace of rates; without one that rate.
-    pub path_least_rate_bps: f64,
+    /// The least that it is along a trace of rates; `None` without one.
+    pub path_trace_least_bps: Option<f64>,
+    /// The rate of its policer; `None` without one.
+    pub path_policer_bps: Option<f64>,
+    /// At how many bottlenecks others cross the flow's way, each time others; one if the same pass all of them.
+    pub path_crossings: u32,
     /// The base round-trip time.
     pub path_rtt_s: f64,
     /// Rate × base RTT in full packets.
@@ -37,7 +41,28 @@ pub struct PathFacts {
     pub path_limit_s: f64,
 }
 
+/// What decides how much passes a path's bottleneck.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bottleneck {
+    /// One rate.
+    Constant,
+    /// A trace of rates, a policer behind it or not.
+    Trace,
+    /// One rate, and a policer that lets less through.
+    Policer,
+}
+
 impl PathFacts {
+    /// What decides how much passes: only a [`Bottleneck::Constant`] one has a rate to measure shares, products and the time to
+    /// drain a queue by.
+    pub fn bottleneck(&self) -> Bottleneck {
+        match (self.path_trace_least_bps, self.path_policer_bps) {
+            (Some(_), _) => Bottleneck::Trace,
+            (None, Some(_)) => Bottleneck::Policer,
+            (None, None) => Bottleneck::Constant,
+        }
+    }
+
     /// Of a path.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     pub fn of(path: u64, scenario: &Scenario) -> Self {
@@ -59,8 +84,10 @@ impl PathFacts {
         Self {
             path,
             path_rate_bps: rate,
-            path_least_rate_bps: lowest(scenario.rate_trace.as_ref())
-                .map_or(rate, |lowest| rate.min(lowest.bps() as f64)),
+            path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
+            path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),
+            path_crossings: u32::try_from(scenario.topology.crossings().len())
+                .map_or(1, |count| count.max(1)),
             path_rtt_s: rtt,
             path_bdp_packets: bdp / packet,
             path_queue_bdp: queue / bdp,

@@ -42,18 +42,41 @@ fn a_row_is_judged_in_the_units_of_its_path() {
     assert!((of("tcp:2").fair.unwrap() - 1.0 / 3.0).abs() < 1e-12, "one of three");
 }
 
-/// What is all of the bottleneck's for a while keeps a queue there by itself.
+/// The row of a path with more that is said of it.
+fn along(more: &[(&str, &str)]) -> Judged {
+    judged(&swept_along(1, "paced", more, Some(1.5)), 1).unwrap()
+}
+
+/// There is no one rate to drain a queue at, or to have a share of.
 #[test]
-fn beside_a_constant_rate_that_a_trace_falls_below_no_queue_is_the_flows() {
-    let of = |cross, trace| {
-        judged(&swept_along(1, "paced", &[("cross", cross), ("rate-trace", trace)], Some(1.5)), 1)
-            .unwrap()
-            .queue
-    };
-    assert_eq!(of("4mbit", "0s=10mbit,2s=1mbit,4s=10mbit"), None);
-    assert_eq!(of("4mbit", "0s=10mbit,2s=4mbit,4s=10mbit"), None);
-    assert!(of("4mbit", "0s=10mbit,2s=5mbit,4s=10mbit").is_some());
-    assert!(of("none", "0s=10mbit,2s=1mbit,4s=10mbit").is_some());
+fn along_a_trace_of_rates_neither_queue_nor_harm_is_defined() {
+    for cross in ["none", "4mbit", "tcp:1"] {
+        let row = along(&[("cross", cross), ("rate-trace", "0s=10mbit,2s=5mbit,4s=10mbit")]);
+        assert_eq!((row.queue, row.harm, row.fair), (None, None, None), "{cross}");
+    }
+}
+
+/// Most of the rate is nobody's.
+#[test]
+fn at_a_policer_harm_is_no_share_of_the_rate_and_a_queue_drains_as_ever() {
+    let row = along(&[("cross", "tcp:1"), ("policer", "5mbit,64kB")]);
+    assert_eq!((row.queue, row.harm, row.fair), (None, None, None));
+    let row = along(&[("cross", "none"), ("policer", "5mbit,64kB")]);
+    assert!((row.queue.unwrap() - 0.6).abs() < 1e-12);
+}
+
+#[test]
+fn in_a_parking_lot_harm_is_the_mean_of_the_hops_that_others_cross() {
+    // A tenth of the rate in all.
+    for (topology, harm) in [
+        ("parking-lot:hops=4", 0.025),
+        ("parking-lot:hops=4,cross=through", 0.1),
+        ("parking-lot:hops=4,cross=2", 0.1),
+    ] {
+        let row = along(&[("cross", "tcp:1"), ("topology", topology)]);
+        assert!((row.harm.unwrap() - harm).abs() < 1e-12, "{topology}: {:?}", row.harm);
+        assert_eq!(row.fair, Some(0.5), "{topology}");
+    }
 }
 
 #[test]

@@ -30,15 +30,17 @@ pub const MEASURES: [(&str, &str); 15] = [
     ),
     (
         "queue",
-        "The mean queue while the flow lives, the packet in transmission not counted, as time to drain over the base \
-         RTT. On paths where nobody else keeps a queue (no cross traffic, or a constant rate always under the bottleneck's) it \
-         is what the flow added; beside bulk TCP it is not defined, and those rows are not in it.",
+        "The mean queue while the flow lives, the packet in transmission not counted, as time to drain over the base RTT, \
+         each packet taken for a full one. On paths where nobody else keeps a queue (no cross traffic, or a constant rate) it \
+         is what the flow added; beside bulk TCP and others who come and go, and along a trace of rates, it is not defined, \
+         and those rows are not in it.",
     ),
     ("timeouts", "Retransmission timeouts of data; those of a SYN are not among them."),
     (
         "harm",
         "What others delivered less because of the flow (the same seed without it), over the flow's life, as a share of \
-         the bottleneck's rate. Without others it is not defined, and those rows are not in it. Beside bulk TCP a fair \
+         the bottleneck's rate, in the mean of the hops where each has others of its own. Without others, along a trace of \
+         rates and at a policer it is not defined, and those rows are not in it. Beside bulk TCP a fair \
          share is harm too, and it is of payload, of which the rate has room for so much less: 97.3 % with 1460 B in packets of \
          1500. What others deliver less after the flow's last byte is not counted. Over all paths it pools a constant rate, which \
          cannot give way, with bulk TCP, which does: by class of cross traffic they are apart.",
@@ -46,7 +48,8 @@ pub const MEASURES: [(&str, &str); 15] = [
     (
         "beyond fair",
         "The rows beside N bulk TCP flows whose harm is more than a fair share, 1/(N + 1) of the rate, over all rows beside bulk TCP. \
-         Harm is of payload and the share of IP bytes, so that it takes a little more than the share.",
+         Harm is of payload and the share of IP bytes, so that it takes a little more than the share. Rows whose harm is not \
+         defined are in neither number.",
     ),
     (
         "over best",

@@ -43,6 +43,20 @@ fn what_is_declared_a_hundredth_under_the_end_of_a_class_is_in_the_lower_one() {
 }
 
 #[test]
+fn a_path_without_one_rate_is_in_no_class_of_rates() {
+    let path = "[path]\nrtt = \"20ms\"\nsize = \"1MB\"\n";
+    for (bottleneck, class) in [
+        ("rate-trace = \"0s=1mbit,3600s=100mbit\"", "along a trace"),
+        ("rate = \"100mbit\"\npolicer = \"5mbit,64kB\"", "at a policer"),
+    ] {
+        for axis in ["rate", "BDP", "queue", "size"] {
+            assert_eq!(of(&format!("{path}{bottleneck}\n"), axis), [class], "{axis}");
+        }
+        assert_eq!(of(&format!("{path}{bottleneck}\n"), "base RTT"), ["10-50 ms"]);
+    }
+}
+
+#[test]
 fn a_transfer_of_just_one_product_is_of_one_product_though_doubles_fall_short_of_it() {
     let path = "[path]\nrate = \"240mbit\"\nrtt = \"17ms\"\nsize = \"510kB\"\n";
     assert_eq!(of(path, "size"), ["1-10 BDP"]);
