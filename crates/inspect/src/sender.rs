@@ -374,7 +374,8 @@ impl Sender {
         self.counts.resent_bytes += end - start;
         let is_first = start <= una && end > una;
         let last = self.last_heard.max(self.last_data).unwrap_or(at);
-        let fired = self.timer.fired(at, last, seen.before, &self.rtt, self.setting.handshake);
+        let alone = segments == 1 && end == self.board.next;
+        let fired = self.timer.fired(at, last, (seen.before, alone), &self.rtt, self.setting.handshake);
         let fired = fired.filter(|_| is_first);
         let by_timer = fired.is_some();
         if is_first {

@@ -117,6 +117,37 @@ fn a_second_sending_however_late_is_no_timeout_while_acknowledgements_come() {
     assert_eq!(repaired_late().found().timeouts_suspected, 0);
 }
 
+/// Ten packets over 40 ms, of which the last is sent again so long after it was sent, and then so long after that.
+fn tail_repaired(silences: &[u64]) -> Story {
+    let mut story = Story::default();
+    story.handshake([0, 40_000, 40_010]);
+    for place in 0..10 {
+        story.data(41_000 + u64::from(place), place);
+    }
+    for place in 1..10 {
+        story.ack(81_000 + u64::from(place), place);
+    }
+    let mut sent = 81_009;
+    for silence in silences {
+        sent += silence;
+        story.data(sent, 9);
+    }
+    story.ack(sent + 40_000, 10);
+    story
+}
+
+/// The probe for a single segment comes after two round trips and 200 ms (RFC 8985 section 7.2), and so may a timeout.
+#[test]
+fn a_lone_last_segment_sent_again_is_a_timeout_only_if_no_probe_waits_so_long_or_it_is_not_the_first_time() {
+    for (silences, timeouts) in
+        [(vec![250_000], 0), (vec![281_000], 0), (vec![400_000], 1), (vec![281_000, 250_000], 1)]
+    {
+        let found = tail_repaired(&silences).found();
+        assert_eq!(found.retransmitted_segments, silences.len() as u64);
+        assert_eq!(found.timeouts_suspected, timeouts, "{silences:?}");
+    }
+}
+
 #[test]
 fn what_was_delivered_before_the_middle_does_not_count_to_the_later_rate_when_a_hole_fills() {
     let rate = repaired_late().found().later_rate_bps.expect("a later rate");
