@@ -42,6 +42,9 @@ pub struct Admission {
 /// Rate codes lie a factor of two apart and there are 15 (RFC 4782 section 3.1).
 pub const MOST_HALVINGS: u32 = 14;
 
+/// The least rate that a router can approve, in bit/s: rate code 1 (RFC 4782 section 3.1).
+const LEAST_GRANT: f64 = 80e3;
+
 /// Requests in `H` beyond which the recursion is refused: it takes a step for each.
 const MOST_REQUESTS: f64 = 1e6;
 
@@ -64,7 +67,8 @@ impl Default for Admission {
 /// How often requests succeed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
-    /// The probability of a grant of `q / 2^k`, for `k` from 0 to the number of halvings.
+    /// The probability of a grant of `q / 2^k`, for `k` from 0 to the number of halvings, as long as that is a rate that can be
+    /// approved.
     pub granted: Vec<f64>,
 }
 
@@ -96,15 +100,16 @@ impl Admission {
         let mean = self.expected_requests();
         // Above this many requests nothing is left of the Poisson law in a double.
         let last = mean + 40.0 * libm::sqrt(mean) + 40.0;
-        let mut granted = vec![0.0; self.halvings as usize + 1];
+        let router = Self { halvings: self.possible_halvings(), ..*self };
+        let mut granted = vec![0.0; router.halvings as usize + 1];
         let (mut promised, mut requests) = (0.0, 0.0);
         while requests <= last {
             let weight = poisson(mean, requests);
-            let now = self.grants(promised);
+            let now = router.grants(promised);
             for (sum, probability) in granted.iter_mut().zip(&now) {
                 *sum += weight * probability;
             }
-            promised += self.expected_share(&now);
+            promised += router.expected_share(&now);
             requests += 1.0;
         }
         Ok(Approval { granted })
@@ -130,6 +135,17 @@ impl Admission {
     /// The mean number of requests within `H` (`λ H`).
     pub fn expected_requests(&self) -> f64 {
         self.arrivals * self.hold
+    }
+
+    /// How often the request can be halved and still be a rate that a router can approve.
+    fn possible_halvings(&self) -> u32 {
+        let mut rate = self.request / 2.0;
+        let mut halvings = 0;
+        while halvings < self.halvings && rate >= LEAST_GRANT {
+            rate /= 2.0;
+            halvings += 1;
+        }
+        halvings
     }
 
     /// Equations 8 and 11: the probability of each grant while `promised` of the link is.

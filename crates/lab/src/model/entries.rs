@@ -355,7 +355,8 @@ fn paced(settings: &Settings) -> Result<Row, ModelError> {
     let first = 2.0 * train.capacity_gap;
     let arrives = train.destination_gap(first);
     let solved = train.is_congested(first).then(|| train.solved_share(first, arrives));
-    let window = |gap: f64| whole(rtt / gap);
+    // A gap is a quotient of doubles, which may come to a whole number less the last digit.
+    let window = |gap: f64| whole(rtt / gap * (1.0 + 1e-12));
     Ok(vec![
         Cell::seconds("capacity_gap_s", train.capacity_gap, "g_B, the gap at capacity"),
         Cell::seconds("ideal_gap_s", train.ideal_gap(), "g* = g_B / α, the gap to find").main(),

@@ -55,8 +55,10 @@ pub enum SweepError {
 /// The most points of a sweep.
 const MOST_POINTS: u64 = 10_000;
 
-/// The points of a range of shares, unless said otherwise: steps of .05 from .05 to 1.
-const SHARE_POINTS: u64 = 20;
+/// The steps of a range that has no ratios, unless said otherwise.
+const EQUAL_STEPS: u64 = 20;
+/// Shares go in steps of this, if it divides their range in at least half and at most so many.
+const SHARE_STEP: f64 = 0.05;
 
 fn names(model: &&'static str) -> String {
     let of = super::MODELS.iter().find(|one| one.name == *model);
@@ -113,17 +115,20 @@ impl Sweep {
     }
 }
 
-/// Ten a decade, or each whole number where they are few.
+/// Ten steps a decade, or each whole number where they are few; shares in equal steps.
 fn usual_points(from: Quantity, to: Quantity) -> u64 {
-    if matches!(from, Quantity::Share(_)) {
-        return SHARE_POINTS;
-    }
     let difference = to.number() - from.number();
+    if matches!(from, Quantity::Share(_)) {
+        let steps = libm::round(difference / SHARE_STEP);
+        let divides = (difference - steps * SHARE_STEP).abs() < 1e-9;
+        let usual = divides && (EQUAL_STEPS / 2..=EQUAL_STEPS).contains(&whole(steps));
+        return 1 + if usual { whole(steps) } else { EQUAL_STEPS };
+    }
     if matches!(from, Quantity::Count(_) | Quantity::Packets(_)) && difference < 30.0 {
         return whole(difference) + 1;
     }
     if from.number() <= 0.0 {
-        return SHARE_POINTS;
+        return EQUAL_STEPS + 1;
     }
     whole(libm::ceil(10.0 * libm::log10(to.number() / from.number()) - 1e-9)).max(1) + 1
 }

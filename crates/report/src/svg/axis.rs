@@ -118,7 +118,8 @@ pub(super) fn with_prefix(value: f64, unit: &str) -> String {
 
 /// A round value without zeros at its end, to five digits.
 fn short(value: f64) -> String {
-    let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);
+    // Nought has no sign.
+    let rounded = format!("{value:.4e}").parse().unwrap_or(value) + 0.0;
     let size = rounded.abs();
     if rounded != 0.0 && !(1e-6..1e10).contains(&size) { format!("{rounded:e}") } else { rounded.to_string() }
 }
@@ -160,5 +161,6 @@ mod tests {
             assert_eq!(with_prefix(value, unit), text);
         }
         assert_eq!(short(0.1 + 0.2), "0.3");
+        assert_eq!((short(-0.0), with_prefix(-0.0, "s")), ("0".to_owned(), "0 s".to_owned()));
     }
 }

@@ -33,6 +33,17 @@ fn equation_11_gives_the_worked_probabilities_of_whole_and_half() {
     }
 }
 
+/// RFC 4782 section 3.1: 80 kbit/s is the least rate that has a code.
+#[test]
+fn nothing_under_80_kbit_is_granted() {
+    let granted = |request, halvings| {
+        Admission { request, halvings, ..Admission::default() }.approval().unwrap().granted
+    };
+    assert_eq!(granted(80e3, 14), granted(80e3, 0));
+    assert_eq!((granted(160e3, 14).len(), granted(159e3, 14).len()), (2, 1));
+    assert_eq!(granted(5.12e6, 14), granted(5.12e6, 6));
+}
+
 #[test]
 fn equation_12_gives_the_worked_mean_transfer_time() {
     let router = Admission { halvings: 0, ..Admission::default() };

@@ -53,6 +53,26 @@ fn segment_and_packet_follow_from_each_other() {
     assert_eq!(model("slow-start").evaluate(&settings).unwrap_err().parameter(), "packet");
 }
 
+/// 80 ms over 8/7 of 80 us are 875, which as a quotient of doubles comes to a little less.
+#[test]
+fn a_window_that_is_a_whole_number_of_packets_is_not_one_less() {
+    for (available, window, ideal) in [("100%", 875, 1000), ("75%", 875, 750), ("25%", 400, 250)] {
+        let row = row("paced", &[("available", available)]);
+        assert_eq!((&row["window_packets"], &row["ideal_window_packets"]), (&window.into(), &ideal.into()));
+    }
+}
+
+#[test]
+fn shares_are_swept_in_steps_of_a_twentieth_or_in_twenty() {
+    let count = |range: &str| {
+        let sweep = Sweep::parse(model("quick-start-probability"), &format!("threshold={range}"), None);
+        sweep.unwrap().points.iter().map(|point| point.number()).collect::<Vec<_>>()
+    };
+    assert_eq!((count("0.05..1").len(), count("0..1").len(), count("0.01..1").len()), (20, 21, 21));
+    assert!((count("0..1")[1] - 0.05).abs() < 1e-12 && (count("0.5..1")[1] - 0.55).abs() < 1e-12);
+    assert!((count("0.01..1")[1] - 0.0595).abs() < 1e-12);
+}
+
 #[test]
 fn arrivals_follow_from_load_and_size_unless_given() {
     assert_eq!(row("quick-start-probability", &[])["arrivals_per_s"], 10.0);
