@@ -427,6 +427,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// The sender's state.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "who asks often looks at little of it")]
     pub fn snapshot(&self) -> Snapshot {
         let (srtt, latest_rtt, min_rtt) = self.sender.rtt();
         Snapshot {
