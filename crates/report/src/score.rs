@@ -9,6 +9,7 @@ use firstflight_lab::{Bottleneck, PathFacts};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
+use crate::columns::SWEEP_COLUMNS;
 use crate::human::significant;
 use crate::record::{self, Record};
 
@@ -24,7 +25,8 @@ pub fn has_ideal(record: &Record) -> bool {
 /// # Errors
 /// The first field that is not there or not of its type.
 pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str> {
-    let path: PathFacts = serde_json::from_value(Value::Object(record.clone())).map_err(|_| "path_…")?;
+    let path: PathFacts =
+        serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
     let bottleneck = path.bottleneck();
     // Others that answer to congestion keep a queue without the flow; what they keep is not the flow's doing. A constant rate keeps
@@ -62,6 +64,12 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
         fair,
         path,
     })
+}
+
+/// The first field of a path that is not there: a part that an earlier program raced may lack one.
+fn first_missing(record: &Record) -> &'static str {
+    let missing = SWEEP_COLUMNS.iter().find(|column| !record.contains_key(column.name));
+    missing.map_or("path_…", |column| column.name)
 }
 
 /// A record for each scheme in each class, with everything: what `--json` and `--csv` print.

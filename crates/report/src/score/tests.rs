@@ -87,6 +87,9 @@ fn a_row_without_a_field_is_refused_by_name() {
     let mut record = swept(1, "paced", "none", None);
     record.remove("loss");
     assert_eq!(judged(&record, 1).unwrap_err(), "loss");
+    let mut record = swept(1, "paced", "none", None);
+    record.remove("path_crossings");
+    assert_eq!(judged(&record, 1).unwrap_err(), "path_crossings");
 }
 
 #[test]
