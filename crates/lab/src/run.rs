@@ -246,8 +246,7 @@ pub(crate) fn count<W: Recorder>(
     if !scenario.cross.varies() || scenario.rounds.is_some() {
         return Ok(Without { totals, ideal: None });
     }
-    // What the others do matters until the ideal sender is done, however early everybody else was or gave up.
-    let latest = stage.start + scenario.horizon();
+    let latest = stage.start + horizon(stage, scenario);
     loop {
         let hop = |link: &LinkId| hop(&sim, &stage.network, clients, *link, offers(sim.recorder()));
         let hops: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
@@ -265,6 +264,19 @@ pub(crate) fn count<W: Recorder>(
         advance(&mut sim, done.min(latest), interrupted)?;
     }
 }
+
+/// How long after the SYN the ideal sender is followed: until it is done, however early everybody else was or gave up, but no
+/// longer than [`PATIENCE`] unless the runs are. Where more comes than the path can carry, it may never be done.
+fn horizon(stage: &Stage, scenario: &Scenario) -> Span {
+    let hop = |link: &LinkId| Hop { delay: delay_of(&stage.network, *link), ..Hop::default() };
+    let free: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
+    let alone = ideal_end(scenario, &stream(scenario, &free, stage.start.nanos()));
+    let alone = alone.map_or(Span::ZERO, |end| Time::from_nanos(end).since(stage.start));
+    scenario.limit.max((alone * PATIENCE).min(scenario.usual_limit()))
+}
+
+/// How many times as long as it would take alone the ideal sender is followed beside others who come and go.
+const PATIENCE: u64 = 100;
 
 /// Runs on to `until`, unless the user interrupts.
 pub(crate) fn advance<W: Recorder>(
@@ -311,6 +323,10 @@ fn cross_totals<W: Recorder>(sim: &AnySim<W>, clients: usize) -> CrossTotals {
     })
 }
 
+fn delay_of(network: &AnyNetwork, link: LinkId) -> Span {
+    network.links.get(link.0 as usize).map_or(Span::ZERO, |link| link.delay)
+}
+
 /// What the others did on one link; `offers` is what on/off sources offered on all of them.
 fn hop<W: Recorder>(
     sim: &AnySim<W>,
@@ -319,13 +335,12 @@ fn hop<W: Recorder>(
     link: LinkId,
     offers: &[(u64, FlowId, u64)],
 ) -> Hop {
-    let delay = |link: &LinkId| network.links.get(link.0 as usize).map_or(Span::ZERO, |link| link.delay);
-    let mut hop = Hop { delay: delay(&link), ..Hop::default() };
+    let mut hop = Hop { delay: delay_of(network, link), ..Hop::default() };
     for id in others(sim, clients) {
         let way = sim.way(id).unwrap_or_default();
         let Some(place) = way.iter().position(|one| *one == link) else { continue };
         // What left its source then is here so much later.
-        let before: u64 = way[..place].iter().map(|link| delay(link).nanos()).sum();
+        let before: u64 = way[..place].iter().map(|link| delay_of(network, *link).nanos()).sum();
         match network.flows.get(id.0 as usize).map(|flow| &flow.traffic) {
             Some(Traffic::Cbr(cbr)) => hop.constant += cbr.rate.bps(),
             Some(Traffic::OnOff(_)) => {

@@ -408,11 +408,12 @@ fn writing(app: Option<Writes>, size: Bytes) -> Span {
 }
 
 impl Scenario {
-    /// Up to how long after its SYN the ideal sender is followed where others come and go: as long as a transfer may take where
-    /// `limit` is unset. A lesser one ends runs sooner and leaves the ideal as it is.
-    pub(crate) fn horizon(&self) -> Span {
-        let Goal::Size(size) = self.goal else { return self.limit };
-        self.limit.max(LIMIT + writing(self.app, size))
+    /// How long a transfer without rounds may take where `limit` is unset.
+    pub(crate) fn usual_limit(&self) -> Span {
+        match self.goal {
+            Goal::Size(size) => LIMIT + writing(self.app, size),
+            Goal::Duration(_) => self.limit,
+        }
     }
 }
 
