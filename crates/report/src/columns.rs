@@ -230,7 +230,7 @@ pub const SWEEP_COLUMNS: &[Column] = &[
         "path_crossings",
         "1",
         "At how many bottlenecks others cross the flow's way, each time others: the hops of a parking lot, or one if the \
-         same pass all of them.",
+         same pass all of them or one alone has any; none without cross traffic.",
     ),
     real("path_rtt_s", "s", "The base round-trip time: propagation only."),
     real("path_bdp_packets", "packets", "Rate times base round-trip time, in full packets."),

@@ -15,6 +15,8 @@
 //! approved before `H` is taken as nothing, though a ring remembers up to one interval longer than equation 7
 //! (choice 21), so that the model grants a little too much.
 
+use firstflight::RateCode;
+
 use super::error::{ModelError, not_negative, positive, positive_share, share, within};
 use super::transfer::{SmallTransfers, Transfer};
 
@@ -43,7 +45,8 @@ pub struct Admission {
 pub const MOST_HALVINGS: u32 = 14;
 
 /// The least rate that a router can approve, in bit/s: rate code 1 (RFC 4782 section 3.1).
-const LEAST_GRANT: f64 = 80e3;
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+const LEAST_GRANT: f64 = RateCode::from_low_bits(1).rate().bps() as f64;
 
 /// Requests in `H` beyond which the recursion is refused: it takes a step for each.
 const MOST_REQUESTS: f64 = 1e6;

@@ -17,7 +17,7 @@ pub struct PathFacts {
     pub path_trace_least_bps: Option<f64>,
     /// The rate of its policer; `None` without one.
     pub path_policer_bps: Option<f64>,
-    /// At how many bottlenecks others cross the flow's way, each time others; one if the same pass all of them.
+    /// At how many bottlenecks others cross the flow's way, each time others; one if the same pass all of them, or one alone has any.
     pub path_crossings: u32,
     /// The base round-trip time.
     pub path_rtt_s: f64,
@@ -53,8 +53,7 @@ pub enum Bottleneck {
 }
 
 impl PathFacts {
-    /// What decides how much passes: only a [`Bottleneck::Constant`] one has a rate to measure shares, products and the time to
-    /// drain a queue by.
+    /// What decides how much passes: only a [`Bottleneck::Constant`] one has a rate to measure shares and products by.
     pub fn bottleneck(&self) -> Bottleneck {
         match (self.path_trace_least_bps, self.path_policer_bps) {
             (Some(_), _) => Bottleneck::Trace,
@@ -86,8 +85,10 @@ impl PathFacts {
             path_rate_bps: rate,
             path_trace_least_bps: lowest(scenario.rate_trace.as_ref()).map(|lowest| lowest.bps() as f64),
             path_policer_bps: scenario.policer.map(|policer| policer.rate.bps() as f64),
-            path_crossings: u32::try_from(scenario.topology.crossings().len())
-                .map_or(1, |count| count.max(1)),
+            path_crossings: match scenario.cross {
+                Cross::None => 0,
+                _ => u32::try_from(scenario.topology.crossings().len()).unwrap_or(u32::MAX),
+            },
             path_rtt_s: rtt,
             path_bdp_packets: bdp / packet,
             path_queue_bdp: queue / bdp,
