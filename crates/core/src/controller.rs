@@ -1,6 +1,7 @@
 //! The controller: composes a start-up scheme, a restart policy and an avoidance law, and owns once what all of
 //! them need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
 
+use crate::judge::{Judge, Lead};
 use crate::large::Large;
 use crate::seam::{
     Ack, Advice, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step,
@@ -48,23 +49,6 @@ pub enum Note {
     },
 }
 
-/// What [`Controller::acked_in_brief`] is told of an ACK.
-#[derive(Clone, Copy, Debug)]
-pub struct Brief {
-    /// [`Ack::advanced`].
-    pub advanced: Bytes,
-    /// [`Path::una`].
-    pub una: u64,
-    /// [`Path::nxt`].
-    pub nxt: u64,
-    /// [`Path::cwnd`].
-    pub cwnd: Bytes,
-    /// [`Path::mss`].
-    pub mss: Bytes,
-    /// [`Path::recovering`].
-    pub recovering: bool,
-}
-
 /// An idle time with a start-up to come back to makes as many: its exit, the restart's begin and exit, and that it
 /// goes on.
 const NOTES: usize = 4;
@@ -73,18 +57,14 @@ type Notes = [Option<Note>; NOTES];
 
 /// The state that governs a connection: what must fit a socket's private area.
 #[derive(Clone, Debug)]
-struct State<S, R, A> {
-    startup: S,
+pub(crate) struct State<S, R, A> {
+    pub(crate) startup: S,
     restart: R,
-    avoidance: A,
-    /// Low 32 bits of the stream offset that ends the round; see [`State::round`].
-    round_end: u32,
-    /// The greatest flight size of this round and of the one before, in bytes, saturating.
-    peak: u32,
-    peak_before: u32,
-    phase: Phase,
+    pub(crate) avoidance: A,
+    pub(crate) judge: Judge,
+    pub(crate) phase: Phase,
     /// Whether a loss episode was answered and is not over.
-    episode: bool,
+    pub(crate) episode: bool,
     /// Whether a start-up waits for the restart policy to give the window back.
     interrupted: bool,
 }
@@ -99,16 +79,16 @@ struct State<S, R, A> {
 /// next plan, which is the target; what is sent until the episode ends is the host's decision.
 #[derive(Clone, Debug)]
 pub struct Controller<S, R, A> {
-    state: State<S, R, A>,
+    pub(crate) state: State<S, R, A>,
     /// The state before the last reduction.
     undo: Option<Large<State<S, R, A>>>,
     /// Whether a start-up ended since the copy for undo was made.
     exited_since: bool,
     /// Whether the host says what of an ACK may widen the window.
-    host_judges: bool,
+    pub(crate) host_judges: bool,
     /// Whether a part hears what is told to another, and whether the law or the restart policy minds what leaves.
-    overheard: bool,
-    minded: bool,
+    pub(crate) overheard: bool,
+    pub(crate) minded: bool,
     /// Notes not yet taken, the oldest first.
     notes: Option<Large<Notes>>,
 }
@@ -119,15 +99,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     /// A controller for a new connection; say [`Event::Begin`] with [`Origin::Fresh`] before the SYN.
     pub fn new(startup: S, restart: R, avoidance: A) -> Self {
-        let overheard = restart.overhears() || avoidance.overhears();
-        let minded = restart.minds_sends() || avoidance.minds_sends();
+        let overheard = R::HEARS.others(&restart) || A::HEARS.others(&avoidance);
+        let minded = R::HEARS.sends(&restart) || A::HEARS.sends(&avoidance);
         let state = State {
             startup,
             restart,
             avoidance,
-            round_end: 0,
-            peak: 0,
-            peak_before: 0,
+            judge: Judge::new(),
             phase: Phase::Startup,
             episode: false,
             interrupted: false,
@@ -188,14 +166,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     pub fn on(&mut self, event: &Event<'_>, path: &Path) {
         match *event {
             Event::Begin(origin) => self.begin(origin, path),
-            Event::Acked(_) => self.on_own(&mut { *event }, path),
+            Event::Acked(mut ack) => {
+                self.judge(&mut ack, path);
+                self.forward(&Event::Acked(ack), path);
+            }
             Event::Lost(loss) => self.lost(loss, path),
             Event::Marked => self.marked(path),
             Event::TimedOut { repeated } => self.timed_out(repeated, path),
             Event::SpuriousLoss => self.spurious(path),
             Event::Sent(sent) => {
                 let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
-                self.sent_unminded(path.flight + added);
+                self.state.judge.sent(path.flight + added);
                 self.forward(event, path);
             }
             Event::Established { .. }
@@ -205,69 +186,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             | Event::Woken
             | Event::MssChanged => self.forward(event, path),
         }
-    }
-
-    /// The same for a host that needs the event no more: what the controller fills in is written there.
-    #[inline]
-    pub fn on_own(&mut self, event: &mut Event<'_>, path: &Path) {
-        if let Event::Acked(ack) = event {
-            self.judge(ack, path);
-            self.forward(event, path);
-        } else {
-            self.on(event, path);
-        }
-    }
-
-    /// Whether [`Event::Sent`] may change the plan or what comes of later events. While it may not, a host may say
-    /// [`Controller::sent_unminded`] in its place, and keep its plan.
-    #[inline]
-    pub fn minds_sends(&self) -> bool {
-        let governs = match self.state.phase {
-            Phase::Startup => self.state.startup.minds_sends(),
-            Phase::Restart => true,
-            Phase::Avoidance => false,
-        };
-        governs || self.minded
-    }
-
-    /// The same as [`Event::Acked`] for parts that mind nothing of an ACK but what they may grow by: the window of the plan
-    /// then, in which nothing else has changed. `None`, with nothing done, if a part minds more: then the event is to be
-    /// said. It is for hosts whose [`Path::flight`] is what lies between `una` and `nxt`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
-    pub fn acked_in_brief(&mut self, ack: &Brief) -> Option<Bytes> {
-        if self.overheard {
-            return None;
-        }
-        let grows =
-            !ack.recovering && (self.state.window_was_the_limit(ack.cwnd, ack.mss) || self.host_judges);
-        let growth = if grows { ack.advanced } else { Bytes::ZERO };
-        let window = match self.state.phase {
-            Phase::Startup => self.state.startup.widen(growth, ack.mss),
-            Phase::Restart => None,
-            Phase::Avoidance => self.state.avoidance.widen(growth, ack.mss),
-        };
-        let window = window?;
-        self.state.episode &= ack.recovering;
-        if self.state.round_ended(ack.una) {
-            self.state.start_round(ack.nxt, Bytes::new(ack.nxt - ack.una));
-        }
-        Some(window.max(ack.mss))
-    }
-
-    /// Whether [`Event::Lost`] may change anything while [`Path::recovering`] is `recovering`. While it may not, a host need
-    /// not say it, and keeps its plan.
-    #[inline]
-    pub fn minds_losses(&self, recovering: bool) -> bool {
-        let answered = self.state.episode && recovering && self.state.phase == Phase::Avoidance;
-        !answered || self.overheard || self.state.avoidance.minds_more_losses()
-    }
-
-    /// A packet left, and `flight` bytes are in flight with it.
-    #[inline]
-    pub fn sent_unminded(&mut self, flight: Bytes) {
-        let flight = u32::try_from(flight.get()).unwrap_or(u32::MAX);
-        self.state.peak = self.state.peak.max(flight);
     }
 
     /// Restarts a connection that was idle. The host says this before it sends new data.
@@ -301,8 +219,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             Origin::AfterIdle { .. } => Phase::Restart,
             Origin::Fresh | Origin::AfterTimeout { .. } | Origin::PathChange => Phase::Startup,
         };
-        self.state.start_round(path.nxt, path.flight);
-        self.state.peak_before = 0;
+        self.state.judge.begin(path);
         if matches!(origin, Origin::Fresh | Origin::PathChange) {
             self.forget_path();
         }
@@ -331,7 +248,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn forget_path(&mut self) {
         self.undo = None;
         self.state.episode = false;
-        self.state.peak = 0;
+        self.state.judge.forget_path();
         self.state.avoidance.forget_path();
     }
 
@@ -345,15 +262,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     /// Says of an ACK what the controller knows.
-    fn judge(&mut self, ack: &mut Ack<'_>, path: &Path) {
+    #[inline]
+    pub(crate) fn judge(&mut self, ack: &mut Ack<'_>, path: &Path) {
         self.state.episode &= path.recovering;
-        let limited = self.host_judges || self.state.window_was_the_limit(path.cwnd, path.mss);
-        ack.growth = if path.recovering || !limited { Bytes::ZERO } else { ack.advanced };
-        ack.round_ended = self.state.round_ended(path.una);
-        ack.round_sent = Bytes::ZERO;
-        if ack.round_ended {
-            ack.round_sent = self.state.sent_in_round(path);
-            self.state.start_round(path.nxt, path.flight);
+        if self.host_judges {
+            self.state.judge.acked_at_the_limit(ack, path);
+        } else {
+            let lead = self.state.lead();
+            self.state.judge.acked(ack, path, lead);
         }
     }
 
@@ -398,7 +314,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn spurious(&mut self, path: &Path) {
         let Some(mut before) = self.undo.take() else { return };
         core::mem::swap(&mut self.state, &mut before);
-        self.state.start_round(path.nxt, path.flight);
+        self.state.judge.begin_round(path);
         self.note(Note::Undone { exit: self.exited_since });
         self.forward(&Event::SpuriousLoss, path);
     }
@@ -412,7 +328,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     #[inline]
-    fn forward(&mut self, event: &Event<'_>, path: &Path) {
+    pub(crate) fn forward(&mut self, event: &Event<'_>, path: &Path) {
         if self.state.phase == Phase::Avoidance {
             // Most of a connection's life: nobody answers, and nobody listens besides.
             let worth = self.state.restart.overhear(event, path);
@@ -529,33 +445,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 }
 
 impl<S, R, A> State<S, R, A> {
-    /// A round trip ends with the first ACK for data sent after it began (the HyStart paper and Linux;
-    /// RFC 9406 section 4.2 calls the mark windowEnd). Offsets are compared modulo 2^32, as TCP does.
-    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
-    fn round_ended(&self, una: u64) -> bool {
-        (una as u32).wrapping_sub(self.round_end).wrapping_sub(1) < u32::MAX / 2
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
-    fn sent_in_round(&self, path: &Path) -> Bytes {
-        Bytes::new(u64::from((path.nxt as u32).wrapping_sub(self.round_end)))
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
-    fn start_round(&mut self, nxt: u64, flight: Bytes) {
-        self.round_end = nxt as u32;
-        self.peak_before = self.peak;
-        self.peak = u32::try_from(flight.get()).unwrap_or(u32::MAX);
-    }
-
-    /// Whether the flight of the last two rounds shows that the window was what limited sending: a window may
-    /// grow to twice what was in flight in start-up, to a segment more in avoidance
-    /// (draft-ietf-ccwg-ratelimited-increase; RFC 7661 section 4.3 states the need).
-    fn window_was_the_limit(&self, cwnd: Bytes, mss: Bytes) -> bool {
-        let peak = Bytes::new(u64::from(self.peak.max(self.peak_before)));
+    /// How far the window may lead the flight while this phase lasts.
+    #[inline]
+    pub(crate) fn lead(&self) -> Lead {
         match self.phase {
-            Phase::Avoidance => cwnd < peak + mss,
-            Phase::Startup | Phase::Restart => cwnd < peak * 2,
+            Phase::Avoidance => Lead::Avoidance,
+            Phase::Startup | Phase::Restart => Lead::Startup,
         }
     }
 }

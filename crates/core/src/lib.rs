@@ -20,10 +20,12 @@
 extern crate alloc;
 
 pub mod avoidance;
+pub mod brief;
 mod compact;
 mod controller;
 mod eligible_rate;
 mod evidence;
+mod judge;
 mod large;
 mod micros;
 mod pacer;
@@ -37,7 +39,8 @@ mod told;
 mod units;
 mod vegas;
 
-pub use controller::{Brief, Controller, Note, Phase};
+pub use controller::{Controller, Note, Phase};
+pub use judge::{Judge, Lead};
 pub use pacer::Pacer;
 pub use rate_code::RateCode;
 pub use seam::{

@@ -12,6 +12,7 @@ pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
 use crate::avoidance::{self, BbrCruise, Cubic, CubicLinux, Reno, RenoAcks, Vegas, Westwood};
+use crate::brief::Hears;
 use crate::controller::Controller;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
@@ -19,7 +20,6 @@ use crate::schemes::{
     PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
-use crate::units::Bytes;
 
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
@@ -34,6 +34,13 @@ macro_rules! any_startup {
         pub enum $name { $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($kept<$scheme>)),+ }
 
         impl Startup for $name {
+            const HEARS: Hears<Self> = Hears::ALL
+                .sends_if(|any| match any { $(Self::$scheme(scheme) => $scheme::HEARS.sends(scheme)),+ })
+                .others_if(|any| match any { $(Self::$scheme(scheme) => $scheme::HEARS.others(scheme)),+ })
+                .widened_by(|any, growth, mss| match any {
+                    $(Self::$scheme(scheme) => $scheme::HEARS.widen(scheme, growth, mss)),+
+                });
+
             fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
                 match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
             }
@@ -47,18 +54,6 @@ macro_rules! any_startup {
                 match self { $(Self::$scheme(scheme) => scheme.plan(path)),+ }
             }
 
-            fn overhears(&self) -> bool {
-                match self { $(Self::$scheme(scheme) => scheme.overhears()),+ }
-            }
-
-            fn minds_sends(&self) -> bool {
-                match self { $(Self::$scheme(scheme) => scheme.minds_sends()),+ }
-            }
-
-            #[inline]
-            fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-                match self { $(Self::$scheme(scheme) => scheme.widen(growth, mss)),+ }
-            }
         }
 
         impl $name {
@@ -89,6 +84,14 @@ macro_rules! any_law {
         pub enum $name { $(#[doc = concat!("[`", stringify!($law), "`].")] $law($kept<$law>)),+ }
 
         impl Avoidance for $name {
+            const HEARS: Hears<Self> = Hears::ALL
+                .sends_if(|any| match any { $(Self::$law(law) => $law::HEARS.sends(law)),+ })
+                .later_losses_if(|any| match any { $(Self::$law(law) => $law::HEARS.later_losses(law)),+ })
+                .others_if(|any| match any { $(Self::$law(law) => $law::HEARS.others(law)),+ })
+                .widened_by(|any, growth, mss| match any {
+                    $(Self::$law(law) => $law::HEARS.widen(law, growth, mss)),+
+                });
+
             fn enter(&mut self, exit: &Exit, path: &Path) {
                 match self { $(Self::$law(law) => law.enter(exit, path)),+ }
             }
@@ -111,23 +114,6 @@ macro_rules! any_law {
                 match self { $(Self::$law(law) => law.plan(path)),+ }
             }
 
-            fn overhears(&self) -> bool {
-                match self { $(Self::$law(law) => law.overhears()),+ }
-            }
-
-            fn minds_sends(&self) -> bool {
-                match self { $(Self::$law(law) => law.minds_sends()),+ }
-            }
-
-            #[inline]
-            fn minds_more_losses(&self) -> bool {
-                match self { $(Self::$law(law) => law.minds_more_losses()),+ }
-            }
-
-            #[inline]
-            fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-                match self { $(Self::$law(law) => law.widen(growth, mss)),+ }
-            }
         }
 
         impl $name {
@@ -162,6 +148,16 @@ pub enum AnyScheme {
 }
 
 impl Startup for AnyScheme {
+    const HEARS: Hears<Self> = Hears::ALL
+        .sends_if(|any| match any {
+            Self::Plain(scheme) => AnyPlain::HEARS.sends(scheme),
+            Self::QuickStart(scheme) => QuickStart::HEARS.sends(scheme),
+        })
+        .widened_by(|any, growth, mss| match any {
+            Self::Plain(scheme) => AnyPlain::HEARS.widen(scheme, growth, mss),
+            Self::QuickStart(scheme) => QuickStart::HEARS.widen(scheme, growth, mss),
+        });
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match self {
             Self::Plain(scheme) => scheme.on(event, path),
@@ -173,21 +169,6 @@ impl Startup for AnyScheme {
         match self {
             Self::Plain(scheme) => scheme.plan(path),
             Self::QuickStart(scheme) => scheme.plan(path),
-        }
-    }
-
-    fn minds_sends(&self) -> bool {
-        match self {
-            Self::Plain(scheme) => scheme.minds_sends(),
-            Self::QuickStart(scheme) => scheme.minds_sends(),
-        }
-    }
-
-    #[inline]
-    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-        match self {
-            Self::Plain(scheme) => scheme.widen(growth, mss),
-            Self::QuickStart(scheme) => scheme.widen(growth, mss),
         }
     }
 }

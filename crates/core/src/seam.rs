@@ -7,38 +7,25 @@
 //! Times of events are [`Path::now`]: the exact arrival for ACKs, the exact departure for [`Event::Sent`].
 //! Windows count payload bytes; rates and gaps count IP bytes ([`Path::wire`] for a full segment).
 
+use crate::brief::Hears;
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// A start-up or restart scheme.
+/// A start-up or restart scheme: two functions.
 pub trait Startup: Clone {
+    /// What the scheme minds, for hosts that would rather not say the rest. The default, everything, is always right.
+    const HEARS: Hears<Self> = Hears::ALL;
+
     /// Hears one event. After `Done` the scheme is not called again until the next [`Event::Begin`].
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step;
+
+    /// What to do now. Asked after every event; must not depend on how often it is asked.
+    fn plan(&self, path: &Path) -> Plan;
 
     /// A restart policy hears one event while a start-up or law governs, before that hears it: for policies that
     /// restart from what they measured before (rate-based pacing), or that say what a window used in part is still
     /// worth (RFC 2861 section 3): what this returns, if it is less than the window in force, takes its place. A
     /// start-up scheme never does either.
     fn overhear(&mut self, _event: &Event<'_>, _path: &Path) -> Option<Learned> {
-        None
-    }
-
-    /// Whether [`Startup::overhear`] does anything: at all times the same.
-    fn overhears(&self) -> bool {
-        true
-    }
-
-    /// What to do now. Asked after every event; must not depend on how often it is asked.
-    fn plan(&self, path: &Path) -> Plan;
-
-    /// Whether [`Event::Sent`] may change anything. While it may not, a host need not say it: most packets leave when
-    /// nobody minds.
-    fn minds_sends(&self) -> bool {
-        true
-    }
-
-    /// Hears [`Event::Acked`] if it minds nothing of it but [`Ack::growth`], nothing of the path but the segment size, and
-    /// goes on with a plan that differs in the window only: the window. Else it does nothing, and is told in full.
-    fn widen(&mut self, _growth: Bytes, _mss: Bytes) -> Option<Bytes> {
         None
     }
 }
@@ -48,6 +35,9 @@ pub trait Startup: Clone {
 /// At the first loss or mark of an episode, and at a timeout, the law reduces its window; the reduced window
 /// is the target that the host's recovery steers to. A law that keeps its window keeps it then too.
 pub trait Avoidance: Clone {
+    /// What the law minds, for hosts that would rather not say the rest. The default, everything, is always right.
+    const HEARS: Hears<Self> = Hears::ALL;
+
     /// Takes over from a start-up that left with `exit`. For an exit by [`Cause::Loss`], [`Cause::Mark`] or
     /// [`Cause::Timeout`] this is also the law's response to that congestion, unless the scheme itself
     /// answered with a threshold ([`Learned::ssthresh`]).
@@ -56,38 +46,16 @@ pub trait Avoidance: Clone {
     /// Hears one event while it governs.
     fn on(&mut self, event: &Event<'_>, path: &Path);
 
-    /// Hears one event while a start-up or restart governs, before that hears it: for laws that measure the
-    /// path all the time (Westwood's rate, BBR's bandwidth). Nothing that it changes governs yet.
-    fn overhear(&mut self, _event: &Event<'_>, _path: &Path) {}
-
-    /// Whether [`Avoidance::overhear`] does anything: at all times the same.
-    fn overhears(&self) -> bool {
-        true
-    }
+    /// What to do now.
+    fn plan(&self, path: &Path) -> Plan;
 
     /// The connection goes on over another path, by a start-up: what was learnt of the old one is forgotten (RFC 9000
     /// section 9.4), and the law is as one that has not taken over yet.
     fn forget_path(&mut self);
 
-    /// What to do now.
-    fn plan(&self, path: &Path) -> Plan;
-
-    /// Whether [`Event::Sent`] may change anything, overheard or not: at all times the same; see
-    /// [`Startup::minds_sends`].
-    fn minds_sends(&self) -> bool {
-        true
-    }
-
-    /// Whether an [`Event::Lost`] that opens no episode may change anything: at all times the same. While it may not, a
-    /// host need not say it: an overshoot makes thousands of them.
-    fn minds_more_losses(&self) -> bool {
-        true
-    }
-
-    /// As [`Startup::widen`].
-    fn widen(&mut self, _growth: Bytes, _mss: Bytes) -> Option<Bytes> {
-        None
-    }
+    /// Hears one event while a start-up or restart governs, before that hears it: for laws that measure the
+    /// path all the time (Westwood's rate, BBR's bandwidth). Nothing that it changes governs yet.
+    fn overhear(&mut self, _event: &Event<'_>, _path: &Path) {}
 }
 
 /// The connection as its sender sees it: the context of every call.

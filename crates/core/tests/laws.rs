@@ -4,6 +4,7 @@ mod common;
 
 use common::ledger::Ledger;
 use common::{Flow, MSS, micros};
+use firstflight::brief::InBrief;
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
@@ -115,7 +116,7 @@ struct Unminded<T>(T);
 
 impl<T: Startup> Startup for Unminded<T> {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        if matches!(event, Event::Sent(_)) && !self.0.minds_sends() {
+        if matches!(event, Event::Sent(_)) && !T::HEARS.sends(&self.0) {
             Step::Stay
         } else {
             self.0.on(event, path)
@@ -123,7 +124,7 @@ impl<T: Startup> Startup for Unminded<T> {
     }
 
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<firstflight::Learned> {
-        if matches!(event, Event::Sent(_)) && !self.0.minds_sends() {
+        if matches!(event, Event::Sent(_)) && !T::HEARS.sends(&self.0) {
             None
         } else {
             self.0.overhear(event, path)
@@ -142,8 +143,8 @@ impl Avoidance for Unminded<AnyLaw> {
 
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         let minded = match event {
-            Event::Sent(_) => self.0.minds_sends(),
-            Event::Lost(loss) if !loss.opens_episode => self.0.minds_more_losses(),
+            Event::Sent(_) => AnyLaw::HEARS.sends(&self.0),
+            Event::Lost(loss) if !loss.opens_episode => AnyLaw::HEARS.later_losses(&self.0),
             _ => true,
         };
         if minded {
@@ -152,7 +153,7 @@ impl Avoidance for Unminded<AnyLaw> {
     }
 
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-        if !matches!(event, Event::Sent(_)) || self.0.minds_sends() {
+        if !matches!(event, Event::Sent(_)) || AnyLaw::HEARS.sends(&self.0) {
             self.0.overhear(event, path);
         }
     }

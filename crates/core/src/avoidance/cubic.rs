@@ -4,6 +4,7 @@
 //! All in integers: windows in bytes with 16 bits of fraction, times in microseconds. The constants are those of
 //! section 4.6 and 5.1: C = 0.4 segments a second cubed, β = 0.7.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::micros;
 use crate::registry::LawEntry;
@@ -180,6 +181,8 @@ fn cube_root(x: u128) -> u32 {
 }
 
 impl Avoidance for Cubic {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends().without_later_losses().without_others();
+
     fn enter(&mut self, exit: &Exit, path: &Path) {
         let window = exit.learned.window;
         match (exit.cause, exit.learned.ssthresh) {
@@ -223,18 +226,6 @@ impl Avoidance for Cubic {
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
-    }
-
-    fn overhears(&self) -> bool {
-        false
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
-    }
-
-    fn minds_more_losses(&self) -> bool {
-        false
     }
 }
 

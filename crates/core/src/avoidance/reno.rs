@@ -1,5 +1,6 @@
 //! Reno: a segment a round trip, half the flight at a loss (RFC 5681 sections 3.1 and 3.2).
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::registry::LawEntry;
 use crate::seam::{Avoidance, Event, Exit, Path, Plan};
@@ -53,9 +54,19 @@ impl Reno {
             self.acked = acked.into();
         }
     }
+
+    /// [`Hears::widen`].
+    #[inline]
+    pub(super) fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        self.grow(growth, mss);
+        Some(self.window.wide())
+    }
 }
 
 impl Avoidance for Reno {
+    const HEARS: Hears<Self> =
+        Hears::ALL.without_sends().without_later_losses().without_others().widened_by(Self::widen);
+
     fn enter(&mut self, exit: &Exit, path: &Path) {
         let known = self.ssthresh.map(Bytes32::wide);
         self.set(exit.learned.window, exit.learned.ssthresh.or(known));
@@ -90,23 +101,5 @@ impl Avoidance for Reno {
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
-    }
-
-    fn overhears(&self) -> bool {
-        false
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
-    }
-
-    fn minds_more_losses(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-        self.grow(growth, mss);
-        Some(self.window.wide())
     }
 }

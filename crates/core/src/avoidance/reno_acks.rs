@@ -3,6 +3,7 @@
 //! the papers count ACKs.
 
 use crate::avoidance::Reno;
+use crate::brief::Hears;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;
@@ -23,9 +24,18 @@ impl RenoAcks {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// [`Hears::widen`].
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        self.0.widen(growth.min(mss), mss)
+    }
 }
 
 impl Avoidance for RenoAcks {
+    const HEARS: Hears<Self> =
+        Hears::ALL.without_sends().without_later_losses().without_others().widened_by(Self::widen);
+
     fn enter(&mut self, exit: &Exit, path: &Path) {
         self.0.enter(exit, path);
     }
@@ -47,22 +57,5 @@ impl Avoidance for RenoAcks {
     #[inline]
     fn plan(&self, path: &Path) -> Plan {
         self.0.plan(path)
-    }
-
-    fn overhears(&self) -> bool {
-        false
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
-    }
-
-    fn minds_more_losses(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-        self.0.widen(growth.min(mss), mss)
     }
 }

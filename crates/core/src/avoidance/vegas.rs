@@ -10,6 +10,7 @@
 //! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. It halves what was lost a second
 //! time, which a law cannot see here.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
@@ -137,6 +138,8 @@ impl Vegas {
 }
 
 impl Avoidance for Vegas {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn enter(&mut self, exit: &Exit, path: &Path) {
         // An idle time is over, with a narrower window: everything else goes on.
         if exit.cause == Cause::Resumed {
@@ -184,9 +187,5 @@ impl Avoidance for Vegas {
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
     }
 }

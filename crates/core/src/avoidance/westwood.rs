@@ -6,6 +6,7 @@
 //! the window, as after a random loss or a timeout, the window doubles up to it. Before there is an estimate, the
 //! answer is RFC 5681's half of the flight. A mark is answered like a loss.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::registry::LawEntry;
@@ -91,6 +92,8 @@ impl Westwood {
 }
 
 impl Avoidance for Westwood {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn enter(&mut self, exit: &Exit, path: &Path) {
         let known = self.ssthresh.map(Bytes32::wide);
         self.set(exit.learned.window, exit.learned.ssthresh.or(known));
@@ -130,9 +133,5 @@ impl Avoidance for Westwood {
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
         Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
     }
 }

@@ -1,6 +1,7 @@
 //! No slow-start restart: the window is what it was, and a whole window may leave back to back (`SunOS` 4.1.3, as
 //! Visweswaraiah and Heidemann describe it in "Improving restart of idle TCP connections", section 2).
 
+use crate::brief::Hears;
 use crate::registry::{Ability, Needs, RestartEntry};
 use crate::seam::{Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 
@@ -23,6 +24,8 @@ pub(super) fn resumed(was: Learned) -> Step {
 }
 
 impl Startup for Nssr {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends().without_others();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Begin(Origin::AfterIdle { was, .. }) => resumed(*was),
@@ -31,15 +34,7 @@ impl Startup for Nssr {
         }
     }
 
-    fn overhears(&self) -> bool {
-        false
-    }
-
     fn plan(&self, path: &Path) -> Plan {
         Plan::ack_clocked(path.cwnd, None)
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
     }
 }

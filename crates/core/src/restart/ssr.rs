@@ -5,6 +5,7 @@
 //! the last packet *sent* in place of 4.4BSD's since the last segment *received*. The latter never notices an idle
 //! time that a request ended: the request is a segment received. Both are parameters.
 
+use crate::brief::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};
@@ -61,6 +62,8 @@ impl Ssr {
 }
 
 impl Startup for Ssr {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends().without_others();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         let Event::Begin(Origin::AfterIdle { idle, was }) = *event else { return self.slow.on(event, path) };
         let quiet = path.last_received.map_or(idle, |at| path.now.since(at));
@@ -71,15 +74,7 @@ impl Startup for Ssr {
         self.slow.on(&Event::Begin(Origin::AfterIdle { idle, was: Learned { window, ..was } }), path)
     }
 
-    fn overhears(&self) -> bool {
-        false
-    }
-
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }

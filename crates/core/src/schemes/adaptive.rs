@@ -10,6 +10,7 @@
 //! threshold still doubles. After a timeout the estimator begins anew: the silence was no ACK interval, and what it
 //! knew is in the threshold.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
@@ -197,6 +198,8 @@ pub(super) fn in_ip_bits(rate: Rate, path: &Path) -> Rate {
 }
 
 impl Startup for Adaptive {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Begin(origin) => self.begin(*origin, path),
@@ -223,9 +226,5 @@ impl Startup for Adaptive {
 
     fn plan(&self, path: &Path) -> Plan {
         Plan { ssthresh: self.threshold.map(Bytes32::wide), ..self.slow.plan(path) }
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }

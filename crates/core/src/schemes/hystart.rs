@@ -12,6 +12,7 @@
 
 use core::num::{NonZeroU32, Wrapping};
 
+use crate::brief::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
@@ -232,6 +233,8 @@ fn eta(last: Ticks) -> u32 {
 }
 
 impl Startup for HyStart {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
@@ -248,10 +251,6 @@ impl Startup for HyStart {
 
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }
 

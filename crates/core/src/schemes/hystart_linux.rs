@@ -6,6 +6,7 @@
 //! least delay between 4 and 16 ms; a train must be longer than half of the least delay and a cushion, or than
 //! all of it when packets are paced; below `hystart_low_window` nothing is tested, so nothing is latched.
 
+use crate::brief::Hears;
 use crate::micros::{self, Instant, Micros};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
@@ -244,6 +245,8 @@ fn threshold(least: Micros) -> u32 {
 }
 
 impl Startup for HyStartLinux {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
@@ -261,10 +264,6 @@ impl Startup for HyStartLinux {
 
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }
 

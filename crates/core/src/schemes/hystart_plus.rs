@@ -5,6 +5,7 @@
 //! in bytes: what the division by four leaves is carried to the next ACK. The first round ends with the first
 //! ACK, because `windowEnd` begins at SND.NXT, and has no samples.
 
+use crate::brief::Hears;
 use crate::micros::{self, Micros};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
@@ -235,6 +236,8 @@ fn entry_delay(last: Micros) -> Micros {
 }
 
 impl Startup for HyStartPlus {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
@@ -248,10 +251,6 @@ impl Startup for HyStartPlus {
 
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }
 

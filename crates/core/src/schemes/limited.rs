@@ -1,6 +1,7 @@
 //! Limited slow start (RFC 3742): beyond `max_ssthresh` the window grows by at most half of `max_ssthresh` a
 //! round trip, however large it is.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
@@ -76,6 +77,8 @@ impl Limited {
 }
 
 impl Startup for Limited {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => {
@@ -92,9 +95,5 @@ impl Startup for Limited {
 
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }

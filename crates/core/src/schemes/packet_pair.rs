@@ -13,6 +13,7 @@
 //! `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments 2 and 3, the SYN
 //! being the first, whatever they cover, and the handshake's round trip.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
 use crate::schemes::{Initial, SlowStart};
@@ -291,6 +292,8 @@ fn low(value: u64) -> u32 {
 }
 
 impl Startup for PacketPair {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
@@ -333,9 +336,5 @@ impl Startup for PacketPair {
             }
             Search::Waiting { .. } | Search::Collecting(_) | Search::Over => plan,
         }
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }

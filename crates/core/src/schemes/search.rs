@@ -12,6 +12,7 @@
 //! queue, so that the very bytes are compared that have arrived; only that their arrival took longer shows. With a
 //! fixed round trip (`lookback=least`) the test is a good deal quicker.
 
+use crate::brief::Hears;
 use crate::evidence::is_starved;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
@@ -296,6 +297,8 @@ fn difference(edges: &[u32; EDGES], old: u64, new: u64) -> u32 {
 }
 
 impl Startup for Search {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
@@ -314,10 +317,6 @@ impl Startup for Search {
 
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }
 

@@ -5,6 +5,7 @@
 //! of `ssthresh`, and at 1.2 times from there on. The schemes that change only how the window grows or when growth ends are
 //! built around this one.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Needs, SchemeEntry};
 use crate::seam::{Advice, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step};
@@ -149,9 +150,23 @@ impl SlowStart {
     fn done(&self, cause: Cause, ssthresh: Option<Bytes>) -> Step {
         Step::Done(Exit { cause, learned: Learned { window: self.window(), ssthresh, rate: None } })
     }
+
+    /// [`Hears::widen`].
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        let window = Bytes32::from(self.window() + growth.min(mss));
+        let goes_on = self.ssthresh.is_none_or(|ssthresh| window.wide() < ssthresh.wide());
+        if !goes_on || self.paced || !self.open {
+            return None;
+        }
+        self.window = window;
+        Some(window.wide())
+    }
 }
 
 impl Startup for SlowStart {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends().without_others().widened_by(Self::widen);
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Begin(origin) => self.begin(*origin, path),
@@ -183,10 +198,6 @@ impl Startup for SlowStart {
         }
     }
 
-    fn overhears(&self) -> bool {
-        false
-    }
-
     fn plan(&self, path: &Path) -> Plan {
         let plan = Plan::ack_clocked(self.window(), self.ssthresh.map(Bytes32::wide));
         if !self.open {
@@ -198,21 +209,6 @@ impl Startup for SlowStart {
             Some(rate) => Plan { pacing: Pacing::Rate { rate, burst: path.wire }, ..plan },
             None => plan,
         }
-    }
-
-    fn minds_sends(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-        let window = Bytes32::from(self.window() + growth.min(mss));
-        let goes_on = self.ssthresh.is_none_or(|ssthresh| window.wide() < ssthresh.wide());
-        if !goes_on || self.paced || !self.open {
-            return None;
-        }
-        self.window = window;
-        Some(window.wide())
     }
 }
 

@@ -9,6 +9,7 @@
 //! so that a restart after idle does not creep; growth waits for the window to be the limit as in all our
 //! schemes (ns-2: `cwnd - flight <= 2`); a loss is answered by the law.
 
+use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
@@ -132,6 +133,8 @@ impl VegasStart {
 }
 
 impl Startup for VegasStart {
+    const HEARS: Hears<Self> = Hears::ALL.without_sends();
+
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
@@ -145,9 +148,5 @@ impl Startup for VegasStart {
 
     fn plan(&self, path: &Path) -> Plan {
         self.slow.plan(path)
-    }
-
-    fn minds_sends(&self) -> bool {
-        self.slow.minds_sends()
     }
 }

@@ -5,9 +5,10 @@ pub(crate) mod ledger;
 
 use std::collections::VecDeque;
 
+use firstflight::brief::{Brief, InBrief};
 use firstflight::{
-    Ack, Avoidance, Brief, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path,
-    Plan, Rate, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
+    Ack, Avoidance, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Plan,
+    Rate, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };
 
 pub(crate) const MSS: Bytes = Bytes::new(1_000);
@@ -37,7 +38,7 @@ pub(crate) struct Flow<S, R, A> {
     recovery_end: u64,
     /// Bytes acknowledged selectively beyond what is acknowledged cumulatively.
     sacked: Bytes,
-    /// Whether an ACK is said by [`Controller::acked_in_brief`] where that will do, and how often it did.
+    /// Whether an ACK is said by [`InBrief::acked_in_brief`] where that will do, and how often it did.
     pub(crate) briefly: bool,
     pub(crate) brief: u64,
 }

@@ -1,6 +1,7 @@
 //! What may leave now: retransmissions first, then new data, within the window, the receiver's window and the
 //! pacer's clock.
 
+use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
 use super::offload::{Limit, Situation};

@@ -3,6 +3,7 @@
 //! of Jacobson's 1990 "4.3BSD-Reno TCP header prediction"); so does the full segment that leaves for it. Where both ways
 //! can be taken they lead to the same state.
 
+use firstflight::brief::InBrief;
 use firstflight::{
     Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };

@@ -1,5 +1,6 @@
 //! Losses: what an ACK or a timer shows of them, the episode of a repair, and what the controller is told.
 
+use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Event, Loss, Path, Span, Startup, Time};
 
 use super::ack::Progress;

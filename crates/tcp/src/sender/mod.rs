@@ -28,9 +28,10 @@ mod usage;
 
 use std::mem::offset_of;
 
+use firstflight::brief::{Brief, InBrief};
 use firstflight::{
-    Avoidance, Brief, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path,
-    Plan, SendLimit, Span, Startup, Tag, Time, Told,
+    Avoidance, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path, Plan,
+    SendLimit, Span, Startup, Tag, Time, Told,
 };
 
 use crate::config::{Config, Recovery};
