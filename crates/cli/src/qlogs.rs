@@ -281,7 +281,7 @@ impl Tap for Qlog {
                         );
                     }
                 }
-                Event::Marked => self.marked = true,
+                Event::Marked { .. } => self.marked = true,
                 _ => {}
             }
         }

@@ -158,7 +158,7 @@ fn call_name(call: &Call) -> &'static str {
         Event::Sent(_) => "sent",
         Event::Acked(_) => "acked",
         Event::Lost(_) => "lost",
-        Event::Marked => "marked",
+        Event::Marked { .. } => "marked",
         Event::TimedOut { .. } => "timed-out",
         Event::SpuriousLoss => "spurious-loss",
         Event::Asked(_) => "asked",

@@ -6,7 +6,7 @@ use crate::large::Large;
 use crate::seam::{
     Ack, Advice, Avoidance, Cause, Event, Exit, Learned, Loss, Origin, Path, Plan, Startup, Step,
 };
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// Who governs the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +82,10 @@ pub struct Controller<S, R, A> {
     pub(crate) state: State<S, R, A>,
     /// The state before the last reduction.
     undo: Option<Large<State<S, R, A>>>,
+    /// When the window was last reduced, and when before that: an undo takes back the last. They are not among the state that
+    /// fits a socket's private area, for a host that keeps its state there has an episode of its own.
+    reduced_at: Option<Time>,
+    reduced_before: Option<Time>,
     /// Whether a start-up ended since the copy for undo was made.
     exited_since: bool,
     /// Whether the host says what of an ACK may widen the window.
@@ -110,7 +114,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             episode: false,
             interrupted: false,
         };
-        Self { state, undo: None, exited_since: false, host_judges: false, overheard, minded, notes: None }
+        Self {
+            state,
+            undo: None,
+            reduced_at: None,
+            reduced_before: None,
+            exited_since: false,
+            host_judges: false,
+            overheard,
+            minded,
+            notes: None,
+        }
     }
 
     /// The host itself looks at whether the window was the limit, and says by [`Ack::advanced`] what may widen it.
@@ -171,8 +185,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
                 self.forward(&Event::Acked(ack), path);
             }
             Event::Lost(loss) => self.lost(loss, path),
-            Event::Marked => self.marked(path),
-            Event::TimedOut { repeated } => self.timed_out(repeated, path),
+            Event::Marked { sent_at } => self.marked(sent_at, path),
+            // RFC 5681 section 3.1: the loss window is one full-sized segment.
+            Event::TimedOut { repeated } => self.timed_out(repeated, path.mss, path),
             Event::SpuriousLoss => self.spurious(path),
             Event::Sent(sent) => {
                 let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
@@ -247,6 +262,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     /// no measure for the law.
     fn forget_path(&mut self) {
         self.undo = None;
+        self.reduced_at = None;
         self.state.episode = false;
         self.state.judge.forget_path();
         self.state.avoidance.forget_path();
@@ -274,24 +290,41 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     }
 
     fn lost(&mut self, mut loss: Loss<'_>, path: &Path) {
-        // One ACK can end an episode and open the next.
-        loss.opens_episode = !(self.state.episode && path.recovering);
+        let unanswered = self.is_unanswered(loss.sent_at, path);
+        // What proves congestion persistent is answered by the collapse, and not by half of the window first.
+        loss.opens_episode = unanswered && !loss.persistent;
         if loss.opens_episode {
             self.reduce(path, |state| state.episode = true);
         }
         self.forward(&Event::Lost(loss), path);
-    }
-
-    fn marked(&mut self, path: &Path) {
-        // As with a loss: the ACK that ends an episode may tell of a mark of later data.
-        if self.state.episode && path.recovering {
-            return;
+        if loss.persistent {
+            // RFC 9002 section 7.6.2: as a TCP sender's response to a retransmission timeout, to the minimum window, which
+            // section 7.2 recommends to be two segments. The threshold of an episode that was answered stays.
+            self.timed_out(!unanswered, path.mss * 2, path);
         }
-        self.reduce(path, |state| state.episode = true);
-        self.forward(&Event::Marked, path);
     }
 
-    fn timed_out(&mut self, repeated: bool, path: &Path) {
+    fn marked(&mut self, sent_at: Option<Time>, path: &Path) {
+        if self.is_unanswered(sent_at, path) {
+            self.reduce(path, |state| state.episode = true);
+            self.forward(&Event::Marked { sent_at }, path);
+        }
+    }
+
+    /// Whether congestion that a packet met which left at `sent_at` is still to be answered.
+    fn is_unanswered(&self, sent_at: Option<Time>, path: &Path) -> bool {
+        match (sent_at, self.reduced_at) {
+            // RFC 9002 section 7.3.2. A packet that left at the instant of the reduction left after it, for that came of
+            // what arrived; the RFC's comparison (appendix B.6) counts such a packet to the episode.
+            (Some(sent_at), Some(reduced_at)) => sent_at >= reduced_at,
+            (Some(_), None) => true,
+            // One ACK can end an episode and open the next, or tell of a mark of later data.
+            (None, _) => !(self.state.episode && path.recovering),
+        }
+    }
+
+    /// Answers a retransmission timeout, or what counts as one, and goes on in slow start from `window`.
+    fn timed_out(&mut self, repeated: bool, window: Bytes, path: &Path) {
         let was = self.learned(path);
         let event = Event::TimedOut { repeated };
         if repeated {
@@ -305,8 +338,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
         if self.state.phase == Phase::Avoidance {
             let ssthresh = if repeated { was.ssthresh } else { self.learned(path).ssthresh };
-            // RFC 5681 section 3.1: the loss window is one full-sized segment.
-            let was = Learned { window: path.mss, ssthresh, rate: None };
+            let was = Learned { window, ssthresh, rate: None };
             self.begin(Origin::AfterTimeout { was }, path);
         }
     }
@@ -314,6 +346,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn spurious(&mut self, path: &Path) {
         let Some(mut before) = self.undo.take() else { return };
         core::mem::swap(&mut self.state, &mut before);
+        self.reduced_at = self.reduced_before;
         self.state.judge.begin_round(path);
         self.note(Note::Undone { exit: self.exited_since });
         self.forward(&Event::SpuriousLoss, path);
@@ -323,6 +356,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn reduce(&mut self, path: &Path, mark: impl FnOnce(&mut State<S, R, A>)) {
         self.undo = Some(Large::<State<S, R, A>>::from(self.state.clone()));
         self.exited_since = false;
+        self.reduced_before = self.reduced_at.replace(path.now);
         mark(&mut self.state);
         self.note(Note::Reduced { from: self.plan(path).window });
     }

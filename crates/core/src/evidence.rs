@@ -9,7 +9,7 @@ use crate::seam::{Ack, Path, SendLimit};
 /// The first window of a connection left before anything limited it, and does count.
 pub(crate) fn is_starved(ack: &Ack<'_>, path: &Path) -> bool {
     let starved = |limit| matches!(limit, SendLimit::App | SendLimit::Receiver);
-    let newest = ack.packets.last();
+    let newest = ack.newest_packet();
     starved(path.limit)
         || newest.is_some_and(|packet| starved(packet.limit) && !packet.delivered_at_send.is_zero())
 }

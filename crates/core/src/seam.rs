@@ -6,6 +6,36 @@
 //!
 //! Times of events are [`Path::now`]: the exact arrival for ACKs, the exact departure for [`Event::Sent`].
 //! Windows count payload bytes; rates and gaps count IP bytes ([`Path::wire`] for a full segment).
+//!
+//! # What a stream host says, and what a packet host says
+//!
+//! A stream host numbers bytes and sends a lost byte again under its number (TCP). A packet host numbers packets and sends
+//! lost data again in a new packet (QUIC, RFC 9002). The offsets of a packet host count the payload bytes of all packets
+//! in the order in which they left, those that carry lost data again included.
+//!
+//! | Value | A stream host | A packet host |
+//! |---|---|---|
+//! | [`Path::nxt`] | SND.NXT | payload bytes of all packets sent |
+//! | [`Path::una`] | SND.UNA | where the newest acknowledged packet ends; `nxt` when nothing is in flight |
+//! | [`Path::flight`] | SND.NXT - SND.UNA (RFC 5681 `FlightSize`) | `bytes_in_flight` (RFC 9002 appendix B.2) |
+//! | [`Path::pipe`] | RFC 6675 `pipe` | as `flight` |
+//! | [`Path::recovering`] | SND.UNA is below the recovery point (RFC 6675 section 2) | the newest acknowledged packet left before the last reduction (RFC 9002 section 7.3.2); not after persistent congestion |
+//! | [`Path::rto`] | RFC 6298 | the probe timeout (RFC 9002 section 6.2.1) |
+//! | [`Ack::advanced`] | bytes by which SND.UNA moved | as [`Ack::bytes`] |
+//! | [`Ack::sacked`], [`Delivered::selectively`] | of the SACK blocks | nothing, and no |
+//! | [`Ack::segments`] | segments below the new SND.UNA | ack-eliciting packets newly acknowledged |
+//! | [`Ack::duplicate`] | RFC 5681 section 2, or RFC 6675 | no |
+//! | [`Loss::sent_at`], [`Event::Marked`] | unknown: `recovering` tells what an episode answers | when the newest of the packets left; of a mark, the newest packet that the ACK acknowledged |
+//! | [`Loss::persistent`] | no: it says [`Event::TimedOut`] | RFC 9002 section 7.6.2 |
+//! | [`Event::TimedOut`] | at each retransmission timeout | never: a probe timeout is no congestion |
+//! | [`Sent::retransmission`] | sent before under this number | no |
+//! | a round trip ends | with the first ACK above what was SND.NXT at its begin | with the first ACK of a packet sent after its begin |
+//! | idle | SND.UNA = SND.NXT, and nothing sent for longer than the RTO | nothing in flight, and nothing sent for longer than the PTO |
+//!
+//! A host that shakes hands under congestion control (QUIC, or TCP Fast Open) says [`Event::Established`] when the handshake is
+//! over, and counts `una` and `nxt` from there. Until then the plan is [`Pacing::Hold`], which holds application data only:
+//! what the handshake sends leaves within [`Plan::window`], the initial window, and is not told. [`Event::Established`] says
+//! whether any of it was lost.
 
 use crate::brief::Hears;
 use crate::units::{Bytes, Rate, Span, Time};
@@ -88,9 +118,11 @@ pub struct Path {
     pub backlog: Option<Bytes>,
     /// Bytes delivered so far, selectively acknowledged ones included.
     pub delivered: Bytes,
-    /// First byte not cumulatively acknowledged (`SND.UNA`), as an offset in the stream.
+    /// First byte not cumulatively acknowledged (`SND.UNA`), as an offset in the stream; of a packet host see the
+    /// [table](self#what-a-stream-host-says-and-what-a-packet-host-says).
     pub una: u64,
-    /// Next new byte to send (`SND.NXT`), as an offset in the stream.
+    /// Next new byte to send (`SND.NXT`), as an offset in the stream; of a packet host see the
+    /// [table](self#what-a-stream-host-says-and-what-a-packet-host-says).
     pub nxt: u64,
     /// The retransmission timeout.
     pub rto: Span,
@@ -104,6 +136,37 @@ pub struct Path {
     pub last_received: Option<Time>,
     /// The wake-up that the host has granted.
     pub wake: Option<Time>,
+}
+
+impl Path {
+    /// A path of which nothing is known but the instant and the size of a full segment, `mss` bytes of payload in `wire` bytes
+    /// of IP. Nothing was sent, and the receive window is no limit. The rest is to be overwritten:
+    /// `Path { cwnd, nxt, ..Path::new(now, mss, wire) }`.
+    pub const fn new(now: Time, mss: Bytes, wire: Bytes) -> Self {
+        Self {
+            now,
+            mss,
+            wire,
+            cwnd: Bytes::ZERO,
+            flight: Bytes::ZERO,
+            pipe: Bytes::ZERO,
+            srtt: None,
+            latest_rtt: None,
+            min_rtt: None,
+            rwnd: Bytes::MAX,
+            backlog: None,
+            delivered: Bytes::ZERO,
+            una: 0,
+            nxt: 0,
+            // RFC 6298 section 2.1.
+            rto: Span::from_secs(1),
+            limit: SendLimit::App,
+            recovering: false,
+            last_sent: None,
+            last_received: None,
+            wake: None,
+        }
+    }
 }
 
 /// What kept a sender from sending more.
@@ -143,8 +206,13 @@ pub enum Event<'a> {
     Acked(Ack<'a>),
     /// Packets were found lost.
     Lost(Loss<'a>),
-    /// The peer echoed a congestion mark (ECN), at most once per window of data.
-    Marked,
+    /// The peer echoed a congestion mark (ECN).
+    Marked {
+        /// When the newest packet left that the ACK with the mark acknowledged, if the host has packet numbers: a mark of a
+        /// packet sent before the last reduction is answered by that (RFC 9002 section 7.3.2). Without it the host says a
+        /// mark at most once per window of data.
+        sent_at: Option<Time>,
+    },
     /// The retransmission timer fired.
     TimedOut {
         /// Whether the same segment timed out before: the threshold is then kept (RFC 5681 section 3.1).
@@ -222,8 +290,13 @@ pub struct RttSample {
 /// One acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
-    /// The packets that it newly acknowledges, cumulatively or selectively, in order of sequence.
+    /// The packets that it newly acknowledges, cumulatively or selectively, in order of sequence; empty from a host that
+    /// keeps no list.
     pub packets: &'a [Delivered],
+    /// The newest packet that it acknowledges, from a host that keeps no list but knows that.
+    pub newest: Option<&'a Delivered>,
+    /// How many packets with data are now acknowledged whole, from a host that counts them; see [`Ack::whole_packets`].
+    pub whole: Option<u32>,
     /// Payload bytes newly delivered: cumulatively and selectively acknowledged, each byte once.
     pub bytes: Bytes,
     /// Bytes by which the cumulative acknowledgement advanced.
@@ -250,11 +323,53 @@ pub struct Ack<'a> {
     pub growth: Bytes,
 }
 
-impl Ack<'_> {
+impl<'a> Ack<'a> {
+    /// The acknowledgement of `packets`, each for the first time and whole. The rest is to be overwritten by a host that knows
+    /// more: `Ack { rtt, ..Ack::new(&packets) }`.
+    #[inline]
+    pub fn new(packets: &'a [Delivered]) -> Self {
+        let sum = |selectively| {
+            let such = packets.iter().filter(|packet| packet.selectively == selectively);
+            such.fold((0_u32, Bytes::ZERO), |(count, bytes), packet| (count + 1, bytes + packet.bytes))
+        };
+        let ((segments, advanced), (_, sacked)) = (sum(false), sum(true));
+        let bytes = advanced + sacked;
+        let duplicate = advanced.is_zero();
+        Self { packets, whole: None, bytes, advanced, sacked, segments, duplicate, ..Self::of(bytes, 0) }
+    }
+
+    /// The cumulative acknowledgement of `bytes` in `packets` whole packets, for a host that keeps no list of packets.
+    pub const fn of(bytes: Bytes, packets: u32) -> Self {
+        Self {
+            packets: &[],
+            newest: None,
+            whole: Some(packets),
+            bytes,
+            advanced: bytes,
+            sacked: Bytes::ZERO,
+            segments: packets,
+            duplicate: false,
+            rtt: None,
+            delivery_rate: None,
+            round_ended: false,
+            round_sent: Bytes::ZERO,
+            growth: Bytes::ZERO,
+        }
+    }
+
+    /// The newest packet acknowledged, of the list or as a host without lists says: the last in order of sequence.
+    pub fn newest_packet(&self) -> Option<&Delivered> {
+        self.packets.last().or(self.newest)
+    }
+
     /// Packets with data that are now acknowledged whole, as Linux counts deliveries. A packet whose acknowledgement is
     /// divided counts once, with its last byte (RFC 3465 section 1 tells of receivers that divide). One that a
     /// duplicate ACK without SACK told of before, so that [`bytes`](Self::bytes) leaves it out, does not count again.
     pub fn whole_packets(&self) -> u64 {
+        self.whole.map_or_else(|| self.listed_whole(), u64::from)
+    }
+
+    fn listed_whole(&self) -> u64 {
         let sizes = || self.packets.iter().map(|packet| packet.bytes).filter(|bytes| !bytes.is_zero());
         let mut told = sizes().fold(Bytes::ZERO, |sum, bytes| sum + bytes) - self.bytes;
         let fresh = sizes().filter(|&bytes| {
@@ -296,11 +411,31 @@ pub struct Loss<'a> {
     pub bytes: Bytes,
     /// How many separate ranges of the stream they make.
     pub ranges: u32,
+    /// When the newest of them left, if the host has packet numbers: losses of packets sent before the last reduction are
+    /// answered by that, whenever they are found (RFC 9002 section 7.3.2). Without it an episode lasts as long as
+    /// [`Path::recovering`].
+    pub sent_at: Option<Time>,
     /// Whether this opens a loss episode. The [`crate::Controller`] fills this in.
     pub opens_episode: bool,
-    /// Whether everything in flight was lost for longer than the persistence threshold (RFC 9002
-    /// section 7.6); hosts without that notion say no.
+    /// Whether everything in flight was lost for longer than the persistence threshold (RFC 9002 section 7.6). The
+    /// [`crate::Controller`] answers as to a timeout; hosts without that notion say no.
     pub persistent: bool,
+}
+
+impl<'a> Loss<'a> {
+    /// The loss of `packets`, in the order in which they left. The rest is to be overwritten by a host that knows more:
+    /// `Loss { persistent: true, ..Loss::new(&packets) }`.
+    pub fn new(packets: &'a [LostPacket]) -> Self {
+        let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        let gaps = packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
+        let ranges = usize::from(!packets.is_empty()) + gaps;
+        Self { ranges: u32::try_from(ranges).unwrap_or(u32::MAX), packets, ..Self::of(bytes) }
+    }
+
+    /// The loss of `bytes` in one range, for a host that keeps no list of packets.
+    pub const fn of(bytes: Bytes) -> Self {
+        Self { packets: &[], bytes, ranges: 1, sent_at: None, opens_episode: false, persistent: false }
+    }
 }
 
 /// A packet found lost.
@@ -329,11 +464,6 @@ pub enum Advice {
         window: Bytes,
         /// Where slow start ends; `None` where it would have.
         ssthresh: Option<Bytes>,
-    },
-    /// A ceiling on the rate.
-    Ceiling {
-        /// The ceiling.
-        rate: Rate,
     },
 }
 
@@ -397,7 +527,7 @@ pub enum Pacing {
         /// From the start of one packet to the start of the next.
         gap: Span,
     },
-    /// Send no new data.
+    /// Send no new data. Before [`Event::Established`] a handshake under congestion control goes on within the window.
     Hold,
 }
 
@@ -495,20 +625,7 @@ mod tests {
     }
 
     fn whole_packets(packets: &[Delivered], bytes: u64) -> u64 {
-        let ack = Ack {
-            packets,
-            bytes: Bytes::new(bytes),
-            advanced: Bytes::new(bytes),
-            sacked: Bytes::ZERO,
-            segments: 1,
-            duplicate: false,
-            rtt: None,
-            delivery_rate: None,
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
-        };
-        ack.whole_packets()
+        Ack { bytes: Bytes::new(bytes), ..Ack::new(packets) }.whole_packets()
     }
 
     #[test]

@@ -32,9 +32,10 @@ pub enum Call {
 /// An event that owns its packets.
 #[derive(Clone, Debug)]
 pub struct Heard {
-    /// Its lists are empty: they are the two below.
+    /// What it would borrow is left out: that is below.
     event: Event<'static>,
     delivered: Vec<Delivered>,
+    newest: Option<Delivered>,
     lost: Vec<LostPacket>,
 }
 
@@ -43,19 +44,21 @@ impl Heard {
     pub fn new(event: &Event<'_>) -> Self {
         let mut delivered = Vec::new();
         let mut lost = Vec::new();
+        let mut newest = None;
         let event = match *event {
             Event::Begin(origin) => Event::Begin(origin),
             Event::Established { rtt, syn_lost } => Event::Established { rtt, syn_lost },
             Event::Sent(sent) => Event::Sent(sent),
             Event::Acked(ack) => {
                 delivered.extend_from_slice(ack.packets);
-                Event::Acked(Ack { packets: &[], ..ack })
+                newest = ack.newest.copied();
+                Event::Acked(Ack { packets: &[], newest: None, ..ack })
             }
             Event::Lost(found) => {
                 lost.extend_from_slice(found.packets);
                 Event::Lost(Loss { packets: &[], ..found })
             }
-            Event::Marked => Event::Marked,
+            Event::Marked { sent_at } => Event::Marked { sent_at },
             Event::TimedOut { repeated } => Event::TimedOut { repeated },
             Event::SpuriousLoss => Event::SpuriousLoss,
             Event::Asked(done) => Event::Asked(done),
@@ -64,13 +67,15 @@ impl Heard {
             Event::Woken => Event::Woken,
             Event::MssChanged => Event::MssChanged,
         };
-        Self { event, delivered, lost }
+        Self { event, delivered, newest, lost }
     }
 
     /// The event.
     pub fn event(&self) -> Event<'_> {
         match self.event {
-            Event::Acked(ack) => Event::Acked(Ack { packets: &self.delivered, ..ack }),
+            Event::Acked(ack) => {
+                Event::Acked(Ack { packets: &self.delivered, newest: self.newest.as_ref(), ..ack })
+            }
             Event::Lost(found) => Event::Lost(Loss { packets: &self.lost, ..found }),
             other => other,
         }

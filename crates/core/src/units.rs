@@ -7,6 +7,7 @@
 use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use core::time::Duration;
 
 /// A `u64` other than `u64::MAX`, kept greater by one so that the niche is free: it is in order as it stands, and a sum or
 /// a difference takes one instruction more than of plain numbers.
@@ -241,6 +242,18 @@ impl Span {
     }
 }
 
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Self {
+        Self::from_secs(duration.as_secs()) + Self::from_nanos(u64::from(duration.subsec_nanos()))
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Self {
+        Self::from_nanos(span.nanos())
+    }
+}
+
 impl Bytes {
     /// A number of bytes.
     pub const fn new(bytes: u64) -> Self {
@@ -364,6 +377,13 @@ mod tests {
         assert_eq!(Time::earlier(at(7), None), at(7));
         assert_eq!(Time::earlier(None, None), None);
         assert_eq!(Time::earlier(Some(Time::MAX), None), Some(Time::MAX));
+    }
+
+    #[test]
+    fn a_duration_is_a_span_and_one_too_long_is_the_longest() {
+        assert_eq!(Span::from(Duration::new(2, 5)), Span::from_nanos(2_000_000_005));
+        assert_eq!(Span::from(Duration::MAX), Span::MAX);
+        assert_eq!(Duration::from(Span::from_micros(3)), Duration::from_micros(3));
     }
 
     #[test]

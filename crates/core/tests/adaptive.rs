@@ -175,9 +175,7 @@ fn of_duplicates(count: &'static str) -> u64 {
             duplicate: true,
             rtt: None,
             delivery_rate: None,
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         }));
     }
     flow.lose();

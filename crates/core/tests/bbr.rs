@@ -327,13 +327,7 @@ fn a_round_with_more_than_2_percent_lost_bounds_the_cruise_until_the_next_probe(
     flow.path.delivered += packets(90);
     let packet = [firstflight::LostPacket { packet: 1, bytes: packets(10), tag: firstflight::Tag(0) }];
     law.on(
-        &Event::Lost(firstflight::Loss {
-            packets: &packet,
-            bytes: packets(10),
-            ranges: 1,
-            opens_episode: true,
-            persistent: false,
-        }),
+        &Event::Lost(firstflight::Loss { opens_episode: true, ..firstflight::Loss::new(&packet) }),
         &flow.path,
     );
     assert_eq!(law.plan(&flow.path).window, packets(200), "not at once");
@@ -348,19 +342,7 @@ fn a_round_with_more_than_2_percent_lost_bounds_the_cruise_until_the_next_probe(
 }
 
 fn ack(round_ended: bool) -> firstflight::Ack<'static> {
-    firstflight::Ack {
-        packets: &[],
-        bytes: Bytes::ZERO,
-        advanced: Bytes::ZERO,
-        sacked: Bytes::ZERO,
-        segments: 0,
-        duplicate: false,
-        rtt: None,
-        delivery_rate: None,
-        round_ended,
-        round_sent: Bytes::ZERO,
-        growth: Bytes::ZERO,
-    }
+    firstflight::Ack { duplicate: false, round_ended, ..firstflight::Ack::new(&[]) }
 }
 
 #[test]

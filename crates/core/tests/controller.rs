@@ -288,7 +288,7 @@ fn a_mark_reduces_as_a_loss_does() {
     let mut flow = in_avoidance();
     flow.fill();
     flow.wait(RTT);
-    flow.say(&Event::Marked);
+    flow.say(&Event::Marked { sent_at: None });
     assert_eq!(flow.window(), 10);
 }
 
@@ -302,7 +302,7 @@ fn a_mark_of_later_data_that_the_ack_which_ends_an_episode_tells_of_reduces_anew
     // The controller heard of the ACK while its host was still repairing.
     assert!(flow.path.recovering);
     flow.path.recovering = false;
-    flow.say(&Event::Marked);
+    flow.say(&Event::Marked { sent_at: None });
     assert_eq!(flow.window(), 5);
 }
 

@@ -92,7 +92,7 @@ impl Avoidance for Watched<AnyLaw> {
                 "growth without leave"
             );
         }
-        if matches!(event, Event::Marked | Event::TimedOut { .. }) {
+        if matches!(event, Event::Marked { .. } | Event::TimedOut { .. }) {
             assert!(after.window <= before.window.max(path.mss * 2), "congestion does not widen the window");
         }
     }
@@ -241,7 +241,7 @@ fn apply<S: Startup, R: Startup, A: Avoidance>(flow: &mut Flow<S, R, A>, op: Op)
         Op::Ack(count) => flow.ack(count.min(flow.in_flight().max(1))),
         Op::Duplicate => flow.ack_with(0, None),
         Op::Lose => flow.lose(),
-        Op::Mark => flow.say(&Event::Marked),
+        Op::Mark => flow.say(&Event::Marked { sent_at: None }),
         Op::TimeOut { repeated } => flow.time_out(repeated),
         Op::Spurious => flow.say(&Event::SpuriousLoss),
         Op::CutTrain => flow.train_cut(flow.plan().tag),

@@ -272,12 +272,12 @@ fn a_mark_counts_as_a_loss_until_later_packets_are_acknowledged() {
     flow.wait(RTT);
     flow.ack(40);
     let mut later = flow.clone();
-    flow.say(&Event::Marked);
+    flow.say(&Event::Marked { sent_at: None });
     assert_eq!(flow.plan().ssthresh, Some(packets(20)));
     assert_eq!(flow.exits(), []);
     later.fill();
     later.ack(1);
-    later.say(&Event::Marked);
+    later.say(&Event::Marked { sent_at: None });
     assert_eq!(later.exits()[0].cause, Cause::Mark);
 }
 
@@ -389,7 +389,7 @@ fn asked_again(then: impl Fn(&mut Asking<SlowStart>)) -> (Option<Rate>, u64) {
 fn after_congestion_it_asks_for_no_more_than_the_window_was() {
     assert_eq!(asked_again(|_| ()).0, Some(RateCode::MAX.rate()), "there was no congestion");
     let congestions: [fn(&mut Asking<SlowStart>); 3] =
-        [|flow| flow.lose(), |flow| flow.say(&Event::Marked), |flow| flow.time_out(false)];
+        [|flow| flow.lose(), |flow| flow.say(&Event::Marked { sent_at: None }), |flow| flow.time_out(false)];
     for congestion in congestions {
         let (asked, window) = asked_again(congestion);
         let most = packets(window).per(RTT).expect("a round trip");

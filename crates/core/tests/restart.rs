@@ -7,8 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyRestart, Value};
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
-    Bytes, Cause, Controller, Event, Learned, Note, Origin, Pacing, Path, Phase, SendLimit, Span, Startup,
-    Step,
+    Cause, Controller, Event, Learned, Note, Origin, Pacing, Path, Phase, SendLimit, Span, Startup, Step,
 };
 
 type Resting = Flow<SlowStart, AnyRestart, Reno>;
@@ -70,17 +69,11 @@ fn measured(policy: &mut AnyRestart, sent: u64, rtt: Span) -> Path {
     let path = flow.path;
     policy.overhear(
         &Event::Acked(firstflight::Ack {
-            packets: &[],
-            bytes: MSS,
-            advanced: MSS,
-            sacked: Bytes::ZERO,
-            segments: 1,
-            duplicate: false,
             rtt: Some(firstflight::RttSample { rtt, handshake: false }),
-            delivery_rate: None,
             round_ended: true,
             round_sent: packets(sent),
             growth: MSS,
+            ..firstflight::Ack::of(MSS, 1)
         }),
         &path,
     );

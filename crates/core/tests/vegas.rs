@@ -375,7 +375,7 @@ fn a_reduction_ends_the_growth_of_its_round() {
     flow.fill();
     flow.wait(millis(100));
     flow.ack_with(1, Some(millis(100)));
-    flow.say(&Event::Marked);
+    flow.say(&Event::Marked { sent_at: None });
     let reduced = flow.plan().window;
     assert!(reduced < packets(12));
     while flow.in_flight() > 0 {

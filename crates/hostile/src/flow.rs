@@ -51,26 +51,10 @@ impl Flow {
         let policy = restart.build(initial, &[]).expect("defaults are allowed");
         let mss = Bytes::new(u64::from(source.pick(&[1_460_u16, 1_000, 536, 48, 1, 8_960, u16::MAX])));
         let path = Path {
-            now: Time::from_nanos(1_000_000_000),
-            mss,
-            wire: mss + Bytes::new(40),
-            cwnd: Bytes::ZERO,
-            flight: Bytes::ZERO,
-            pipe: Bytes::ZERO,
-            srtt: None,
-            latest_rtt: None,
-            min_rtt: None,
             rwnd: Bytes::new(1 << 30),
             backlog: Some(Bytes::new(1 << 40)),
-            delivered: Bytes::ZERO,
-            una: 0,
-            nxt: 0,
-            rto: Span::from_secs(1),
             limit: SendLimit::Window,
-            recovering: false,
-            last_sent: None,
-            last_received: None,
-            wake: None,
+            ..Path::new(Time::from_nanos(1_000_000_000), mss, mss + Bytes::new(40))
         };
         let mut flow = Self {
             control: Controller::new(startup, policy, law.build()),
@@ -268,9 +252,7 @@ impl Flow {
             duplicate: advanced.is_zero(),
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate: rated.then(|| Rate::from_bps(source.wide())),
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         }));
     }
 
@@ -289,9 +271,7 @@ impl Flow {
             self.path.recovering = true;
             self.recovery_end = self.path.nxt;
         }
-        let bytes = lost.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
-        let persistent = false;
-        self.say(&Event::Lost(Loss { packets: &lost, bytes, ranges: 1, opens_episode: false, persistent }));
+        self.say(&Event::Lost(Loss { ranges: 1, ..Loss::new(&lost) }));
     }
 
     pub(crate) fn sample(&mut self, rtt: Span) {

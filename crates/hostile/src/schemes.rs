@@ -41,7 +41,7 @@ fn step(flow: &mut Flow, source: &mut Source<'_>) {
         19 => flow.acknowledge(0, 0, source),
         20 => flow.acknowledge_newest(source),
         21 => flow.lose(1 + source.below(4)),
-        22 => flow.say(&Event::Marked),
+        22 => flow.say(&Event::Marked { sent_at: None }),
         23 => {
             flow.path.recovering = false;
             flow.say(&Event::TimedOut { repeated: source.once_in(3) });
@@ -80,7 +80,7 @@ fn advise(flow: &mut Flow, source: &mut Source<'_>) {
     match source.below(3) {
         0 => flow.say(&Event::Advice(Advice::QuickStart { approved: Some(rate) })),
         1 => flow.say(&Event::Advice(Advice::QuickStart { approved: None })),
-        _ => flow.say(&Event::Advice(Advice::Ceiling { rate })),
+        _ => {}
     }
 }
 

@@ -146,7 +146,7 @@ impl Avoidance for BbrCruise {
             Event::Begin(_)
             | Event::Established { .. }
             | Event::Sent(_)
-            | Event::Marked
+            | Event::Marked { .. }
             | Event::SpuriousLoss
             | Event::Asked(_)
             | Event::Advice(_)

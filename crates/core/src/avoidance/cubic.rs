@@ -204,7 +204,7 @@ impl Avoidance for Cubic {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
             Event::Lost(loss) if loss.opens_episode => self.reduce(self.window.wide(), path),
-            Event::Marked => self.reduce(self.window.wide(), path),
+            Event::Marked { .. } => self.reduce(self.window.wide(), path),
             Event::TimedOut { .. } => self.timed_out(self.window.wide(), path),
             Event::Begin(_)
             | Event::Established { .. }

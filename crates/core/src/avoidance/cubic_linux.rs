@@ -253,7 +253,7 @@ impl Avoidance for CubicLinux {
                 }
             }
             Event::Lost(loss) if loss.opens_episode => self.reduce(path),
-            Event::Marked => self.reduce(path),
+            Event::Marked { .. } => self.reduce(path),
             Event::TimedOut { .. } => self.timed_out(path),
             Event::Begin(_)
             | Event::Established { .. }
@@ -282,32 +282,18 @@ impl Avoidance for CubicLinux {
 mod tests {
     use super::*;
     use crate::seam::SendLimit;
-    use crate::units::{Bytes, Span};
+    use crate::units::Bytes;
 
     const MSS: Bytes = Bytes::new(1_000);
 
     fn path(now: u64, cwnd: u64) -> Path {
         Path {
-            now: Time::from_nanos(now * 1_000_000),
-            mss: MSS,
-            wire: MSS,
             cwnd: MSS * cwnd,
             flight: MSS * cwnd,
             pipe: MSS * cwnd,
-            srtt: None,
-            latest_rtt: None,
-            min_rtt: None,
             rwnd: MSS * 1_000,
-            backlog: None,
-            delivered: Bytes::ZERO,
-            una: 0,
-            nxt: 0,
-            rto: Span::from_secs(1),
             limit: SendLimit::Window,
-            recovering: false,
-            last_sent: None,
-            last_received: None,
-            wake: None,
+            ..Path::new(Time::from_nanos(now * 1_000_000), MSS, MSS)
         }
     }
 

@@ -57,6 +57,7 @@ impl Reno {
 
     /// [`Hears::widen`].
     #[inline]
+    #[expect(clippy::unnecessary_wraps, reason = "a law that minds more answers `None`")]
     pub(super) fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
         self.grow(growth, mss);
         Some(self.window.wide())
@@ -80,7 +81,7 @@ impl Avoidance for Reno {
         match event {
             Event::Acked(ack) => self.grow(ack.growth, path.mss),
             Event::Lost(loss) if loss.opens_episode => self.halve(path),
-            Event::Marked | Event::TimedOut { .. } => self.halve(path),
+            Event::Marked { .. } | Event::TimedOut { .. } => self.halve(path),
             Event::Begin(_)
             | Event::Established { .. }
             | Event::Sent(_)

@@ -158,7 +158,7 @@ impl Avoidance for Vegas {
         match event {
             Event::Acked(ack) => self.heard(ack, path),
             Event::Lost(loss) if loss.opens_episode => self.reduce(Cause::Loss, path),
-            Event::Marked => self.reduce(Cause::Mark, path),
+            Event::Marked { .. } => self.reduce(Cause::Mark, path),
             Event::TimedOut { .. } => self.reduce(Cause::Timeout, path),
             Event::Begin(_)
             | Event::Established { .. }

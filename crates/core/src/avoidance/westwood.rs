@@ -108,7 +108,7 @@ impl Avoidance for Westwood {
         match event {
             Event::Acked(ack) => self.grow(ack.growth, path),
             Event::Lost(loss) if loss.opens_episode => self.reduce(path),
-            Event::Marked | Event::TimedOut { .. } => self.reduce(path),
+            Event::Marked { .. } | Event::TimedOut { .. } => self.reduce(path),
             Event::Begin(_)
             | Event::Established { .. }
             | Event::Sent(_)

@@ -270,7 +270,7 @@ impl Startup for Cwv {
             Event::Begin(Origin::AfterIdle { idle, was }) => self.begin(*idle, *was, path),
             Event::Acked(ack) => self.acked(ack, path),
             Event::Lost(loss) => self.lost(loss, path),
-            Event::Marked => self.congested(event, Cause::Mark, path),
+            Event::Marked { .. } => self.congested(event, Cause::Mark, path),
             Event::TimedOut { .. } => self.congested(event, Cause::Timeout, path),
             Event::Begin(_)
             | Event::Established { .. }

@@ -286,7 +286,7 @@ impl Rbp {
             (Event::Lost(loss), Stage::Pacing | Stage::Opening) if loss.opens_episode => {
                 self.congested(Cause::Loss)
             }
-            (Event::Marked, Stage::Pacing | Stage::Opening) => self.congested(Cause::Mark),
+            (Event::Marked { .. }, Stage::Pacing | Stage::Opening) => self.congested(Cause::Mark),
             (Event::TimedOut { .. }, Stage::Pacing | Stage::Opening) => self.congested(Cause::Timeout),
             (
                 Event::Established { .. }

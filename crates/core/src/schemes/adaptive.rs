@@ -205,7 +205,7 @@ impl Startup for Adaptive {
             Event::Begin(origin) => self.begin(*origin, path),
             Event::Acked(ack) => self.acked(ack, path),
             Event::Lost(loss) if loss.opens_episode => self.leave(Cause::Loss, path),
-            Event::Marked => self.leave(Cause::Mark, path),
+            Event::Marked { .. } => self.leave(Cause::Mark, path),
             Event::TimedOut { .. } => self.leave(Cause::Timeout, path),
             Event::Established { .. } => {
                 let first = self.first(path);

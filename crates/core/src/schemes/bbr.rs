@@ -165,7 +165,7 @@ impl Bbr {
         if ack.round_ended {
             self.latest_before = core::mem::take(&mut self.latest);
         }
-        if let Some(newest) = ack.packets.iter().max_by_key(|packet| packet.packet) {
+        if let Some(newest) = ack.packets.iter().max_by_key(|packet| packet.packet).or(ack.newest) {
             let carried = path.delivered - newest.delivered_at_send;
             self.latest = carried.max(self.latest.wide()).into();
         }
@@ -340,7 +340,7 @@ impl Startup for Bbr {
                 self.pace_first(path);
             }
             Event::Sent(_)
-            | Event::Marked
+            | Event::Marked { .. }
             | Event::SpuriousLoss
             | Event::Asked(_)
             | Event::Advice(_)
@@ -374,7 +374,7 @@ mod tests {
         for number in numbers {
             let packets = [LostPacket { packet: *number, bytes: Bytes::new(1_000), tag: Tag(0) }];
             let bytes = Bytes::new(1_000);
-            let loss = Loss { packets: &packets, bytes, ranges: 1, opens_episode: false, persistent: false };
+            let loss = Loss { bytes, ranges: 1, ..Loss::new(&packets) };
             losses.add(&loss);
         }
     }

@@ -306,7 +306,7 @@ impl Startup for CarefulResume {
                 Step::Stay
             }
             Event::Lost(loss) if loss.opens_episode => self.congested(event, Cause::Loss, path),
-            Event::Marked => self.congested(event, Cause::Mark, path),
+            Event::Marked { .. } => self.congested(event, Cause::Mark, path),
             Event::TimedOut { .. } => {
                 self.give_up();
                 self.slow.on(event, path)

@@ -8,7 +8,7 @@ macro_rules! left_to_slow_start {
         $($others)|+
             | Event::Sent(_)
             | Event::Lost(_)
-            | Event::Marked
+            | Event::Marked { .. }
             | Event::TimedOut { .. }
             | Event::Asked(_)
             | Event::Advice(_)

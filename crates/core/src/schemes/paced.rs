@@ -370,7 +370,7 @@ impl Startup for Paced {
             }
             (Event::Acked(ack), _) => self.acked(ack, path),
             (Event::Lost(loss), _) if loss.opens_episode => self.congested(Cause::Loss, path),
-            (Event::Marked, _) => self.congested(Cause::Mark, path),
+            (Event::Marked { .. }, _) => self.congested(Cause::Mark, path),
             (Event::TimedOut { .. }, _) => self.congested(Cause::Timeout, path),
             (Event::SpuriousLoss, _) => self.undone(path),
             (Event::TrainCut(tag), _) => self.train_cut(*tag, path),

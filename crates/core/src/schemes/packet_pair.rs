@@ -309,7 +309,7 @@ impl Startup for PacketPair {
                 self.search = Search::after(*rtt);
                 self.slow.on(event, path)
             }
-            Event::Lost(_) | Event::Marked | Event::TimedOut { .. } => {
+            Event::Lost(_) | Event::Marked { .. } | Event::TimedOut { .. } => {
                 let step = self.slow.on(event, path);
                 self.with_rate(step, path)
             }

@@ -366,7 +366,7 @@ impl<S: Startup> QuickStart<S> {
 
     /// Section 4.8: whether there was congestion before.
     fn mind_congestion(&mut self, event: &Event<'_>) {
-        if matches!(event, Event::Lost(_) | Event::Marked | Event::TimedOut { .. }) {
+        if matches!(event, Event::Lost(_) | Event::Marked { .. } | Event::TimedOut { .. }) {
             self.allowed = self.allowed.max(Allowed::AsBefore);
         }
     }
@@ -391,10 +391,10 @@ impl<S: Startup> QuickStart<S> {
             Event::Sent(sent) if !sent.retransmission => self.sent(event, sent.bytes, path),
             Event::Acked(ack) => self.acked(ack, path),
             Event::Lost(loss) => self.lost(loss, path),
-            Event::Marked if self.outstanding(path) => self.refuted(Cause::Mark, path),
+            Event::Marked { .. } if self.outstanding(path) => self.refuted(Cause::Mark, path),
             Event::TimedOut { .. } => self.timed_out(event, path),
             Event::Sent(_)
-            | Event::Marked
+            | Event::Marked { .. }
             | Event::SpuriousLoss
             | Event::Advice(_)
             | Event::TrainCut(_)

@@ -175,7 +175,7 @@ impl Startup for SlowStart {
             Event::Acked(ack) => self.grow(ack.growth.min(path.mss)),
             // The law that takes over answers with a threshold.
             Event::Lost(loss) if loss.opens_episode => self.done(Cause::Loss, None),
-            Event::Marked => self.done(Cause::Mark, None),
+            Event::Marked { .. } => self.done(Cause::Mark, None),
             Event::TimedOut { .. } => self.done(Cause::Timeout, None),
             Event::Advice(Advice::Window { window, ssthresh }) => {
                 self.window = (*window).into();

@@ -247,7 +247,7 @@ impl Startup for Suss {
             Event::Woken => self.start_red(path),
             Event::Established { .. }
             | Event::Lost(_)
-            | Event::Marked
+            | Event::Marked { .. }
             | Event::TimedOut { .. }
             | Event::SpuriousLoss
             | Event::Asked(_)

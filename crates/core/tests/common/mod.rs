@@ -47,26 +47,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     /// A connection that has begun; the wire size of a packet equals its payload, so that gaps are round.
     pub(crate) fn new(control: Controller<S, R, A>) -> Self {
         let path = Path {
-            now: Time::from_nanos(1_000_000_000),
-            mss: MSS,
-            wire: MSS,
-            cwnd: Bytes::ZERO,
-            flight: Bytes::ZERO,
-            pipe: Bytes::ZERO,
-            srtt: None,
-            latest_rtt: None,
-            min_rtt: None,
             rwnd: Bytes::new(1 << 30),
-            backlog: None,
-            delivered: Bytes::ZERO,
-            una: 0,
-            nxt: 0,
-            rto: Span::from_secs(1),
             limit: SendLimit::Window,
-            recovering: false,
-            last_sent: None,
-            last_received: None,
-            wake: None,
+            ..Path::new(Time::from_nanos(1_000_000_000), MSS, MSS)
         };
         let mut flow = Self {
             control,
@@ -194,9 +177,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             duplicate: acked.is_empty(),
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate: self.delivery_rate,
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         }));
     }
 
@@ -232,9 +213,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             duplicate: false,
             rtt: None,
             delivery_rate: self.delivery_rate,
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         }));
     }
 
@@ -251,13 +230,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
         if self.briefly && !self.control.minds_losses(self.path.recovering) {
             return;
         }
-        self.say(&Event::Lost(Loss {
-            packets: &[lost],
-            bytes: lost.bytes,
-            ranges: 1,
-            opens_episode: false,
-            persistent: false,
-        }));
+        self.say(&Event::Lost(Loss::new(&[lost])));
     }
 
     pub(crate) fn time_out(&mut self, repeated: bool) {

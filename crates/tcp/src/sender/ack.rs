@@ -367,9 +367,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             duplicate: progress.duplicate,
             rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate: progress.newest.and_then(|newest| self.rate.sample(now, &newest)),
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         };
         self.tell(now, &Event::Acked(ack));
         self.delivered = packets;

@@ -192,9 +192,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             duplicate: false,
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate,
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         });
         if self.journal.keeps_told() {
             let heard = Heard::new(&event);

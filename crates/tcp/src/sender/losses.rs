@@ -314,17 +314,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let packets = core::mem::take(&mut self.lost);
-        let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
-        let ranges = usize::from(!packets.is_empty())
-            + packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
-        let loss = Loss {
-            packets: &packets,
-            bytes,
-            ranges: u32::try_from(ranges).unwrap_or(u32::MAX),
-            opens_episode: false,
-            persistent: false,
-        };
-        self.tell_of(&Path { flight, ..self.path(now) }, &Event::Lost(loss));
+        self.tell_of(&Path { flight, ..self.path(now) }, &Event::Lost(Loss::new(&packets)));
         self.lost = packets;
     }
 

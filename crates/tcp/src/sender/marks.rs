@@ -23,7 +23,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.approved.congested(self.una);
         self.undo = Undo::default();
         let prior = self.plan.window;
-        self.tell_of_congestion(now, &Event::Marked);
+        self.tell_of_congestion(now, &Event::Marked { sent_at: None });
         self.reducing_for_marks = true;
         self.reduction = self.rules.as_linux.then(|| Box::new(Prr::begin_as_linux(prior)));
     }

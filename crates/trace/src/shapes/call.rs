@@ -1,6 +1,6 @@
 //! What the host says.
 
-use firstflight::{Advice, Bytes, Call, Delivered, Event, Heard, LostPacket, Rate, Span, Tag};
+use firstflight::{Advice, Bytes, Call, Delivered, Event, Heard, LostPacket, Rate, Span, Tag, Time};
 use serde::{Deserialize, Serialize};
 
 use super::origin::OriginShape;
@@ -11,12 +11,21 @@ use super::packets::{AckShape, LossShape, SentShape};
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CallShape {
     Begin(OriginShape),
-    Established { rtt_ns: Option<u64>, syn_lost: bool },
+    Established {
+        rtt_ns: Option<u64>,
+        syn_lost: bool,
+    },
     Sent(SentShape),
     Acked(AckShape),
     Lost(LossShape),
     Marked,
-    TimedOut { repeated: bool },
+    /// A mark of a host that knows when the marked packet left.
+    MarkedPacket {
+        sent_at_ns: u64,
+    },
+    TimedOut {
+        repeated: bool,
+    },
     SpuriousLoss,
     Asked(bool),
     Advice(AdviceShape),
@@ -42,7 +51,8 @@ impl From<&Call> for CallShape {
             Event::Sent(sent) => Self::Sent(sent.into()),
             Event::Acked(ack) => Self::Acked(AckShape::new(&ack)),
             Event::Lost(loss) => Self::Lost(LossShape::new(&loss)),
-            Event::Marked => Self::Marked,
+            Event::Marked { sent_at: None } => Self::Marked,
+            Event::Marked { sent_at: Some(at) } => Self::MarkedPacket { sent_at_ns: at.nanos() },
             Event::TimedOut { repeated } => Self::TimedOut { repeated },
             Event::SpuriousLoss => Self::SpuriousLoss,
             Event::Asked(done) => Self::Asked(done),
@@ -65,13 +75,17 @@ impl From<&CallShape> for Call {
             CallShape::Sent(sent) => on(Event::Sent((*sent).into())),
             CallShape::Acked(ack) => {
                 let packets: Vec<Delivered> = ack.packets.iter().map(|packet| (*packet).into()).collect();
-                on(Event::Acked(ack.with(&packets)))
+                let newest = ack.newest.map(Delivered::from);
+                on(Event::Acked(ack.with(&packets, newest.as_ref())))
             }
             CallShape::Lost(loss) => {
                 let packets: Vec<LostPacket> = loss.packets.iter().map(|packet| (*packet).into()).collect();
                 on(Event::Lost(loss.with(&packets)))
             }
-            CallShape::Marked => on(Event::Marked),
+            CallShape::Marked => on(Event::Marked { sent_at: None }),
+            CallShape::MarkedPacket { sent_at_ns } => {
+                on(Event::Marked { sent_at: Some(Time::from_nanos(*sent_at_ns)) })
+            }
             CallShape::TimedOut { repeated } => on(Event::TimedOut { repeated: *repeated }),
             CallShape::SpuriousLoss => on(Event::SpuriousLoss),
             CallShape::Asked(done) => on(Event::Asked(*done)),
@@ -90,7 +104,6 @@ impl From<&CallShape> for Call {
 pub(crate) enum AdviceShape {
     QuickStart { approved_bps: Option<u64> },
     Window { window: u64, ssthresh: Option<u64> },
-    Ceiling { rate_bps: u64 },
 }
 
 impl From<Advice> for AdviceShape {
@@ -100,7 +113,6 @@ impl From<Advice> for AdviceShape {
             Advice::Window { window, ssthresh } => {
                 Self::Window { window: window.get(), ssthresh: ssthresh.map(Bytes::get) }
             }
-            Advice::Ceiling { rate } => Self::Ceiling { rate_bps: rate.bps() },
         }
     }
 }
@@ -114,7 +126,6 @@ impl From<AdviceShape> for Advice {
             AdviceShape::Window { window, ssthresh } => {
                 Self::Window { window: Bytes::new(window), ssthresh: ssthresh.map(Bytes::new) }
             }
-            AdviceShape::Ceiling { rate_bps } => Self::Ceiling { rate: Rate::from_bps(rate_bps) },
         }
     }
 }

@@ -33,6 +33,11 @@ impl From<SentShape> for Sent {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AckShape {
     pub(super) packets: Vec<DeliveredShape>,
+    /// Of a host that keeps no list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) newest: Option<DeliveredShape>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole: Option<u32>,
     bytes: u64,
     advanced: u64,
     sacked: u64,
@@ -49,6 +54,8 @@ impl AckShape {
     pub(super) fn new(ack: &Ack<'_>) -> Self {
         Self {
             packets: ack.packets.iter().map(|packet| (*packet).into()).collect(),
+            newest: ack.newest.map(|packet| (*packet).into()),
+            whole: ack.whole,
             bytes: ack.bytes.get(),
             advanced: ack.advanced.get(),
             sacked: ack.sacked.get(),
@@ -60,10 +67,12 @@ impl AckShape {
         }
     }
 
-    pub(super) fn with<'a>(&self, packets: &'a [Delivered]) -> Ack<'a> {
+    pub(super) fn with<'a>(&self, packets: &'a [Delivered], newest: Option<&'a Delivered>) -> Ack<'a> {
         let handshake = self.rtt_of_handshake;
         Ack {
             packets,
+            newest,
+            whole: self.whole,
             bytes: Bytes::new(self.bytes),
             advanced: Bytes::new(self.advanced),
             sacked: Bytes::new(self.sacked),
@@ -71,9 +80,7 @@ impl AckShape {
             duplicate: self.duplicate,
             rtt: self.rtt_ns.map(|rtt| RttSample { rtt: Span::from_nanos(rtt), handshake }),
             delivery_rate: self.delivery_rate_bps.map(Rate::from_bps),
-            round_ended: false,
-            round_sent: Bytes::ZERO,
-            growth: Bytes::ZERO,
+            ..Ack::new(&[])
         }
     }
 }
@@ -129,6 +136,8 @@ pub(crate) struct LossShape {
     pub(super) packets: Vec<LostShape>,
     bytes: u64,
     ranges: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sent_at_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "is_false")]
     persistent: bool,
 }
@@ -139,6 +148,7 @@ impl LossShape {
             packets: loss.packets.iter().map(|packet| (*packet).into()).collect(),
             bytes: loss.bytes.get(),
             ranges: loss.ranges,
+            sent_at_ns: loss.sent_at.map(Time::nanos),
             persistent: loss.persistent,
         }
     }
@@ -148,8 +158,9 @@ impl LossShape {
             packets,
             bytes: Bytes::new(self.bytes),
             ranges: self.ranges,
-            opens_episode: false,
+            sent_at: self.sent_at_ns.map(Time::from_nanos),
             persistent: self.persistent,
+            ..Loss::of(Bytes::ZERO)
         }
     }
 }
