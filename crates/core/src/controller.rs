@@ -180,10 +180,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     pub fn on(&mut self, event: &Event<'_>, path: &Path) {
         match *event {
             Event::Begin(origin) => self.begin(origin, path),
-            Event::Acked(mut ack) => {
-                self.judge(&mut ack, path);
-                self.forward(&Event::Acked(ack), path);
-            }
+            Event::Acked(_) => self.hear_own(&mut { *event }, path),
             Event::Lost(loss) => self.lost(loss, path),
             Event::Marked { sent_at } => self.marked(sent_at, path),
             // RFC 5681 section 3.1: the loss window is one full-sized segment.
@@ -200,6 +197,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             | Event::TrainCut(_)
             | Event::Woken
             | Event::MssChanged => self.forward(event, path),
+        }
+    }
+
+    /// The same for a host that needs the event no more: what the controller fills in is written there.
+    #[inline]
+    pub(crate) fn hear_own(&mut self, event: &mut Event<'_>, path: &Path) {
+        if let Event::Acked(ack) = event {
+            self.judge(ack, path);
+            self.forward(event, path);
+        } else {
+            self.on(event, path);
         }
     }
 

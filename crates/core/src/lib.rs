@@ -25,6 +25,7 @@ mod compact;
 mod controller;
 mod eligible_rate;
 mod evidence;
+mod hears;
 mod judge;
 mod large;
 mod micros;
@@ -40,6 +41,7 @@ mod units;
 mod vegas;
 
 pub use controller::{Controller, Note, Phase};
+pub use hears::Hears;
 pub use judge::{Judge, Lead};
 pub use pacer::Pacer;
 pub use rate_code::RateCode;

@@ -12,14 +12,15 @@ pub use needs::{Ability, Missing, Needs, Offers, check};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
 use crate::avoidance::{self, BbrCruise, Cubic, CubicLinux, Reno, RenoAcks, Vegas, Westwood};
-use crate::brief::Hears;
 use crate::controller::Controller;
+use crate::hears::Hears;
 use crate::restart::{self, Cwv, Nssr, QuickStartAgain, Rbp, Rfc5681, Ssr};
 use crate::schemes::{
     self, Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Initial, Limited, Paced,
     PacketPair, QuickStart, Search, SlowStart, Suss, VegasStart,
 };
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
+use crate::units::Bytes;
 
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
@@ -37,9 +38,7 @@ macro_rules! any_startup {
             const HEARS: Hears<Self> = Hears::ALL
                 .sends_if(|any| match any { $(Self::$scheme(scheme) => $scheme::HEARS.sends(scheme)),+ })
                 .others_if(|any| match any { $(Self::$scheme(scheme) => $scheme::HEARS.others(scheme)),+ })
-                .widened_by(|any, growth, mss| match any {
-                    $(Self::$scheme(scheme) => $scheme::HEARS.widen(scheme, growth, mss)),+
-                });
+                .widened_by(Self::widen);
 
             fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
                 match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
@@ -57,6 +56,11 @@ macro_rules! any_startup {
         }
 
         impl $name {
+            #[inline]
+            fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+                match self { $(Self::$scheme(scheme) => $scheme::HEARS.widen(scheme, growth, mss)),+ }
+            }
+
             /// Bytes of state that govern a connection with this scheme, the default restart policy and `law`.
             pub fn state_size(&self, law: &AnyLaw) -> usize {
                 match self { $(Self::$scheme(_) => law.state_size_after::<$scheme>()),+ }
@@ -88,9 +92,7 @@ macro_rules! any_law {
                 .sends_if(|any| match any { $(Self::$law(law) => $law::HEARS.sends(law)),+ })
                 .later_losses_if(|any| match any { $(Self::$law(law) => $law::HEARS.later_losses(law)),+ })
                 .others_if(|any| match any { $(Self::$law(law) => $law::HEARS.others(law)),+ })
-                .widened_by(|any, growth, mss| match any {
-                    $(Self::$law(law) => $law::HEARS.widen(law, growth, mss)),+
-                });
+                .widened_by(Self::widen);
 
             fn enter(&mut self, exit: &Exit, path: &Path) {
                 match self { $(Self::$law(law) => law.enter(exit, path)),+ }
@@ -117,6 +119,11 @@ macro_rules! any_law {
         }
 
         impl $name {
+            #[inline]
+            fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+                match self { $(Self::$law(law) => $law::HEARS.widen(law, growth, mss)),+ }
+            }
+
             fn state_size_after<S: Startup>(&self) -> usize {
                 match self { $(Self::$law(_) => Controller::<S, Rfc5681, $law>::STATE_SIZE),+ }
             }
@@ -153,10 +160,7 @@ impl Startup for AnyScheme {
             Self::Plain(scheme) => AnyPlain::HEARS.sends(scheme),
             Self::QuickStart(scheme) => QuickStart::HEARS.sends(scheme),
         })
-        .widened_by(|any, growth, mss| match any {
-            Self::Plain(scheme) => AnyPlain::HEARS.widen(scheme, growth, mss),
-            Self::QuickStart(scheme) => QuickStart::HEARS.widen(scheme, growth, mss),
-        });
+        .widened_by(Self::widen);
 
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match self {
@@ -174,6 +178,14 @@ impl Startup for AnyScheme {
 }
 
 impl AnyScheme {
+    #[inline]
+    fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
+        match self {
+            Self::Plain(scheme) => AnyPlain::HEARS.widen(scheme, growth, mss),
+            Self::QuickStart(scheme) => QuickStart::HEARS.widen(scheme, growth, mss),
+        }
+    }
+
     /// Bytes of state that govern a connection with this scheme, the default restart policy and `law`.
     pub fn state_size(&self, law: &AnyLaw) -> usize {
         match self {

@@ -37,7 +37,7 @@
 //! what the handshake sends leaves within [`Plan::window`], the initial window, and is not told. [`Event::Established`] says
 //! whether any of it was lost.
 
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// A start-up or restart scheme: two functions.

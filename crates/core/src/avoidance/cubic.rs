@@ -4,8 +4,8 @@
 //! All in integers: windows in bytes with 16 bits of fraction, times in microseconds. The constants are those of
 //! section 4.6 and 5.1: C = 0.4 segments a second cubed, β = 0.7.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::micros;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};

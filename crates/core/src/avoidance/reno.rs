@@ -1,7 +1,7 @@
 //! Reno: a segment a round trip, half the flight at a loss (RFC 5681 sections 3.1 and 3.2).
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::registry::LawEntry;
 use crate::seam::{Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;

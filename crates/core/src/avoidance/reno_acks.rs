@@ -3,7 +3,7 @@
 //! the papers count ACKs.
 
 use crate::avoidance::Reno;
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;

@@ -10,8 +10,8 @@
 //! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. It halves what was lost a second
 //! time, which a law cannot see here.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::registry::LawEntry;
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Bytes;

@@ -6,9 +6,9 @@
 //! the window, as after a random loss or a timeout, the window doubles up to it. Before there is an estimate, the
 //! answer is RFC 5681's half of the flight. A mark is answered like a loss.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
+use crate::hears::Hears;
 use crate::registry::LawEntry;
 use crate::seam::{Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;

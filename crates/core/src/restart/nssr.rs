@@ -1,7 +1,7 @@
 //! No slow-start restart: the window is what it was, and a whole window may leave back to back (`SunOS` 4.1.3, as
 //! Visweswaraiah and Heidemann describe it in "Improving restart of idle TCP connections", section 2).
 
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::registry::{Ability, Needs, RestartEntry};
 use crate::seam::{Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 

@@ -5,7 +5,7 @@
 //! the last packet *sent* in place of 4.4BSD's since the last segment *received*. The latter never notices an idle
 //! time that a request ended: the request is a segment received. Both are parameters.
 
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};

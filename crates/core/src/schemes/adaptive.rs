@@ -10,9 +10,9 @@
 //! threshold still doubles. After a timeout the estimator begins anew: the silence was no ACK interval, and what it
 //! knew is in the threshold.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};

@@ -12,7 +12,7 @@
 
 use core::num::{NonZeroU32, Wrapping};
 
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};

@@ -6,7 +6,7 @@
 //! least delay between 4 and 16 ms; a train must be longer than half of the least delay and a cushion, or than
 //! all of it when packets are paced; below `hystart_low_window` nothing is tested, so nothing is latched.
 
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::micros::{self, Instant, Micros};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};

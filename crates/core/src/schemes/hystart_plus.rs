@@ -5,7 +5,7 @@
 //! in bytes: what the division by four leaves is carried to the next ACK. The first round ends with the first
 //! ACK, because `windowEnd` begins at SND.NXT, and has no samples.
 
-use crate::brief::Hears;
+use crate::hears::Hears;
 use crate::micros::{self, Micros};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};

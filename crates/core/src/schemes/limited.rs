@@ -1,8 +1,8 @@
 //! Limited slow start (RFC 3742): beyond `max_ssthresh` the window grows by at most half of `max_ssthresh` a
 //! round trip, however large it is.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Event, Path, Plan, Startup, Step};

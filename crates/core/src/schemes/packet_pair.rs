@@ -13,8 +13,8 @@
 //! `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments 2 and 3, the SYN
 //! being the first, whatever they cover, and the handshake's round trip.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};

@@ -12,8 +12,8 @@
 //! queue, so that the very bytes are compared that have arrived; only that their arrival took longer shows. With a
 //! fixed round trip (`lookback=least`) the test is a good deal quicker.
 
-use crate::brief::Hears;
 use crate::evidence::is_starved;
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};

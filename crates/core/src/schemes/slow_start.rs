@@ -5,8 +5,8 @@
 //! of `ssthresh`, and at 1.2 times from there on. The schemes that change only how the window grows or when growth ends are
 //! built around this one.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::registry::{Ability, Needs, SchemeEntry};
 use crate::seam::{Advice, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span};

@@ -9,8 +9,8 @@
 //! so that a restart after idle does not creep; growth waits for the window to be the limit as in all our
 //! schemes (ns-2: `cwnd - flight <= 2`); a loss is answered by the law.
 
-use crate::brief::Hears;
 use crate::compact::Bytes32;
+use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
