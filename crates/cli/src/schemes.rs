@@ -21,6 +21,8 @@ struct Listed {
     law: Option<&'static str>,
     parameters: Vec<ListedParameter>,
     needs: Vec<&'static str>,
+    /// What changes what it does where a host gives it, and what it works without.
+    uses: Vec<&'static str>,
     /// Bytes that govern a connection, the copy for undo not counted: a scheme with `rfc5681` and its own law, a
     /// policy with `slow-start` and `reno`, a law with `slow-start` and `rfc5681`.
     state_bytes: Option<usize>,
@@ -84,6 +86,7 @@ impl Listed {
             law: Some(entry.law),
             parameters: parameters(entry.parameters),
             needs: needs(entry.needs),
+            uses: uses(entry.needs),
             state_bytes: scheme.zip(law).map(|(scheme, law)| scheme.state_size(&law)),
         }
     }
@@ -98,6 +101,7 @@ impl Listed {
             law: None,
             parameters: parameters(entry.parameters),
             needs: needs(entry.needs),
+            uses: uses(entry.needs),
             state_bytes: policy.map(|policy| policy.state_size_beside_slow_start()),
         }
     }
@@ -111,7 +115,8 @@ impl Listed {
             source: entry.source,
             law: None,
             parameters: Vec::new(),
-            needs: Vec::new(),
+            needs: needs(entry.needs),
+            uses: uses(entry.needs),
             state_bytes: slow_start.map(|scheme| scheme.state_size(&entry.build())),
         }
     }
@@ -134,6 +139,10 @@ fn needs(needs: Needs) -> Vec<&'static str> {
     needs.iter().map(registry::Ability::name).collect()
 }
 
+fn uses(needs: Needs) -> Vec<&'static str> {
+    needs.used().map(registry::Ability::name).collect()
+}
+
 fn sections(listed: &[Listed]) -> String {
     let width = listed.iter().map(|one| one.name.len()).max().unwrap_or(0);
     let section = |(kind, title): (&str, &str)| {
@@ -152,12 +161,15 @@ fn table(listed: &[&Listed], width: usize) -> String {
         let state = one.state_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes} B"));
         let own_law = law(one.law.unwrap_or_default());
         let head = format!("{:width$}  {own_law}{state:>5}  {}", one.name, one.source);
-        let needs = (!one.needs.is_empty()).then(|| format!("{indent}  needs: {}", one.needs.join(", ")));
+        let abilities = [("needs", &one.needs), ("uses", &one.uses)];
+        let abilities = abilities.into_iter().filter(|(_, list)| !list.is_empty());
+        let abilities = abilities.map(|(what, list)| format!("{indent}  {what}: {}", list.join(", ")));
         let parameters = one.parameters.iter().map(|parameter| {
             let ListedParameter { name, default, range, help } = parameter;
             format!("{indent}  {name}={default}: {help} ({range})")
         });
-        let lines = [head, format!("{indent}  {}", one.summary)].into_iter().chain(needs).chain(parameters);
+        let lines =
+            [head, format!("{indent}  {}", one.summary)].into_iter().chain(abilities).chain(parameters);
         for line in lines {
             out += &line;
             out.push('\n');

@@ -330,6 +330,8 @@ pub struct LawEntry {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// What it needs of its host.
+    pub needs: Needs,
     pub(crate) make: fn() -> AnyLaw,
 }
 
@@ -369,12 +371,24 @@ impl SchemeEntry {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Whether a host can run this scheme.
+    /// What the scheme needs with these settings: of a scheme built around another, the needs of the one inside, too.
+    pub fn needs_with(&self, settings: &[(&str, Value)]) -> Needs {
+        let around = schemes::AROUND;
+        let inside = settings.iter().find(|(name, _)| *name == around && self.parameter(around).is_some());
+        match inside {
+            Some((_, Value::Word(inside))) => {
+                scheme(inside).map_or(self.needs, |entry| self.needs.and(entry.needs))
+            }
+            _ => self.needs,
+        }
+    }
+
+    /// Whether a host can run this scheme with these settings.
     ///
     /// # Errors
     /// The first thing that the scheme needs and the host cannot do.
-    pub fn check(&self, offers: Offers) -> Result<(), Missing> {
-        check(self.name, self.needs, offers)
+    pub fn check(&self, settings: &[(&str, Value)], offers: Offers) -> Result<(), Missing> {
+        check(self.name, self.needs_with(settings), offers)
     }
 
     /// The scheme with these settings; what is not set has its default.
@@ -420,6 +434,14 @@ impl RestartEntry {
 }
 
 impl LawEntry {
+    /// Whether a host can run this law.
+    ///
+    /// # Errors
+    /// The first thing that the law needs and the host cannot do.
+    pub fn check(&self, offers: Offers) -> Result<(), Missing> {
+        check(self.name, self.needs, offers)
+    }
+
     /// The law.
     pub fn build(&self) -> AnyLaw {
         (self.make)()

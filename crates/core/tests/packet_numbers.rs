@@ -26,7 +26,7 @@ fn forty() -> Standard {
     flow
 }
 
-fn lose<'a>(lost: &'a [LostPacket], sent_at: Time) -> Loss<'a> {
+fn lose(lost: &[LostPacket], sent_at: Time) -> Loss<'_> {
     Loss { sent_at: Some(sent_at), ..Loss::new(lost) }
 }
 
@@ -120,8 +120,8 @@ fn every_scheme_and_law_answers_persistent_congestion_with_a_window_of_two_segme
             flow.fill();
             flow.send(10);
             flow.wait(RTT);
-            let lost = [packet(0), packet(9)];
-            let loss = Loss { sent_at: Some(flow.path.now - RTT), persistent: true, ..Loss::new(&lost) };
+            let packets = [packet(0), packet(9)];
+            let loss = Loss { sent_at: Some(flow.path.now - RTT), persistent: true, ..Loss::new(&packets) };
             flow.say(&Event::Lost(loss));
             let begins = flow.notes.iter().filter(
                 |note| matches!(note, Note::Began(Origin::AfterTimeout { was }) if was.window == MSS * 2),

@@ -90,26 +90,65 @@ fn values_are_written_as_the_command_line_takes_them() {
 }
 
 #[test]
-fn a_host_that_lacks_what_a_scheme_needs_is_refused_by_name() {
+fn a_host_that_lacks_what_a_choice_needs_is_refused_by_name() {
     let everything = Offers::all("the simulator");
     let window_only = Offers::of("a window-only host", &[Ability::AckClock]);
     for entry in registry::schemes() {
-        assert_eq!(entry.check(everything), Ok(()));
+        assert_eq!(entry.check(&[], everything), Ok(()));
     }
-    let refused = |name| registry::scheme(name).expect("registered").check(window_only);
+    let refused = |name| registry::scheme(name).expect("registered").check(&[], window_only);
     assert_eq!(refused("slow-start"), Ok(()));
     assert_eq!(
         refused("slow-start-paced"),
-        Err(Missing { scheme: "slow-start-paced", host: "a window-only host", ability: Ability::Rate })
+        Err(Missing { of: "slow-start-paced", host: "a window-only host", ability: Ability::Rate })
     );
+    let law = |name| {
+        registry::law(name).expect("registered").check(window_only).map_err(|missing| missing.to_string())
+    };
+    assert_eq!(law("reno"), Ok(()));
+    assert_eq!(
+        law("cubic-linux"),
+        Err("cubic-linux needs a count of the packets that each ACK acknowledges, which a window-only host cannot give".to_owned())
+    );
+    let restart = registry::restart("rfc5681").expect("registered").check(window_only);
+    assert_eq!(restart.map_err(|missing| missing.ability), Err(Ability::IdleQuestion));
+    assert_eq!(check("nothing", Needs::default(), Offers::of("a host", &[])), Ok(()));
+}
+
+#[test]
+fn a_host_need_not_give_what_a_scheme_only_uses() {
     let without = |missing| {
         let offered: Vec<Ability> = Ability::ALL.into_iter().filter(|ability| *ability != missing).collect();
-        registry::scheme("paced").expect("registered").check(Offers::of("a host", &offered))
+        let paced = registry::scheme("paced").expect("registered");
+        paced.check(&[], Offers::of("a host", &offered)).map_err(|missing| missing.to_string())
     };
     assert_eq!(
-        without(Ability::ExactDepartures).map_err(|missing| missing.to_string()),
+        without(Ability::ExactDepartures),
         Err("paced needs exact departure times, which a host cannot give".to_owned())
     );
+    assert_eq!(without(Ability::SackSplit), Ok(()));
     assert_eq!(without(Ability::DeliveryRate), Ok(()));
-    assert_eq!(check("nothing", Needs::default(), Offers::of("a host", &[])), Ok(()));
+}
+
+#[test]
+fn a_list_of_packets_gives_the_newest_and_the_count_and_an_exact_timer_one_that_may_be_late() {
+    let host = Offers::of("a host", &[Ability::PacketAcks, Ability::Timer]);
+    for ability in [Ability::NewestAck, Ability::PacketCounts, Ability::LateTimer] {
+        assert!(host.has(ability), "{}", ability.name());
+    }
+    assert!(!Offers::of("a host", &[Ability::NewestAck]).has(Ability::PacketAcks));
+    // What comes with another is not named twice.
+    let needs = Needs::of(&[Ability::PacketAcks]).using(&[Ability::Timer]);
+    assert_eq!(needs.iter().collect::<Vec<_>>(), [Ability::PacketAcks]);
+    assert_eq!(needs.used().collect::<Vec<_>>(), [Ability::Timer]);
+}
+
+#[test]
+fn a_scheme_around_another_needs_what_the_one_inside_needs() {
+    let entry = registry::scheme("quick-start").expect("registered");
+    let inside = entry.parameter("around").expect("it has a scheme inside");
+    let around = |name| [("around", inside.kind.word(name).expect("a plain scheme"))];
+    assert!(!entry.needs_with(&[]).has(Ability::Train));
+    assert!(!entry.needs_with(&around("slow-start")).has(Ability::Train));
+    assert!(entry.needs_with(&around("paced")).has(Ability::Train));
 }

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use firstflight::registry::{self, AnyController};
 use firstflight::schemes::Initial;
 use firstflight::{
-    Ack, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Phase, Plan,
-    Rate, RttSample, SendLimit, Sent, Span, Tag, Time,
+    Ack, Bytes, Call, Delivered, Event, Heard, Loss, LostPacket, Note, Origin, Pacing, Path, Phase, Plan,
+    Rate, RttSample, SendLimit, Sent, Span, Tag, Time, Told,
 };
 
 use crate::Source;
+use crate::hiding::Parts;
 use crate::ledger::Ledger;
 
 /// One connection under a controller.
@@ -29,6 +30,8 @@ pub(crate) struct Flow {
     sacked: Bytes,
     /// The last reduction that can be undone.
     reduced: Option<Reduced>,
+    /// What the controller was told.
+    record: Vec<Told>,
 }
 
 /// A reduction, and what an undo of it must give back.
@@ -47,8 +50,16 @@ impl Flow {
         let initial = Initial { segments: 1 + u32::from(source.below(20)), ssthresh: None };
         let (schemes, restarts, laws) = (registry::schemes(), registry::restarts(), registry::laws());
         let (scheme, restart, law) = (source.pick(schemes), source.pick(restarts), source.pick(laws));
-        let startup = scheme.build(initial, &[]).expect("defaults are allowed");
-        let policy = restart.build(initial, &[]).expect("defaults are allowed");
+        let parts = Parts {
+            scheme: scheme.build(initial, &[]).expect("defaults are allowed"),
+            restart: restart.build(initial, &[]).expect("defaults are allowed"),
+            law: law.build(),
+        };
+        Self::of(&parts, [scheme.name, restart.name, law.name], source)
+    }
+
+    /// A connection under these parts, of these names.
+    pub(crate) fn of(parts: &Parts, names: [&'static str; 3], source: &mut Source<'_>) -> Self {
         let mss = Bytes::new(u64::from(source.pick(&[1_460_u16, 1_000, 536, 48, 1, 8_960, u16::MAX])));
         let path = Path {
             rwnd: Bytes::new(1 << 30),
@@ -57,20 +68,30 @@ impl Flow {
             ..Path::new(Time::from_nanos(1_000_000_000), mss, mss + Bytes::new(40))
         };
         let mut flow = Self {
-            control: Controller::new(startup, policy, law.build()),
+            control: parts.open(),
             path,
             largest_mss: mss,
             ledger: Ledger::default(),
-            names: [scheme.name, restart.name, law.name],
+            names,
             in_flight: VecDeque::new(),
             trimmed: Bytes::ZERO,
             next_packet: 0,
             recovery_end: 0,
             sacked: Bytes::ZERO,
             reduced: None,
+            record: Vec::new(),
         };
         flow.say(&Event::Begin(Origin::Fresh));
         flow
+    }
+
+    /// What the controller was told since the beginning.
+    pub(crate) fn into_record(self) -> Vec<Told> {
+        self.record
+    }
+
+    fn keep(&mut self, call: Call, plan: Plan) {
+        self.record.push(Told { call, path: self.path, plan, notes: Vec::new() });
     }
 
     pub(crate) fn plan(&self) -> Plan {
@@ -84,6 +105,7 @@ impl Flow {
         self.control.on(event, &self.path);
         let silent = self.hear_notes(&before);
         let after = self.plan();
+        self.keep(Call::On(Heard::new(event)), after);
         if let Event::Acked(ack) = event
             && silent
             && self.control.phase() != Phase::Restart
@@ -106,6 +128,7 @@ impl Flow {
         self.control.before_new_data(&self.path);
         self.hear_notes(&before);
         let plan = self.plan();
+        self.keep(Call::NewData, plan);
         self.keeps_standing_laws(&plan);
     }
 

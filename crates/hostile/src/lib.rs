@@ -11,6 +11,7 @@
 mod capture;
 mod endpoint;
 mod flow;
+pub mod hiding;
 // The law on notes is one with that of core's own tests.
 #[path = "../../core/tests/common/ledger.rs"]
 mod ledger;
@@ -27,7 +28,7 @@ pub use endpoint::endpoint_segments;
 pub use pair::two_endpoints;
 pub use quick_start::quick_start_options;
 pub use readers::{packetdrill_script, toml_reader, units, wire_decode};
-pub use schemes::scheme_events;
+pub use schemes::{scheme_events, told_at_random};
 pub use source::Source;
 pub use trace::trace_reader;
 

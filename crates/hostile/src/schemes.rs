@@ -1,14 +1,26 @@
 //! Sequences of events into every scheme, policy and law.
 
-use firstflight::{Advice, Bytes, Event, Origin, Rate, SendLimit, Span, Tag};
+use firstflight::{Advice, Bytes, Event, Origin, Rate, SendLimit, Span, Tag, Told};
 
 use crate::Source;
 use crate::flow::Flow;
+use crate::hiding::Parts;
 
 /// Any scheme with any restart policy and law hears any sequence of events that a host may say.
 pub fn scheme_events(data: &[u8]) {
     let mut source = Source::new(data);
-    let mut flow = Flow::new(&mut source);
+    let flow = Flow::new(&mut source);
+    run(flow, &mut source);
+}
+
+/// What a controller of these parts, of these names, is told where `data` says what happens.
+pub fn told_at_random(parts: &Parts, names: [&'static str; 3], data: &[u8]) -> Vec<Told> {
+    let mut source = Source::new(data);
+    let flow = Flow::of(parts, names, &mut source);
+    run(flow, &mut source).into_record()
+}
+
+fn run(mut flow: Flow, source: &mut Source<'_>) -> Flow {
     if flow.plan().ask.is_some() {
         flow.say(&Event::Asked(!source.once_in(8)));
     }
@@ -19,10 +31,11 @@ pub fn scheme_events(data: &[u8]) {
     flow.say(&Event::Established { rtt, syn_lost: source.once_in(8) });
     for _ in 0..2_000 {
         if source.is_empty() {
-            return;
+            break;
         }
-        step(&mut flow, &mut source);
+        step(&mut flow, source);
     }
+    flow
 }
 
 fn step(flow: &mut Flow, source: &mut Source<'_>) {

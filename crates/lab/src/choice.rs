@@ -133,7 +133,7 @@ pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
         if choices.iter().take(index).any(|before| before.name() == choice.name()) {
             return Err(ChoiceError::Twice { name: choice.name().to_owned() });
         }
-        choice.entry.check(OFFERS).map_err(ChoiceError::Host)?;
+        choice.entry.check(&choice.settings, OFFERS).map_err(ChoiceError::Host)?;
     }
     Ok(choices)
 }

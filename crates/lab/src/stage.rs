@@ -9,7 +9,7 @@ use firstflight_sim::{
 };
 use firstflight_tcp::Config;
 
-use crate::choice::SchemeChoice;
+use crate::choice::{ChoiceError, OFFERS, SchemeChoice};
 use crate::crossing;
 use crate::observe::Surroundings;
 use crate::quantity::{Decimal, QueueSize};
@@ -239,6 +239,7 @@ pub(crate) fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<A
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
     let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
+    law.check(OFFERS).and(scenario.restart.entry.check(OFFERS)).map_err(ChoiceError::Host)?;
     let restart = scenario.restart.build(initial)?;
     Ok(AnyController::new(choice.build(initial)?, restart, law.build()))
 }

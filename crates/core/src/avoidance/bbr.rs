@@ -14,7 +14,7 @@
 
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::schemes::bbr::{MIN_PIPE, RoundLosses, growth, quantum, with_margin};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Pacing, Path, Plan};
 use crate::units::{Bytes, Rate};
@@ -47,6 +47,7 @@ pub(crate) const BBR: LawEntry = LawEntry {
     name: "bbr",
     summary: "BBR version 1's gain cycle around the greatest delivery rate, with version 3's answer to losses",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.4; draft-ietf-ccwg-bbr section 5.5.10",
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::NewestAck, Ability::DeliveryRate]),
     make: || BbrCruise::new().into(),
 };
 

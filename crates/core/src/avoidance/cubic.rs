@@ -7,7 +7,7 @@
 use crate::compact::Bytes32;
 use crate::hears::Hears;
 use crate::micros;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 
@@ -49,6 +49,7 @@ pub(crate) const CUBIC: LawEntry = LawEntry {
     name: "cubic",
     summary: "a cubic function of the time since the last loss, never slower than Reno; 0.7 of the flight at a loss",
     source: "RFC 9438",
+    needs: Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]),
     make: || Cubic::new().into(),
 };
 

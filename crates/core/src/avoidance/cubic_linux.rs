@@ -9,7 +9,7 @@
 //! timeout that repeats another never comes to the law.
 
 use crate::compact::Bytes32;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Time;
 
@@ -59,6 +59,11 @@ pub(crate) const CUBIC_LINUX: LawEntry = LawEntry {
     name: "cubic-linux",
     summary: "CUBIC in segments and milliseconds; 0.7 of the window at a loss",
     source: "Linux net/ipv4/tcp_cubic.c, 6.12",
+    needs: Needs::of(&[Ability::AckClock, Ability::PacketCounts]).using(&[
+        Ability::Marks,
+        Ability::Sends,
+        Ability::IdleQuestion,
+    ]),
     make: || CubicLinux::new().into(),
 };
 

@@ -2,7 +2,7 @@
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 
@@ -19,6 +19,7 @@ pub(crate) const RENO: LawEntry = LawEntry {
     name: "reno",
     summary: "a segment a round trip, half the flight at a loss",
     source: "RFC 5681 sections 3.1 and 3.2",
+    needs: Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]),
     make: || Reno::new().into(),
 };
 

@@ -4,7 +4,7 @@
 
 use crate::avoidance::Reno;
 use crate::hears::Hears;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 
@@ -16,6 +16,7 @@ pub(crate) const RENO_ACKS: LawEntry = LawEntry {
     name: "reno-acks",
     summary: "reno that counts ACKs: half a segment a round trip if they are delayed",
     source: "RFC 5681 section 3.1 equation 3; ns-2 Agent/TCP/Reno",
+    needs: Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]),
     make: || RenoAcks::new().into(),
 };
 

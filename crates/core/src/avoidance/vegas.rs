@@ -12,7 +12,7 @@
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 use crate::vegas::{Gauge, Shown, Variant};
@@ -36,6 +36,7 @@ pub(crate) const VEGAS: LawEntry = LawEntry {
     name: "vegas",
     summary: "1 to 3 segments waiting in the network by a round's mean delay; three quarters of the window at a loss",
     source: "Brakmo and Peterson, TCP Vegas (JSAC 1995), as in ns-2 2.35",
+    needs: Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]),
     make: || Vegas::new(Variant::Ns2).into(),
 };
 
@@ -43,6 +44,7 @@ pub(crate) const VEGAS_LINUX: LawEntry = LawEntry {
     name: "vegas-linux",
     summary: "2 to 4 segments waiting in the network by a round's least delay; half the flight at a loss",
     source: "Linux net/ipv4/tcp_vegas.c",
+    needs: Needs::of(&[Ability::AckClock, Ability::SegmentCounts]).using(&[Ability::Marks]),
     make: || Vegas::new(Variant::Linux).into(),
 };
 

@@ -9,7 +9,7 @@
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::hears::Hears;
-use crate::registry::LawEntry;
+use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 
@@ -27,6 +27,7 @@ pub(crate) const WESTWOOD: LawEntry = LawEntry {
     name: "westwood",
     summary: "a segment a round trip; at a loss the window that the eligible rate estimate entitles to",
     source: "Wang, Pau, Sanadidi and Gerla, Improving TCP start-up over high bandwidth delay paths (2003)",
+    needs: Needs::of(&[Ability::AckClock, Ability::NewestAck]).using(&[Ability::Marks, Ability::DenseAcks]),
     make: || Westwood::new().into(),
 };
 

@@ -1,11 +1,15 @@
-//! What a scheme needs of its host, and what a host can do: a mismatch is an error at set-up, never a silent
-//! loss.
+//! What a scheme, restart policy or law needs of its host, and what a host can do: a mismatch is an error at set-up, never a
+//! silent loss.
+//!
+//! A need is what a scheme cannot work without. A use is a fact that changes what a scheme does where the host gives it, and
+//! without which the scheme still does what its page says. A fact that is neither needed nor used changes nothing: the
+//! hiding test of `firstflight-hostile` holds every declaration to that.
 
 use core::fmt;
 
 /// A plan that a host can honour or a fact that it can give.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u16)]
+#[repr(u32)]
 pub enum Ability {
     /// Sends on the ACK clock, within a window.
     AckClock = 1,
@@ -15,7 +19,8 @@ pub enum Ability {
     Train = 1 << 2,
     /// Holds new data back.
     Hold = 1 << 3,
-    /// Lists every packet that an ACK newly acknowledges, with its tag and when it left.
+    /// Lists every packet that an ACK newly acknowledges, with its tag and when it left. A host with lists gives
+    /// [`Ability::NewestAck`] and [`Ability::PacketCounts`] by them.
     PacketAcks = 1 << 4,
     /// Reports every packet sent.
     Sends = 1 << 5,
@@ -25,13 +30,35 @@ pub enum Ability {
     SackSplit = 1 << 7,
     /// Samples the delivery rate.
     DeliveryRate = 1 << 8,
-    /// Wakes the scheme at an instant.
+    /// Wakes the scheme at an instant. A host with an exact timer gives [`Ability::LateTimer`] by it.
     Timer = 1 << 9,
+    /// Wakes the scheme at an instant or later, at the latest with the next event.
+    LateTimer = 1 << 10,
+    /// Says of each ACK the newest packet that it acknowledges: when that left, and what limited sending then.
+    NewestAck = 1 << 11,
+    /// Counts the packets that each ACK acknowledges whole.
+    PacketCounts = 1 << 12,
+    /// Counts the segments by which each ACK advances the cumulative acknowledgement.
+    SegmentCounts = 1 << 13,
+    /// Lists every packet found lost, with its tag.
+    LostPackets = 1 << 14,
+    /// Hears each ACK by itself when it arrives, and not several at once.
+    DenseAcks = 1 << 15,
+    /// Finds out that a loss did not happen.
+    SpuriousLosses = 1 << 16,
+    /// Hears of congestion marks (ECN).
+    Marks = 1 << 17,
+    /// Asks before it sends new data after an idle time.
+    IdleQuestion = 1 << 18,
+    /// Knows how much the application has ready to send.
+    Backlog = 1 << 19,
+    /// Asks the routers for a rate (Quick-Start, RFC 4782).
+    RateRequest = 1 << 20,
 }
 
 impl Ability {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 21] = [
         Self::AckClock,
         Self::Rate,
         Self::Train,
@@ -42,9 +69,20 @@ impl Ability {
         Self::SackSplit,
         Self::DeliveryRate,
         Self::Timer,
+        Self::LateTimer,
+        Self::NewestAck,
+        Self::PacketCounts,
+        Self::SegmentCounts,
+        Self::LostPackets,
+        Self::DenseAcks,
+        Self::SpuriousLosses,
+        Self::Marks,
+        Self::IdleQuestion,
+        Self::Backlog,
+        Self::RateRequest,
     ];
 
-    /// Its name in messages.
+    /// The name in messages: the object of "needs" and "cannot give".
     pub const fn name(self) -> &'static str {
         match self {
             Self::AckClock => "sending on the ACK clock",
@@ -56,54 +94,103 @@ impl Ability {
             Self::ExactDepartures => "exact departure times",
             Self::SackSplit => "selective told from cumulative acknowledgement",
             Self::DeliveryRate => "delivery-rate samples",
-            Self::Timer => "a timer",
+            Self::Timer => "an exact timer",
+            Self::LateTimer => "a timer",
+            Self::NewestAck => "the newest packet that each ACK acknowledges",
+            Self::PacketCounts => "a count of the packets that each ACK acknowledges",
+            Self::SegmentCounts => "a count of the segments that each ACK acknowledges cumulatively",
+            Self::LostPackets => "a list of the packets found lost",
+            Self::DenseAcks => "each ACK as it arrives",
+            Self::SpuriousLosses => "reports of spurious losses",
+            Self::Marks => "congestion marks (ECN)",
+            Self::IdleQuestion => "a question before the first packet after an idle time",
+            Self::Backlog => "the amount of data ready to send",
+            Self::RateRequest => "requests for a rate (Quick-Start)",
         }
+    }
+
+    /// What comes with it: a host that can do this can do those, too.
+    const fn implied(self) -> u32 {
+        self as u32
+            | match self {
+                Self::PacketAcks => Self::NewestAck as u32 | Self::PacketCounts as u32,
+                Self::Timer => Self::LateTimer as u32,
+                _ => 0,
+            }
     }
 }
 
 /// A set of abilities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Set(u16);
+struct Set(u32);
 
 impl Set {
     const fn of(abilities: &[Ability]) -> Self {
         let mut bits = 0;
         let mut index = 0;
         while index < abilities.len() {
-            bits |= abilities[index] as u16;
+            bits |= abilities[index].implied();
             index += 1;
         }
         Self(bits)
     }
 
     const fn has(self, ability: Ability) -> bool {
-        self.0 & ability as u16 != 0
+        self.0 & ability as u32 != 0
     }
 }
 
-/// What a scheme needs of its host.
+/// What a scheme, restart policy or law needs of its host, and what it uses where the host gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Needs(Set);
+pub struct Needs {
+    needed: Set,
+    used: Set,
+}
 
 impl Needs {
-    /// These and no others.
+    /// These and no others; nothing is used besides.
     pub const fn of(abilities: &[Ability]) -> Self {
-        Self(Set::of(abilities))
+        Self { needed: Set::of(abilities), used: Set(0) }
+    }
+
+    /// The same needs, with a use of `abilities`.
+    #[must_use]
+    pub const fn using(self, abilities: &[Ability]) -> Self {
+        Self { needed: self.needed, used: Set(self.used.0 | Set::of(abilities).0) }
     }
 
     /// These and those of `other`.
+    #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self(Set(self.0.0 | other.0.0))
+        Self { needed: Set(self.needed.0 | other.needed.0), used: Set(self.used.0 | other.used.0) }
     }
 
-    /// Whether `ability` is among them.
+    /// Whether `ability` is needed.
     pub const fn has(self, ability: Ability) -> bool {
-        self.0.has(ability)
+        self.needed.has(ability)
     }
 
-    /// The abilities needed.
+    /// Whether `ability` is used, but not needed.
+    pub const fn uses(self, ability: Ability) -> bool {
+        self.used.has(ability) && !self.has(ability)
+    }
+
+    /// The abilities needed, without those that come with another.
     pub fn iter(self) -> impl Iterator<Item = Ability> {
-        Ability::ALL.into_iter().filter(move |ability| self.has(*ability))
+        Self::listed(self.needed)
+    }
+
+    /// The abilities used and not needed, without those that come with another.
+    pub fn used(self) -> impl Iterator<Item = Ability> {
+        Self::listed(Set(self.used.0 & !self.needed.0))
+    }
+
+    fn listed(set: Set) -> impl Iterator<Item = Ability> {
+        let comes_with = move |ability: Ability| {
+            let with = move |other: &Ability| *other != ability && other.implied() & ability as u32 != 0;
+            Ability::ALL.iter().any(move |other| set.has(*other) && with(other))
+        };
+        Ability::ALL.into_iter().filter(move |ability| set.has(*ability) && !comes_with(*ability))
     }
 }
 
@@ -132,32 +219,32 @@ impl Offers {
     }
 }
 
-/// A scheme needs what a host cannot do.
+/// A scheme, restart policy or law needs what a host cannot do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// The scheme.
-    pub scheme: &'static str,
+    /// The name of the scheme, policy or law.
+    pub of: &'static str,
     /// The host.
     pub host: &'static str,
     /// What is missing: the first of possibly several.
     pub ability: Ability,
 }
 
-/// Whether a host can run a scheme.
+/// Whether a host can run the scheme, restart policy or law `of` this name, with these needs.
 ///
 /// # Errors
-/// The first thing that the scheme needs and the host cannot do.
-pub fn check(scheme: &'static str, needs: Needs, offers: Offers) -> Result<(), Missing> {
+/// The first thing that is needed and that the host cannot do.
+pub fn check(of: &'static str, needs: Needs, offers: Offers) -> Result<(), Missing> {
     match needs.iter().find(|ability| !offers.has(*ability)) {
-        Some(ability) => Err(Missing { scheme, host: offers.host, ability }),
+        Some(ability) => Err(Missing { of, host: offers.host, ability }),
         None => Ok(()),
     }
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { scheme, host, ability } = self;
-        write!(f, "{scheme} needs {}, which {host} cannot give", ability.name())
+        let Self { of, host, ability } = self;
+        write!(f, "{of} needs {}, which {host} cannot give", ability.name())
     }
 }
 

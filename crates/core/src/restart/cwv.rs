@@ -95,7 +95,11 @@ pub(crate) const CWV: RestartEntry = RestartEntry {
             help: "how a window that is not validated leaves: over a round trip, or as ACKs allow (rfc7661)",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::IdleQuestion, Ability::Sends]).using(&[
+        Ability::Backlog,
+        Ability::ExactDepartures,
+        Ability::Marks,
+    ]),
     make: |initial, settings| Cwv::from_settings(initial, settings).into(),
 };
 

@@ -33,11 +33,14 @@ pub type QuickStartAgain = crate::schemes::QuickStart<Rfc5681>;
 
 pub(crate) use crate::schemes::QUICK_START_AGAIN;
 
+/// What slow start after an idle time needs and uses.
+const NEEDS: Needs = crate::schemes::slow_start::NEEDS.and(Needs::of(&[Ability::IdleQuestion]));
+
 pub(crate) const RFC5681: RestartEntry = RestartEntry {
     name: "rfc5681",
     summary: "slow start again from the smaller of the initial window and cwnd",
     source: "RFC 5681 section 4.1",
     parameters: &[],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS,
     make: |initial, _| Rfc5681::new(initial).into(),
 };

@@ -14,7 +14,7 @@ pub(crate) const NSSR: RestartEntry = RestartEntry {
     summary: "the window as it was, in one burst",
     source: "Visweswaraiah and Heidemann 1997, section 2 (SunOS)",
     parameters: &[],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: Needs::of(&[Ability::AckClock, Ability::IdleQuestion]),
     make: |_, _| Nssr.into(),
 };
 

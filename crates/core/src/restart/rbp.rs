@@ -83,7 +83,8 @@ const ENTRY: RestartEntry = RestartEntry {
     summary: "",
     source: "Visweswaraiah and Heidemann 1997, section 3",
     parameters: PARAMETERS,
-    needs: Needs::of(&[Ability::AckClock, Ability::Train, Ability::Hold, Ability::Sends]),
+    needs: Needs::of(&[Ability::AckClock, Ability::Train, Ability::Sends, Ability::IdleQuestion])
+        .using(&[Ability::Backlog, Ability::Marks]),
     make: |initial, settings| Rbp::from_settings(Estimate::Rate, initial, settings).into(),
 };
 

@@ -6,7 +6,7 @@
 //! time that a request ended: the request is a segment received. Both are parameters.
 
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
+use crate::registry::{Kind, Parameter, RestartEntry, Settings, Value};
 use crate::restart::nssr::resumed;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Event, Learned, Origin, Path, Plan, Startup, Step};
@@ -42,7 +42,7 @@ pub(crate) const SSR: RestartEntry = RestartEntry {
             help: "idle since the last packet sent (RFC 5681), or the last segment received (4.4BSD)",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: crate::restart::NEEDS,
     make: |initial, settings| Ssr::from_settings(initial, settings).into(),
 };
 

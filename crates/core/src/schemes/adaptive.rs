@@ -14,6 +14,7 @@ use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate};
@@ -82,7 +83,7 @@ pub(crate) const ADAPTIVE: SchemeEntry = SchemeEntry {
             help: "a window equal to the threshold grows as below it, or as above it; the slides do not say",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    needs: NEEDS.and(Needs::of(&[Ability::Rate, Ability::NewestAck])).using(&[Ability::DenseAcks]),
     make: |initial, settings| Adaptive::from_settings(initial, settings).into(),
 };
 

@@ -83,7 +83,7 @@ pub(crate) const BBR: SchemeEntry = SchemeEntry {
     source: "draft-ietf-ccwg-bbr sections 5.3.1 and 5.3.2",
     law: "bbr",
     parameters: &[],
-    needs: Needs::of(&[Ability::Rate, Ability::Hold, Ability::PacketAcks, Ability::DeliveryRate]),
+    needs: Needs::of(&[Ability::Rate, Ability::NewestAck, Ability::DeliveryRate]),
     make: |initial, _| Bbr::new(initial).into(),
 };
 

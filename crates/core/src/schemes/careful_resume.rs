@@ -17,6 +17,7 @@
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Origin, Pacing, Path, Plan, Sent, Startup, Step};
 use crate::units::{Bytes, Span, Time};
@@ -114,7 +115,9 @@ pub(crate) const CAREFUL_RESUME: SchemeEntry = SchemeEntry {
             help: "the share of the validated pipe that is ssthresh after a retreat",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::Sends, Ability::Timer]),
+    needs: NEEDS
+        .and(Needs::of(&[Ability::Rate, Ability::Sends, Ability::LateTimer, Ability::NewestAck]))
+        .using(&[Ability::Backlog]),
     make: |initial, settings| CarefulResume::from_settings(initial, settings).into(),
 };
 

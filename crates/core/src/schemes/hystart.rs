@@ -13,7 +13,8 @@
 use core::num::{NonZeroU32, Wrapping};
 
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Kind, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
 use crate::units::{Span, Time};
@@ -106,7 +107,7 @@ pub(crate) const HYSTART: SchemeEntry = SchemeEntry {
             help: "segments below which it does not leave (low_ssthresh)",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS.using(&[Ability::DenseAcks]),
     make: |initial, settings| HyStart::from_settings(initial, settings).into(),
 };
 

@@ -9,6 +9,7 @@
 use crate::hears::Hears;
 use crate::micros::{self, Instant, Micros};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Span, Time};
@@ -91,7 +92,7 @@ pub(crate) const HYSTART_LINUX: SchemeEntry = SchemeEntry {
             help: "whether packets are paced at twice cwnd / srtt; a train must then be twice as long",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    needs: NEEDS.and(Needs::of(&[Ability::Rate, Ability::PacketCounts])).using(&[Ability::DenseAcks]),
     make: |initial, settings| HyStartLinux::from_settings(initial, settings).into(),
 };
 

@@ -8,6 +8,7 @@
 use crate::hears::Hears;
 use crate::micros::{self, Micros};
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Origin, Path, Plan, Startup, Step};
 use crate::units::Bytes;
@@ -110,7 +111,7 @@ pub(crate) const HYSTART_PLUS: SchemeEntry = SchemeEntry {
             help: "what becomes of the bytes that the division leaves: carried to the next ACK, or lost",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    needs: NEEDS.and(Needs::of(&[Ability::Rate])),
     make: |initial, settings| HyStartPlus::from_settings(initial, settings).into(),
 };
 

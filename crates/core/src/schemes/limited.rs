@@ -3,7 +3,8 @@
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Kind, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Event, Path, Plan, Startup, Step};
 use crate::units::Bytes;
@@ -42,7 +43,7 @@ pub(crate) const LIMITED: SchemeEntry = SchemeEntry {
             help: "what becomes of the rest of MSS / K: carried to the next ACK, or lost as RFC 3742 writes it",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS,
     make: |initial, settings| Limited::from_settings(initial, settings).into(),
 };
 

@@ -29,7 +29,7 @@ mod paced;
 mod packet_pair;
 mod quick_start;
 mod search;
-mod slow_start;
+pub(crate) mod slow_start;
 mod suss;
 mod vegas;
 
@@ -58,7 +58,7 @@ pub(crate) use hystart_plus::HYSTART_PLUS;
 pub(crate) use limited::LIMITED;
 pub(crate) use paced::PACED;
 pub(crate) use packet_pair::PACKET_PAIR;
-pub(crate) use quick_start::{QUICK_START, QUICK_START_AGAIN};
+pub(crate) use quick_start::{AROUND, QUICK_START, QUICK_START_AGAIN};
 pub(crate) use search::SEARCH;
 pub(crate) use slow_start::{SLOW_START, SLOW_START_PACED};
 pub(crate) use suss::SUSS;

@@ -16,6 +16,7 @@
 use crate::compact::Bytes32;
 use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Advice, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span, Time};
@@ -121,7 +122,9 @@ pub(crate) const PACKET_PAIR: SchemeEntry = SchemeEntry {
         default: Value::Word("median"),
         help: "median of up to three spacings, or ns-2's single one, of the ACKs of segments 2 and 3",
     }],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS
+        .and(Needs::of(&[Ability::SegmentCounts, Ability::DenseAcks]))
+        .using(&[Ability::Backlog, Ability::SpuriousLosses]),
     make: |initial, settings| {
         match settings.word(VARIANT) {
             "single" => PacketPair::single(initial),

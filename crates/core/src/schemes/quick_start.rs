@@ -26,7 +26,7 @@ use crate::seam::{
 };
 use crate::units::{Bytes, Rate, Span, Time};
 
-pub(crate) use entry::{QUICK_START, QUICK_START_AGAIN};
+pub(crate) use entry::{AROUND, QUICK_START, QUICK_START_AGAIN};
 
 /// The tag of packets sent at the approved rate.
 const APPROVED: Tag = Tag(u16::MAX);

@@ -15,6 +15,7 @@
 use crate::evidence::is_starved;
 use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span, Time};
@@ -128,7 +129,7 @@ pub(crate) const SEARCH: SchemeEntry = SchemeEntry {
             help: "the window it leaves with: the present one, or what was delivered in one initial round trip",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS.and(Needs::of(&[Ability::NewestAck])).using(&[Ability::SpuriousLosses]),
     make: |initial, settings| Search::from_settings(initial, settings).into(),
 };
 

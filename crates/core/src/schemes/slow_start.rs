@@ -32,13 +32,16 @@ pub struct SlowStart {
     paced: bool,
 }
 
+/// What slow start needs and uses, on the ACK clock.
+pub(crate) const NEEDS: Needs = Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]);
+
 pub(crate) const SLOW_START: SchemeEntry = SchemeEntry {
     name: "slow-start",
     summary: "doubles the window every round trip until ssthresh or a loss",
     source: "RFC 5681 section 3.1",
     law: "reno",
     parameters: &[],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS,
     make: |initial, _| SlowStart::new(initial).into(),
 };
 
@@ -46,7 +49,7 @@ pub(crate) const SLOW_START_PACED: SchemeEntry = SchemeEntry {
     name: "slow-start-paced",
     summary: "slow start, paced at twice cwnd / srtt up to its end",
     source: "RFC 5681 section 3.1; Linux tcp_update_pacing_rate below ssthresh / 2",
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate]),
+    needs: NEEDS.and(Needs::of(&[Ability::Rate])),
     make: |initial, _| SlowStart::paced(initial).into(),
     ..SLOW_START
 };

@@ -12,6 +12,7 @@
 use crate::compact::Bytes32;
 use crate::hears::Hears;
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::Bytes;
@@ -53,7 +54,7 @@ pub(crate) const VEGAS: SchemeEntry = SchemeEntry {
             help: "it leaves when more than this many segments wait",
         },
     ],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: NEEDS.and(Needs::of(&[Ability::SegmentCounts])),
     make: |initial, settings| VegasStart::from_settings(initial, settings).into(),
 };
 

@@ -104,12 +104,12 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
         Ability::AckClock,
         Ability::Rate,
         Ability::Train,
-        Ability::Hold,
         Ability::PacketAcks,
         Ability::Sends,
         Ability::ExactDepartures,
-        Ability::SackSplit,
-    ]),
+        Ability::DenseAcks,
+    ])
+    .using(&[Ability::SackSplit, Ability::Marks, Ability::SpuriousLosses]),
     make: |_, settings| Paced::from_settings(settings).into(),
 };
 

@@ -7,10 +7,11 @@ use crate::registry::{
     Value,
 };
 use crate::restart::Rfc5681;
-use crate::schemes::{Initial, SlowStart};
+use crate::schemes::{Initial, SlowStart, slow_start};
 use crate::units::Rate;
 
-const AROUND: &str = "around";
+/// The parameter that names the scheme inside.
+pub(crate) const AROUND: &str = "around";
 
 /// The schemes that it can be put around.
 const INSIDE: [&str; PLAIN.len()] = {
@@ -23,16 +24,16 @@ const INSIDE: [&str; PLAIN.len()] = {
     names
 };
 
-/// What it needs itself, and whatever may be inside.
-const NEEDS: Needs = {
-    let mut needs = Needs::of(&[Ability::AckClock, Ability::Rate, Ability::PacketAcks, Ability::Sends]);
-    let mut index = 0;
-    while index < PLAIN.len() {
-        needs = needs.and(PLAIN[index].needs);
-        index += 1;
-    }
-    needs
-};
+/// What it needs itself, with slow start inside; [`SchemeEntry::needs_with`] adds those of another scheme inside.
+const NEEDS: Needs = slow_start::NEEDS
+    .and(Needs::of(&[
+        Ability::Rate,
+        Ability::PacketAcks,
+        Ability::Sends,
+        Ability::LostPackets,
+        Ability::RateRequest,
+    ]))
+    .using(&[Ability::Backlog]);
 
 const REQUEST: Parameter = Parameter {
     name: "request",
@@ -103,7 +104,7 @@ pub(crate) const QUICK_START_AGAIN: RestartEntry = RestartEntry {
     summary: "slow start again from the restart window, which asks the routers for a rate",
     source: "RFC 4782 sections 4.1 and 4.8",
     parameters: &[REQUEST, PROFILE, SSTHRESH, AFTER, RETRY, SMALL],
-    needs: Needs::of(&[Ability::AckClock, Ability::Rate, Ability::PacketAcks, Ability::Sends]),
+    needs: NEEDS.and(Needs::of(&[Ability::IdleQuestion])),
     make: |initial, settings| QuickStart::new(Rfc5681::new(initial), config(settings)).into(),
 };
 

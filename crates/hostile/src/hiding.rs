@@ -1,0 +1,248 @@
+//! A part that hears only what it declares: whoever behaves otherwise then needs, or uses, a fact that it does not name.
+
+use firstflight::registry::{Ability, AnyController, AnyLaw, AnyRestart, AnyScheme, Needs};
+use firstflight::{
+    Ack, Advice, Avoidance, Bytes, Controller, Delivered, Event, Exit, Learned, Loss, Origin, Pacing, Path,
+    Phase, Plan, Startup, Step, Time, Told,
+};
+
+/// What a host gives that can do everything but `hidden`.
+#[derive(Clone, Debug)]
+pub struct Hidden(Vec<Ability>);
+
+/// The kinds of plan; every other ability is a fact.
+const PLANS: [Ability; 4] = [Ability::AckClock, Ability::Rate, Ability::Train, Ability::Hold];
+
+/// How coarsely a host knows departures that does not know them exactly.
+const COARSE: u64 = 1_000_000;
+
+impl Hidden {
+    /// Only this fact.
+    pub fn only(ability: Ability) -> Self {
+        Self(vec![ability])
+    }
+
+    /// The same but for this fact.
+    #[must_use]
+    pub fn without(&self, ability: Ability) -> Self {
+        Self(self.0.iter().copied().filter(|hidden| *hidden != ability).collect())
+    }
+
+    /// Every fact that `needs` neither needs nor uses, but [`Ability::DenseAcks`]: whether ACKs come one at a time is no
+    /// fact of an event.
+    pub fn undeclared(needs: Needs) -> Self {
+        let fact = |ability: &Ability| !PLANS.contains(ability) && *ability != Ability::DenseAcks;
+        let declared = |ability: Ability| needs.has(ability) || needs.uses(ability);
+        Self(Ability::ALL.into_iter().filter(fact).filter(|ability| !declared(*ability)).collect())
+    }
+
+    /// The facts, one at a time.
+    pub fn each(&self) -> impl Iterator<Item = Ability> {
+        self.0.iter().copied()
+    }
+
+    fn has(&self, ability: Ability) -> bool {
+        self.0.contains(&ability)
+    }
+
+    fn path(&self, path: &Path) -> Path {
+        Path {
+            wake: path.wake.filter(|_| !self.has(Ability::LateTimer)),
+            backlog: path.backlog.filter(|_| !self.has(Ability::Backlog)),
+            ..*path
+        }
+    }
+
+    /// Calls `hear` with what is left of the event, if anything is.
+    fn tell<T>(
+        &self,
+        event: &Event<'_>,
+        path: &Path,
+        hear: impl FnOnce(&Event<'_>, &Path) -> T,
+    ) -> Option<T> {
+        let mut path = self.path(path);
+        let silent = match event {
+            Event::Sent(_) => self.has(Ability::Sends),
+            Event::SpuriousLoss => self.has(Ability::SpuriousLosses),
+            Event::Marked { .. } => self.has(Ability::Marks),
+            Event::Woken => self.has(Ability::LateTimer),
+            Event::Begin(Origin::AfterIdle { .. }) => self.has(Ability::IdleQuestion),
+            Event::Advice(Advice::QuickStart { .. }) => self.has(Ability::RateRequest),
+            _ => false,
+        };
+        if silent {
+            return None;
+        }
+        Some(match *event {
+            Event::Acked(ack) => {
+                let packets: Vec<Delivered> = ack.packets.iter().map(|packet| self.packet(packet)).collect();
+                let newest = ack.newest_packet().map(|packet| self.packet(packet));
+                hear(&Event::Acked(self.ack(&ack, &packets, newest.as_ref())), &path)
+            }
+            Event::Lost(loss) if self.has(Ability::LostPackets) => {
+                hear(&Event::Lost(Loss { packets: &[], ..loss }), &path)
+            }
+            Event::Sent(sent) if self.has(Ability::ExactDepartures) => {
+                path.now = coarse(path.now).max(path.last_sent.unwrap_or_default());
+                hear(&Event::Sent(sent), &path)
+            }
+            Event::Asked(_) if self.has(Ability::RateRequest) => hear(&Event::Asked(false), &path),
+            _ => hear(event, &path),
+        })
+    }
+
+    fn packet(&self, packet: &Delivered) -> Delivered {
+        let exact = !self.has(Ability::ExactDepartures);
+        Delivered {
+            sent_at: if exact { packet.sent_at } else { coarse(packet.sent_at) },
+            selectively: packet.selectively && !self.has(Ability::SackSplit),
+            ..*packet
+        }
+    }
+
+    fn ack<'a>(&self, ack: &Ack<'_>, packets: &'a [Delivered], newest: Option<&'a Delivered>) -> Ack<'a> {
+        // A list says all three.
+        let by_list = [Ability::PacketAcks, Ability::NewestAck, Ability::PacketCounts];
+        let listed = !by_list.into_iter().any(|ability| self.has(ability));
+        let whole = u32::try_from(ack.whole_packets()).unwrap_or(u32::MAX);
+        Ack {
+            packets: if listed { packets } else { &[] },
+            newest: newest.filter(|_| !listed && !self.has(Ability::NewestAck)),
+            whole: if listed || self.has(Ability::PacketCounts) { None } else { Some(whole) },
+            bytes: ack.bytes,
+            advanced: ack.advanced,
+            sacked: if self.has(Ability::SackSplit) { Bytes::ZERO } else { ack.sacked },
+            segments: if self.has(Ability::SegmentCounts) { 0 } else { ack.segments },
+            duplicate: ack.duplicate,
+            rtt: ack.rtt,
+            delivery_rate: ack.delivery_rate.filter(|_| !self.has(Ability::DeliveryRate)),
+            round_ended: ack.round_ended,
+            round_sent: ack.round_sent,
+            growth: ack.growth,
+        }
+    }
+}
+
+fn coarse(time: Time) -> Time {
+    Time::from_nanos(time.nanos() / COARSE * COARSE)
+}
+
+/// A part that hears all but the hidden facts.
+#[derive(Clone, Debug)]
+pub struct Blinkered<T> {
+    part: T,
+    hidden: Hidden,
+}
+
+impl<T: Startup> Startup for Blinkered<T> {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        let part = &mut self.part;
+        self.hidden.tell(event, path, |event, path| part.on(event, path)).unwrap_or(Step::Stay)
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.part.plan(&self.hidden.path(path))
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
+        let part = &mut self.part;
+        self.hidden.tell(event, path, |event, path| part.overhear(event, path)).flatten()
+    }
+}
+
+impl<T: Avoidance> Avoidance for Blinkered<T> {
+    fn enter(&mut self, exit: &Exit, path: &Path) {
+        self.part.enter(exit, &self.hidden.path(path));
+    }
+
+    fn on(&mut self, event: &Event<'_>, path: &Path) {
+        let part = &mut self.part;
+        self.hidden.tell(event, path, |event, path| part.on(event, path));
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.part.plan(&self.hidden.path(path))
+    }
+
+    fn forget_path(&mut self) {
+        self.part.forget_path();
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        let part = &mut self.part;
+        self.hidden.tell(event, path, |event, path| part.overhear(event, path));
+    }
+}
+
+/// The three parts of a controller.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The start-up scheme.
+    pub scheme: AnyScheme,
+    /// The restart policy.
+    pub restart: AnyRestart,
+    /// The avoidance law.
+    pub law: AnyLaw,
+}
+
+/// Which part of a controller does not hear the hidden facts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The start-up scheme.
+    Scheme,
+    /// The restart policy.
+    Restart,
+    /// The avoidance law.
+    Law,
+}
+
+impl Parts {
+    /// A controller that hears everything.
+    pub fn open(&self) -> AnyController {
+        Controller::new(self.scheme.clone(), self.restart.clone(), self.law.clone())
+    }
+
+    /// Whether a controller decides otherwise on `calls` when `part` does not hear what is hidden: at which call, and how.
+    pub fn differs(&self, part: Part, hidden: &Hidden, calls: &[Told]) -> Option<(usize, String)> {
+        let hides = |this| if this == part { hidden.clone() } else { Hidden(Vec::new()) };
+        let mut other = Controller::new(
+            Blinkered { part: self.scheme.clone(), hidden: hides(Part::Scheme) },
+            Blinkered { part: self.restart.clone(), hidden: hides(Part::Restart) },
+            Blinkered { part: self.law.clone(), hidden: hides(Part::Law) },
+        );
+        let mut open = self.open();
+        calls.iter().enumerate().find_map(|(index, told)| {
+            let (was, is) = (open.replay(&told.call, &told.path), other.replay(&told.call, &told.path));
+            (was != is).then(|| (index, format!("{is:?} instead of {was:?}")))
+        })
+    }
+
+    /// The kind of plan, or what a plan asks for, that `part` makes on `calls` and does not declare in `needs`.
+    pub fn undeclared_plan(&self, part: Part, needs: Needs, calls: &[Told]) -> Option<(usize, Ability)> {
+        let phase = match part {
+            Part::Scheme => Phase::Startup,
+            Part::Restart => Phase::Restart,
+            Part::Law => Phase::Avoidance,
+        };
+        let mut open = self.open();
+        let mut established = false;
+        calls.iter().enumerate().find_map(|(index, told)| {
+            let (plan, _) = open.replay(&told.call, &told.path);
+            established |= told.path.srtt.is_some();
+            let wanted = [
+                match plan.pacing {
+                    Pacing::AckClock => Some(Ability::AckClock),
+                    Pacing::Rate { .. } => Some(Ability::Rate),
+                    Pacing::Train { .. } => Some(Ability::Train),
+                    // Every plan holds before the handshake is over.
+                    Pacing::Hold => established.then_some(Ability::Hold),
+                },
+                plan.wake.map(|_| Ability::LateTimer),
+                plan.ask.map(|_| Ability::RateRequest),
+            ];
+            let undeclared = |ability: &Ability| !needs.has(*ability) && !needs.uses(*ability);
+            let first = wanted.into_iter().flatten().find(undeclared)?;
+            (open.phase() == phase).then_some((index, first))
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! Every scheme, restart policy and law declares what it needs of its host and what it uses: what it does not declare
+//! changes nothing that it does.
+
+use std::collections::BTreeSet;
+
+use firstflight::registry::{
+    self, Ability, Kind, LawEntry, Needs, Parameter, RestartEntry, SchemeEntry, Value,
+};
+use firstflight::schemes::Initial;
+use firstflight::{Ack, Bytes, Call, Event, Heard, Loss, LostPacket, Rate, SendLimit, Span, Tag, Told};
+use firstflight_hostile::hiding::{Hidden, Part, Parts};
+use firstflight_hostile::told_at_random;
+use firstflight_lab::{Options, Scenario, parse_choices, record};
+
+const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
+
+/// How many random connections each variation has.
+const RANDOM: u64 = 40;
+
+/// How often each race is shaken.
+const SHAKES: u64 = 8;
+
+type Settings = Vec<(&'static str, Value)>;
+
+/// The defaults; every word of every parameter that takes words; and something in place of every quantity that is nothing,
+/// for with that a scheme often leaves out a part of its work.
+fn variations(parameters: &'static [Parameter]) -> Vec<Settings> {
+    let something = [
+        Value::Bytes(Bytes::new(150_000)),
+        Value::Span(Span::from_millis(40)),
+        Value::Rate(Rate::from_bps(10_240_000)),
+    ];
+    let nothing = [Value::Bytes(Bytes::ZERO), Value::Span(Span::ZERO), Value::Rate(Rate::ZERO)];
+    let filled = |parameter: &Parameter| {
+        let place = nothing.iter().position(|value| *value == parameter.default)?;
+        Some((parameter.name, something[place])).filter(|(_, value)| parameter.kind.allows(*value))
+    };
+    let mut all = vec![Vec::new(), parameters.iter().filter_map(filled).collect()];
+    all.dedup();
+    for parameter in parameters {
+        if let Kind::Word(words) = parameter.kind {
+            let others = words.iter().map(|word| Value::Word(word)).filter(|word| *word != parameter.default);
+            all.extend(others.map(|word| vec![(parameter.name, word)]));
+        }
+    }
+    all
+}
+
+fn parts(scheme: (&SchemeEntry, &Settings), restart: (&RestartEntry, &Settings), law: &LawEntry) -> Parts {
+    Parts {
+        scheme: scheme.0.build(INITIAL, scheme.1).expect("a word of the parameter"),
+        restart: restart.0.build(INITIAL, restart.1).expect("a word of the parameter"),
+        law: law.build(),
+    }
+}
+
+/// Marsaglia's xorshift: the same bytes each time.
+struct Bytes8(u64);
+
+impl Bytes8 {
+    fn next(&mut self) -> u8 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.to_le_bytes()[3]
+    }
+
+    fn once_in(&mut self, times: u8) -> bool {
+        self.next().is_multiple_of(times)
+    }
+}
+
+/// What a host says where bytes choose.
+fn random(parts: &Parts, names: [&'static str; 3]) -> Vec<Vec<Told>> {
+    let mut bytes = Bytes8(9_406);
+    let mut connection = || (0..700).map(|_| bytes.next()).collect::<Vec<u8>>();
+    (0..RANDOM).map(|_| told_at_random(parts, names, &connection())).collect()
+}
+
+/// The calls with other facts here and there: what limited sending, what is ready, how ACKs count; with marks and spurious
+/// losses between them. The controllers to be compared hear the same, so it need not be true.
+fn shaken(calls: &[Told], seed: u64) -> Vec<Told> {
+    let mut bytes = Bytes8(seed);
+    let apps = u8::try_from(4 * seed).unwrap_or(u8::MAX);
+    let mut all = Vec::new();
+    for told in calls {
+        let mut told = told.clone();
+        if bytes.once_in(apps) {
+            told.path.backlog = Some(Bytes::new(u64::from(bytes.next()) / 128 * 1_460));
+        }
+        if let Call::On(heard) = &told.call
+            && let Event::Acked(ack) = heard.event()
+        {
+            let mut packets = ack.packets.to_vec();
+            for packet in &mut packets {
+                if bytes.once_in(apps) {
+                    packet.limit = SendLimit::App;
+                }
+                packet.selectively ^= bytes.once_in(24);
+            }
+            let segments = if bytes.once_in(8) { 1 + u32::from(bytes.next() % 3) } else { ack.segments };
+            told.call = Call::On(Heard::new(&Event::Acked(Ack { packets: &packets, segments, ..ack })));
+        }
+        let (path, plan) = (told.path, told.plan);
+        let lost = [LostPacket { packet: 0, bytes: path.mss, tag: plan.tag }];
+        all.push(told);
+        let more = match bytes.next() {
+            // A mark ends start-up: half of the connections have none.
+            0 if seed.is_multiple_of(2) => Event::Marked { sent_at: None },
+            1 | 68..76 if plan.ssthresh.is_some() => Event::SpuriousLoss,
+            2 => Event::Woken,
+            3 => Event::TrainCut(plan.tag),
+            4..12 if plan.tag == Tag::default() && seed.is_multiple_of(4) => Event::Lost(Loss::new(&lost)),
+            4..68 if plan.tag != Tag::default() && seed.is_multiple_of(3) => Event::Lost(Loss::new(&lost)),
+            _ => continue,
+        };
+        all.push(Told { call: Call::On(Heard::new(&more)), path, ..all[0].clone() });
+    }
+    all
+}
+
+/// Paths on which schemes get far: a queue that overflows, delayed ACKs of an application that pauses, losses at random.
+const PATHS: [&str; 5] = [
+    "rate=20mbit rtt=40ms queue=50p size=600kB",
+    "rate=20mbit rtt=40ms queue=10bdp size=2MB",
+    "rate=20mbit rtt=40ms size=60kB rounds=8 idle=60ms",
+    "rate=5mbit rtt=60ms size=90kB rounds=3 idle=2s ack=delayed",
+    "rate=10mbit rtt=30ms size=300kB loss=1% ack=every jitter=3ms",
+];
+
+/// What the simulator says of races under `scheme`, `restart` and `law`, as it is and shaken, with the parts that it said
+/// that to.
+fn raced(scheme: &str, restart: &str, law: &str) -> Vec<(Parts, Vec<Told>)> {
+    let races = PATHS.iter().map(|path| race(path, scheme, restart, law));
+    races
+        .flat_map(|(parts, calls)| {
+            let mut all: Vec<_> = (1..=SHAKES).map(|seed| shaken(&calls, seed)).collect();
+            all.push(calls);
+            all.into_iter().map(move |calls| (parts.clone(), calls))
+        })
+        .collect()
+}
+
+fn race(path: &str, scheme: &str, restart: &str, law: &str) -> (Parts, Vec<Told>) {
+    let mut options = Options::default();
+    let own = [("restart", restart), ("avoidance", law)];
+    let path = path.split(' ').filter_map(|option| option.split_once('='));
+    for (key, text) in path.chain(own) {
+        options.set(key, text).expect("an option");
+    }
+    let scenario = Scenario::resolve(&options).expect("a scenario");
+    let choice = parse_choices(scheme).expect("a scheme").remove(0);
+    let trace = record(&scenario, &choice, 1).expect("a run");
+    let (header, mut calls) = firstflight_trace::read(trace.as_bytes()).expect("a trace");
+    let initial = Initial { segments: header.iw_segments, ssthresh: header.ssthresh_bytes.map(Bytes::new) };
+    let policy = firstflight_lab::parse_restarts(&header.restart).expect("a policy").remove(0);
+    let parts = Parts {
+        scheme: parse_choices(&header.scheme).expect("a scheme").remove(0).build(initial).expect("settings"),
+        restart: policy.build(initial).expect("settings"),
+        law: registry::law(&header.avoidance).expect("a law").build(),
+    };
+    (parts, std::iter::from_fn(move || calls.next_call().expect("a call")).collect())
+}
+
+fn text(name: &str, settings: &Settings) -> String {
+    let words: Vec<_> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if words.is_empty() { name.to_owned() } else { format!("{name}:{}", words.join(",")) }
+}
+
+/// What `part` hears, or plans, on these calls and does not declare.
+fn undeclared(parts: &Parts, part: Part, needs: Needs, calls: &[Told]) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    found.extend(parts.undeclared_plan(part, needs, calls).map(|(_, ability)| ability.name()));
+    let hidden = Hidden::undeclared(needs);
+    if parts.differs(part, &hidden, calls).is_some() {
+        // The least of it that makes a difference: mostly one fact, now and then several of which any one would do.
+        let least = hidden.each().fold(hidden.clone(), |hidden, ability| {
+            let less = hidden.without(ability);
+            if parts.differs(part, &less, calls).is_some() { less } else { hidden }
+        });
+        found.extend(least.each().map(Ability::name));
+    }
+    found
+}
+
+/// The parts of a controller, and what they were told.
+type Connection = (Parts, Vec<Told>);
+
+/// One entry of the registry with the connections that it is tried on.
+struct Tried {
+    name: &'static str,
+    part: Part,
+    /// Of each variation of its settings: what it declares, and the connections.
+    variations: Vec<(Needs, Vec<Connection>)>,
+}
+
+fn tried(names: [&'static str; 3], parts: &Parts, texts: [&str; 3]) -> Vec<(Parts, Vec<Told>)> {
+    let random = random(parts, names).into_iter().map(|calls| (parts.clone(), calls));
+    random.chain(raced(texts[0], texts[1], texts[2])).collect()
+}
+
+fn schemes() -> impl Iterator<Item = Tried> {
+    let (restart, none) = (registry::restart("rfc5681").expect("registered"), Vec::new());
+    registry::schemes().iter().map(move |entry| {
+        let law = registry::law(entry.law).expect("registered");
+        let variations = variations(entry.parameters).into_iter().map(|settings| {
+            let parts = parts((entry, &settings), (restart, &none), law);
+            let text = text(entry.name, &settings);
+            let calls = tried([entry.name, restart.name, law.name], &parts, [&text, restart.name, law.name]);
+            (entry.needs_with(&settings), calls)
+        });
+        Tried { name: entry.name, part: Part::Scheme, variations: variations.collect() }
+    })
+}
+
+fn restarts() -> impl Iterator<Item = Tried> {
+    let (scheme, none) = (registry::scheme("slow-start").expect("registered"), Vec::new());
+    let law = registry::law("reno").expect("registered");
+    registry::restarts().iter().map(move |entry| {
+        let variations = variations(entry.parameters).into_iter().map(|settings| {
+            let parts = parts((scheme, &none), (entry, &settings), law);
+            let text = text(entry.name, &settings).replace(':', "/");
+            let calls = tried([scheme.name, entry.name, law.name], &parts, [scheme.name, &text, law.name]);
+            (entry.needs, calls)
+        });
+        Tried { name: entry.name, part: Part::Restart, variations: variations.collect() }
+    })
+}
+
+fn laws() -> impl Iterator<Item = Tried> {
+    let (restart, none) = (registry::restart("rfc5681").expect("registered"), Vec::new());
+    registry::laws().iter().map(move |entry| {
+        // Some laws take over from slow start, some from their own scheme what that measured.
+        let own = registry::schemes().iter().filter(|scheme| scheme.law == entry.name);
+        let first = registry::scheme("slow-start").into_iter();
+        let variations = first.chain(own.filter(|scheme| scheme.name != "slow-start")).map(|scheme| {
+            let parts = parts((scheme, &none), (restart, &none), entry);
+            let names = [scheme.name, restart.name, entry.name];
+            (entry.needs, tried(names, &parts, names))
+        });
+        Tried { name: entry.name, part: Part::Law, variations: variations.collect() }
+    })
+}
+
+/// What an entry goes by and does not declare, a sentence a fact.
+fn undeclared_of(tried: &Tried) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for (needs, connections) in &tried.variations {
+        for (parts, calls) in connections {
+            found.extend(undeclared(parts, tried.part, *needs, calls));
+        }
+    }
+    let say = |fact| format!("{} goes by {fact}, which it does not declare", tried.name);
+    found.into_iter().map(say).collect()
+}
+
+/// What an entry declares and does not go by, a sentence a fact.
+fn idle_of(tried: &Tried) -> Vec<String> {
+    let declared = |ability: &Ability| {
+        // Of its defaults: what a scheme inside adds is tried as that scheme's.
+        tried
+            .variations
+            .first()
+            .is_some_and(|(needs, _)| needs.iter().chain(needs.used()).any(|other| other == *ability))
+    };
+    let matters = |ability: &Ability| {
+        tried.variations.iter().flat_map(|(_, connections)| connections).any(|(parts, calls)| {
+            let others = Ability::ALL.into_iter().filter(|other| !Needs::of(&[*other]).has(*ability));
+            let without = Needs::of(&others.collect::<Vec<_>>());
+            parts.undeclared_plan(tried.part, without, calls).is_some()
+                || parts.differs(tried.part, &Hidden::only(*ability), calls).is_some()
+        })
+    };
+    // No event says whether ACKs come one at a time: see `density.rs`. Every plan may fall back to the ACK clock.
+    let untold = [Ability::DenseAcks, Ability::AckClock];
+    let idle = Ability::ALL.into_iter().filter(|ability| !untold.contains(ability));
+    idle.filter(declared)
+        .filter(|ability| !matters(ability))
+        .map(|ability| format!("{} declares {}, which changes nothing", tried.name, ability.name()))
+        .collect()
+}
+
+#[test]
+fn a_scheme_does_the_same_without_what_it_does_not_declare() {
+    let faults: Vec<_> = schemes().flat_map(|tried| undeclared_of(&tried)).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn a_restart_policy_does_the_same_without_what_it_does_not_declare() {
+    let faults: Vec<_> = restarts().flat_map(|tried| undeclared_of(&tried)).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn a_law_does_the_same_without_what_it_does_not_declare() {
+    let faults: Vec<_> = laws().flat_map(|tried| undeclared_of(&tried)).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn what_is_declared_makes_a_difference() {
+    let all = schemes().chain(restarts()).chain(laws());
+    let faults: Vec<_> = all.flat_map(|tried| idle_of(&tried)).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
