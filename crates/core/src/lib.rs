@@ -36,6 +36,7 @@ mod seam;
 mod told;
 mod units;
 mod vegas;
+mod wide;
 
 pub use controller::{Brief, Controller, Note, Phase};
 pub use pacer::Pacer;
