@@ -6,7 +6,7 @@
 //! eligible rate adapts `T_k` between the two to how congested the path is. A first-order low-pass filter
 //! (Tustin's) with a time constant smooths the samples.
 //!
-//! All in integers: rates in 1/256 bit per second of payload, times in nanoseconds, products in 128 bits.
+//! All in integers: rates in 1/256 bit per second of payload, times in nanoseconds, products in up to 128 bits.
 //!
 //! Deviations: intervals longer than the last 8 ACKs are rounded up to the next of 16 marks a tenth of a round
 //! trip apart, so that the state is small; and what is limited by the application or the receiver gives no
@@ -15,6 +15,7 @@
 use crate::evidence::is_starved;
 use crate::seam::{Ack, Path};
 use crate::units::{Bytes, Rate, Span, Time};
+use crate::wide::{self, Wide};
 
 /// Fixed-point rates have this many bits after the point.
 const POINT: u32 = 8;
@@ -27,6 +28,8 @@ const TENTH: u64 = 10;
 const KEEP: (u64, u64) = (6, 10);
 /// N: the most round trips that ABSE's time constant grows by (ABSE, 10).
 const STRETCH: u64 = 10;
+/// The greatest time constant in nanoseconds. The sum of the filter's weights fits 64 bits with it.
+const MOST_CONSTANT: u64 = 1 << 61;
 /// `U_max` is the greatest of this many (ABSE, from memory of the paper).
 const VARIATIONS: usize = 10;
 
@@ -222,9 +225,9 @@ impl EligibleRate {
     /// as old as that. While the history is shorter the whole of it counts, over `span` still.
     fn over(&self, now: Time, span: Span) -> Option<Fixed> {
         let mark = self.mark(now, span)?;
-        let bytes = u128::from(self.acked.wrapping_sub(mark.acked));
-        let nanos = u128::from(now.since(mark.at).max(span).nanos().max(1));
-        Some(u64::try_from(((bytes * 8_000_000_000) << POINT) / nanos).unwrap_or(u64::MAX))
+        let bytes = self.acked.wrapping_sub(mark.acked);
+        let nanos = now.since(mark.at).max(span).nanos();
+        Some(wide::mul_div(u64::from(bytes), 8_000_000_000 << POINT, nanos))
     }
 
     fn window_at(&self, path: &Path, ago: Span) -> Bytes {
@@ -246,19 +249,20 @@ fn congested_share(rtt: Span, window: Bytes, held: Bytes) -> Span {
 
 /// 0.6 of what was and 0.4 of what is.
 fn blend(was: Fixed, is: Fixed) -> Fixed {
-    let sum = u128::from(was) * u128::from(KEEP.0) + u128::from(is) * u128::from(KEEP.1 - KEEP.0);
-    u64::try_from(sum / u128::from(KEEP.1)).unwrap_or(u64::MAX)
+    let [kept, new] = [(was, KEEP.0), (is, KEEP.1 - KEEP.0)]
+        .map(|(rate, weight)| (rate / KEEP.1 * weight, rate % KEEP.1 * weight));
+    kept.0 + new.0 + (kept.1 + new.1) / KEEP.1
 }
 
 /// Tustin's filter: α = (2τ - Δt) / (2τ + Δt); the estimate is α of itself and 1 - α of the mean of the last two
-/// samples. An interval beyond 2τ takes the mean alone, where α would be negative.
+/// samples. An interval beyond 2τ takes the mean alone, where α would be negative. τ is 73 years at most.
 fn tustin(estimate: Fixed, samples: (Fixed, Fixed), interval: Span, constant: Span) -> Fixed {
-    let twice = u128::from(constant.nanos()) * 2;
-    let interval = u128::from(interval.nanos()).min(twice).max(1);
+    let twice = constant.nanos().min(MOST_CONSTANT) * 2;
+    let interval = interval.nanos().min(twice).max(1);
     let twice = twice.max(interval);
-    let mean_twice = u128::from(samples.0) + u128::from(samples.1);
-    let sum = (twice - interval) * u128::from(estimate) + interval * mean_twice;
-    u64::try_from(sum / (twice + interval)).unwrap_or(u64::MAX)
+    let mean_twice = Wide::product(interval, samples.0).plus(Wide::product(interval, samples.1));
+    let sum = Wide::product(twice - interval, estimate).plus(mean_twice);
+    sum.over(twice + interval).capped()
 }
 
 /// The newest `N` marks.
@@ -296,6 +300,33 @@ impl<const N: usize> Marks<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Numbers of every length.
+    fn number() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0..u64::BITS).prop_map(|(bits, shift)| bits >> shift)
+    }
+
+    proptest! {
+        #[test]
+        fn the_average_is_that_of_exact_arithmetic(was in number(), is in number()) {
+            let exact = (u128::from(was) * 6 + u128::from(is) * 4) / 10;
+            prop_assert_eq!(u128::from(blend(was, is)), exact);
+        }
+
+        #[test]
+        fn the_filter_is_that_of_exact_arithmetic(
+            estimate in number(), one in number(), other in number(), interval in number(), constant in 0..=MOST_CONSTANT,
+        ) {
+            let twice = u128::from(constant) * 2;
+            let between = u128::from(interval).min(twice).max(1);
+            let twice = twice.max(between);
+            let mean_twice = u128::from(one) + u128::from(other);
+            let exact = ((twice - between) * u128::from(estimate) + between * mean_twice) / (twice + between);
+            let found = tustin(estimate, (one, other), Span::from_nanos(interval), Span::from_nanos(constant));
+            prop_assert_eq!(u128::from(found), exact);
+        }
+    }
 
     const MSS: Bytes = Bytes::new(1_000);
 

@@ -39,6 +39,7 @@ mod seam;
 mod told;
 mod units;
 mod vegas;
+mod wide;
 
 pub use controller::{Controller, Note, Phase};
 pub use hears::Hears;

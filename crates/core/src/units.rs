@@ -9,6 +9,8 @@ use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use core::time::Duration;
 
+use crate::wide;
+
 /// A `u64` other than `u64::MAX`, kept greater by one so that the niche is free: it is in order as it stands, and a sum or
 /// a difference takes one instruction more than of plain numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,12 +42,6 @@ impl NonMax {
 
 /// What a byte at a bit a second takes, in nanoseconds.
 const SECOND_BITS: u64 = 8_000_000_000;
-
-/// A product that does not fit 64 bits. Most do, and their division is one instruction.
-#[cold]
-fn wide(one: u64, other: u64) -> u128 {
-    u128::from(one) * u128::from(other)
-}
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
@@ -113,7 +109,7 @@ macro_rules! amount {
         impl Mul<u64> for $name {
             type Output = Self;
             fn mul(self, factor: u64) -> Self {
-                Self::raw(self.value().saturating_mul(factor))
+                Self::raw(wide::product(self.value(), factor))
             }
         }
 
@@ -126,17 +122,10 @@ macro_rules! amount {
         }
 
         impl $name {
-            fn from_wide(value: u128) -> Self {
-                Self::raw(u64::try_from(value).unwrap_or(u64::MAX))
-            }
-
             /// `self × num / den`, rounded down, through 128 bits; a `den` of zero counts as one.
             #[inline]
             pub fn scale(self, num: u64, den: u64) -> Self {
-                match self.value().checked_mul(num) {
-                    Some(product) => Self::raw(product / den.max(1)),
-                    None => Self::from_wide(wide(self.value(), num) / u128::from(den.max(1))),
-                }
+                Self::raw(wide::mul_div(self.value(), num, den))
             }
         }
     };
@@ -223,17 +212,17 @@ impl Span {
 
     /// A span of whole microseconds.
     pub const fn from_micros(micros: u64) -> Self {
-        Self::raw(micros.saturating_mul(1_000))
+        Self::raw(wide::product(micros, 1_000))
     }
 
     /// A span of whole milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
-        Self::raw(millis.saturating_mul(1_000_000))
+        Self::raw(wide::product(millis, 1_000_000))
     }
 
     /// A span of whole seconds.
     pub const fn from_secs(secs: u64) -> Self {
-        Self::raw(secs.saturating_mul(1_000_000_000))
+        Self::raw(wide::product(secs, 1_000_000_000))
     }
 
     /// Nanoseconds.
@@ -275,10 +264,7 @@ impl Bytes {
         if span.is_zero() {
             return None;
         }
-        Some(match self.value().checked_mul(SECOND_BITS) {
-            Some(bits) => Rate::raw(bits / span.value().max(1)),
-            None => Rate::from_wide(wide(self.value(), SECOND_BITS) / u128::from(span.value())),
-        })
+        Some(Rate::raw(wide::mul_div(self.value(), SECOND_BITS, span.value())))
     }
 }
 
@@ -298,18 +284,12 @@ impl Rate {
         if self.is_zero() {
             return Span::MAX;
         }
-        match bytes.value().checked_mul(SECOND_BITS) {
-            Some(bits) => Span::raw(bits.div_ceil(self.value().max(1))),
-            None => Span::from_wide(wide(bytes.value(), SECOND_BITS).div_ceil(u128::from(self.value()))),
-        }
+        Span::raw(wide::mul_div_up(bytes.value(), SECOND_BITS, self.value()))
     }
 
     /// The bytes that this rate carries in `span`, rounded down.
     pub fn over(self, span: Span) -> Bytes {
-        match self.value().checked_mul(span.value()) {
-            Some(bits) => Bytes::raw(bits / SECOND_BITS),
-            None => Bytes::from_wide(wide(self.value(), span.value()) / u128::from(SECOND_BITS)),
-        }
+        Bytes::raw(wide::mul_div(self.value(), span.value(), SECOND_BITS))
     }
 }
 

@@ -13,6 +13,7 @@
 
 use crate::seam::{Ack, Path};
 use crate::units::{Bytes, Span};
+use crate::wide;
 
 /// Linux compares only with more samples than this (`vegas->cntRTT <= 2`), and else does as Reno.
 const TOO_FEW: u32 = 2;
@@ -160,7 +161,7 @@ fn whole_segments(window: Bytes, mss: Bytes) -> Bytes {
 impl Reading {
     /// Linux: the window that would leave nothing waiting, and a segment (`target_cwnd + 1`).
     pub(crate) fn target(&self, window: Bytes, mss: Bytes) -> Bytes {
-        let target = window.packets(mss).saturating_mul(self.base.nanos()) / self.rtt.nanos().max(1);
+        let target = wide::product(window.packets(mss), self.base.nanos()) / self.rtt.nanos().max(1);
         window.min(mss * target.saturating_add(1))
     }
 }

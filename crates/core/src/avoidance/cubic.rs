@@ -10,17 +10,17 @@ use crate::micros;
 use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Bytes;
+use crate::wide::{self, Wide};
 
 /// β = 7/10 (section 4.6).
 const BETA: (u64, u64) = (7, 10);
 /// Fast convergence: `W_max = cwnd (1 + β) / 2` (section 4.7).
 const CONVERGED: (u64, u64) = (17, 20);
-/// C = 4/10 (section 5.1).
-const C: (u128, u128) = (4, 10);
+/// The time in which C = 4/10 (section 5.1) makes one segment, in microseconds cubed: 1 / C in seconds cubed.
+const PER_SEGMENT: u64 = 2_500_000_000_000_000_000;
 /// α = 3 (1 - β) / (1 + β) = 9/17 (section 4.3).
 const ALPHA: (u64, u64) = (9, 17);
 
-const MICROS_CUBED: u128 = 1_000_000_000_000_000_000;
 const FRACTION_BITS: u32 = 16;
 
 /// The law of RFC 9438.
@@ -130,8 +130,9 @@ impl Cubic {
     /// Section 4.3: `W_est` grows by α segments a window, and by one once it has caught up.
     fn grow_estimate(&mut self, acked: Bytes, mss: Bytes) {
         let (num, den) = if self.estimate.wide() >= self.prior.wide() { (1, 1) } else { ALPHA };
-        let by = u128::from(mss.get()) * u128::from(num);
-        let per = u128::from(self.window.wide().get().max(1)) * u128::from(den);
+        // Windows end at 4 GiB, and a segment is no larger than the window in force.
+        let by = mss.get().min(u64::from(u32::MAX)) * num;
+        let per = self.window.wide().get() * den;
         (self.estimate, self.estimate_fraction) =
             add(self.estimate, self.estimate_fraction, (by, per), acked);
     }
@@ -141,44 +142,45 @@ impl Cubic {
         let window = self.window.wide();
         let rtt = path.srtt.map_or(0, |srtt| srtt.nanos() / 1_000);
         let target = self.at(u64::from(self.elapsed) + rtt, path.mss).clamp(window, window.scale(3, 2));
-        let by = u128::from((target - window).get());
-        let per = u128::from(window.get().max(1));
-        (self.window, self.window_fraction) = add(self.window, self.window_fraction, (by, per), acked);
+        let ratio = ((target - window).get(), window.get());
+        (self.window, self.window_fraction) = add(self.window, self.window_fraction, ratio, acked);
     }
 
     /// `W_cubic`(t) = C (t - K)³ + `W_max`, in bytes, `t` in microseconds (section 4.2, figure 1).
     fn at(&self, t: u64, mss: Bytes) -> Bytes {
         let k = u64::from(self.k);
-        let away = u128::from(t.abs_diff(k).min(u64::from(u32::MAX) * 2));
-        let cubed = (away * away * away).saturating_mul(C.0 * u128::from(mss.get()));
-        let change = Bytes::new(u64::try_from(cubed / (C.1 * MICROS_CUBED)).unwrap_or(u64::MAX));
+        let away = t.abs_diff(k).min(u64::from(u32::MAX) * 2);
+        let change = Bytes::new(cube(away).times(mss.get()).over(PER_SEGMENT).capped());
         let w_max = self.w_max.unwrap_or_default().wide();
         if t < k { w_max - change } else { w_max + change }
     }
 }
 
 /// `value + acked × ratio`, carried with its fraction.
-fn add(value: Bytes32, fraction: u16, ratio: (u128, u128), acked: Bytes) -> (Bytes32, u16) {
-    let grown = (u128::from(acked.get()) * ratio.0) << FRACTION_BITS;
-    let whole =
-        (u128::from(value.wide().get()) << FRACTION_BITS) + u128::from(fraction) + grown / ratio.1.max(1);
-    let bytes = Bytes::new(u64::try_from(whole >> FRACTION_BITS).unwrap_or(u64::MAX));
-    (bytes.into(), u16::try_from(whole & u128::from(u16::MAX)).unwrap_or(0))
+fn add(value: Bytes32, fraction: u16, ratio: (u64, u64), acked: Bytes) -> (Bytes32, u16) {
+    let grown = wide::mul_div(acked.get() << FRACTION_BITS, ratio.0, ratio.1);
+    let before = value.wide().get() << FRACTION_BITS | u64::from(fraction);
+    let whole = before.saturating_add(grown);
+    let bytes = Bytes::new(whole >> FRACTION_BITS);
+    (bytes.into(), u16::try_from(whole & u64::from(u16::MAX)).unwrap_or(0))
 }
 
 /// K = ∛(rise / C), in microseconds (section 4.2, figure 2).
 fn time_to_rise(rise: Bytes, mss: Bytes) -> u32 {
-    let segments_over_c = u128::from(rise.get()) * C.1 * MICROS_CUBED / (C.0 * u128::from(mss.get().max(1)));
-    cube_root(segments_over_c)
+    cube_root(Wide::product(rise.get(), PER_SEGMENT).over(mss.get()))
 }
 
 /// The greatest integer whose cube is not above `x`, or the greatest `u32`.
-fn cube_root(x: u128) -> u32 {
+fn cube_root(x: Wide) -> u32 {
     (0..u32::BITS).rev().fold(0, |root, bit| {
         let trial = root | 1 << bit;
-        let wide = u128::from(trial);
-        if wide * wide * wide <= x { trial } else { root }
+        if cube(u64::from(trial)) <= x { trial } else { root }
     })
+}
+
+/// The cube of a number of at most 42 bits.
+fn cube(number: u64) -> Wide {
+    Wide::product(number, number).times(number)
 }
 
 impl Avoidance for Cubic {
@@ -246,8 +248,44 @@ mod tests {
     proptest! {
         #[test]
         fn the_cube_root_is_the_greatest_integer_whose_cube_is_not_above(x in 0..u128::from(u32::MAX).pow(3)) {
-            let root = u128::from(cube_root(x));
+            let root = u128::from(cube_root(x.into()));
             prop_assert!(root.pow(3) <= x && x < (root + 1).pow(3));
+        }
+
+        #[test]
+        fn the_function_is_that_of_exact_arithmetic(
+            t in 0..1u64 << 34, k: u32, w_max in 0..u32::MAX, mss in 1..1u64 << 32, shift in 0..32u32,
+        ) {
+            let (t, k) = (t >> shift, k >> shift);
+            let law = Cubic { w_max: Some(Bytes32::from_u32(w_max)), k, ..Cubic::new() };
+            let away = u128::from(t.abs_diff(u64::from(k)).min(u64::from(u32::MAX) * 2));
+            let change = (away * away * away).saturating_mul(4 * u128::from(mss)) / (10 * 10u128.pow(18));
+            let change = Bytes::new(u64::try_from(change).unwrap_or(u64::MAX));
+            let w_max = Bytes::new(u64::from(w_max));
+            let exact = if t < u64::from(k) { w_max - change } else { w_max + change };
+            prop_assert_eq!(law.at(t, Bytes::new(mss)), exact);
+        }
+
+        #[test]
+        fn growth_is_that_of_exact_arithmetic(
+            value in 0..u32::MAX, fraction: u16, by in 0..1u64 << 36, per in 1..1u64 << 37, acked in 0..1u64 << 32,
+        ) {
+            let grown = (u128::from(acked) * u128::from(by)) << FRACTION_BITS;
+            let whole = (u128::from(value) << FRACTION_BITS) + u128::from(fraction) + grown / u128::from(per);
+            let bytes = Bytes::new(u64::try_from(whole >> FRACTION_BITS).unwrap_or(u64::MAX));
+            let found = add(Bytes32::from_u32(value), fraction, (by, per), Bytes::new(acked));
+            prop_assert_eq!(found.0, bytes.into());
+            // What a saturated window has below its last byte never comes to light.
+            prop_assume!(whole >> 64 == 0);
+            prop_assert_eq!(u128::from(found.1), whole & 0xFFFF);
+        }
+
+        #[test]
+        fn k_is_that_of_exact_arithmetic(rise in 0..1u64 << 32, mss in 0..1u64 << 32, shift in 0..32u32) {
+            let mss = mss >> shift;
+            let cubed = u128::from(rise) * 10 * 10u128.pow(18) / (4 * u128::from(mss.max(1)));
+            let root = u128::from(time_to_rise(Bytes::new(rise), Bytes::new(mss)));
+            prop_assert!(root == u128::from(u32::MAX) || root.pow(3) <= cubed && cubed < (root + 1).pow(3));
         }
     }
 

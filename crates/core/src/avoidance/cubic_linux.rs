@@ -12,13 +12,14 @@ use crate::compact::Bytes32;
 use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
 use crate::units::Time;
+use crate::wide;
 
 /// `beta`, of `BICTCP_BETA_SCALE`.
 const BETA: (u64, u64) = (717, 1_024);
 /// `beta_scale`: eight times (1 + β) / (3 (1 - β)), in the kernel's integers.
 const FRIENDLY: u32 = 15;
 /// `cube_rtt_scale`: `bic_scale` of 41 for a round trip of 100 ms.
-const CUBE_SCALE: u128 = 410;
+const CUBE_SCALE: u64 = 410;
 /// `BICTCP_HZ`: the function's time is in 1/1024 s.
 const SECOND_SHIFT: u32 = 10;
 /// `bictcp_update`: without a loss before, at least a segment for so many.
@@ -143,9 +144,7 @@ impl CubicLinux {
         let since = now.wrapping_sub(self.epoch).saturating_add(self.delay_min.unwrap_or(0));
         let t = (u64::from(since) << SECOND_SHIFT) / 1_000;
         let k = u64::from(self.k);
-        let away = u128::from(t.abs_diff(k));
-        let change = CUBE_SCALE.saturating_mul(away * away * away) >> (10 + 3 * SECOND_SHIFT);
-        let change = u32::try_from(change).unwrap_or(u32::MAX);
+        let change = change_after(t.abs_diff(k));
         let target =
             if t < k { self.origin.saturating_sub(change) } else { self.origin.saturating_add(change) };
         self.count = match target.checked_sub(window) {
@@ -199,6 +198,14 @@ fn newly_acked(ack: &Ack<'_>) -> u32 {
         return 0;
     }
     u32::try_from(ack.whole_packets()).unwrap_or(u32::MAX)
+}
+
+/// The segments by which the function changes within `away` 1/1024 s of its flat part.
+fn change_after(away: u64) -> u32 {
+    // A cube beyond 64 bits is a change beyond 32 bits, and so is the greatest number of 64 bits.
+    let cubed = wide::product(wide::product(away, away), away);
+    let change = wide::mul_div(cubed, CUBE_SCALE, 1 << (10 + 3 * SECOND_SHIFT));
+    u32::try_from(change).unwrap_or(u32::MAX)
 }
 
 /// K: the cube root of the rise over C, in 1/1024 s.
@@ -288,6 +295,7 @@ mod tests {
     use super::*;
     use crate::seam::SendLimit;
     use crate::units::Bytes;
+    use proptest::prelude::*;
 
     const MSS: Bytes = Bytes::new(1_000);
 
@@ -299,6 +307,14 @@ mod tests {
             rwnd: MSS * 1_000,
             limit: SendLimit::Window,
             ..Path::new(Time::from_nanos(now * 1_000_000), MSS, MSS)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_change_is_that_of_exact_arithmetic(away in (0..1u64 << 34, 0..34u32).prop_map(|(away, by)| away >> by)) {
+            let exact = (410 * u128::from(away).pow(3)) >> 40;
+            prop_assert_eq!(change_after(away), u32::try_from(exact).unwrap_or(u32::MAX));
         }
     }
 

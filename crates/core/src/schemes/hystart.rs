@@ -255,7 +255,11 @@ impl Startup for HyStart {
     }
 }
 
-/// A clock that ticks `hz` times a second.
+/// A second in nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+
+/// A clock that ticks `hz` times a second. Seconds and what is left of the last one are counted apart: each product fits 64
+/// bits then.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     hz: u16,
@@ -265,12 +269,15 @@ impl Clock {
     /// The ticks that have passed at `time`, modulo 2^32.
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
     fn at(self, time: Time) -> Jiffies {
-        let ticks = u128::from(time.nanos()) * u128::from(self.hz) / 1_000_000_000;
-        Wrapping(ticks as u32)
+        let (seconds, nanos) = (time.nanos() / SECOND, time.nanos() % SECOND);
+        let hz = u64::from(self.hz);
+        Wrapping((seconds * hz + nanos * hz / SECOND) as u32)
     }
 
     fn ticks_of(self, span: Span) -> Ticks {
-        let ticks = (u128::from(span.nanos()) * u128::from(self.hz)).div_ceil(1_000_000_000);
+        let (seconds, nanos) = (span.nanos() / SECOND, span.nanos() % SECOND);
+        let hz = u64::from(self.hz);
+        let ticks = seconds * hz + (nanos * hz).div_ceil(SECOND);
         Ticks::new(u32::try_from(ticks).unwrap_or(u32::MAX)).unwrap_or(Ticks::MIN)
     }
 }
@@ -278,6 +285,19 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
+        fn ticks_are_those_of_exact_arithmetic(bits: u64, shift in 0..u64::BITS, hz: u16) {
+            let (nanos, clock) = ((bits >> shift).min(u64::MAX - 1), Clock { hz });
+            let product = u128::from(nanos) * u128::from(hz);
+            prop_assert_eq!(clock.at(Time::from_nanos(nanos)).0, (product / 1_000_000_000) as u32);
+            let ticks = product.div_ceil(1_000_000_000).clamp(1, u128::from(u32::MAX));
+            prop_assert_eq!(u128::from(clock.ticks_of(Span::from_nanos(nanos)).get()), ticks);
+        }
+    }
 
     #[test]
     fn eta_is_a_sixteenth_of_the_last_delay_between_2_and_8_jiffies() {

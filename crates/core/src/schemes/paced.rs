@@ -199,17 +199,18 @@ impl Paced {
 
     /// choice-05: a longer gap is congestion if it is longer by more than the tolerance and the slack.
     fn measure(&self, sums: Sums) -> Measured {
-        let (arrivals, departures) = (u128::from(sums.arrivals), u128::from(sums.departures));
-        let tolerated = departures * (1_000_000 + u128::from(self.tolerance_ppm));
-        let slack = u128::from(self.slack) * u128::from(sums.count);
-        let congested = arrivals * 1_000_000 > tolerated && arrivals > departures + slack;
+        // Each sum fits 32 bits, so each product fits 64.
+        let longer = sums.arrivals.saturating_sub(sums.departures);
+        let tolerated = sums.departures * u64::from(self.tolerance_ppm);
+        let slack = u64::from(self.slack) * sums.count;
+        let congested = longer * 1_000_000 > tolerated && longer > slack;
         Measured { source: sums.source(), destination: sums.destination(), congested }
     }
 
     /// choice-06: the train is as long as the round trip, or the next one would not fit the pipe.
     fn pipe_is_short(&self, train: &Train, measured: Measured, rtt: Span) -> bool {
         let packets = u64::from(train.packets);
-        let lasts = packets.saturating_mul(u64::from(measured.source));
+        let lasts = packets * u64::from(measured.source);
         let short = lasts >= rtt.nanos() || pipe(rtt, measured.destination) <= packets;
         short && !self.switches.has(Switch::IgnoresShortPipe)
     }
@@ -405,5 +406,32 @@ impl Sums {
     /// The ACKs came more than a quarter closer together than the packets left: the way back compressed them.
     fn acks_compressed(self) -> bool {
         self.arrivals * 4 < self.departures * 3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn congestion_is_that_of_exact_arithmetic(
+            departures in 0..Gap::MAX, longer: u32, shift in 0..32u32, count: u16, tolerance_ppm: u32, slack: Gap, by in 0..32u32,
+        ) {
+            let (longer, tolerance_ppm, slack) = (longer >> shift, tolerance_ppm >> by, slack >> by);
+            let arrivals = departures.saturating_add(longer).min(Gap::MAX - 1);
+            let scheme = Paced { tolerance_ppm, slack, ..Paced::practical() };
+            let sums = Sums {
+                arrivals: u64::from(arrivals),
+                departures: u64::from(departures),
+                count: u64::from(count),
+            };
+            let (arrivals, departures) = (u128::from(arrivals), u128::from(departures));
+            let tolerated = departures * (1_000_000 + u128::from(tolerance_ppm));
+            let slack = u128::from(slack) * u128::from(count);
+            let congested = arrivals * 1_000_000 > tolerated && arrivals > departures + slack;
+            prop_assert_eq!(scheme.measure(sums).congested, congested);
+        }
     }
 }

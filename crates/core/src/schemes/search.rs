@@ -19,6 +19,7 @@ use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span, Time};
+use crate::wide::Wide;
 
 /// W: bins in a window (draft-09 section 3.2).
 const WINDOW: u64 = 10;
@@ -279,8 +280,8 @@ impl Bins {
 
 /// (`prev` - `curr`) / `prev` ≥ the threshold.
 fn is_behind(before: u64, now: u64, threshold_ppm: u32) -> bool {
-    let behind = u128::from(before.saturating_sub(now)) * u128::from(MILLION);
-    before > 0 && behind >= u128::from(before) * u128::from(threshold_ppm)
+    let behind = Wide::product(before.saturating_sub(now), MILLION);
+    before > 0 && behind >= Wide::product(before, u64::from(threshold_ppm))
 }
 
 /// Bytes delivered and sent so far, modulo 2^32.

@@ -65,14 +65,27 @@ impl Node {
 
 /// The gap of the rate halfway between those of two gaps: 1/g = (1/a + 1/b) / 2.
 fn halfway(a: Gap, b: Gap) -> Gap {
-    let (product, sum) = (u128::from(a) * u128::from(b), u128::from(a) + u128::from(b));
-    let gap = (2 * product + sum / 2) / sum.max(1);
+    let (product, sum) = (u64::from(a) * u64::from(b), u64::from(a) + u64::from(b));
+    // Twice the product may not fit 64 bits; twice the quotient and twice the remainder do.
+    let (quotient, rest) = (product / sum.max(1), product % sum.max(1));
+    let gap = 2 * quotient + (2 * rest + sum / 2) / sum.max(1);
     Gap::try_from(gap).unwrap_or(Gap::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn halfway_is_that_of_exact_arithmetic(a: Gap, b: Gap, shift in 0..Gap::BITS) {
+            let (a, wide_b) = (a >> shift, u128::from(b));
+            let (product, sum) = (u128::from(a) * wide_b, u128::from(a) + wide_b);
+            let exact = (2 * product + sum / 2) / sum.max(1);
+            prop_assert_eq!(u128::from(halfway(a, b)), exact.min(u128::from(Gap::MAX)));
+        }
+    }
 
     const UNIT: Gap = 80_000;
 
