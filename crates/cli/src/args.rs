@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Score(Score),
     /// List the schemes, restart policies and avoidance laws: source, parameters, what they need of a host.
     Schemes(Schemes),
-    /// Tell a recorded trace to a scheme, and print what it decides.
+    /// Tell a recorded trace to a scheme, print what it decides, and check that its host keeps the laws of hosts.
     Replay(Replay),
     /// Answer from the papers' closed-form models; without a name, list them.
     Model(ModelCommand),
@@ -146,7 +146,7 @@ pub(crate) struct Schemes {
 
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
-    /// The trace: a file that `race --events` wrote.
+    /// The trace: a file that `race --events` wrote, or the record of any host in that format.
     pub(crate) events: PathBuf,
     /// The scheme to tell it to, with its parameters, as `--schemes` takes one [the recorded one, whose decisions
     /// are then compared].

@@ -6,6 +6,7 @@ use std::io::BufReader;
 
 use firstflight::registry::AnyController;
 use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Told};
+use firstflight_hostile::conformance::{Breaches, Conformance};
 use firstflight_lab::{controller_of, header_for, quantity};
 use firstflight_trace::{Calls, Header, Writer, read};
 
@@ -14,7 +15,8 @@ use crate::events::{origin_name, phase_name};
 use crate::failure::Failure;
 use crate::output;
 
-/// Replays, and prints what the scheme decides; to the recorded scheme, also whether it decides the same.
+/// Replays, and prints what the scheme decides; to the recorded scheme, also whether it decides the same. Whatever scheme
+/// hears it, the record's host is held to the laws of hosts: what a host may not say is no measure of any scheme.
 pub(crate) fn replay(replay: &Replay) -> Result<(), Failure> {
     let name = replay.events.display().to_string();
     let refuse = |what: &dyn Display| Failure::usage(format!("{name}: {what}"));
@@ -29,11 +31,21 @@ pub(crate) fn replay(replay: &Replay) -> Result<(), Failure> {
     let controller = controller_of(&header).map_err(|error| refuse(&error))?;
     let same = Header { version: recorded.version.clone(), ..header.clone() } == recorded;
 
-    let shown = if replay.json { Shown::trace(&header) } else { Shown::text(&header, replay.all) };
-    let heard = tell(controller, calls, shown, &name)?;
-    if let Some(first) = heard.first_different.as_ref().filter(|_| same) {
-        let Different { line, now, then } = first;
-        return Err(Failure::check(format!("{name}: line {line}: it decides {now}; recorded is {then}")));
+    let shown =
+        if replay.json { Shown::trace(&header, same) } else { Shown::text(&header, replay.all, same) };
+    // A recorded scheme that this version cannot build has no judge.
+    let host = Conformance::with_judge(&recorded).unwrap_or_default();
+    let heard = tell(controller, host, calls, shown, &name)?;
+    let different = heard.first_different.as_ref().filter(|_| same);
+    let decided = different.map(|Different { line, now, then }| {
+        (*line, format!("line {line}: it decides {now}; recorded is {then}"))
+    });
+    let mut faults: Vec<(usize, String)> = [broken(&heard.breaches), decided].into_iter().flatten().collect();
+    if !faults.is_empty() {
+        // What comes first may be the cause.
+        faults.sort_by_key(|(line, _)| *line);
+        let faults: Vec<String> = faults.into_iter().map(|(_, what)| what).collect();
+        return Err(Failure::check(format!("{name}: {}", faults.join("; besides, "))));
     }
     if replay.json {
         return Ok(());
@@ -51,6 +63,7 @@ pub(crate) fn replay(replay: &Replay) -> Result<(), Failure> {
 /// What a replay found.
 struct Heard {
     calls: u64,
+    breaches: Breaches,
     first_different: Option<Different>,
 }
 
@@ -63,11 +76,12 @@ struct Different {
 
 fn tell(
     mut controller: AnyController,
+    mut host: Conformance,
     mut calls: Calls<BufReader<File>>,
     mut shown: Shown,
     name: &str,
 ) -> Result<Heard, Failure> {
-    let mut heard = Heard { calls: 0, first_different: None };
+    let mut heard = Heard { calls: 0, breaches: Breaches::default(), first_different: None };
     loop {
         let told = match calls.next_call() {
             Ok(Some(told)) => told,
@@ -78,20 +92,39 @@ fn tell(
             }
         };
         heard.calls += 1;
+        host.hear(calls.line(), &told);
         let (plan, notes) = controller.replay(&told.call, &told.path);
         if heard.first_different.is_none() && (plan, &notes) != (told.plan, &told.notes) {
             let (now, then) = (decision(&plan, &notes), decision(&told.plan, &told.notes));
             heard.first_different = Some(Different { line: calls.line(), now, then });
         }
-        shown.add(&Told { plan, notes, ..told })?;
+        // What was judged for one scheme is not what is judged for another.
+        let judged = told.judged.filter(|_| shown.same);
+        shown.add(&Told { plan, notes, judged, ..told })?;
     }
     shown.flush()?;
+    heard.breaches = host.finish();
     Ok(heard)
+}
+
+/// The first law that the host breaks, and how much else it does.
+fn broken(breaches: &Breaches) -> Option<(usize, String)> {
+    let first = breaches.listed().first()?;
+    let mut others: Vec<&str> = breaches.listed()[1..].iter().map(|breach| breach.law.name()).collect();
+    others.sort_unstable();
+    others.dedup();
+    let what = match breaches.count() - 1 {
+        0 => first.to_string(),
+        more => format!("{first} ({more} more: {})", others.join(", ")),
+    };
+    Some((first.line, what))
 }
 
 /// The decisions on their way to standard output.
 struct Shown {
     buffer: String,
+    /// Whether they are of the recorded scheme.
+    same: bool,
     form: Form,
 }
 
@@ -106,15 +139,15 @@ enum Form {
 const CHUNK: usize = 1 << 16;
 
 impl Shown {
-    fn trace(header: &Header) -> Self {
-        Self { buffer: Writer::header(header), form: Form::Trace(Box::default()) }
+    fn trace(header: &Header, same: bool) -> Self {
+        Self { buffer: Writer::header(header), same, form: Form::Trace(Box::default()) }
     }
 
-    fn text(header: &Header, all: bool) -> Self {
+    fn text(header: &Header, all: bool, same: bool) -> Self {
         let Header { scheme, restart, avoidance, .. } = header;
         let columns = format!("{:>12}  {:<13} {:>11}  {:<36} {}", "seconds", "call", "window", "pacing", "");
         let buffer = format!("{scheme}, then {avoidance}; restart {restart}\n{}\n", columns.trim_end());
-        Self { buffer, form: Form::Text { all, last: None } }
+        Self { buffer, same, form: Form::Text { all, last: None } }
     }
 
     fn add(&mut self, told: &Told) -> Result<(), Failure> {

@@ -70,6 +70,44 @@ fn a_trace_that_says_other_than_the_scheme_fails_the_check_and_names_the_line() 
 }
 
 #[test]
+fn a_trace_whose_host_breaks_a_law_fails_the_check_and_names_the_law_and_the_line() {
+    let place = folder("replay-host");
+    logs(&place);
+    let log = std::fs::read_to_string(place.join("slow-start.jsonl")).expect("a log");
+    let broken = |from: &str, to: &str| {
+        let line = log.lines().position(|line| line.contains(from)).expect("such a line") + 1;
+        let other = place.join("other.jsonl");
+        std::fs::write(&other, log.replacen(from, to, 1)).expect("a file");
+        (line, other)
+    };
+    let (line, other) = broken(r#""sent":{"packet":3,"#, r#""sent":{"packet":4,"#);
+    let law = format!("other.jsonl: line {line}: packet-numbers: packet 4 leaves; the next one is 3 (");
+    // Every decision is as recorded; another scheme hears what no host says all the same.
+    for more in [&[][..], &["--json"], &["--scheme", "hystart"]] {
+        let output = run(&[&["replay", text(&other)], more].concat());
+        assert_eq!(status(&output), 1);
+        let said = stderr(&output);
+        assert!(said.contains(&law) && !said.contains("it decides"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        if more == ["--json"] {
+            assert!(
+                stdout(&output).lines().all(|line| line.starts_with("{\"event\":\"t")),
+                "one object a line"
+            );
+        }
+    }
+    // Both faults are said, in their order.
+    let record = std::fs::read_to_string(&other).expect("a file");
+    let (before, last) = record.rsplit_once(r#""plan":{"window":"#).expect("a plan");
+    std::fs::write(&other, format!(r#"{before}"plan":{{"window":1{last}"#)).expect("a file");
+    let output = run(&["replay", text(&other)]);
+    assert_eq!(status(&output), 1);
+    let decides = format!("; besides, line {}: it decides ", before.lines().count());
+    let said = stderr(&output);
+    assert!(said.contains(&law) && said.contains(&decides), "{said}");
+}
+
+#[test]
 fn another_scheme_hears_the_same_and_may_decide_otherwise() {
     let place = folder("replay-scheme");
     logs(&place);

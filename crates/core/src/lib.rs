@@ -51,5 +51,5 @@ pub use seam::{
     Path, Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,
 };
 #[cfg(feature = "alloc")]
-pub use told::{Call, Heard, Told};
+pub use told::{Call, Heard, Judged, Told};
 pub use units::{Bytes, Rate, Span, Time};

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::controller::{Controller, Note};
 use crate::seam::{Ack, Avoidance, Delivered, Event, Loss, LostPacket, Path, Plan, Startup};
+use crate::units::Bytes;
 
 /// One call of a host, and what came of it.
 #[derive(Clone, Debug)]
@@ -16,6 +17,40 @@ pub struct Told {
     pub plan: Plan,
     /// What the controller did.
     pub notes: Vec<Note>,
+    /// What the controller judged of an ACK or a loss, if whoever kept the record looked.
+    pub judged: Option<Judged>,
+}
+
+/// What a controller fills in before a scheme hears of an ACK or a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Judged {
+    /// Of an ACK.
+    Acked {
+        /// [`Ack::round_ended`].
+        round_ended: bool,
+        /// [`Ack::round_sent`].
+        round_sent: Bytes,
+        /// [`Ack::growth`].
+        growth: Bytes,
+    },
+    /// Of a loss.
+    Lost {
+        /// [`Loss::opens_episode`].
+        opens_episode: bool,
+    },
+}
+
+impl Judged {
+    /// What `event` holds of it, as a scheme hears it.
+    pub fn of(event: &Event<'_>) -> Option<Self> {
+        match *event {
+            Event::Acked(Ack { round_ended, round_sent, growth, .. }) => {
+                Some(Self::Acked { round_ended, round_sent, growth })
+            }
+            Event::Lost(Loss { opens_episode, .. }) => Some(Self::Lost { opens_episode }),
+            _ => None,
+        }
+    }
 }
 
 /// What a host called.

@@ -91,7 +91,7 @@ impl Flow {
     }
 
     fn keep(&mut self, call: Call, plan: Plan) {
-        self.record.push(Told { call, path: self.path, plan, notes: Vec::new() });
+        self.record.push(Told { call, path: self.path, plan, notes: Vec::new(), judged: None });
     }
 
     pub(crate) fn plan(&self) -> Plan {

@@ -9,6 +9,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a body panics if a law is broken: that is what it is for")]
 
 mod capture;
+pub mod conformance;
 mod endpoint;
 mod flow;
 pub mod hiding;

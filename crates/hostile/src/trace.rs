@@ -3,10 +3,11 @@
 use firstflight_lab::controller_of;
 use firstflight_trace::{TraceError, Writer, read};
 
+use crate::conformance::Conformance;
 use crate::readers::is_one_line;
 
-/// A trace of any bytes. Its calls need not be such as a host makes, and a scheme takes them all the same; what was read
-/// is written and read the same again.
+/// A trace of any bytes. Its calls need not be such as a host makes, and a scheme takes them all the same, and the laws of
+/// hosts say in one line each what is wrong; what was read is written and read the same again.
 pub fn trace_reader(data: &[u8]) {
     let Some(text) = rewritten(data, true) else { return };
     assert_eq!(
@@ -27,12 +28,19 @@ fn rewritten(data: &[u8], replays: bool) -> Option<String> {
             None
         }
     };
+    let mut host = Conformance::with_judge(&header).unwrap_or_default();
     let mut writer = Writer::default();
     let mut text = Writer::header(&header);
     loop {
         match calls.next_call() {
-            Ok(None) => return Some(text),
+            Ok(None) => {
+                for breach in host.finish().listed() {
+                    is_one_line(&breach.to_string());
+                }
+                return Some(text);
+            }
             Ok(Some(told)) => {
+                host.hear(calls.line(), &told);
                 text.push_str(&writer.told(&told));
                 if let Some(controller) = &mut controller {
                     let (plan, _) = controller.replay(&told.call, &told.path);

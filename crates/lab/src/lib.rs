@@ -65,7 +65,7 @@ pub use populations::{PopulationResult, populations};
 pub use race::{How, MakeTap, SchemeResult, TakeRecording, race};
 pub use reading::read_text;
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
-pub use replay::{ReplayError, controller_of, header_for, record, trace_header};
+pub use replay::{ReplayError, controller_of, header_for, parts_of, record, trace_header};
 pub use restart::{RestartChoice, over_restarts, parse_restarts};
 pub use row::Row;
 pub use run::{CrossTotals, Outcome, RunError, Without, run, run_without};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use firstflight::registry::AnyController;
+use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Bytes, Time, Told};
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
@@ -14,7 +14,7 @@ use crate::quantity::in_a_line;
 use crate::restart::parse_restarts;
 use crate::run::{RunError, run};
 use crate::scenario::Scenario;
-use crate::stage::controller;
+use crate::stage::parts;
 use crate::tap::Tap;
 
 /// Why a trace cannot be replayed.
@@ -68,8 +68,17 @@ pub fn header_for(header: &Header, scheme: &str) -> Result<Header, ReplayError> 
 /// # Errors
 /// A scheme, restart policy or law that cannot be built.
 pub fn controller_of(header: &Header) -> Result<AnyController, ReplayError> {
+    let (startup, restart, law) = parts_of(header)?;
+    Ok(AnyController::new(startup, restart, law))
+}
+
+/// What that controller is composed of, for whoever puts something between.
+///
+/// # Errors
+/// As [`controller_of`].
+pub fn parts_of(header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), ReplayError> {
     let choice = one(&header.scheme)?;
-    Ok(controller(&choice.on(&scenario(header)?), &choice)?)
+    Ok(parts(&choice.on(&scenario(header)?), &choice)?)
 }
 
 /// One run, as a trace.

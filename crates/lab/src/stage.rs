@@ -236,12 +236,21 @@ pub(crate) fn config(scenario: &Scenario) -> Config {
 
 /// The controller of one flow, with the options that the scheme has for itself in `scenario` already.
 pub(crate) fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, RunError> {
+    let (startup, restart, law) = parts(scenario, choice)?;
+    Ok(AnyController::new(startup, restart, law))
+}
+
+/// What it is composed of.
+pub(crate) fn parts(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+) -> Result<(AnyScheme, AnyRestart, AnyLaw), RunError> {
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
     let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
     law.check(OFFERS).and(scenario.restart.entry.check(OFFERS)).map_err(ChoiceError::Host)?;
     let restart = scenario.restart.build(initial)?;
-    Ok(AnyController::new(choice.build(initial)?, restart, law.build()))
+    Ok((choice.build(initial)?, restart, law.build()))
 }
 
 #[cfg(test)]

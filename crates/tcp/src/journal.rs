@@ -173,7 +173,7 @@ mod tests {
             wake: None,
         };
         let plan = Plan::ack_clocked(Bytes::ZERO, None);
-        Told { call: Call::Plan, path, plan, notes: Vec::new() }
+        Told { call: Call::Plan, path, plan, notes: Vec::new(), judged: None }
     }
 
     #[test]

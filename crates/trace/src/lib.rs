@@ -3,7 +3,8 @@
 //! The first line is the [`Header`] (`"event":"trace"`): what was run. Each further line with `"event":"told"` is
 //! one call of the host, in order: `call` is the event with all that it carries, `path` the connection as it was
 //! then, `plan` what the controller wanted from then on, `notes` what it did. Of `path` and `plan` a line holds only
-//! what differs from the line before; the first holds all. Lines with another `event` may stand between them and are
+//! what differs from the line before; the first holds all. An ACK's or a loss's line may have `judged`: what the
+//! controller filled in before a scheme heard of it, for hosts that run a scheme without a controller to be held to. Lines with another `event` may stand between them and are
 //! passed over. Times are nanoseconds (`_ns`), rates IP bits per second (`_bps`), everything else bytes.
 //!
 //! A trace is open-loop: replayed to another scheme it says what that would have decided on hearing the same.

@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, Read};
 
-use firstflight::{Note, Plan, Time, Told};
+use firstflight::{Call, Note, Plan, Time, Told};
 use serde::Deserialize;
 
-use crate::shapes::{CallShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
+use crate::shapes::{CallShape, JudgedShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
 use crate::{FORMAT, Header};
 
 /// The most bytes of a line: an ACK of a whole window of a million packets has fewer.
@@ -54,6 +54,8 @@ struct ToldLine {
     plan: PlanDelta,
     #[serde(default)]
     notes: Vec<NoteShape>,
+    #[serde(default)]
+    judged: Option<JudgedShape>,
 }
 
 /// Reads the header; the calls follow as they are asked for.
@@ -117,8 +119,11 @@ impl<R: BufRead> Calls<R> {
         if path.mss == 0 || path.wire < path.mss {
             return Err(self.fault("`mss` must be at least 1, and `wire` at least `mss`"));
         }
+        let call = Call::from(&line.call);
+        let judged = line.judged.map(|judged| judged.of(&call)).transpose();
         let told = Told {
-            call: (&line.call).into(),
+            judged: judged.map_err(|what| self.fault(what))?,
+            call,
             path: path.at(Time::from_nanos(line.at_ns)),
             plan: Plan::from(&plan),
             notes: line.notes.into_iter().map(Note::from).collect(),
@@ -166,9 +171,10 @@ fn missing(of: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
+    const HEADER: &str = r#"{"event":"trace","format":2,"version":"0","scheme":"slow-start","restart":"rfc5681","avoidance":"reno","iw_segments":4,"ssthresh_bytes":null}"#;
+
     fn refused(lines: &str) -> String {
-        let header = r#"{"event":"trace","format":2,"version":"0","scheme":"slow-start","restart":"rfc5681","avoidance":"reno","iw_segments":4,"ssthresh_bytes":null}"#;
-        let text = format!("{header}\n{lines}");
+        let text = format!("{HEADER}\n{lines}");
         let (_, mut calls) = read(text.as_bytes()).expect("a header");
         calls.next_call().expect_err("a fault").to_string()
     }
@@ -177,6 +183,23 @@ mod tests {
     fn what_a_fault_quotes_stays_on_one_line() {
         let error = refused(r#"{"event":"told","at_ns":0,"end":"client","call":"plan","a\nb":1}"#);
         assert!(error.starts_with(r"line 2: unknown field `a\nb`"), "{error}");
+    }
+
+    const FIRST: &str = r#"{"event":"told","at_ns":0,"end":"client","call":{"lost":{"packets":[],"bytes":0,"ranges":0}},"path":{"mss":1460,"wire":1500,"cwnd":1460,"flight":0,"pipe":0,"rwnd":0,"delivered":0,"una":0,"nxt":0,"rto_ns":1,"limit":"window","recovering":false,"srtt_ns":null,"latest_rtt_ns":null,"min_rtt_ns":null,"backlog":0,"last_sent_ns":null,"last_received_ns":null,"wake_ns":null},"plan":{"window":5840,"pacing":"hold","tag":0,"ask":null,"wake_ns":null,"ssthresh":null}"#;
+
+    #[test]
+    fn what_was_judged_is_of_an_ack_or_a_loss_and_is_written_as_it_was_read() {
+        let with = |judged: &str| format!(r#"{FIRST},"judged":{judged}}}"#);
+        let error = refused(&with(r#"{"growth":1}"#));
+        assert_eq!(error, "line 2: `judged` of a loss holds `opens_episode`");
+        let call = r#"{"lost":{"packets":[],"bytes":0,"ranges":0}}"#;
+        let error = refused(&with(r#"{"opens_episode":true}"#).replace(call, r#""woken""#));
+        assert_eq!(error, "line 2: `judged` is of an ACK or of a loss");
+        let line = with(r#"{"opens_episode":true}"#);
+        let text = format!("{HEADER}\n{line}");
+        let (_, mut calls) = read(text.as_bytes()).expect("a header");
+        let told = calls.next_call().expect("a call").expect("one");
+        assert_eq!(crate::Writer::default().told(&told).trim_end(), line);
     }
 
     #[test]

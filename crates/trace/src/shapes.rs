@@ -1,6 +1,7 @@
 //! The seam's values as a trace writes them: plain integers with their unit in the name.
 
 mod call;
+mod judged;
 mod note;
 mod origin;
 mod packets;
@@ -8,6 +9,7 @@ mod path;
 mod plan;
 
 pub(crate) use call::CallShape;
+pub(crate) use judged::JudgedShape;
 pub(crate) use note::NoteShape;
 pub(crate) use path::{PathDelta, PathShape};
 pub(crate) use plan::{PlanDelta, PlanShape};

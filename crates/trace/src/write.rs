@@ -4,7 +4,7 @@ use firstflight::Told;
 use serde::Serialize;
 
 use crate::Header;
-use crate::shapes::{CallShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
+use crate::shapes::{CallShape, JudgedShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
 
 /// Makes the lines of one trace; it remembers what the last one said.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,8 @@ struct ToldLine {
     plan: PlanDelta,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<NoteShape>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<JudgedShape>,
 }
 
 impl Writer {
@@ -50,6 +52,7 @@ impl Writer {
             path: path.since(self.path.as_ref()),
             plan: plan.since(self.plan.as_ref()),
             notes: told.notes.iter().map(|note| NoteShape::from(*note)).collect(),
+            judged: told.judged.map(JudgedShape::from),
         }));
         (self.path, self.plan) = (Some(path), Some(plan));
         line

@@ -489,7 +489,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.journal.note(Happening::Control(note));
             notes.push(note);
         }
-        self.journal.note_told(Told { call, path: *path, plan: self.plan, notes });
+        self.journal.note_told(Told { call, path: *path, plan: self.plan, notes, judged: None });
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::origin::OriginShape;
 use super::packets::{AckShape, LossShape, SentShape};
 
-/// The call. What the controller fills in by itself (round ends, growth, episodes) is not written.
+/// The call. What the controller fills in by itself (round ends, growth, episodes) stands beside it, if
+/// at all.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CallShape {

@@ -1,0 +1,181 @@
+//! Conformance of hosts: whether what a host told its controller keeps the contract of the seam.
+//!
+//! A host is judged by its record alone, call by call and in the order of the calls: what is kept for that is bounded by what
+//! is in flight. The laws are [`Law::ALL`], and no law asks for what the record cannot show. Where hosts may differ the record
+//! itself says how: `flight` is the stream's or the pipe, `nxt` counts what is sent again or does not, ACKs list their
+//! packets or never do, and the judgement of the controller is on record or is not.
+
+mod asks;
+mod counts;
+mod ear;
+mod law;
+mod order;
+mod packets;
+mod sending;
+
+use std::io::BufRead;
+
+use firstflight::{Path, Plan, Told};
+use firstflight_lab::ReplayError;
+use firstflight_trace::{Calls, Header, TraceError};
+
+pub use ear::Audit;
+pub use law::Law;
+
+use asks::Asks;
+use counts::Counts;
+use order::Order;
+use packets::Packets;
+use sending::Sending;
+
+/// How many breaches are listed; more are counted.
+const LISTED: usize = 100;
+
+/// A law that a record breaks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Breach {
+    /// The line of the record.
+    pub line: usize,
+    /// The law.
+    pub law: Law,
+    /// What was found; what is allowed.
+    pub what: String,
+}
+
+impl std::fmt::Display for Breach {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}: {}", self.line, self.law.name(), self.what)
+    }
+}
+
+/// The breaches of a record so far.
+#[derive(Clone, Debug, Default)]
+pub struct Breaches {
+    listed: Vec<Breach>,
+    more: u64,
+    line: usize,
+}
+
+impl Breaches {
+    /// The first hundred, in order of discovery.
+    pub fn listed(&self) -> &[Breach] {
+        &self.listed
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.listed.len() as u64 + self.more
+    }
+
+    fn add(&mut self, law: Law, what: String) {
+        self.add_at(self.line, law, what);
+    }
+
+    fn add_at(&mut self, line: usize, law: Law, what: String) {
+        if self.listed.len() < LISTED {
+            self.listed.push(Breach { line, law, what });
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+/// The state of the connection before a call: as the call before left it.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    path: Path,
+    plan: Plan,
+}
+
+/// A host on trial.
+#[derive(Debug, Default)]
+pub struct Conformance {
+    before: Option<Before>,
+    order: Order,
+    asks: Asks,
+    sending: Sending,
+    packets: Packets,
+    counts: Counts,
+    judge: Option<Audit>,
+    breaches: Breaches,
+}
+
+impl Conformance {
+    /// A trial of what a record says of the host. What the controller judged is left out.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A trial of the judgement, too, if it is on record: by the scheme, policy and law of the header.
+    ///
+    /// # Errors
+    /// A scheme, restart policy or law that cannot be built.
+    pub fn with_judge(header: &Header) -> Result<Self, Box<ReplayError>> {
+        Ok(Self { judge: Some(Audit::new(header)?), ..Self::default() })
+    }
+
+    /// Hears the next call, which stands on `line`.
+    pub fn hear(&mut self, line: usize, told: &Told) {
+        self.breaches.line = line;
+        let (before, breaches) = (self.before.as_ref(), &mut self.breaches);
+        self.order.hear(told, before, breaches);
+        self.asks.hear(told, before, self.packets.next(), breaches);
+        self.sending.hear(told, before, breaches);
+        self.packets.hear(told, breaches);
+        self.counts.hear(told, breaches);
+        if let Some(judge) = &mut self.judge
+            && !judge.hear(told, breaches)
+        {
+            self.judge = None;
+        }
+        self.before = Some(Before { path: told.path, plan: told.plan });
+    }
+
+    /// How many transmissions are kept in mind.
+    pub fn kept(&self) -> usize {
+        self.packets.kept()
+    }
+
+    /// The record ends.
+    pub fn finish(mut self) -> Breaches {
+        self.counts.finish(&mut self.breaches);
+        self.breaches
+    }
+
+    /// What was found so far.
+    pub fn breaches(&self) -> &Breaches {
+        &self.breaches
+    }
+}
+
+/// Why a record cannot be judged.
+#[derive(Debug)]
+pub enum CheckError {
+    /// It cannot be read.
+    Trace(TraceError),
+    /// What it says was run cannot be built.
+    Replay(Box<ReplayError>),
+}
+
+impl std::fmt::Display for CheckError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Trace(error) => error.fmt(f),
+            Self::Replay(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CheckError {}
+
+/// Judges a record of any host.
+///
+/// # Errors
+/// A record that cannot be read, or a header whose scheme, policy or law cannot be built.
+pub fn check<R: BufRead>(header: &Header, mut calls: Calls<R>) -> Result<Breaches, CheckError> {
+    let mut conformance = Conformance::with_judge(header).map_err(CheckError::Replay)?;
+    while let Some(told) = calls.next_call().map_err(CheckError::Trace)? {
+        conformance.hear(calls.line(), &told);
+    }
+    Ok(conformance.finish())
+}

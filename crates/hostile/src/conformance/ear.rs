@@ -1,0 +1,132 @@
+//! What a controller judges before a scheme hears of it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{
+    Avoidance, Call, Controller, Event, Exit, Judged, Learned, Path, Plan, Startup, Step, Told,
+};
+use firstflight_lab::{ReplayError, parts_of};
+use firstflight_trace::Header;
+
+use super::{Breaches, Law};
+
+/// A controller of a record's own parts, with an ear at each: what it judges of each ACK and each loss.
+#[derive(Debug)]
+pub struct Audit {
+    controller: Controller<Ear<AnyScheme>, Ear<AnyRestart>, Ear<AnyLaw>>,
+    heard: Rc<Cell<Option<Judged>>>,
+    /// Whether the judgement is on record, once that is known.
+    recorded: bool,
+}
+
+impl Audit {
+    /// A judge before the first call.
+    ///
+    /// # Errors
+    /// A scheme, restart policy or law that cannot be built.
+    pub fn new(header: &Header) -> Result<Self, Box<ReplayError>> {
+        let (startup, restart, law) = parts_of(header).map_err(Box::new)?;
+        let heard = Rc::default();
+        let controller =
+            Controller::new(Ear::at(startup, &heard), Ear::at(restart, &heard), Ear::at(law, &heard));
+        Ok(Self { controller, heard, recorded: false })
+    }
+
+    /// What it judges of the next call.
+    pub fn judge(&mut self, told: &Told) -> Option<Judged> {
+        self.heard.set(None);
+        self.controller.replay(&told.call, &told.path);
+        self.heard.take()
+    }
+
+    /// Says whether there is more to judge: a record that leaves out the first judgement leaves out all.
+    pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) -> bool {
+        let judgeable = matches!(&told.call, Call::On(heard)
+            if matches!(heard.event(), Event::Acked(_) | Event::Lost(_)));
+        if judgeable && told.judged.is_none() && !self.recorded {
+            return false;
+        }
+        self.recorded |= judgeable;
+        let judged = self.judge(told);
+        if judgeable && judged != told.judged {
+            let [is, was] = [told.judged, judged].map(show);
+            breaches.add(Law::Judged, format!("on record is {is}; the controller judges {was}"));
+        }
+        true
+    }
+}
+
+fn show(judged: Option<Judged>) -> String {
+    match judged {
+        None => "nothing".to_owned(),
+        Some(Judged::Lost { opens_episode: true }) => "an episode that opens".to_owned(),
+        Some(Judged::Lost { opens_episode: false }) => "no episode that opens".to_owned(),
+        Some(Judged::Acked { round_ended, round_sent, growth }) => {
+            let round = if round_ended {
+                format!("a round that ended with {} B sent", round_sent.get())
+            } else {
+                format!("no round that ended, with {} B sent", round_sent.get())
+            };
+            format!("{round}, and growth by {} B", growth.get())
+        }
+    }
+}
+
+/// A part, and what was last said to it.
+#[derive(Clone, Debug)]
+struct Ear<T> {
+    part: T,
+    heard: Rc<Cell<Option<Judged>>>,
+}
+
+impl<T> Ear<T> {
+    fn at(part: T, heard: &Rc<Cell<Option<Judged>>>) -> Self {
+        Self { part, heard: Rc::clone(heard) }
+    }
+
+    fn hear(&self, event: &Event<'_>) {
+        if let Some(judged) = Judged::of(event) {
+            self.heard.set(Some(judged));
+        }
+    }
+}
+
+impl<T: Startup> Startup for Ear<T> {
+    fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        self.hear(event);
+        self.part.on(event, path)
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
+        self.part.overhear(event, path)
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.part.plan(path)
+    }
+}
+
+impl<T: Avoidance> Avoidance for Ear<T> {
+    fn enter(&mut self, exit: &Exit, path: &Path) {
+        self.part.enter(exit, path);
+    }
+
+    fn on(&mut self, event: &Event<'_>, path: &Path) {
+        self.hear(event);
+        self.part.on(event, path);
+    }
+
+    fn overhear(&mut self, event: &Event<'_>, path: &Path) {
+        self.part.overhear(event, path);
+    }
+
+    fn forget_path(&mut self) {
+        self.part.forget_path();
+    }
+
+    fn plan(&self, path: &Path) -> Plan {
+        self.part.plan(path)
+    }
+}

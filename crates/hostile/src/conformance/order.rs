@@ -1,0 +1,90 @@
+//! The order of the calls: the beginning, the clock, and what each path takes over from the plan before.
+
+use firstflight::{Call, Event, Origin, Told};
+
+use super::{Before, Breaches, Law};
+
+/// How far the connection is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+enum Stage {
+    #[default]
+    Nothing,
+    Begun,
+    Established,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    stage: Stage,
+}
+
+impl Order {
+    pub(super) fn hear(&mut self, told: &Told, before: Option<&Before>, breaches: &mut Breaches) {
+        self.stages(told, breaches);
+        let Some(Before { path, plan }) = before else { return };
+        let now = &told.path;
+        if now.now < path.now {
+            let (is, was) = (now.now.nanos(), path.now.nanos());
+            breaches.add(Law::Time, format!("the instant is {is} ns; it was {was} ns before"));
+        }
+        if now.cwnd != plan.window {
+            let (is, was) = (now.cwnd.get(), plan.window.get());
+            breaches.add(Law::Cwnd, format!("cwnd is {is} B; the window of the plan before is {was} B"));
+        }
+        if now.wake != plan.wake {
+            let [is, was] =
+                [now.wake, plan.wake].map(|at| at.map_or("none".to_owned(), |at| at.nanos().to_string()));
+            breaches.add(Law::Wake, format!("wake is {is}; that of the plan before is {was}"));
+        }
+        let (is, was) = (now.mss.get(), path.mss.get());
+        match (matches!(event(told), Some(Event::MssChanged)), is == was) {
+            (true, true) => breaches.add(Law::MssChanged, format!("mss is {is} B, as before")),
+            (false, false) => {
+                breaches.add(
+                    Law::MssChanged,
+                    format!("mss is {is} B; it was {was} B and no call says that it changed"),
+                );
+            }
+            (true, false) | (false, true) => {}
+        }
+    }
+
+    fn stages(&mut self, told: &Told, breaches: &mut Breaches) {
+        let event = event(told);
+        let fresh = matches!(event, Some(Event::Begin(Origin::Fresh)));
+        if (self.stage == Stage::Nothing) != fresh {
+            let what =
+                if fresh { "`begin fresh` is said again" } else { "the first call is not `begin fresh`" };
+            breaches.add(Law::Begin, what.to_owned());
+        }
+        self.stage = self.stage.max(Stage::Begun);
+        match event {
+            Some(Event::Begin(origin @ (Origin::AfterIdle { .. } | Origin::AfterTimeout { .. }))) => {
+                let what = format!("{origin:?} is said by the host; the controller begins so by itself");
+                breaches.add(Law::Begin, what);
+            }
+            Some(Event::Established { .. }) => {
+                if self.stage == Stage::Established {
+                    breaches.add(Law::Established, "it is said again".to_owned());
+                }
+                self.stage = Stage::Established;
+            }
+            Some(Event::Sent(_) | Event::Acked(_) | Event::Lost(_) | Event::TimedOut { .. })
+                if self.stage < Stage::Established =>
+            {
+                breaches.add(Law::Established, "data is told of before it".to_owned());
+                // Said once.
+                self.stage = Stage::Established;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The event of a call, if it is one.
+pub(super) fn event(told: &Told) -> Option<Event<'_>> {
+    match &told.call {
+        Call::On(heard) => Some(heard.event()),
+        Call::NewData | Call::Plan => None,
+    }
+}

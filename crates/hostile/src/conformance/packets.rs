@@ -1,0 +1,362 @@
+//! The packets: what left, and what became of it.
+
+use std::collections::BTreeMap;
+
+use firstflight::{Ack, Bytes, Delivered, Event, Loss, Origin, Path, SendLimit, Sent, Tag, Time, Told};
+
+use super::order::event;
+use super::{Breaches, Law};
+
+/// How many transmissions found lost are remembered: a host that counts what it sends does not say when they are made up
+/// for. What is forgotten is not judged.
+const MOST_LOST: usize = 1 << 16;
+
+/// A transmission, as its `sent` told of it.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    bytes: Bytes,
+    tag: Tag,
+    sent_at: Time,
+    delivered: Bytes,
+    limit: SendLimit,
+    /// Whether the application had no more to send with it.
+    last: bool,
+    again: bool,
+    /// `nxt` before it, and what it ends at or before.
+    start: u64,
+    until: u64,
+    fate: Fate,
+}
+
+/// What became of it, and in which span between two uncertainties.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Out,
+    Lost(u32),
+    Selected(u32),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Packets {
+    /// Those neither acknowledged cumulatively nor below what is.
+    out: BTreeMap<u64, Transmission>,
+    /// The number of the next one.
+    next: u64,
+    /// Those below are judged no more if they are not found.
+    forgotten: u64,
+    lost: usize,
+    /// Those below left over another path.
+    elsewhere: u64,
+    /// What was sent again by the call before: where `nxt` was.
+    again: Option<u64>,
+    /// How many transmissions may have been replaced by another of the same data.
+    replaced: u64,
+    /// Bytes of the first packet outstanding that may be acknowledged already.
+    partial: Bytes,
+    largest: Bytes,
+    /// Duplicate ACKs since one advanced that told of no bytes.
+    told_of: u64,
+    /// Packets that were selectively acknowledged and not passed by an ACK since.
+    selected: u64,
+    /// Timeouts, after which what was acknowledged selectively may have been taken back; undos, after which nothing is lost.
+    timeouts: u32,
+    undos: u32,
+    /// Whether ACKs list their packets, once that is known.
+    lists: Option<bool>,
+}
+
+impl Packets {
+    /// The number of the packet that leaves next.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) fn kept(&self) -> usize {
+        self.out.len()
+    }
+
+    pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) {
+        // A host that counts what it sends again sends other packets.
+        self.replaced += u64::from(self.again.take() == Some(told.path.nxt));
+        match event(told) {
+            Some(Event::Begin(Origin::PathChange)) => self.elsewhere = self.next,
+            Some(Event::Sent(sent)) => self.sent(&sent, &told.path, breaches),
+            Some(Event::Acked(ack)) => self.acked(&ack, &told.path, breaches),
+            Some(Event::Lost(loss)) => self.found_lost(&loss, breaches),
+            Some(Event::TimedOut { .. }) => {
+                self.timeouts += 1;
+                self.told_of = 0;
+            }
+            Some(Event::SpuriousLoss) => self.undos += 1,
+            _ => {}
+        }
+    }
+
+    fn sent(&mut self, sent: &Sent, path: &Path, breaches: &mut Breaches) {
+        let Sent { packet, bytes, tag, retransmission, .. } = *sent;
+        if packet != self.next {
+            let next = self.next;
+            breaches.add(Law::PacketNumbers, format!("packet {packet} leaves; the next one is {next}"));
+        }
+        if retransmission && path.nxt <= path.una {
+            let what = format!("packet {packet} is said to be sent again; nothing is outstanding");
+            breaches.add(Law::Retransmission, what);
+        }
+        self.next = packet.saturating_add(1).max(self.next);
+        self.largest = self.largest.max(bytes);
+        let last = path.backlog.is_none_or(|backlog| backlog <= bytes);
+        self.again = retransmission.then_some(path.nxt);
+        let until = path.nxt.saturating_add(if retransmission { 0 } else { bytes.get() });
+        let transmission = Transmission {
+            bytes,
+            tag,
+            sent_at: path.now,
+            delivered: path.delivered,
+            limit: path.limit,
+            last,
+            again: retransmission,
+            start: path.nxt,
+            until,
+            fate: Fate::Out,
+        };
+        self.out.insert(packet, transmission);
+    }
+
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path, breaches: &mut Breaches) {
+        if !ack.bytes.is_zero() {
+            // A part of a packet can be acknowledged without any in the list.
+            let lists = !ack.packets.is_empty();
+            if lists || ack.bytes >= self.largest {
+                self.lists.get_or_insert(lists);
+            }
+        }
+        let mut behind: Option<&Delivered> = None;
+        // The newest packet of a host without lists may be acknowledged in part before it is whole.
+        if let Some(newest) = ack.newest.filter(|_| ack.packets.is_empty()) {
+            self.acknowledged(newest, None, breaches);
+        }
+        for packet in ack.packets {
+            self.acknowledged(packet, behind, breaches);
+            behind = Some(packet).filter(|packet| !packet.retransmitted).or(behind);
+        }
+        if self.lists == Some(true) {
+            self.sums(ack, breaches);
+            self.segments(ack, breaches);
+        }
+        for packet in ack.packets {
+            self.settle(packet);
+        }
+        if !ack.advanced.is_zero() {
+            self.told_of = 0;
+        } else if ack.duplicate && ack.bytes.is_zero() {
+            self.told_of += 1;
+        }
+        self.sample(ack, path, breaches);
+        self.leave_behind(path);
+    }
+
+    /// What left first and lies below `una` is acknowledged under the number that it was sent again with.
+    fn leave_behind(&mut self, path: &Path) {
+        while let Some(first) = self.out.first_entry()
+            && first.get().until < path.una
+        {
+            let selected = matches!(first.get().fate, Fate::Selected(_));
+            if !selected && self.replaced == 0 {
+                return;
+            }
+            self.replaced -= u64::from(!selected);
+            self.lost -= usize::from(matches!(first.get().fate, Fate::Lost(_)));
+            first.remove();
+        }
+    }
+
+    fn acknowledged(&self, packet: &Delivered, behind: Option<&Delivered>, breaches: &mut Breaches) {
+        let number = packet.packet;
+        let Some(sent) = self.out.get(&number) else {
+            if number >= self.next {
+                let next = self.next;
+                breaches.add(
+                    Law::AckedInFlight,
+                    format!("packet {number} did not leave; the next one is {next}"),
+                );
+            } else if number >= self.forgotten {
+                let what = format!(
+                    "packet {number} is in flight no more: it or all sent up to it was acknowledged before"
+                );
+                breaches.add(Law::AckedInFlight, what);
+            }
+            return;
+        };
+        if sent.fate == Fate::Selected(self.timeouts) {
+            let what = format!("packet {number} was acknowledged selectively before");
+            breaches.add(Law::AckedInFlight, what);
+        }
+        let mut differs = |what: &str, is: String, was: String| {
+            breaches.add(Law::PacketAsSent, format!("packet {number} has {what} {is}; it left with {was}"));
+        };
+        if packet.bytes > sent.bytes || sent.bytes - packet.bytes > self.partial {
+            differs("bytes", packet.bytes.get().to_string(), sent.bytes.get().to_string());
+        }
+        if packet.tag != sent.tag {
+            differs("tag", packet.tag.0.to_string(), sent.tag.0.to_string());
+        }
+        if packet.sent_at != sent.sent_at {
+            differs("sent_at", packet.sent_at.nanos().to_string(), sent.sent_at.nanos().to_string());
+        }
+        if packet.delivered_at_send != sent.delivered {
+            let [is, was] = [packet.delivered_at_send, sent.delivered].map(|bytes| bytes.get().to_string());
+            differs("delivered_at_send", is, was);
+        }
+        if packet.limit != sent.limit && !(packet.limit == SendLimit::App && sent.last) {
+            differs("limit", format!("{:?}", packet.limit), format!("{:?}", sent.limit));
+        }
+        if packet.retransmitted != sent.again {
+            differs("retransmitted", packet.retransmitted.to_string(), sent.again.to_string());
+        }
+        let behind = behind
+            .filter(|_| !packet.retransmitted)
+            .and_then(|behind| Some((behind, self.out.get(&behind.packet)?)));
+        if let Some((behind, before)) = behind
+            && before.start > sent.start
+        {
+            let what = format!(
+                "packet {number} stands behind packet {}, whose data comes after its own",
+                behind.packet
+            );
+            breaches.add(Law::AckOrder, what);
+        }
+    }
+
+    fn sums(&self, ack: &Ack<'_>, breaches: &mut Breaches) {
+        let (is, sum) = (ack.bytes.get(), total(ack.packets.iter().map(|packet| packet.bytes)));
+        let listed = sum.get();
+        // Without SACK duplicates tell of what is listed later.
+        let told = self.largest * self.told_of;
+        let fits = if ack.bytes < sum {
+            sum - ack.bytes <= told
+        } else {
+            ack.bytes - sum < self.largest.max(Bytes::new(1))
+        };
+        if !fits || ack.bytes > sum && ack.bytes - sum > ack.advanced {
+            breaches.add(Law::AckBytes, format!("bytes is {is}; the packets have {listed} B"));
+        }
+        let selective =
+            total(ack.packets.iter().filter(|packet| packet.selectively).map(|packet| packet.bytes));
+        if ack.sacked != selective {
+            let (is, was) = (ack.sacked.get(), selective.get());
+            breaches.add(
+                Law::AckSacked,
+                format!("sacked is {is}; the packets selectively acknowledged have {was} B"),
+            );
+        }
+    }
+
+    fn segments(&mut self, ack: &Ack<'_>, breaches: &mut Breaches) {
+        let selectively = ack.packets.iter().filter(|packet| packet.selectively).count() as u64;
+        let whole = ack.packets.len() as u64 - selectively;
+        let is = u64::from(ack.segments);
+        let most = if ack.advanced.is_zero() { 0 } else { whole + self.selected };
+        if is < whole || is > most {
+            let what = format!("segments is {is}; from {whole} to {most} are allowed");
+            breaches.add(Law::AckSegments, what);
+        }
+        self.selected = (self.selected + whole).saturating_sub(is) + selectively;
+    }
+
+    /// What is acknowledged now is so from now on.
+    fn settle(&mut self, packet: &Delivered) {
+        if !packet.selectively {
+            if let Some(sent) = self.out.remove(&packet.packet) {
+                self.lost -= usize::from(matches!(sent.fate, Fate::Lost(_)));
+            }
+        } else if let Some(sent) = self.out.get_mut(&packet.packet) {
+            self.lost -= usize::from(matches!(sent.fate, Fate::Lost(_)));
+            sent.fate = Fate::Selected(self.timeouts);
+        }
+    }
+
+    /// A sample, and what is left of a packet acknowledged in part.
+    fn sample(&mut self, ack: &Ack<'_>, path: &Path, breaches: &mut Breaches) {
+        let part = ack.bytes - total(ack.packets.iter().map(|packet| packet.bytes));
+        let passed = ack.packets.iter().any(|packet| !packet.selectively) || ack.segments > 0;
+        self.partial = part + if passed { Bytes::ZERO } else { self.partial };
+        let Some(sample) = ack.rtt else { return };
+        let ago = path.now.since(ack.packets.iter().map(|packet| packet.sent_at).min().unwrap_or(Time::ZERO));
+        // A timestamp may be of a transmission before the last.
+        let known = ack.packets.iter().all(|packet| !packet.retransmitted);
+        if sample.rtt.is_zero() {
+            breaches.add(Law::RttSample, "the sample is zero".to_owned());
+        } else if known && sample.rtt > ago {
+            let (is, most) = (sample.rtt.nanos(), ago.nanos());
+            breaches
+                .add(Law::RttSample, format!("the sample is {is} ns; the oldest packet left {most} ns ago"));
+        }
+    }
+
+    fn found_lost(&mut self, loss: &Loss<'_>, breaches: &mut Breaches) {
+        for lost in loss.packets {
+            let number = lost.packet;
+            let mut refuse = |law, what: &str| breaches.add(law, format!("packet {number} {what}"));
+            let Some(sent) = self.out.get_mut(&number) else {
+                if number >= self.next {
+                    refuse(Law::LostInFlight, "did not leave");
+                } else if number >= self.forgotten {
+                    refuse(Law::LostInFlight, "is in flight no more");
+                }
+                continue;
+            };
+            match sent.fate {
+                Fate::Lost(undos) if undos == self.undos => {
+                    refuse(Law::LostInFlight, "was found lost before");
+                }
+                Fate::Selected(timeouts) if timeouts == self.timeouts => {
+                    refuse(Law::LostInFlight, "was acknowledged selectively before");
+                }
+                _ if number < self.elsewhere => {
+                    refuse(Law::LostInFlight, "left over another path");
+                }
+                Fate::Out | Fate::Lost(_) | Fate::Selected(_) => {}
+            }
+            if lost.tag != sent.tag {
+                let (is, was) = (lost.tag.0, sent.tag.0);
+                refuse(Law::PacketAsSent, &format!("has tag {is}; it left with {was}"));
+            }
+            // The end of the stream may count as a byte of the packet that it is lost with.
+            let most = sent.bytes + Bytes::new(u64::from(sent.last));
+            if lost.bytes > most || sent.bytes - lost.bytes > self.partial {
+                let (is, was) = (lost.bytes.get(), sent.bytes.get());
+                refuse(Law::PacketAsSent, &format!("has bytes {is}; it left with {was}"));
+            }
+            self.lost += usize::from(!matches!(sent.fate, Fate::Lost(_)));
+            sent.fate = Fate::Lost(self.undos);
+        }
+        if loss.packets.is_empty() && self.lists != Some(true) {
+            return;
+        }
+        let (is, sum) = (loss.bytes.get(), total(loss.packets.iter().map(|lost| lost.bytes)).get());
+        if is != sum {
+            breaches.add(Law::LostBytes, format!("bytes is {is}; the packets have {sum} B"));
+        }
+        let (ranges, most) = (loss.ranges as usize, loss.packets.len());
+        if ranges > most || ranges == 0 && most > 0 {
+            breaches.add(
+                Law::LostBytes,
+                format!("ranges is {ranges}; from {} to {most} are allowed", most.min(1)),
+            );
+        }
+        self.forget_the_oldest();
+    }
+
+    fn forget_the_oldest(&mut self) {
+        while self.lost > MOST_LOST
+            && let Some((number, sent)) = self.out.pop_first()
+        {
+            self.lost -= usize::from(matches!(sent.fate, Fate::Lost(_)));
+            self.forgotten = number.saturating_add(1);
+        }
+    }
+}
+
+fn total(bytes: impl Iterator<Item = Bytes>) -> Bytes {
+    bytes.fold(Bytes::ZERO, |sum, bytes| sum + bytes)
+}
