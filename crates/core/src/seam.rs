@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | [`Path::nxt`] | SND.NXT | payload bytes of all packets sent |
 //! | [`Path::una`] | SND.UNA | where the newest acknowledged packet ends; `nxt` when nothing is in flight |
-//! | [`Path::flight`] | SND.NXT - SND.UNA (RFC 5681 `FlightSize`) | `bytes_in_flight` (RFC 9002 appendix B.2) |
+//! | [`Path::flight`] | SND.NXT - SND.UNA (RFC 5681 `FlightSize`) | `bytes_in_flight` (RFC 9002 appendix B.2); of [`Event::Lost`] with the packets found lost still in it |
 //! | [`Path::pipe`] | RFC 6675 `pipe` | as `flight` |
 //! | [`Path::recovering`] | SND.UNA is below the recovery point (RFC 6675 section 2) | the newest acknowledged packet left before the last reduction (RFC 9002 section 7.3.2); not after persistent congestion |
 //! | [`Path::rto`] | RFC 6298 | the probe timeout (RFC 9002 section 6.2.1) |

@@ -121,8 +121,9 @@ impl Conformance {
         self.order.hear(told, before, breaches);
         self.asks.hear(told, before, self.packets.next(), breaches);
         self.sending.hear(told, before, breaches);
+        let newest_end = self.packets.newest_end(told);
         self.packets.hear(told, breaches);
-        self.counts.hear(told, breaches);
+        self.counts.hear(told, newest_end, breaches);
         if let Some(judge) = &mut self.judge
             && !judge.hear(told, breaches)
         {

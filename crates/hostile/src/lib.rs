@@ -16,6 +16,7 @@ pub mod hiding;
 // The law on notes is one with that of core's own tests.
 #[path = "../../core/tests/common/ledger.rs"]
 mod ledger;
+pub mod packet_host;
 mod pair;
 mod peer;
 mod quick_start;

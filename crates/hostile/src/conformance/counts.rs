@@ -57,6 +57,10 @@ pub(super) struct Counts {
     /// Whether the round trips are of this path.
     timed: bool,
     readings: Readings,
+    /// Whether something was said that only a stream host says.
+    of_stream: bool,
+    /// Whether `una` is where the newest acknowledged packet ends, as only a packet host says.
+    of_packets: bool,
     last_data: Option<Time>,
     last_any: Option<Time>,
     last_received: Option<Time>,
@@ -75,6 +79,8 @@ impl Default for Counts {
             clean: true,
             timed: true,
             readings: Readings { flight_of_stream: true, flight_is_pipe: true, counts_again: None },
+            of_stream: false,
+            of_packets: false,
             last_data: None,
             last_any: None,
             last_received: None,
@@ -83,7 +89,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) {
+    pub(super) fn hear(&mut self, told: &Told, newest_end: Option<u64>, breaches: &mut Breaches) {
         let (event, path) = (event(told), &told.path);
         self.instants(event.as_ref(), path, breaches);
         self.next(path, breaches);
@@ -91,13 +97,15 @@ impl Counts {
             self.timed = false;
         }
         if let Some(Event::Acked(ack)) = &event {
+            self.of_stream |= ack.duplicate || !ack.sacked.is_zero();
             self.acked(ack, path, breaches);
         }
-        self.move_on(event.as_ref(), path, breaches);
+        self.move_on(event.as_ref(), newest_end, path, breaches);
         self.note(event.as_ref(), path);
         self.between(event.as_ref(), path, breaches);
         if let Some(Event::Sent(sent)) = event {
             self.clean &= !sent.retransmission;
+            self.of_stream |= sent.retransmission;
             self.sent = Some(sent);
             self.last_any = Some(path.now);
             self.last_data = if sent.bytes.is_zero() { self.last_data } else { Some(path.now) };
@@ -159,7 +167,13 @@ impl Counts {
     }
 
     /// What this call explains of the facts.
-    fn move_on(&mut self, event: Option<&Event<'_>>, path: &Path, breaches: &mut Breaches) {
+    fn move_on(
+        &mut self,
+        event: Option<&Event<'_>>,
+        newest_end: Option<u64>,
+        path: &Path,
+        breaches: &mut Breaches,
+    ) {
         let is = Facts::of(path);
         let mut due = self.facts;
         let sample = match event {
@@ -171,6 +185,12 @@ impl Counts {
             Some(Event::Established { rtt, .. }) => *rtt,
             _ => None,
         };
+        let by_packets = is.una == newest_end.unwrap_or_default().max(self.facts.una)
+            || is.una == path.nxt && path.pipe.is_zero();
+        if is.una != due.una && by_packets && !self.of_stream {
+            self.of_packets = true;
+            due.una = is.una;
+        }
         if let Some(sample) = sample {
             due.latest = Some(sample);
             due.least = if self.timed {
@@ -268,6 +288,10 @@ impl Counts {
                     format!("flight is {is} B; {due} B are between una and nxt, and the pipe is {pipe} B");
                 breaches.add(Law::Flight, what);
             }
+        }
+        if self.of_packets {
+            // Between `una` and `nxt` of a packet host is only what left after the newest acknowledged packet.
+            return;
         }
         let (pipe, due) = (path.pipe, stream - self.selected);
         // The end of the stream is no byte that a packet has; it may be acknowledged with one.

@@ -94,7 +94,8 @@ laws! {
     Duplicate, "duplicate",
         "A duplicate ACK does not advance, and of what is outstanding; one that only acknowledges selectively is a duplicate.";
     Una, "una",
-        "`una` advances by what an ACK says, and by nothing else.";
+        "`una` advances by what an ACK says, or for a packet host to where the newest acknowledged packet ends and to `nxt` \
+         when nothing is in flight, and by nothing else.";
     Nxt, "nxt",
         "`nxt` advances by the new data that leaves and once by the end of the stream, and is never behind `una`.";
     Delivered, "delivered",

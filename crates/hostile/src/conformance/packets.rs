@@ -71,6 +71,13 @@ impl Packets {
         self.next
     }
 
+    /// Where the newest packet ends that an ACK acknowledges, by the offsets of a packet host.
+    pub(super) fn newest_end(&self, told: &Told) -> Option<u64> {
+        let Some(Event::Acked(ack)) = event(told) else { return None };
+        let newest = ack.packets.iter().chain(ack.newest).map(|packet| packet.packet).max()?;
+        self.out.get(&newest).map(|sent| sent.start.saturating_add(sent.bytes.get()))
+    }
+
     pub(super) fn kept(&self) -> usize {
         self.out.len()
     }

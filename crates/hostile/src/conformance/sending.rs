@@ -94,7 +94,7 @@ impl Sending {
             .flatten()
             .collect();
         if !faults.is_empty() {
-            let probes = !self.probing && self.is_quiet(path);
+            let probes = self.is_quiet(path);
             self.probing = true;
             for (law, what) in faults.into_iter().filter(|_| !probes) {
                 breaches.add(law, what);
@@ -132,8 +132,8 @@ impl Sending {
         }
     }
 
-    /// Whether a probe of the tail may leave, whatever the window and the clock say (RFC 8985 section 7.3): data is
-    /// outstanding, and for a round trip nothing left, or a timeout is due.
+    /// Whether a probe of the tail may leave, whatever the window and the clock say (RFC 8985 section 7.3, RFC 9002 section
+    /// 6.2.4): data is outstanding, and for a round trip nothing left, or a timeout is due and no probe left since an ACK.
     fn is_quiet(&self, path: &Path) -> bool {
         let for_long = |at: Option<Time>, long: Span| at.is_none_or(|at| path.now.since(at) >= long);
         let least = Span::from_nanos(1);
@@ -141,7 +141,7 @@ impl Sending {
         path.nxt > path.una
             && for_long(path.last_received, least)
             && (for_long(path.last_sent, path.srtt.unwrap_or(least))
-                || due && for_long(path.last_sent, least))
+                || !self.probing && due && for_long(path.last_sent, least))
     }
 
     fn beyond_the_window(&self, sent: &Sent, path: &Path, plan: &Plan) -> Option<(Law, String)> {
