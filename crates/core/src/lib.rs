@@ -11,6 +11,8 @@
 //! 3. after each event ask for the [`Plan`] and execute it: window, pacing, tag, wake-up;
 //! 4. let a [`Pacer`] say when the next packet may leave.
 //!
+//! What each value means for a host with a stream of bytes (TCP) and for one with packet numbers (QUIC) is a table in [`seam`].
+//!
 //! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts
 //! that keep traces, and keeps in boxes what is large where a scheme is chosen by name ([`registry`]), and what a
 //! [`Controller`] has now and then: the copy for undo, and notes that nobody has taken.
@@ -34,7 +36,7 @@ mod rate_code;
 pub mod registry;
 pub mod restart;
 pub mod schemes;
-mod seam;
+pub mod seam;
 #[cfg(feature = "alloc")]
 mod told;
 mod units;

@@ -119,10 +119,10 @@ pub struct Path {
     /// Bytes delivered so far, selectively acknowledged ones included.
     pub delivered: Bytes,
     /// First byte not cumulatively acknowledged (`SND.UNA`), as an offset in the stream; of a packet host see the
-    /// [table](self#what-a-stream-host-says-and-what-a-packet-host-says).
+    /// [table](crate::seam#what-a-stream-host-says-and-what-a-packet-host-says).
     pub una: u64,
     /// Next new byte to send (`SND.NXT`), as an offset in the stream; of a packet host see the
-    /// [table](self#what-a-stream-host-says-and-what-a-packet-host-says).
+    /// [table](crate::seam#what-a-stream-host-says-and-what-a-packet-host-says).
     pub nxt: u64,
     /// The retransmission timeout.
     pub rto: Span,
