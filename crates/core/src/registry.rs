@@ -2,13 +2,19 @@
 //!
 //! A host that knows its scheme when it is compiled names the types and pays for nothing else. A host that
 //! takes a name at run time finds the entry here, checks that it can run it ([`SchemeEntry::check`]) and
-//! builds an [`AnyController`].
+//! builds an [`AnyController`]. A [`Registry`] has the entries of users besides.
 
+mod list;
 mod needs;
+#[cfg(feature = "alloc")]
+mod outside;
 mod parameter;
 
 pub use crate::large::Large;
+pub use list::{EntryProblem, Registry, RegistryError};
 pub use needs::{Ability, Missing, Needs, Offers, check};
+#[cfg(feature = "alloc")]
+pub use outside::{OutsideLaw, OutsideStartup};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
 
 use crate::avoidance::{self, BbrCruise, Cubic, CubicLinux, Reno, RenoAcks, Vegas, Westwood};
@@ -32,25 +38,50 @@ macro_rules! any_startup {
     ($(#[$doc:meta])* $name:ident { $($scheme:ident: $kept:ident),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub enum $name { $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($kept<$scheme>)),+ }
+        pub enum $name {
+            $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($kept<$scheme>),)+
+            /// One from outside the tree.
+            #[cfg(feature = "alloc")]
+            Outside(OutsideStartup),
+        }
 
         impl Startup for $name {
             const HEARS: Hears<Self> = Hears::ALL
-                .sends_if(|any| match any { $(Self::$scheme(scheme) => $scheme::HEARS.sends(scheme)),+ })
-                .others_if(|any| match any { $(Self::$scheme(scheme) => $scheme::HEARS.others(scheme)),+ })
+                .sends_if(|any| match any {
+                    $(Self::$scheme(scheme) => $scheme::HEARS.sends(scheme),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideStartup::HEARS.sends(outside),
+                })
+                .others_if(|any| match any {
+                    $(Self::$scheme(scheme) => $scheme::HEARS.others(scheme),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideStartup::HEARS.others(outside),
+                })
                 .widened_by(Self::widen);
 
             fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-                match self { $(Self::$scheme(scheme) => scheme.on(event, path)),+ }
+                match self {
+                    $(Self::$scheme(scheme) => scheme.on(event, path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.on(event, path),
+                }
             }
 
             #[inline]
             fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
-                match self { $(Self::$scheme(scheme) => scheme.overhear(event, path)),+ }
+                match self {
+                    $(Self::$scheme(scheme) => scheme.overhear(event, path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.overhear(event, path),
+                }
             }
 
             fn plan(&self, path: &Path) -> Plan {
-                match self { $(Self::$scheme(scheme) => scheme.plan(path)),+ }
+                match self {
+                    $(Self::$scheme(scheme) => scheme.plan(path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.plan(path),
+                }
             }
 
         }
@@ -58,17 +89,29 @@ macro_rules! any_startup {
         impl $name {
             #[inline]
             fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-                match self { $(Self::$scheme(scheme) => $scheme::HEARS.widen(scheme, growth, mss)),+ }
+                match self {
+                    $(Self::$scheme(scheme) => $scheme::HEARS.widen(scheme, growth, mss),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideStartup::HEARS.widen(outside, growth, mss),
+                }
             }
 
             /// Bytes of state that govern a connection with this scheme, the default restart policy and `law`.
             pub fn state_size(&self, law: &AnyLaw) -> usize {
-                match self { $(Self::$scheme(_) => law.state_size_after::<$scheme>()),+ }
+                match self {
+                    $(Self::$scheme(_) => law.state_size_after::<$scheme>(),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.state_size(law),
+                }
             }
 
             /// The same with [`QuickStart`] around it.
             pub fn state_size_in_quick_start(&self, law: &AnyLaw) -> usize {
-                match self { $(Self::$scheme(_) => law.state_size_after::<QuickStart<$scheme>>()),+ }
+                match self {
+                    $(Self::$scheme(_) => law.state_size_after::<QuickStart<$scheme>>(),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.state_size_in_quick_start(law),
+                }
             }
         }
 
@@ -85,35 +128,72 @@ macro_rules! any_law {
         $(#[$doc])*
         #[repr(u8)]
         #[derive(Clone, Debug)]
-        pub enum $name { $(#[doc = concat!("[`", stringify!($law), "`].")] $law($kept<$law>)),+ }
+        pub enum $name {
+            $(#[doc = concat!("[`", stringify!($law), "`].")] $law($kept<$law>),)+
+            /// One from outside the tree.
+            #[cfg(feature = "alloc")]
+            Outside(OutsideLaw),
+        }
 
         impl Avoidance for $name {
             const HEARS: Hears<Self> = Hears::ALL
-                .sends_if(|any| match any { $(Self::$law(law) => $law::HEARS.sends(law)),+ })
-                .later_losses_if(|any| match any { $(Self::$law(law) => $law::HEARS.later_losses(law)),+ })
-                .others_if(|any| match any { $(Self::$law(law) => $law::HEARS.others(law)),+ })
+                .sends_if(|any| match any {
+                    $(Self::$law(law) => $law::HEARS.sends(law),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideLaw::HEARS.sends(outside),
+                })
+                .later_losses_if(|any| match any {
+                    $(Self::$law(law) => $law::HEARS.later_losses(law),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideLaw::HEARS.later_losses(outside),
+                })
+                .others_if(|any| match any {
+                    $(Self::$law(law) => $law::HEARS.others(law),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideLaw::HEARS.others(outside),
+                })
                 .widened_by(Self::widen);
 
             fn enter(&mut self, exit: &Exit, path: &Path) {
-                match self { $(Self::$law(law) => law.enter(exit, path)),+ }
+                match self {
+                    $(Self::$law(law) => law.enter(exit, path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.enter(exit, path),
+                }
             }
 
             #[inline]
             fn on(&mut self, event: &Event<'_>, path: &Path) {
-                match self { $(Self::$law(law) => law.on(event, path)),+ }
+                match self {
+                    $(Self::$law(law) => law.on(event, path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.on(event, path),
+                }
             }
 
             fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-                match self { $(Self::$law(law) => law.overhear(event, path)),+ }
+                match self {
+                    $(Self::$law(law) => law.overhear(event, path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.overhear(event, path),
+                }
             }
 
             fn forget_path(&mut self) {
-                match self { $(Self::$law(law) => law.forget_path()),+ }
+                match self {
+                    $(Self::$law(law) => law.forget_path(),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.forget_path(),
+                }
             }
 
             #[inline]
             fn plan(&self, path: &Path) -> Plan {
-                match self { $(Self::$law(law) => law.plan(path)),+ }
+                match self {
+                    $(Self::$law(law) => law.plan(path),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.plan(path),
+                }
             }
 
         }
@@ -121,11 +201,19 @@ macro_rules! any_law {
         impl $name {
             #[inline]
             fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
-                match self { $(Self::$law(law) => $law::HEARS.widen(law, growth, mss)),+ }
+                match self {
+                    $(Self::$law(law) => $law::HEARS.widen(law, growth, mss),)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => OutsideLaw::HEARS.widen(outside, growth, mss),
+                }
             }
 
             fn state_size_after<S: Startup>(&self) -> usize {
-                match self { $(Self::$law(_) => Controller::<S, Rfc5681, $law>::STATE_SIZE),+ }
+                match self {
+                    $(Self::$law(_) => Controller::<S, Rfc5681, $law>::STATE_SIZE,)+
+                    #[cfg(feature = "alloc")]
+                    Self::Outside(outside) => outside.state_size_after::<S>(),
+                }
             }
         }
 
@@ -221,6 +309,8 @@ impl AnyRestart {
             Self::Rbp(_) => Controller::<SlowStart, Rbp, Reno>::STATE_SIZE,
             Self::Cwv(_) => Controller::<SlowStart, Cwv, Reno>::STATE_SIZE,
             Self::QuickStartAgain(_) => Controller::<SlowStart, QuickStartAgain, Reno>::STATE_SIZE,
+            #[cfg(feature = "alloc")]
+            Self::Outside(outside) => outside.state_size_beside_slow_start(),
         }
     }
 }
@@ -301,7 +391,7 @@ pub struct SchemeEntry {
     /// What it needs of its host.
     pub needs: Needs,
     /// Makes it from settings that were checked.
-    pub(crate) make: fn(Initial, &Settings<'_>) -> AnyScheme,
+    pub make: fn(Initial, &Settings<'_>) -> AnyScheme,
 }
 
 /// A restart policy by name.
@@ -318,7 +408,7 @@ pub struct RestartEntry {
     /// What it needs of its host.
     pub needs: Needs,
     /// Makes it from settings that were checked.
-    pub(crate) make: fn(Initial, &Settings<'_>) -> AnyRestart,
+    pub make: fn(Initial, &Settings<'_>) -> AnyRestart,
 }
 
 /// An avoidance law by name.
@@ -332,7 +422,8 @@ pub struct LawEntry {
     pub source: &'static str,
     /// What it needs of its host.
     pub needs: Needs,
-    pub(crate) make: fn() -> AnyLaw,
+    /// Makes it.
+    pub make: fn() -> AnyLaw,
 }
 
 /// Every start-up scheme.
