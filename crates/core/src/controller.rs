@@ -77,6 +77,21 @@ pub(crate) struct State<S, R, A> {
 ///
 /// Recovery belongs to the host: at the first loss of an episode the controller answers by the window of its
 /// next plan, which is the target; what is sent until the episode ends is the host's decision.
+///
+/// A host that knows its parts when it is compiled names their types, and pays for nothing else:
+///
+/// ```
+/// use firstflight::avoidance::Cubic;
+/// use firstflight::restart::Rfc5681;
+/// use firstflight::schemes::{HyStart, Initial};
+/// use firstflight::{Controller, Phase};
+///
+/// let initial = Initial { segments: 10, ssthresh: None };
+/// let controller = Controller::new(HyStart::new(initial), Rfc5681::new(initial), Cubic::new());
+/// assert_eq!(controller.phase(), Phase::Startup);
+/// ```
+///
+/// A host that takes names at run time has an [`AnyController`](crate::registry::AnyController).
 #[derive(Clone, Debug)]
 pub struct Controller<S, R, A> {
     pub(crate) state: State<S, R, A>,

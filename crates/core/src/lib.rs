@@ -11,6 +11,27 @@
 //! 3. after each event ask for the [`Plan`] and execute it: window, pacing, tag, wake-up;
 //! 4. let a [`Pacer`] say when the next packet may leave.
 //!
+//! ```
+//! use firstflight::avoidance::Reno;
+//! use firstflight::restart::Rfc5681;
+//! use firstflight::schemes::{HyStartPlus, Initial};
+//! use firstflight::{Bytes, Controller, Event, Origin, Pacer, Pacing, Path, Span, Time};
+//!
+//! let path = Path::new(Time::ZERO, Bytes::new(1_460), Bytes::new(1_500));
+//! let initial = Initial { segments: 10, ssthresh: None };
+//! let mut controller = Controller::new(HyStartPlus::new(initial), Rfc5681::new(initial), Reno::new()); // 1
+//! controller.on(&Event::Begin(Origin::Fresh), &path); // 2
+//! assert_eq!(controller.plan(&path).pacing, Pacing::Hold, "the handshake comes first"); // 3
+//!
+//! controller.on(&Event::Established { rtt: Some(Span::from_millis(50)), syn_lost: false }, &path);
+//! let plan = controller.plan(&path);
+//! assert_eq!(plan.window, Bytes::new(14_600), "ten segments");
+//!
+//! let mut pacer = Pacer::new();
+//! pacer.adopt(&plan); // 4
+//! assert!(pacer.ready_at(path.wire, false).is_some_and(|at| at <= path.now), "the first packet may leave");
+//! ```
+//!
 //! What each value means for a host with a stream of bytes (TCP) and for one with packet numbers (QUIC) is a table in [`seam`].
 //!
 //! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts

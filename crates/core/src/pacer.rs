@@ -15,6 +15,21 @@ use crate::seam::{Pacing, Plan, Tag};
 use crate::units::{Bytes, Time};
 
 /// The departure clock of one connection.
+///
+/// ```
+/// use firstflight::{Bytes, Pacer, Pacing, Plan, Rate, Span, Time};
+///
+/// let wire = Bytes::new(1_500);
+/// let rate = Rate::from_bps(12_000_000); // a packet every millisecond
+/// let window = Bytes::new(14_600);
+/// let mut pacer = Pacer::new();
+/// pacer.adopt(&Plan { pacing: Pacing::Rate { rate, burst: wire }, ..Plan::ack_clocked(window, None) });
+///
+/// let now = Time::ZERO;
+/// assert_eq!(pacer.ready_at(wire, false), Some(now));
+/// pacer.sent(now, wire);
+/// assert_eq!(pacer.ready_at(wire, false), Some(now + Span::from_millis(1)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pacer {
     pacing: Pacing,

@@ -41,6 +41,28 @@ use crate::hears::Hears;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// A start-up or restart scheme: two functions.
+///
+/// ```
+/// use firstflight::{Bytes, Cause, Event, Exit, Learned, Path, Plan, Startup, Step};
+///
+/// /// Keeps one window for ever, and leaves at a loss.
+/// #[derive(Clone, Debug)]
+/// struct Fixed(Bytes);
+///
+/// impl Startup for Fixed {
+///     fn on(&mut self, event: &Event<'_>, _path: &Path) -> Step {
+///         let learned = Learned { window: self.0, ..Learned::default() };
+///         match event {
+///             Event::Lost(_) => Step::Done(Exit { cause: Cause::Loss, learned }),
+///             _ => Step::Stay,
+///         }
+///     }
+///
+///     fn plan(&self, _path: &Path) -> Plan {
+///         Plan::ack_clocked(self.0, None)
+///     }
+/// }
+/// ```
 pub trait Startup: Clone {
     /// What the scheme minds, for hosts that would rather not say the rest. The default, everything, is always right.
     const HEARS: Hears<Self> = Hears::ALL;

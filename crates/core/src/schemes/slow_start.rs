@@ -3,7 +3,7 @@
 //!
 //! Plain and with pacing at twice `cwnd / srtt` from beginning to end. Linux paces so only while the window is below half
 //! of `ssthresh`, and at 1.2 times from there on. The schemes that change only how the window grows or when growth ends are
-//! built around this one.
+//! built around this one: they hold a [`SlowStart`] and leave to it every event in which they have no part.
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
@@ -20,7 +20,34 @@ pub struct Initial {
     pub ssthresh: Option<Bytes>,
 }
 
-/// Standard slow start.
+/// Standard slow start, and what other schemes are built around.
+///
+/// A scheme that changes only how the window grows, or when growth ends, holds a `SlowStart`. The scheme takes the events that
+/// concern it, hands all others to [`Startup::on`] of the slow start inside, and answers with the inner [`Startup::plan`].
+///
+/// ```
+/// use firstflight::schemes::SlowStart;
+/// use firstflight::{Bytes, Event, Path, Plan, Startup, Step};
+///
+/// /// Slow start that grows half as fast.
+/// #[derive(Clone, Debug)]
+/// struct Gentle {
+///     slow: SlowStart,
+/// }
+///
+/// impl Startup for Gentle {
+///     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
+///         match event {
+///             Event::Acked(ack) => self.slow.grow(ack.growth.min(path.mss) / 2),
+///             _ => self.slow.on(event, path),
+///         }
+///     }
+///
+///     fn plan(&self, path: &Path) -> Plan {
+///         self.slow.plan(path)
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct SlowStart {
     window: Bytes32,
@@ -72,45 +99,46 @@ impl SlowStart {
         Self { paced: true, ..Self::new(initial) }
     }
 
-    /// Slow start in mid-connection: from `window`, with no threshold.
-    pub(super) fn resumed(segments: u16, window: Bytes, paced: bool) -> Self {
+    /// Slow start in mid-connection: from `window`, with no threshold. `segments` is the restart window; `paced` is as in
+    /// [`SlowStart::paced`].
+    pub fn resumed(segments: u16, window: Bytes, paced: bool) -> Self {
         Self { window: window.into(), ssthresh: None, segments, open: true, paced }
     }
 
-    /// The window.
-    pub(super) fn window(&self) -> Bytes {
+    /// The congestion window.
+    pub fn window(&self) -> Bytes {
         self.window.wide()
     }
 
-    /// Sets the window, without asking whether it reaches the threshold.
-    pub(super) fn set_window(&mut self, window: Bytes) {
+    /// Sets the window. Slow start goes on even if the window is at the threshold.
+    pub fn set_window(&mut self, window: Bytes) {
         self.window = window.into();
     }
 
-    /// The threshold, if any.
-    pub(super) fn threshold(&self) -> Option<Bytes> {
+    /// The slow-start threshold; `None` is arbitrarily high.
+    pub fn threshold(&self) -> Option<Bytes> {
         self.ssthresh.map(Bytes32::wide)
     }
 
-    /// Sets the threshold, without asking whether the window reaches it.
-    pub(super) fn set_threshold(&mut self, ssthresh: Option<Bytes>) {
+    /// Sets the slow-start threshold. Slow start goes on even if the window is at the threshold.
+    pub fn set_threshold(&mut self, ssthresh: Option<Bytes>) {
         self.ssthresh = ssthresh.map(Bytes32::from);
     }
 
-    /// The initial and restart window.
-    pub(super) fn initial(&self, path: &Path) -> Bytes {
+    /// The initial and restart window in bytes.
+    pub fn initial(&self, path: &Path) -> Bytes {
         path.mss * u64::from(self.segments)
     }
 
-    /// Widens the window, and leaves if that reaches the threshold.
-    pub(super) fn grow(&mut self, by: Bytes) -> Step {
+    /// Widens the window. Slow start ends if the window reaches the threshold.
+    pub fn grow(&mut self, by: Bytes) -> Step {
         self.window = (self.window() + by).into();
         self.at_threshold()
     }
 
-    /// Leaves with the window as the threshold, which is what "ssthresh = cwnd" means in every scheme that finds
+    /// Ends slow start with the window as the threshold, which is what "ssthresh = cwnd" means in every scheme that finds
     /// where to stop.
-    pub(super) fn found(&self, cause: Cause) -> Step {
+    pub fn found(&self, cause: Cause) -> Step {
         self.done(cause, Some(self.window()))
     }
 
