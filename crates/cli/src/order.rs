@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use firstflight::registry::Registry;
 use firstflight_lab::{
-    ChoiceError, KEYS, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, parse_choices, parse_file,
-    quantity, read_text,
+    ByName, ChoiceError, KEYS, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, quantity,
+    read_text,
 };
 
 use crate::args::{EndOptions, PathOptions, RunOptions};
@@ -131,10 +132,10 @@ pub(crate) fn key_of(message: &str) -> Option<&str> {
 }
 
 /// Reads a scenario file; gives its text too, for places in it.
-pub(crate) fn read(path: &Path) -> Result<(String, ScenarioFile), Failure> {
+pub(crate) fn read(registry: Registry, path: &Path) -> Result<(String, ScenarioFile), Failure> {
     let name = path.display().to_string();
     let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    match parse_file(&text) {
+    match registry.parse_file(&text) {
         Ok(file) => Ok((text, file)),
         Err(error) => {
             let place = Place::text(&name, &text, error.span.start, error.span.end);
@@ -144,6 +145,6 @@ pub(crate) fn read(path: &Path) -> Result<(String, ScenarioFile), Failure> {
 }
 
 /// Reads the list of schemes; without one, all race.
-pub(crate) fn schemes(list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
-    parse_choices(list.unwrap_or("all"))
+pub(crate) fn schemes(registry: Registry, list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
+    registry.parse_choices(list.unwrap_or("all"))
 }

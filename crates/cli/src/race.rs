@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use firstflight::registry::Registry;
 use firstflight_lab::{
-    ChoiceError, How, OptionError, Options, Recording, RunError, Scenario, SchemeChoice, SchemeResult,
+    ByName, ChoiceError, How, OptionError, Recording, RunError, Scenario, SchemeChoice, SchemeResult,
     over_restarts, quantity, race,
 };
 use firstflight_report::svg::figure;
@@ -21,11 +22,11 @@ use crate::taps::Taps;
 use crate::targets::Input;
 
 /// `firstflight race`.
-pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Failure> {
-    let mut options = Options::default();
+pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let mut options = registry.options();
     order::set(&mut options, race.path.given().chain(race.runs.given()), arguments)?;
     let list = race.path.ends.schemes.as_deref();
-    let choices = order::schemes(list).map_err(|error| {
+    let choices = order::schemes(registry, list).map_err(|error| {
         let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
     })?;
@@ -37,13 +38,13 @@ pub(crate) fn from_options(race: &Race, arguments: &[String]) -> Result<(), Fail
 }
 
 /// `firstflight run SCENARIO.toml`.
-pub(crate) fn from_file(file: &Run, arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let name = file.scenario.display().to_string();
-    let (text, said) = order::read(&file.scenario)?;
+    let (text, said) = order::read(registry, &file.scenario)?;
     let mut options = said.options;
     order::set(&mut options, file.runs.given(), arguments)?;
     let list = said.schemes.as_ref().map(|(list, _)| list.as_str());
-    let choices = order::schemes(list).map_err(|error| {
+    let choices = order::schemes(registry, list).map_err(|error| {
         let place = said.schemes.as_ref().and_then(|(list, span)| {
             let found = fault(&error, list);
             let inside =
@@ -108,7 +109,8 @@ fn run(
     };
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
-    let results = Results::new(scenario, choices, raced, runs.each_run, missing, drawings);
+    let program = arguments.first().map_or("", String::as_str);
+    let results = Results::new((scenario, choices), raced, runs.each_run, missing, drawings, program);
     results.write(to, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }

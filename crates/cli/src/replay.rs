@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::BufReader;
 
-use firstflight::registry::AnyController;
+use firstflight::registry::{AnyController, Registry};
 use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Told};
 use firstflight_hostile::conformance::{Breaches, Conformance};
-use firstflight_lab::{controller_of, header_for, quantity};
+use firstflight_lab::{ByName, quantity};
 use firstflight_trace::{Calls, Header, Writer, read};
 
 use crate::args::Replay;
@@ -17,18 +17,18 @@ use crate::output;
 
 /// Replays, and prints what the scheme decides; to the recorded scheme, also whether it decides the same. Whatever scheme
 /// hears it, the record's host is held to the laws of hosts: what a host may not say is no measure of any scheme.
-pub(crate) fn replay(replay: &Replay) -> Result<(), Failure> {
+pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure> {
     let name = replay.events.display().to_string();
     let refuse = |what: &dyn Display| Failure::usage(format!("{name}: {what}"));
     let file = File::open(&replay.events).map_err(|error| refuse(&error))?;
     let (recorded, calls) = read(BufReader::new(file)).map_err(|error| refuse(&error))?;
     let header = match &replay.scheme {
-        Some(scheme) => {
-            header_for(&recorded, scheme).map_err(|error| Failure::usage(format!("--scheme: {error}")))?
-        }
+        Some(scheme) => registry
+            .header_for(&recorded, scheme)
+            .map_err(|error| Failure::usage(format!("--scheme: {error}")))?,
         None => recorded.clone(),
     };
-    let controller = controller_of(&header).map_err(|error| refuse(&error))?;
+    let controller = registry.controller_of(&header).map_err(|error| refuse(&error))?;
     let same = Header { version: recorded.version.clone(), ..header.clone() } == recorded;
 
     let shown =

@@ -25,21 +25,23 @@ pub(crate) struct Results<'a> {
     missing: Vec<String>,
     /// What is drawn, in the order of the results.
     drawings: Vec<Drawing>,
+    /// Who races it again.
+    program: &'a str,
 }
 
 impl<'a> Results<'a> {
     /// Puts the results in order.
     pub(crate) fn new(
-        scenario: &'a Scenario,
-        choices: &'a [SchemeChoice],
+        (scenario, choices): (&'a Scenario, &'a [SchemeChoice]),
         mut ranked: Vec<SchemeResult>,
         each_run: bool,
         missing: Vec<String>,
         drawings: Drawings,
+        program: &'a str,
     ) -> Self {
         firstflight_lab::rank(scenario, &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
-        Self { scenario, choices, ranked, each_run, missing, drawings }
+        Self { scenario, choices, ranked, each_run, missing, drawings, program }
     }
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
@@ -117,7 +119,7 @@ impl<'a> Results<'a> {
         Report {
             subject: Subject::Race,
             title: self.scenario.describe(),
-            command: self.scenario.command(&show_choices(self.choices)),
+            command: self.scenario.command(self.program, &show_choices(self.choices)),
             version: VERSION.to_owned(),
             seed: self.scenario.seed,
             scenario_hash: self.scenario.hash(),

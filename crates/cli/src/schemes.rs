@@ -1,6 +1,6 @@
 //! `firstflight schemes`: what there is to race: schemes, restart policies, avoidance laws.
 
-use firstflight::registry::{self, LawEntry, Needs, Parameter, RestartEntry, SchemeEntry};
+use firstflight::registry::{self, LawEntry, Needs, Parameter, Registry, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
 use firstflight_lab::words::closest;
 use serde::Serialize;
@@ -48,10 +48,10 @@ const SECTIONS: [(&str, &str); 3] = [
 ];
 
 /// The list, or what is named of it, as lines for people or one JSON object a line.
-pub(crate) fn list(asked: &Schemes, arguments: &[String]) -> Result<String, Failure> {
-    let schemes = registry::schemes().iter().map(Listed::scheme);
-    let restarts = registry::restarts().iter().map(Listed::restart);
-    let laws = registry::laws().iter().map(Listed::law);
+pub(crate) fn list(asked: &Schemes, registry: Registry, arguments: &[String]) -> Result<String, Failure> {
+    let schemes = registry.schemes().map(|entry| Listed::scheme(registry, entry));
+    let restarts = registry.restarts().map(Listed::restart);
+    let laws = registry.laws().map(Listed::law);
     let mut listed: Vec<_> = schemes.chain(restarts).chain(laws).collect();
     if let Some(name) = &asked.name {
         let known: Vec<&str> = listed.iter().flat_map(|one| [one.name, one.kind]).collect();
@@ -75,9 +75,9 @@ fn unknown(name: &str, known: Vec<&str>) -> Failure {
 }
 
 impl Listed {
-    fn scheme(entry: &SchemeEntry) -> Self {
+    fn scheme(registry: Registry, entry: &SchemeEntry) -> Self {
         let scheme = entry.build(INITIAL, &[]).ok();
-        let law = registry::law(entry.law).map(LawEntry::build);
+        let law = registry.law(entry.law).map(LawEntry::build);
         Self {
             kind: SCHEME,
             name: entry.name,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use firstflight::registry::Registry;
 use firstflight_lab::VERSION;
 use firstflight_lab::score::{Group, Judged, distributions, score as judge};
 use firstflight_report::html::scored::{self, Scored};
@@ -15,7 +16,7 @@ use crate::sweep::folder::{Manifest, files_of_a_sweep, part_name};
 use crate::targets::{Input, check_file};
 
 /// Scores the parts in a folder.
-pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let folder = &command.folder;
     let place = || Place::argument(arguments, &folder.to_string_lossy());
     if let Some(path) = &command.report {
@@ -24,7 +25,7 @@ pub(crate) fn score(command: &Score, arguments: &[String]) -> Result<(), Failure
         check_file("--report", path, &inputs, arguments)?;
     }
     let manifest = Manifest::read(folder).map_err(|error| Failure::usage(error).at(place()))?;
-    let names = manifest.names().map_err(|error| Failure::usage(error).at(place()))?;
+    let names = manifest.names(registry).map_err(|error| Failure::usage(error).at(place()))?;
     let mut rows = Vec::new();
     let mut missing = Vec::new();
     let mut without_ideal = BTreeSet::new();

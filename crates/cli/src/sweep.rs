@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use firstflight_lab::{FileError, Stopped, SweptRow, parse_sweep, quantity, race_parts, read_text};
+use firstflight::registry::Registry;
+use firstflight_lab::{ByName, FileError, Stopped, SweptRow, quantity, race_parts, read_text};
 
 use self::folder::{Folder, files_of_a_sweep};
 use crate::args::Sweep as Command;
@@ -19,8 +20,8 @@ use crate::progress::Progress;
 use crate::targets::is_same;
 
 /// Races the parts of the shard that are not there yet.
-pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failure> {
-    let sweep = read(&command.file)?;
+pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
+    let sweep = read(registry, &command.file)?;
     if let Some(index) = &command.show {
         return show(&sweep, index, arguments);
     }
@@ -83,10 +84,10 @@ pub(crate) fn sweep(command: &Command, arguments: &[String]) -> Result<(), Failu
 }
 
 /// Reads and checks the file of a sweep.
-fn read(path: &Path) -> Result<firstflight_lab::Sweep, Failure> {
+fn read(registry: Registry, path: &Path) -> Result<firstflight_lab::Sweep, Failure> {
     let name = path.display().to_string();
     let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    parse_sweep(&text).map_err(|FileError { message, span, .. }| {
+    registry.parse_sweep(&text).map_err(|FileError { message, span, .. }| {
         let place = if span.is_empty() { None } else { Place::text(&name, &text, span.start, span.end) };
         Failure::usage(format!("{name}: {message}")).at(place)
     })
@@ -100,7 +101,8 @@ fn show(sweep: &firstflight_lab::Sweep, index: &str, arguments: &[String]) -> Re
             .at(Place::value(arguments, "--show", index))
     })?;
     let scenario = sweep.scenario(path).map_err(Failure::usage)?;
-    output::print(&(scenario.command(&sweep.schemes()) + "\n"))
+    let program = arguments.first().map_or("", String::as_str);
+    output::print(&(scenario.command(program, &sweep.schemes()) + "\n"))
 }
 
 /// Which parts this process races: those whose number leaves `index` when divided by `of`.

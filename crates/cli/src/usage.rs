@@ -1,13 +1,18 @@
 //! From the command line to arguments, or to one clear line.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
+use firstflight::registry::Registry;
 
 use crate::args::{Cli, NOT_BUILT};
 use crate::failure::{Failure, Place};
 use crate::model;
+
+/// The command with the built-in schemes.
+const PROGRAM: &str = "firstflight";
 
 /// What the command line came to.
 pub(crate) enum Usage {
@@ -25,12 +30,21 @@ pub(crate) struct CommandLine {
 }
 
 impl CommandLine {
-    /// This process's.
-    pub(crate) fn of_process() -> Self {
+    /// This process's. A command with schemes of its own goes by the name of its file, so that a report shows a command that
+    /// knows them.
+    pub(crate) fn of_process(registry: Registry) -> Self {
         let given: Vec<_> = std::env::args_os().collect();
+        let own = given.first().filter(|_| registry != Registry::builtin()).map(Path::new);
+        let own = own.and_then(Path::file_stem).map(|name| name.to_string_lossy().into_owned());
+        let program = own.unwrap_or_else(|| PROGRAM.to_owned());
         let rest = given.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-        let shown = std::iter::once("firstflight".to_owned()).chain(rest).collect();
+        let shown = std::iter::once(program).chain(rest).collect();
         Self { given, shown }
+    }
+
+    /// The bare name of the program.
+    pub(crate) fn program(&self) -> &str {
+        self.shown.first().map_or(PROGRAM, String::as_str)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which schemes race, and with which parameters: `NAME[:k=v[,k=v]…][,NAME…]`.
 
-use firstflight::registry::{self, AnyScheme, Kind, Missing, Offers, Parameter, SchemeEntry, Value};
+use firstflight::registry::{AnyScheme, Kind, Missing, Offers, Parameter, Registry, SchemeEntry, Value};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Rate, Span};
 
+use crate::by_name::ByName;
 use crate::options::{OptionError, Options};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
@@ -95,33 +96,33 @@ pub enum ChoiceError {
 /// What the simulated host can do: everything.
 pub const OFFERS: Offers = Offers::all("the simulator");
 
-fn names() -> String {
-    registry::schemes().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+fn names(registry: Registry) -> String {
+    registry.schemes().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Every scheme that is built, with its defaults.
+/// Every built-in scheme, with its defaults.
 pub fn all_schemes() -> Vec<SchemeChoice> {
-    registry::schemes().iter().map(SchemeChoice::plain).collect()
+    all(Registry::builtin()).collect()
 }
 
-/// Reads a list of schemes. An item with `=` and no `:` belongs to the scheme before it; `all` is every scheme;
-/// the same scheme twice takes `as=label`.
-///
-/// # Errors
-/// Unknown schemes and parameters, values that cannot be read or are out of range, two rows of one name.
-pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
+fn all(registry: Registry) -> impl Iterator<Item = SchemeChoice> {
+    registry.schemes().map(move |entry| SchemeChoice::of(registry, entry))
+}
+
+/// [`crate::ByName::parse_choices`].
+pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
     let mut choices: Vec<SchemeChoice> = Vec::new();
     let mut open = false;
     for item in list.split(',').map(str::trim) {
         if item == "all" {
-            choices.extend(all_schemes());
+            choices.extend(all(registry));
             open = false;
         } else if item.contains('=') && !item.contains(':') {
             let stray = || ChoiceError::Stray { found: quantity::in_a_line(item) };
             choices.last_mut().filter(|_| open).ok_or_else(stray)?.set(item)?;
         } else {
             let (name, first) = item.split_once(':').map_or((item, None), |(name, rest)| (name, Some(rest)));
-            let mut choice = SchemeChoice::plain(find(name)?);
+            let mut choice = SchemeChoice::of(registry, find(registry, name)?);
             if let Some(parameter) = first {
                 choice.set(parameter)?;
             }
@@ -138,21 +139,21 @@ pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
     Ok(choices)
 }
 
-/// The list that [`parse_choices`] reads as `choices`.
+/// The list that [`crate::ByName::parse_choices`] reads as `choices`.
 pub fn show_choices(choices: &[SchemeChoice]) -> String {
     choices.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn find(name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
+fn find(registry: Registry, name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
     if name.is_empty() {
         return Err(ChoiceError::Empty);
     }
-    if let Some(entry) = registry::scheme(name) {
+    if let Some(entry) = registry.scheme(name) {
         return Ok(entry);
     }
-    let hint = match closest(name, registry::schemes().iter().map(|entry| entry.name)) {
+    let hint = match closest(name, registry.schemes().map(|entry| entry.name)) {
         Some(near) => format!("; is `{near}` meant?"),
-        None => format!("; there are {}", names()),
+        None => format!("; there are {}", names(registry)),
     };
     Err(ChoiceError::Unknown { found: quantity::in_a_line(name), hint })
 }
@@ -160,7 +161,12 @@ fn find(name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
 impl SchemeChoice {
     /// A scheme with its defaults.
     pub fn plain(entry: &'static SchemeEntry) -> Self {
-        Self { entry, label: None, settings: Vec::new(), own: Options::default(), own_text: Vec::new() }
+        Self::of(Registry::builtin(), entry)
+    }
+
+    /// A scheme with its defaults, whose options of the path have names of this registry.
+    fn of(registry: Registry, entry: &'static SchemeEntry) -> Self {
+        Self { entry, label: None, settings: Vec::new(), own: registry.options(), own_text: Vec::new() }
     }
 
     /// Another scheme in its place, with the same options of the path.
@@ -340,6 +346,8 @@ pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse_choices;
+    use firstflight::registry;
 
     fn fault(list: &str) -> String {
         parse_choices(list).expect_err(list).to_string()
@@ -349,7 +357,7 @@ mod tests {
     fn all_is_every_scheme_that_is_built() {
         let all = parse_choices("all").expect("all");
         assert_eq!(all.len(), registry::schemes().len());
-        let listed = names().replace(", ", ",");
+        let listed = names(Registry::builtin()).replace(", ", ",");
         assert_eq!(show_choices(&all), listed);
         assert_eq!(show_choices(&parse_choices(&listed).expect("all by name")), listed);
     }

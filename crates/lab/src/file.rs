@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use firstflight::registry::Registry;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::by_name::ByName;
 use crate::options::{KEYS, OptionError, Options};
 use crate::quantity::in_a_line;
 use crate::words::closest;
@@ -14,7 +16,7 @@ use crate::words::closest;
 pub struct ScenarioFile {
     /// The options set.
     pub options: Options,
-    /// The schemes, as one list for [`crate::parse_choices`], and where in the file they are.
+    /// The schemes, as one list for [`crate::ByName::parse_choices`], and where in the file they are.
     pub schemes: Option<(String, Range<usize>)>,
 }
 
@@ -46,19 +48,15 @@ impl FileError {
     }
 }
 
-/// Reads a scenario file.
-///
-/// # Errors
-/// TOML that cannot be parsed, unknown keys (with the closest known one), values that cannot be read: the first
-/// in the file.
-pub fn parse_file(text: &str) -> Result<ScenarioFile, FileError> {
+/// [`crate::ByName::parse_file`].
+pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, FileError> {
     let table = DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let mut file = ScenarioFile::default();
+    let mut file = ScenarioFile { options: registry.options(), schemes: None };
     for (key, value) in entries {
         let name: &str = key.get_ref();
         if name == "schemes" {
@@ -141,7 +139,7 @@ pub(crate) fn schemes(text: &str, value: &Spanned<DeValue<'_>>) -> Result<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scenario;
+    use crate::{Scenario, parse_file};
 
     #[test]
     fn a_file_says_what_the_command_line_says() {

@@ -1,7 +1,8 @@
 //! Scenario to run to metrics to verdict.
 //!
 //! 1. [`Options`] are set one by one, from the command line or a scenario file ([`parse_file`]), and
-//!    [`Scenario::resolve`] fills in the defaults; [`parse_choices`] reads the list of schemes.
+//!    [`Scenario::resolve`] fills in the defaults; [`parse_choices`] reads the list of schemes. With schemes from outside the
+//!    tree all of this is read by their registry ([`ByName`]).
 //! 2. [`race`] runs every scheme with every seed, in parallel. One run is the simulator with an observer, which
 //!    leaves [`Evidence`]; a run of the same seed without the flow shows what it did to others. What happens before the
 //!    flow begins is simulated once for all of a seed.
@@ -12,6 +13,7 @@
 //! threads.
 
 pub mod available;
+mod by_name;
 mod census;
 mod choice;
 mod cross;
@@ -55,8 +57,9 @@ mod verdict;
 mod warm_up;
 pub mod words;
 
-pub use choice::{ChoiceError, OFFERS, SchemeChoice, all_schemes, parse_choices, show_choices};
-pub use file::{FileError, ScenarioFile, parse_file};
+pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts, parse_sweep, parts_of};
+pub use choice::{ChoiceError, OFFERS, SchemeChoice, all_schemes, show_choices};
+pub use file::{FileError, ScenarioFile};
 pub use flows::{FlowRow, PopulationRow};
 pub use judge::{VERSION, add_harm, ideal_kind, row, set_ideal};
 pub use observe::{Evidence, ExitSeen};
@@ -65,11 +68,11 @@ pub use populations::{PopulationResult, populations};
 pub use race::{How, MakeTap, SchemeResult, TakeRecording, race};
 pub use reading::read_text;
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
-pub use replay::{ReplayError, controller_of, header_for, parts_of, record, trace_header};
-pub use restart::{RestartChoice, over_restarts, parse_restarts};
+pub use replay::{ReplayError, record, trace_header};
+pub use restart::{RestartChoice, over_restarts};
 pub use row::Row;
 pub use run::{CrossTotals, Outcome, RunError, Without, run, run_without};
 pub use scenario::{Goal, Packet, Rounds, Scenario, ScenarioError, Writes};
-pub use sweep::{Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts};
+pub use sweep::{Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, race_parts};
 pub use tap::Tap;
 pub use verdict::{population_verdict, rank, rank_populations, verdict};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Recovery};
@@ -10,7 +11,7 @@ use crate::cross::SizeLaw;
 use crate::links::{self, Aqm};
 use crate::population::{self, Coming};
 use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
-use crate::restart::{RestartChoice, parse_restarts};
+use crate::restart::{self, RestartChoice};
 use crate::routers::{self, QuickStartRouter};
 use crate::scenario::Packet;
 use crate::topology::{self, Topology};
@@ -19,6 +20,8 @@ use crate::words::{self, App, Cross, QuickStartHops};
 /// What was asked for; `None` is unset and gets the default of [`crate::Scenario::resolve`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    /// Whose names schemes, restart policies and laws have.
+    pub registry: Registry,
     /// The bottleneck's rate, in IP bits per second.
     pub rate: Option<Rate>,
     /// The base round-trip time: propagation only.
@@ -234,9 +237,9 @@ impl Options {
             "duration" => self.duration = Some(quantity::span(text)?),
             "limit" => self.limit = Some(quantity::span(text)?),
             "ack" => self.ack = Some(words::ack(text)?),
-            "avoidance" => self.avoidance = Some(words::avoidance(text)?),
+            "avoidance" => self.avoidance = Some(words::avoidance(self.registry, text)?),
             "recovery" => self.recovery = Some(words::recovery(text)?),
-            "restart" => self.restart = Some(parse_restarts(text)?),
+            "restart" => self.restart = Some(restart::parse(self.registry, text)?),
             "ssthresh" => self.ssthresh = Some(words::ssthresh(text)?),
             "iw" => self.iw = Some(iw(text)?),
             "rwnd" => self.rwnd = Some(quantity::amount(text)?),

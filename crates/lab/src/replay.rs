@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme, Registry};
 use firstflight::{Bytes, Time, Told};
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
 use firstflight_trace::{FORMAT, Header, Writer};
 
-use crate::choice::{ChoiceError, SchemeChoice, parse_choices};
+use crate::choice::{self, ChoiceError, SchemeChoice};
 use crate::judge::VERSION;
 use crate::quantity::in_a_line;
-use crate::restart::parse_restarts;
+use crate::restart;
 use crate::run::{RunError, run};
 use crate::scenario::Scenario;
 use crate::stage::parts;
@@ -51,34 +51,22 @@ pub fn trace_header(scenario: &Scenario, choice: &SchemeChoice) -> Header {
     }
 }
 
-/// The header of a trace of `scheme` on what `header`'s was told: its own law, unless that is the recorded scheme.
-///
-/// # Errors
-/// A text that does not name one scheme.
-pub fn header_for(header: &Header, scheme: &str) -> Result<Header, ReplayError> {
-    let choice = one(scheme)?;
-    let same = one(&header.scheme).is_ok_and(|recorded| recorded.entry.name == choice.entry.name);
+/// [`crate::ByName::header_for`].
+pub(crate) fn header_for(registry: Registry, header: &Header, scheme: &str) -> Result<Header, ReplayError> {
+    let choice = one(registry, scheme)?;
+    let same = one(registry, &header.scheme).is_ok_and(|recorded| recorded.entry.name == choice.entry.name);
     let avoidance = if same { header.avoidance.clone() } else { choice.law(None).to_owned() };
-    let scenario = scenario(&Header { avoidance, ..header.clone() })?;
+    let scenario = scenario(registry, &Header { avoidance, ..header.clone() })?;
     Ok(trace_header(&scenario, &choice))
 }
 
-/// The controller that `header` describes, as it was before the first call.
-///
-/// # Errors
-/// A scheme, restart policy or law that cannot be built.
-pub fn controller_of(header: &Header) -> Result<AnyController, ReplayError> {
-    let (startup, restart, law) = parts_of(header)?;
-    Ok(AnyController::new(startup, restart, law))
-}
-
-/// What that controller is composed of, for whoever puts something between.
-///
-/// # Errors
-/// As [`controller_of`].
-pub fn parts_of(header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), ReplayError> {
-    let choice = one(&header.scheme)?;
-    Ok(parts(&choice.on(&scenario(header)?), &choice)?)
+/// [`crate::ByName::parts_of`].
+pub(crate) fn parts_of(
+    registry: Registry,
+    header: &Header,
+) -> Result<(AnyScheme, AnyRestart, AnyLaw), ReplayError> {
+    let choice = one(registry, &header.scheme)?;
+    Ok(parts(&choice.on(&scenario(registry, header)?), &choice)?)
 }
 
 /// One run, as a trace.
@@ -92,8 +80,8 @@ pub fn record(scenario: &Scenario, choice: &SchemeChoice, seed: u64) -> Result<S
     Ok(text.lock().map(|text| text.clone()).unwrap_or_default())
 }
 
-fn one(scheme: &str) -> Result<SchemeChoice, ReplayError> {
-    let mut choices = parse_choices(scheme)?;
+fn one(registry: Registry, scheme: &str) -> Result<SchemeChoice, ReplayError> {
+    let mut choices = choice::parse(registry, scheme)?;
     match (choices.pop(), choices.len()) {
         (Some(choice), 0) => Ok(choice),
         (_, more) => Err(ReplayError::NotOne(in_a_line(scheme), more + 1)),
@@ -101,16 +89,17 @@ fn one(scheme: &str) -> Result<SchemeChoice, ReplayError> {
 }
 
 /// What a controller is built from; the rest of the scenario does not matter to it.
-fn scenario(header: &Header) -> Result<Scenario, ReplayError> {
+fn scenario(registry: Registry, header: &Header) -> Result<Scenario, ReplayError> {
     if !(1..=65_535).contains(&header.iw_segments) {
         return Err(ReplayError::InitialWindow(header.iw_segments));
     }
-    let law = firstflight::registry::laws().iter().find(|law| law.name == header.avoidance);
-    let law = law.ok_or_else(|| RunError::UnknownLaw(in_a_line(&header.avoidance)))?;
+    let law =
+        registry.law(&header.avoidance).ok_or_else(|| RunError::UnknownLaw(in_a_line(&header.avoidance)))?;
     let mut policies =
-        parse_restarts(&header.restart).map_err(|error| ReplayError::Restart(error.to_string()))?;
+        restart::parse(registry, &header.restart).map_err(|error| ReplayError::Restart(error.to_string()))?;
     let restart = policies.pop().filter(|_| policies.is_empty());
     Ok(Scenario {
+        registry,
         iw: header.iw_segments,
         ssthresh: header.ssthresh_bytes.map(Bytes::new),
         avoidance: Some(law.name),

@@ -1,6 +1,6 @@
 //! Which restart policies, and with which parameters: `NAME[/k=v]…`, several with commas, or `all`.
 
-use firstflight::registry::{self, AnyRestart, RestartEntry, Value};
+use firstflight::registry::{self, AnyRestart, Registry, RestartEntry, Value};
 use firstflight::schemes::Initial;
 
 use crate::choice::{CHECKED, ChoiceError, OFFERS, SchemeChoice, read};
@@ -56,10 +56,10 @@ impl RestartChoice {
     }
 
     /// Reads `NAME[/k=v]…`.
-    fn parse(text: &str) -> Result<Self, QuantityError> {
+    fn parse(registry: Registry, text: &str) -> Result<Self, QuantityError> {
         let mut parts = text.split('/').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let entry = registry::restart(name).ok_or_else(|| unknown(name))?;
+        let entry = registry.restart(name).ok_or_else(|| unknown(registry, name))?;
         let mut choice = Self::plain(entry);
         for part in parts {
             choice.set(part)?;
@@ -89,15 +89,13 @@ impl RestartChoice {
     }
 }
 
-/// Reads `all`, or policies with commas between.
-///
-/// # Errors
-/// An unknown policy or parameter, a value out of range, or the same policy twice.
-pub fn parse_restarts(text: &str) -> Result<Vec<RestartChoice>, QuantityError> {
+/// [`crate::ByName::parse_restarts`].
+pub(crate) fn parse(registry: Registry, text: &str) -> Result<Vec<RestartChoice>, QuantityError> {
     if text.trim() == "all" {
-        return Ok(registry::restarts().iter().map(RestartChoice::plain).collect());
+        return Ok(registry.restarts().map(RestartChoice::plain).collect());
     }
-    let choices = text.split(',').map(RestartChoice::parse).collect::<Result<Vec<_>, _>>()?;
+    let choices =
+        text.split(',').map(|text| RestartChoice::parse(registry, text)).collect::<Result<Vec<_>, _>>()?;
     for (index, choice) in choices.iter().enumerate() {
         if choices.iter().take(index).any(|before| before == choice) {
             return Err(refuse(&choice.to_string(), Why::Conflict, "a policy is wanted once"));
@@ -106,8 +104,8 @@ pub fn parse_restarts(text: &str) -> Result<Vec<RestartChoice>, QuantityError> {
     Ok(choices)
 }
 
-fn unknown(name: &str) -> QuantityError {
-    let names = || registry::restarts().iter().map(|entry| entry.name);
+fn unknown(registry: Registry, name: &str) -> QuantityError {
+    let names = || registry.restarts().map(|entry| entry.name);
     let hint = match closest(name, names()) {
         Some(near) => format!("is `{near}` meant?"),
         None => format!("restart policies are `all` or of {}", names().collect::<Vec<_>>().join(", ")),
@@ -151,7 +149,7 @@ pub fn over_restarts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{parse_choices, show_choices};
+    use crate::{parse_choices, parse_restarts, show_choices};
 
     fn fault(text: &str) -> String {
         parse_restarts(text).expect_err(text).to_string()

@@ -11,6 +11,7 @@ pub use error::ScenarioError;
 use flows::{coming, population};
 pub(crate) use text::fnv_1a;
 
+use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Config, Recovery};
@@ -77,6 +78,8 @@ impl Writes {
 /// A path, the endpoints on it and what they do, all resolved. With a scheme and a seed it determines a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
+    /// Where the names of laws are looked up: not part of the path, and not in its hash.
+    pub registry: Registry,
     /// The bottleneck's rate, in IP bits per second.
     pub rate: Rate,
     /// The base round-trip time: propagation only.
@@ -159,6 +162,7 @@ impl Default for Scenario {
     /// The built-in path: Paced Start's (section 5.1 of the paper).
     fn default() -> Self {
         Self {
+            registry: Registry::builtin(),
             rate: Rate::from_bps(100 * MEGABIT),
             rtt: Span::from_millis(80),
             queue: QueueSize::Packets(1000),
@@ -301,6 +305,7 @@ impl Scenario {
         let access_rate =
             options.access_rate.unwrap_or(highest.map_or(rate, |highest| highest.max(rate)) * 10);
         let scenario = Self {
+            registry: options.registry,
             rate,
             rtt: options.rtt.unwrap_or(base.rtt),
             queue: options.queue.unwrap_or(unset.queue),

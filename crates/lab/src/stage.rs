@@ -71,15 +71,18 @@ pub(crate) fn flow_start(scenario: &Scenario) -> Time {
 /// The scheme and the restart policy that ask routers for a rate.
 const ASKING: &str = "quick-start";
 
-/// Whether the routers of the path matter to a scheme.
+/// Whether the routers of the path matter to a scheme. One from outside the tree may ask them, too; they do nothing unless asked.
 pub(crate) fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
-    choice.entry.name == ASKING || choice.on(scenario).restart.asks_routers()
+    let name = choice.entry.name;
+    let may_ask = name == ASKING || registry::scheme(name).is_none();
+    may_ask || choice.on(scenario).restart.asks_routers()
 }
 
 impl RestartChoice {
     /// Whether the routers of the path matter to it.
     pub(crate) fn asks_routers(&self) -> bool {
-        self.entry.name == ASKING
+        let name = self.entry.name;
+        name == ASKING || registry::restart(name).is_none()
     }
 }
 
@@ -247,7 +250,7 @@ pub(crate) fn parts(
 ) -> Result<(AnyScheme, AnyRestart, AnyLaw), RunError> {
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
-    let law = registry::law(law).ok_or(RunError::UnknownName(law))?;
+    let law = scenario.registry.law(law).ok_or(RunError::UnknownName(law))?;
     law.check(OFFERS).and(scenario.restart.entry.check(OFFERS)).map_err(ChoiceError::Host)?;
     let restart = scenario.restart.build(initial)?;
     Ok((choice.build(initial)?, restart, law.build()))

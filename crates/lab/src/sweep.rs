@@ -11,15 +11,17 @@ mod schedule;
 mod value;
 
 pub use facts::{Bottleneck, PathFacts};
-pub use file::parse_sweep;
+pub(crate) use file::parse;
 pub use parts::{Stopped, SweptRow, race_parts};
 pub(crate) use value::share_bps;
 
 use std::ops::Range;
 
 use firstflight::Span;
+use firstflight::registry::Registry;
 
 use self::value::{Draws, Sample, Value};
+use crate::by_name::ByName;
 use crate::choice::{SchemeChoice, show_choices};
 use crate::crossing::Hop;
 use crate::ideal::{ideal_fct, ip_bytes, stream};
@@ -33,6 +35,8 @@ use crate::words::Cross;
 /// A sweep, as its file says.
 #[derive(Clone, Debug)]
 pub struct Sweep {
+    /// Whose names the schemes and the options of the path have.
+    pub registry: Registry,
     /// What every draw depends on, and the seed of the first path's first run.
     pub seed: u64,
     /// Runs of each scheme on each path.
@@ -129,7 +133,7 @@ impl Sweep {
         Ok(format!("{:016x}", fnv_1a(text.as_bytes())))
     }
 
-    /// The list of schemes, as [`crate::parse_choices`] reads it.
+    /// The list of schemes, as [`crate::ByName::parse_choices`] reads it.
     pub fn schemes(&self) -> String {
         show_choices(&self.choices)
     }
@@ -144,7 +148,7 @@ impl Sweep {
         for (pick, axis) in picks.iter_mut().zip(&self.axes).rev() {
             (*pick, combination) = (combination % axis.value.len(), combination / axis.value.len());
         }
-        let mut options = Options::default();
+        let mut options = self.registry.options();
         let mut cbr_share = None;
         for (axis, pick) in self.axes.iter().zip(picks) {
             match axis.value.sample(pick, &mut Draws::new(self.seed, axis.key, draw)) {

@@ -96,8 +96,8 @@ impl WarmUp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choice::parse_choices;
     use crate::options::Options;
+    use crate::parse_choices;
 
     fn has_warm_up(options: &[(&str, &str)], schemes: &str) -> bool {
         let mut set = Options::default();

@@ -2,8 +2,10 @@
 //!
 //! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
 
+use std::borrow::Cow;
+
 use firstflight::Span;
-use firstflight::registry;
+use firstflight::registry::Registry;
 use firstflight_tcp::{AckPolicy, Recovery};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
@@ -30,7 +32,7 @@ fn word<T: Copy>(
     text: &str,
     table: &[(&'static str, T)],
     later: &[&str],
-    allowed: &'static str,
+    allowed: impl Into<Cow<'static, str>>,
 ) -> Result<T, QuantityError> {
     let text = text.trim();
     match table.iter().find(|(name, _)| *name == text) {
@@ -86,15 +88,15 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
     RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
 }
 
-/// The name of an avoidance law.
+/// The name of an avoidance law of the registry.
 ///
 /// # Errors
 /// An unknown law, or one not built yet.
-pub fn avoidance(text: &str) -> Result<&'static str, QuantityError> {
-    const ALLOWED: &str = "avoidance laws are `reno`, `reno-acks`, `cubic`, `cubic-linux`, `vegas`, \
-                           `vegas-linux`, `westwood` and `bbr`";
-    let laws: Vec<_> = registry::laws().iter().map(|law| (law.name, law.name)).collect();
-    word(text, &laws, &[], ALLOWED)
+pub fn avoidance(registry: Registry, text: &str) -> Result<&'static str, QuantityError> {
+    let laws: Vec<_> = registry.laws().map(|law| (law.name, law.name)).collect();
+    let names: Vec<_> = laws.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+    word(text, &laws, &[], format!("avoidance laws are {} and {last}", others.join(", ")))
 }
 
 /// An application that stops and goes.

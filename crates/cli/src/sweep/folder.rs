@@ -8,7 +8,8 @@ use std::fmt::{self, Display};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use firstflight_lab::{Sweep, SweptRow, VERSION, parse_choices, read_text};
+use firstflight::registry::Registry;
+use firstflight_lab::{ByName, Sweep, SweptRow, VERSION, read_text};
 use firstflight_report::part::{self, PartLabel};
 use firstflight_report::{write_new, write_whole};
 use serde::Deserialize;
@@ -201,8 +202,9 @@ impl Manifest {
     }
 
     /// What the rows of the schemes are called.
-    pub(crate) fn names(&self) -> Result<Vec<String>, String> {
-        let choices = parse_choices(&self.schemes)
+    pub(crate) fn names(&self, registry: Registry) -> Result<Vec<String>, String> {
+        let choices = registry
+            .parse_choices(&self.schemes)
             .map_err(|error| format!("{MANIFEST} has `schemes` that cannot be read: {error}"))?;
         Ok(choices.iter().map(|choice| choice.name().to_owned()).collect())
     }

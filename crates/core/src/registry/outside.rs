@@ -9,8 +9,8 @@ use core::fmt;
 
 use super::{AnyLaw, AnyPlain, AnyRestart, AnyScheme};
 use crate::avoidance::Reno;
-use crate::hears::Hears;
 use crate::controller::{Controller, State};
+use crate::hears::Hears;
 use crate::restart::Rfc5681;
 use crate::schemes::{QuickStart, SlowStart};
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};

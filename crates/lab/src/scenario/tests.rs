@@ -300,7 +300,9 @@ fn fnv_1a_agrees_with_its_published_vectors() {
 
 #[test]
 fn the_command_leaves_nothing_to_defaults() {
-    insta::assert_snapshot!(resolve(&[]).expect("a path").command("slow-start,paced:first=10"));
+    insta::assert_snapshot!(
+        resolve(&[]).expect("a path").command("firstflight", "slow-start,paced:first=10")
+    );
 }
 
 #[test]

@@ -95,9 +95,9 @@ impl Scenario {
         format!("{:016x}", fnv_1a(self.canonical().as_bytes()))
     }
 
-    /// The command that makes the race again, with nothing left to defaults. `schemes` is the list as
-    /// [`crate::show_choices`] writes it.
-    pub fn command(&self, schemes: &str) -> String {
+    /// The command that makes the race again, with nothing left to defaults. `program` is the name of a command that knows the
+    /// schemes, and `schemes` the list as [`crate::show_choices`] writes it.
+    pub fn command(&self, program: &str, schemes: &str) -> String {
         let options: String = self
             .settings()
             .into_iter()
@@ -108,7 +108,7 @@ impl Scenario {
             })
             .collect();
         let (schemes, runs, seed) = (quote(schemes), self.runs, self.seed);
-        format!("firstflight race{options} --schemes {schemes} --runs {runs} --seed {seed}")
+        format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}")
     }
 
     fn describe_rounds(&self, bytes: Bytes) -> String {

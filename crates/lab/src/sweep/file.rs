@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use firstflight::registry::Registry;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::value::{Between, Law, Value};
 use super::{Axis, MOST_PATHS, Sweep};
-use crate::choice::parse_choices;
+use crate::by_name::ByName;
 use crate::file::{FileError, scalar, schemes};
-use crate::options::{KEYS, Options};
+use crate::options::KEYS;
 use crate::words::closest;
 
 /// The keys beside the options of the path.
@@ -22,22 +23,15 @@ const NOT_HERE: [&str; 7] = ["seed", "runs", "flows", "arrivals", "sizes", "warm
 /// Paths a part, if the file does not say.
 const PART: u64 = 10;
 
-/// Reads a sweep file.
-///
-/// `paths` is how often everything is drawn; `seed`, `runs` and `part` are whole numbers; `give-up` is in ideal
-/// completion times; `schemes` is a list as in a scenario file. The table `path` holds options of the path: a value
-/// as on the command line, a list (all combinations), or a table with one key: `one-of` with a list of values,
-/// `uniform` or `log-uniform` with two ends; and for `cross` alone `cbr`, with a share of the rate.
-///
-/// # Errors
-/// The first fault in the file: TOML that cannot be parsed, unknown keys, values that cannot be read.
-pub fn parse_sweep(text: &str) -> Result<Sweep, FileError> {
+/// [`crate::ByName::parse_sweep`].
+pub(crate) fn parse(registry: Registry, text: &str) -> Result<Sweep, FileError> {
     let table = DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
     })?;
-    let reader = Reader { text };
+    let reader = Reader { registry, text };
     let mut sweep = Sweep {
+        registry,
         seed: 1,
         runs: 1,
         part: PART,
@@ -62,7 +56,8 @@ pub fn parse_sweep(text: &str) -> Result<Sweep, FileError> {
         }
     }
     let (list, span) = list;
-    sweep.choices = parse_choices(&list).map_err(|error| reader.fault(span, format!("schemes: {error}")))?;
+    sweep.choices =
+        registry.parse_choices(&list).map_err(|error| reader.fault(span, format!("schemes: {error}")))?;
     let drawn = sweep.axes.iter().find(|axis| axis.value.is_drawn());
     match (asked, drawn) {
         (Some((times, _)), Some(_)) => sweep.draws = times,
@@ -98,6 +93,7 @@ fn unknown(found: &str, known: &[&str]) -> String {
 
 /// Reads values of a file's text.
 struct Reader<'t> {
+    registry: Registry,
     text: &'t str,
 }
 
@@ -163,7 +159,7 @@ impl Reader<'_> {
         const WANTED: &str = "a value, a list, or `{ one-of = […] }`, `{ uniform = [low, high] }` or \
                               `{ log-uniform = [low, high] }` is wanted";
         if let Some(text) = scalar(value.get_ref()) {
-            let set = Options::default().set(key, &text);
+            let set = self.registry.options().set(key, &text);
             return set
                 .map(|()| Value::Text(text))
                 .map_err(|error| self.fault(value.span(), error.to_string()));

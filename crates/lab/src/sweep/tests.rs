@@ -1,5 +1,5 @@
 use super::*;
-use crate::{How, race};
+use crate::{How, parse_sweep, race};
 use std::sync::Mutex;
 
 const DRAWN: &str = "paths = 40\nseed = 7\npart = 6\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\

@@ -1,0 +1,71 @@
+//! The `firstflight` command: arguments, progress and exit codes. Everything else is a library below it.
+//!
+//! A command with schemes of a user's own is three lines: [`main_with`] is given a [`Registry`] that has them, and every
+//! subcommand takes their names. `examples/own-scheme` is such a command, and `docs/own-scheme.md` explains it.
+
+mod args;
+mod captures;
+mod documents;
+mod drawings;
+mod events;
+mod excerpt;
+mod failure;
+mod inspect;
+mod interrupt;
+mod model;
+mod order;
+mod output;
+mod packetdrill;
+mod population;
+mod progress;
+mod qlogs;
+mod race;
+mod replay;
+mod results;
+mod schemes;
+mod score;
+mod sweep;
+mod taps;
+mod targets;
+mod usage;
+
+use std::process::ExitCode;
+
+use firstflight::registry::Registry;
+
+use crate::args::Command;
+use crate::failure::Failure;
+use crate::usage::{CommandLine, Usage};
+
+/// Carries out this process's command line with the schemes, restart policies and laws of `registry`, and answers with the
+/// exit code. An entry of the registry that cannot be named is one error, and exit code 2.
+pub fn main_with(registry: Registry) -> ExitCode {
+    match carry_out(registry, &CommandLine::of_process(registry)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::say(&failure.to_string());
+            ExitCode::from(failure.code() as u8)
+        }
+    }
+}
+
+fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
+    registry.check().map_err(Failure::usage)?;
+    let cli = match usage::parse(line)? {
+        Usage::Text(text) => return output::print(&text),
+        Usage::Command(cli) => cli,
+    };
+    match cli.command {
+        Command::Schemes(schemes) => output::print(&schemes::list(&schemes, registry, &line.shown)?),
+        Command::Model(command) => model::answer(&command, &line.shown),
+        Command::Race(options) => race::from_options(&options, registry, &line.shown),
+        Command::Run(file) => race::from_file(&file, registry, &line.shown),
+        Command::Sweep(command) => sweep::sweep(&command, registry, &line.shown),
+        Command::Score(command) => score::score(&command, registry, &line.shown),
+        Command::Replay(command) => replay::replay(&command, registry),
+        Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
+        Command::Inspect(options) => inspect::inspect(&options, &line.shown),
+        Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
+        Command::Man => output::print(&documents::manual(line.program())?),
+    }
+}
