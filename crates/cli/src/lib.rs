@@ -69,3 +69,22 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Man => output::print(&documents::manual(line.program())?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight::registry::SchemeEntry;
+
+    #[test]
+    fn an_entry_that_cannot_be_named_is_one_error_before_anything_else() {
+        let twin = Registry::builtin().scheme("limited").copied().expect("built in");
+        let entries: &'static [SchemeEntry] = Box::leak(Box::new([twin]));
+        let registry = Registry::builtin().with_schemes(entries);
+        let failure = carry_out(registry, &CommandLine::of_process(registry)).expect_err("two of a name");
+        assert_eq!(failure.code() as u8, 2);
+        assert_eq!(
+            failure.to_string(),
+            "error: the scheme `limited` cannot be registered: there is another scheme of this name\n"
+        );
+    }
+}

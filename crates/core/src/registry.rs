@@ -35,14 +35,14 @@ pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
 type Small<T> = T;
 
 macro_rules! any_startup {
-    ($(#[$doc:meta])* $name:ident { $($scheme:ident: $kept:ident),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($scheme:ident: $kept:ident),+; Outside: $box:ident }) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub enum $name {
             $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($kept<$scheme>),)+
             /// One from outside the tree.
             #[cfg(feature = "alloc")]
-            Outside(OutsideStartup),
+            Outside($box<OutsideStartup>),
         }
 
         impl Startup for $name {
@@ -229,7 +229,8 @@ any_startup! {
     /// Any scheme that is not built around another.
     #[cfg_attr(not(feature = "alloc"), expect(clippy::large_enum_variant, reason = "there is no other place"))]
     AnyPlain {
-        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large,
+        SlowStart: Small, Limited: Small, VegasStart: Small, PacketPair: Small, Paced: Large, HyStart: Small, HyStartLinux: Small, HyStartPlus: Small, Adaptive: Large, Search: Large, Bbr: Large, CarefulResume: Large, Suss: Large;
+        Outside: Small
     }
 }
 
@@ -295,7 +296,8 @@ where
 any_startup! {
     /// Any restart policy.
     AnyRestart {
-        Rfc5681: Small, Ssr: Small, Nssr: Small, Rbp: Large, Cwv: Large, QuickStartAgain: Large,
+        Rfc5681: Small, Ssr: Small, Nssr: Small, Rbp: Large, Cwv: Large, QuickStartAgain: Large;
+        Outside: Large
     }
 }
 

@@ -9,6 +9,7 @@ use crate::row::Row;
 use crate::run::CrossTotals;
 use crate::scenario::{Goal, Scenario};
 use crate::scorecard::{self, PathFacts};
+use crate::stage::is_quick_start;
 use crate::words;
 
 /// The version that rows carry.
@@ -25,6 +26,8 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
     let of_rounds = |mean: fn(&[Reply]) -> Option<f64>| scenario.rounds.map(|_| mean(&evidence.replies));
     let cost = fct.zip(ideal).map(|(fct, ideal)| seconds(fct) / seconds(ideal));
     let own = choice.on(scenario);
+    // Of a scheme that might ask and never did, routers have nothing to say.
+    let routers = evidence.routers.filter(|routers| routers.asked > 0 || is_quick_start(scenario, choice));
     Row {
         scheme: choice.entry.name.to_owned(),
         label: choice.label.clone(),
@@ -49,10 +52,10 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         exit_rate_bps: scorecard::first_exit(evidence).and_then(|exit| exit.rate).map(|rate| rate as f64),
         #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
         granted_rate_bps: evidence.granted.map(|rate| rate as f64),
-        qs_asked: evidence.routers.map(|routers| routers.asked),
-        qs_granted: evidence.routers.map(|routers| routers.granted),
-        qs_reduced: evidence.routers.map(|routers| routers.reduced),
-        qs_refused: evidence.routers.map(|routers| routers.refused),
+        qs_asked: routers.map(|routers| routers.asked),
+        qs_granted: routers.map(|routers| routers.granted),
+        qs_reduced: routers.map(|routers| routers.reduced),
+        qs_refused: routers.map(|routers| routers.refused),
         exit_cwnd_packets: scorecard::exit_cwnd_packets(evidence, &path),
         exit_cwnd_over_bdp: scorecard::exit_cwnd_over_bdp(evidence, &path),
         cwnd_before_first_cut_packets: scorecard::cwnd_before_first_cut_packets(evidence, &path),

@@ -71,11 +71,16 @@ pub(crate) fn flow_start(scenario: &Scenario) -> Time {
 /// The scheme and the restart policy that ask routers for a rate.
 const ASKING: &str = "quick-start";
 
-/// Whether the routers of the path matter to a scheme. One from outside the tree may ask them, too; they do nothing unless asked.
+/// Whether the routers of the path matter to a scheme. A scheme from outside the tree may ask them, too; routers that nobody
+/// asks change nothing.
 pub(crate) fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
-    let name = choice.entry.name;
-    let may_ask = name == ASKING || registry::scheme(name).is_none();
-    may_ask || choice.on(scenario).restart.asks_routers()
+    let may_ask = |name| name == ASKING || registry::scheme(name).is_none();
+    may_ask(choice.entry.name) || choice.on(scenario).restart.asks_routers()
+}
+
+/// Whether the scheme or the restart policy is the one that asks routers for a rate.
+pub(crate) fn is_quick_start(scenario: &Scenario, choice: &SchemeChoice) -> bool {
+    choice.entry.name == ASKING || choice.on(scenario).restart.entry.name == ASKING
 }
 
 impl RestartChoice {

@@ -16,7 +16,8 @@ use crate::schemes::{QuickStart, SlowStart};
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
 use crate::units::Bytes;
 
-/// A start-up scheme or restart policy of any type, in a box.
+/// A start-up scheme or restart policy of any type, in a box. [`AnyRestart`], whose other members are small, keeps the box in
+/// one more, which is a single pointer.
 pub struct OutsideStartup(Box<dyn AnyStartup>);
 
 /// An avoidance law of any type, in a box.
@@ -255,7 +256,7 @@ impl AnyScheme {
 impl AnyRestart {
     /// A restart policy of a type that this crate does not know.
     pub fn outside(policy: impl Startup + fmt::Debug + Send + Sync + 'static) -> Self {
-        Self::Outside(OutsideStartup::new(policy))
+        Self::Outside(Box::new(OutsideStartup::new(policy)))
     }
 }
 

@@ -1,0 +1,15 @@
+//! The example runs, and `docs/embedding.md` shows what it is and what it prints.
+
+use std::process::Command;
+
+#[test]
+fn the_page_shows_the_example_and_its_output() {
+    let page = include_str!("../../../docs/embedding.md");
+    let source = include_str!("../src/main.rs");
+    assert!(source.lines().count() <= 40, "an example is one screen");
+    assert!(page.contains(&format!("```rust\n{source}```\n")), "the page shows another main.rs");
+    let output = Command::new(env!("CARGO_BIN_EXE_embed")).output().expect("the example runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success() && text.contains("css-end"), "{text}");
+    assert!(page.contains(&format!("```text\n{text}```\n")), "the page shows another output than {text}");
+}
