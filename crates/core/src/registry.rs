@@ -187,7 +187,8 @@ macro_rules! any_law {
                 }
             }
 
-            #[inline]
+            // Asked after every ACK, and one arm too long to be inlined unasked.
+            #[inline(always)]
             fn plan(&self, path: &Path) -> Plan {
                 match self {
                     $(Self::$law(law) => law.plan(path),)+

@@ -6,7 +6,9 @@ use firstflight::registry::{
 };
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::SlowStart;
-use firstflight_lab::{ByName, How, Scenario, over_restarts, parse_choices, parse_file, race, trace_header};
+use firstflight_lab::{
+    ByName, How, Scenario, SchemeChoice, over_restarts, parse_choices, parse_file, race, trace_header,
+};
 
 const MINE: Registry = Registry::builtin().with_schemes(&[SCHEME]).with_laws(&[LAW]).with_restarts(&[POLICY]);
 
@@ -69,11 +71,11 @@ fn what_is_boxed_makes_the_rows_of_what_is_built_in() {
 #[test]
 fn all_is_the_added_ones_too_and_policies_make_rows() {
     let all = MINE.parse_choices("all").expect("all");
-    assert_eq!(all.last().map(|choice| choice.name()), Some("mine"));
+    assert_eq!(all.last().map(SchemeChoice::name), Some("mine"));
     let mut options = MINE.options();
     options.set("restart", "rfc5681,my-policy").expect("policies");
     let rows = over_restarts(MINE.parse_choices("mine").expect("a scheme"), &options).expect("rows");
-    let names: Vec<&str> = rows.iter().map(|row| row.name()).collect();
+    let names: Vec<&str> = rows.iter().map(SchemeChoice::name).collect();
     assert_eq!(names, ["mine+rfc5681", "mine+my-policy"]);
 }
 
