@@ -34,7 +34,7 @@ pub(crate) fn replay(replay: &Replay, registry: Registry) -> Result<(), Failure>
     let shown =
         if replay.json { Shown::trace(&header, same) } else { Shown::text(&header, replay.all, same) };
     // A recorded scheme that this version cannot build has no judge.
-    let host = Conformance::with_judge(&recorded).unwrap_or_default();
+    let host = Conformance::with_judge_of(registry, &recorded).unwrap_or_default();
     let heard = tell(controller, host, calls, shown, &name)?;
     let different = heard.first_different.as_ref().filter(|_| same);
     let decided = different.map(|Different { line, now, then }| {

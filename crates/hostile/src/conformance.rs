@@ -15,6 +15,7 @@ mod sending;
 
 use std::io::BufRead;
 
+use firstflight::registry::Registry;
 use firstflight::{Path, Plan, Told};
 use firstflight_lab::ReplayError;
 use firstflight_trace::{Calls, Header, TraceError};
@@ -111,7 +112,15 @@ impl Conformance {
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
     pub fn with_judge(header: &Header) -> Result<Self, Box<ReplayError>> {
-        Ok(Self { judge: Some(Audit::new(header)?), ..Self::default() })
+        Self::with_judge_of(Registry::builtin(), header)
+    }
+
+    /// [`Conformance::with_judge`], where the header names a scheme, policy or law of this registry.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<ReplayError>> {
+        Ok(Self { judge: Some(Audit::of(registry, header)?), ..Self::default() })
     }
 
     /// Hears the next call, which stands on `line`.

@@ -139,11 +139,3 @@ pub fn parse_sweep(text: &str) -> Result<Sweep, FileError> {
 pub fn controller_of(header: &Header) -> Result<AnyController, ReplayError> {
     Registry::builtin().controller_of(header)
 }
-
-/// [`ByName::parts_of`] with the built-in names.
-///
-/// # Errors
-/// As there.
-pub fn parts_of(header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), ReplayError> {
-    Registry::builtin().parts_of(header)
-}

@@ -57,7 +57,7 @@ mod verdict;
 mod warm_up;
 pub mod words;
 
-pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts, parse_sweep, parts_of};
+pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts, parse_sweep};
 pub use choice::{ChoiceError, OFFERS, SchemeChoice, all_schemes, show_choices};
 pub use file::{FileError, ScenarioFile};
 pub use flows::{FlowRow, PopulationRow};

@@ -94,6 +94,21 @@ fn a_recorded_trace_replays_to_every_decision() {
 }
 
 #[test]
+fn a_hosts_own_judgement_is_held_to_the_scheme() {
+    let place = folder("judged");
+    said(&place, &[&RACE[..7], &["--schemes", "step-back", "--json", "--events", "logs"]].concat());
+    let log = fs::read_to_string(place.join("logs/step-back.jsonl")).expect("a log");
+    let line = log.lines().find(|line| line.contains("\"acked\"")).expect("an ACK");
+    let judged = line.strip_suffix('}').expect("an object").to_owned()
+        + ",\"judged\":{\"round_ended\":true,\"round_sent\":0,\"growth\":0}}";
+    fs::write(place.join("judged.jsonl"), log.replacen(line, &judged, 1)).expect("a file");
+    let output = run(&place, &["replay", "judged.jsonl"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("the controller judges"), "{text}");
+}
+
+#[test]
 fn it_is_scored_in_a_sweep() {
     let place = folder("sweep");
     fs::write(place.join("sweep.toml"), blocks("toml")[1]).expect("a file");

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme, Registry};
 use firstflight::{
     Avoidance, Call, Controller, Event, Exit, Judged, Learned, Path, Plan, Startup, Step, Told,
 };
-use firstflight_lab::{ReplayError, parts_of};
+use firstflight_lab::{ByName, ReplayError};
 use firstflight_trace::Header;
 
 use super::{Breaches, Law};
@@ -27,7 +27,15 @@ impl Audit {
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
     pub fn new(header: &Header) -> Result<Self, Box<ReplayError>> {
-        let (startup, restart, law) = parts_of(header).map_err(Box::new)?;
+        Self::of(Registry::builtin(), header)
+    }
+
+    /// [`Audit::new`], where the header names a scheme, policy or law of this registry.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(registry: Registry, header: &Header) -> Result<Self, Box<ReplayError>> {
+        let (startup, restart, law) = registry.parts_of(header).map_err(Box::new)?;
         let heard = Rc::default();
         let controller =
             Controller::new(Ear::at(startup, &heard), Ear::at(restart, &heard), Ear::at(law, &heard));
