@@ -1,8 +1,8 @@
 //! A scheme and a judge alone, as a kernel has them, make the plans of start-up that they make under a controller.
 
-use firstflight::registry;
+use firstflight::registry::{self, Registry};
 use firstflight::{Call, Event, Judge, Lead, Note, Plan, Startup, Told};
-use firstflight_lab::{Options, Scenario, parse_choices, parts_of, record};
+use firstflight_lab::{ByName, Options, Scenario, parse_choices, record};
 
 const PATHS: [&str; 3] = [
     "rate=20mbit rtt=40ms queue=50p size=600kB",
@@ -50,7 +50,7 @@ fn a_scheme_and_a_judge_alone_make_the_plans_of_start_up() {
             let choice = parse_choices(entry.name).expect("a scheme").remove(0);
             let trace = record(&scenario, &choice, 1).expect("a run");
             let (header, mut calls) = firstflight_trace::read(trace.as_bytes()).expect("a trace");
-            let (mut scheme, _, _) = parts_of(&header).expect("its parts");
+            let (mut scheme, _, _) = Registry::builtin().parts_of(&header).expect("its parts");
             let mut judge = Judge::new();
             let mut compared = 0;
             while let Some(told) = calls.next_call().expect("a call") {

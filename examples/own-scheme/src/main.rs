@@ -46,7 +46,7 @@ const STEP_BACK: SchemeEntry = SchemeEntry {
         default: Value::Fraction { ppm: 250_000 },
         help: "how far the smoothed RTT may be above the least",
     }],
-    needs: Needs::of(&[Ability::AckClock]),
+    needs: Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]),
     make: |initial, settings| {
         AnyScheme::outside(StepBack { slow: SlowStart::new(initial), rise_ppm: settings.ppm("rise") })
     },
