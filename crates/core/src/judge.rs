@@ -55,12 +55,14 @@ impl Judge {
     }
 
     /// Fills in what `ack` leaves to the controller: [`Ack::growth`], [`Ack::round_ended`] and [`Ack::round_sent`].
+    #[inline]
     pub fn acked(&mut self, ack: &mut Ack<'_>, path: &Path, lead: Lead) {
         self.judge(ack, path, self.window_was_the_limit(lead, path.cwnd, path.mss));
     }
 
     /// [`Judge::acked`] for a host that looks itself at whether the window was the limit, and says by [`Ack::advanced`] what
     /// may widen the window.
+    #[inline]
     pub fn acked_at_the_limit(&mut self, ack: &mut Ack<'_>, path: &Path) {
         self.judge(ack, path, true);
     }
