@@ -12,16 +12,16 @@ use std::collections::VecDeque;
 
 use firstflight::{Rate, Time};
 use firstflight_tcp::Ecn;
-use thiserror::Error;
 
 pub use codel::CoDelSpec;
 pub use fq_codel::FqCoDelSpec;
 pub use pie::PieSpec;
 pub use red::RedSpec;
 
-use crate::link::Parcel;
-use crate::network::{LinkFault, LinkSpec, QueueLimit};
-use crate::packet::{LinkId, Packet, Payload};
+use crate::fault::DisciplineFault;
+use crate::packet::{FlowKey, LinkId};
+use crate::parcel::Parcel;
+use crate::quantity::QueueLimit;
 use crate::random::{Purpose, Stream};
 
 use codel::CoDel;
@@ -45,7 +45,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    pub(crate) fn check(self) -> Result<(), LinkFault> {
+    pub(crate) fn check(self) -> Result<(), DisciplineFault> {
         match self {
             Self::DropTail => Ok(()),
             Self::Red(spec) => spec.check(),
@@ -53,54 +53,41 @@ impl Discipline {
             Self::FqCoDel(spec) => spec.check(),
             Self::Pie(spec) => spec.check(),
         }
-        .map_err(LinkFault::Discipline)
     }
 }
 
-/// What is wrong with a discipline.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum DisciplineFault {
-    /// RED's thresholds.
-    #[error("the least threshold is not below the greatest, or nought")]
-    Thresholds,
-    /// RED's average would never move, or its probability never rise.
-    #[error("a weight or a probability is nought")]
-    Nought,
-    /// A time that must pass does not.
-    #[error("a target or an interval is zero")]
-    ZeroSpan,
-    /// No queue for any flow, or no packet in a turn.
-    #[error("there are no queues, or a turn is worth nothing")]
-    NoQueues,
-}
-
-/// A packet in a queue.
+/// A packet in a queue: what disciplines ask of it, whatever it carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
-    pub(crate) packet: Packet,
-    /// The same as links know it.
     pub(crate) parcel: Parcel,
+    pub(crate) flow: FlowKey,
+    pub(crate) ecn: Ecn,
     /// When it came.
     pub(crate) since: Time,
+}
+
+impl Waiting {
+    /// IP bytes.
+    fn wire(&self) -> u32 {
+        self.parcel.wire()
+    }
 }
 
 /// What a discipline did to packets on one occasion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox {
-    pub(crate) dropped: VecDeque<Packet>,
-    pub(crate) marked: VecDeque<Packet>,
+    pub(crate) dropped: VecDeque<Parcel>,
+    pub(crate) marked: VecDeque<Parcel>,
 }
 
 impl Outbox {
     /// Marks a packet as having met congestion, if it may be marked (RFC 3168 section 5).
-    fn mark(&mut self, packet: &mut Packet) -> bool {
-        let Payload::Segment(segment) = &mut packet.payload else { return false };
-        match segment.ecn {
-            Ecn::NotCapable => return false,
-            Ecn::Ect0 | Ecn::Ect1 => segment.ecn = Ecn::Ce,
-            Ecn::Ce => {}
+    fn mark(&mut self, waiting: &mut Waiting) -> bool {
+        if waiting.ecn == Ecn::NotCapable {
+            return false;
         }
-        self.marked.push_back(*packet);
+        waiting.ecn = Ecn::Ce;
+        self.marked.push_back(waiting.parcel);
         true
     }
 }
@@ -126,13 +113,13 @@ pub(crate) struct Fifo {
 
 impl Fifo {
     fn push(&mut self, waiting: Waiting) {
-        self.bytes += u64::from(waiting.packet.wire);
+        self.bytes += u64::from(waiting.wire());
         self.packets.push_back(waiting);
     }
 
     fn pop(&mut self) -> Option<Waiting> {
         let waiting = self.packets.pop_front()?;
-        self.bytes -= u64::from(waiting.packet.wire);
+        self.bytes -= u64::from(waiting.wire());
         Some(waiting)
     }
 
@@ -152,15 +139,13 @@ pub(crate) enum Aqm {
 
 impl Aqm {
     /// The discipline of a link; `None` if it only drops at the tail.
-    pub(crate) fn new(spec: &LinkSpec, id: LinkId, seed: u64) -> Option<Self> {
+    pub(crate) fn new(discipline: Discipline, queue: QueueLimit, (id, seed): (LinkId, u64)) -> Option<Self> {
         let stream = Stream::new(seed, Purpose::Discipline, id.0, 0);
-        Some(match spec.discipline {
+        Some(match discipline {
             Discipline::DropTail => return None,
-            Discipline::Red(red) => {
-                Self::Red(Red::new(red, matches!(spec.queue, QueueLimit::Bytes(_)), stream))
-            }
+            Discipline::Red(red) => Self::Red(Red::new(red, matches!(queue, QueueLimit::Bytes(_)), stream)),
             Discipline::CoDel(codel) => Self::CoDel(CoDel::new(codel)),
-            Discipline::FqCoDel(fq) => Self::FqCoDel(FqCoDel::new(fq, spec.queue, stream)),
+            Discipline::FqCoDel(fq) => Self::FqCoDel(FqCoDel::new(fq, queue, stream)),
             Discipline::Pie(pie) => Self::Pie(Pie::new(pie, stream)),
         })
     }

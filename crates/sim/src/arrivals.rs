@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 use firstflight::{Controller, Span, Time};
 use firstflight_tcp::Config;
 
-use crate::network::FlowFault;
+use crate::fault::FlowFault;
 use crate::random::{Purpose, Stream};
-use crate::sizes::{Sizes, exponential, pareto};
+use crate::sizes::{Sizes, exponential, nanos, pareto};
 use crate::ways::Ways;
 
 /// A process of TCP flows.
@@ -244,12 +244,6 @@ impl Process {
         self.left -= u64::from(comes);
         self.next_arrival = Some(at).filter(|_| comes);
     }
-}
-
-/// At least a nanosecond, so that time goes on.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
-pub(crate) fn nanos(span: f64) -> Span {
-    Span::from_nanos((span as u64).clamp(1, 1 << 62))
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use firstflight::Span;
 
-use crate::network::LinkFault;
-
 /// Holds packets back and releases them together, as links do that send ACKs in aggregates (Wi-Fi, cable and
 /// cellular uplinks, receive offload).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,11 +18,11 @@ pub enum Batch {
 }
 
 impl Batch {
-    pub(crate) fn check(self) -> Result<(), LinkFault> {
-        let empty = match self {
+    /// Whether its batches hold no packet or take no time.
+    pub(crate) const fn is_empty(self) -> bool {
+        match self {
             Self::Every(span) => span.is_zero(),
             Self::Of { packets, hold } => packets == 0 || hold.is_zero(),
-        };
-        if empty { Err(LinkFault::EmptyBatch) } else { Ok(()) }
+        }
     }
 }

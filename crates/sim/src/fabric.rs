@@ -4,15 +4,17 @@ use firstflight::Time;
 use firstflight_tcp::Segment;
 
 use crate::agenda::Agenda;
-use crate::link::{Fate, Link, Parcel};
-use crate::network::{LinkSpec, Network, Traffic};
+use crate::link::Link;
+use crate::network::{Network, Traffic};
 use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload, Side};
+use crate::parcel::{Fate, Parcel};
 use crate::pool::Pool;
 use crate::prefetch::{self, fetch};
 use crate::quick_start::Router;
 use crate::recorder::Recorder;
 use crate::routes::Routes;
 use crate::source::Cbr;
+use crate::spec::LinkSpec;
 use crate::stats::{End, FlowStats, LinkStats};
 use crate::topology::Route;
 
@@ -77,7 +79,9 @@ impl Fabric {
     pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
         let hop = |((id, spec), fed_by_one): ((u32, &LinkSpec), bool)| Hop {
             link: Link::new(LinkId(id), spec, seed, fed_by_one),
-            router: spec.quick_start.map(|router| Box::new(Router::new(router, spec, LinkId(id), seed))),
+            router: spec.quick_start.map(|router| {
+                Box::new(Router::new(router, (spec.rate, spec.rates.as_ref()), LinkId(id), seed))
+            }),
         };
         let fed_by_one = feeders::last_behind_one(network);
         let mut fabric = Self {

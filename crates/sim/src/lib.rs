@@ -13,17 +13,20 @@ mod aqm;
 mod arrivals;
 mod batch;
 mod fabric;
+mod fault;
 mod host;
 mod link;
 mod network;
 mod on_off;
 mod packet;
+mod parcel;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod parts;
 mod policer;
 mod pool;
 mod prefetch;
+mod quantity;
 mod quick_start;
 mod random;
 mod recorder;
@@ -33,27 +36,30 @@ mod routes;
 mod sim;
 mod sizes;
 mod source;
+mod spec;
 mod stats;
 mod topology;
 mod trace;
+mod transmitter;
 mod ways;
 mod writes;
 
-pub use aqm::{CoDelSpec, Discipline, DisciplineFault, FqCoDelSpec, PieSpec, RedSpec};
+pub use aqm::{CoDelSpec, Discipline, FqCoDelSpec, PieSpec, RedSpec};
 pub use arrivals::{Arrivals, Arrived, Content, Ends, Gap};
 pub use batch::Batch;
-pub use network::{
-    Application, CbrSpec, Flow, FlowFault, LinkFault, LinkSpec, Network, NetworkError, Probability,
-    QueueLimit, TcpSpec, Traffic,
-};
+pub use fault::{DisciplineFault, FlowFault, LinkFault};
+pub use network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 pub use on_off::{OnOffSpec, Periods};
-pub use packet::{DropCause, FlowId, LinkId, Packet, Payload, Side};
+pub use packet::{DropCause, FlowId, FlowKey, LinkId, Packet, Payload, Side};
 pub use policer::PolicerSpec;
+pub use quantity::{Probability, QueueLimit};
 pub use quick_start::{Estimator, Ring, RouterSpec};
 pub use recorder::Recorder;
 pub use rounds::{Pause, Rounds};
 pub use sim::{Sim, Stop};
 pub use sizes::Sizes;
+pub use source::CbrSpec;
+pub use spec::LinkSpec;
 pub use stats::{End, FlowStats, LinkStats, QuickStartStats};
 pub use topology::{ParkingLot, PathSpec, Route, Topology, dumbbell, in_a_row, single_path};
 pub use trace::{RateTrace, TraceFault};

@@ -10,22 +10,19 @@ mod drop_tail;
 mod inbox;
 mod managed;
 mod parts;
-mod passage;
 
 use firstflight::Time;
 
-use crate::aqm::Aqm;
-use crate::network::LinkSpec;
-use crate::packet::{DropCause, LinkId, Packet};
-use crate::pool::Pool;
+use crate::aqm::{Aqm, Waiting};
+use crate::packet::{DropCause, LinkId};
+use crate::parcel::{Parcel, Passage};
 use crate::recorder::Recorder;
+use crate::spec::LinkSpec;
 use crate::stats::LinkStats;
 
 use batcher::Batcher;
 pub(crate) use drop_tail::{DropTail, Expectation, Turned};
 use managed::Managed;
-pub(crate) use parts::{Transmitter, transmission};
-pub(crate) use passage::{Fate, Parcel, Passage};
 
 /// A link at work.
 #[derive(Clone, Debug)]
@@ -51,7 +48,7 @@ impl Link {
         if let Some(batch) = spec.batch {
             return Self::Other(Other::Batcher(Box::new(Batcher::new(id, batch, spec.delay, seed))));
         }
-        match Aqm::new(spec, id, seed) {
+        match Aqm::new(spec.discipline, spec.queue, (id, seed)) {
             Some(aqm) => Self::Other(Other::Managed(Box::new(Managed::new(id, spec, aqm, seed)))),
             None => Self::DropTail(DropTail::new(id, spec, seed, fed_by_one)),
         }
@@ -84,15 +81,10 @@ impl Link {
 
 impl Other {
     /// A packet comes to the near end, and may be dropped.
-    pub(crate) fn enter<W: Recorder>(
-        &mut self,
-        now: Time,
-        parcel: Parcel,
-        (pool, recorder): (&mut Pool, &mut W),
-    ) -> Result<(), DropCause> {
+    pub(crate) fn enter<W: Recorder>(&mut self, waiting: Waiting, recorder: &mut W) -> Result<(), DropCause> {
         match self {
-            Self::Managed(link) => link.enter(now, parcel, (pool, recorder))?,
-            Self::Batcher(link) => link.enter(now, parcel),
+            Self::Managed(link) => link.enter(waiting, recorder)?,
+            Self::Batcher(link) => link.enter(waiting.since, waiting.parcel),
         }
         Ok(())
     }
@@ -106,19 +98,15 @@ impl Other {
     }
 
     /// The link's event: takes the first packet that has arrived by `now`, or lets one leave the queue.
-    pub(crate) fn event<W: Recorder>(
-        &mut self,
-        now: Time,
-        (pool, recorder): (&mut Pool, &mut W),
-    ) -> Option<Passage> {
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
         match self {
-            Self::Managed(link) => link.event(now, (pool, recorder)),
+            Self::Managed(link) => link.event(now, recorder),
             Self::Batcher(link) => link.arrival(now),
         }
     }
 
     /// Takes one of the packets that the queue's discipline dropped since it was last asked.
-    pub(crate) fn take_dropped(&mut self) -> Option<Packet> {
+    pub(crate) fn take_dropped(&mut self) -> Option<Parcel> {
         match self {
             Self::Managed(link) => link.take_dropped(),
             Self::Batcher(_) => None,
@@ -126,7 +114,7 @@ impl Other {
     }
 
     /// Takes one of the packets that the queue's discipline marked since it was last asked.
-    pub(crate) fn take_marked(&mut self) -> Option<Packet> {
+    pub(crate) fn take_marked(&mut self) -> Option<Parcel> {
         match self {
             Self::Managed(link) => link.take_marked(),
             Self::Batcher(_) => None,

@@ -1,25 +1,18 @@
 //! A network as data: links, and the flows across them.
 
-use firstflight::{Bytes, Controller, Rate, Span, Time};
+use firstflight::{Controller, Span, Time};
 use firstflight_tcp::Config;
 use thiserror::Error;
 
-use crate::aqm::{Discipline, DisciplineFault};
 use crate::arrivals::Arrivals;
-use crate::batch::Batch;
+use crate::fault::{FlowFault, LinkFault};
 use crate::on_off::OnOffSpec;
 use crate::packet::{FlowId, LinkId};
-use crate::policer::PolicerSpec;
-use crate::quick_start::RouterSpec;
+use crate::quantity::PACKET_LIMIT;
 use crate::rounds::Rounds;
-use crate::trace::RateTrace;
+use crate::source::CbrSpec;
+use crate::spec::LinkSpec;
 use crate::writes::Writes;
-
-/// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
-pub(crate) const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
-
-/// The greatest IP packet (RFC 791 section 3.1).
-const PACKET_LIMIT: u32 = 65_535;
 
 /// Links and flows. With a seed it determines a run to the last bit.
 #[derive(Clone, Debug)]
@@ -112,128 +105,6 @@ impl<S, R, A> Network<S, R, A> {
     }
 }
 
-/// A one-way link: a queue, a transmitter, a wire.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LinkSpec {
-    /// IP bits per second; `None` transmits at once, so that nothing ever waits and nothing is dropped by the
-    /// queue. The fraction of a nanosecond that a transmission takes is carried over to the next one, so the
-    /// long-run rate is exact.
-    pub rate: Option<Rate>,
-    /// A rate that changes over time, in place of `rate`.
-    pub rates: Option<RateTrace>,
-    /// Propagation delay.
-    pub delay: Span,
-    /// How much may wait for transmission.
-    pub queue: QueueLimit,
-    /// What the queue does before it is full.
-    pub discipline: Discipline,
-    /// Polices what enters the queue.
-    pub policer: Option<PolicerSpec>,
-    /// The chance that a packet is lost on the wire. It has then taken its place in the queue and its time of
-    /// transmission.
-    pub loss: Probability,
-    /// Each packet is further delayed by a uniform draw from zero up to this; the order is kept.
-    pub jitter: Span,
-    /// Holds packets back and releases them together. A link that does has no rate, queue, loss nor jitter.
-    pub batch: Option<Batch>,
-    /// The router that puts packets on it, if that takes part in Quick-Start.
-    pub quick_start: Option<RouterSpec>,
-}
-
-impl LinkSpec {
-    /// A lossless link without jitter and with an unlimited queue.
-    pub const fn new(rate: Option<Rate>, delay: Span) -> Self {
-        Self {
-            rate,
-            rates: None,
-            delay,
-            queue: QueueLimit::Unlimited,
-            discipline: Discipline::DropTail,
-            policer: None,
-            loss: Probability::NEVER,
-            jitter: Span::ZERO,
-            batch: None,
-            quick_start: None,
-        }
-    }
-
-    /// Whether a packet gets through it in no time.
-    fn is_instant(&self) -> bool {
-        self.delay.is_zero() && self.rate.is_none() && self.rates.is_none()
-    }
-
-    fn check(&self) -> Result<(), LinkFault> {
-        self.discipline.check()?;
-        if self.policer.is_some_and(|policer| policer.rate == Rate::ZERO || policer.burst.is_zero()) {
-            return Err(LinkFault::EmptyPolicer);
-        }
-        if let Some(batch) = self.batch {
-            batch.check()?;
-            let Self { batch, quick_start, .. } = *self;
-            if *self != (Self { batch, quick_start, ..Self::new(None, self.delay) }) {
-                return Err(LinkFault::BusyBatch);
-            }
-        }
-        match (self.rate, self.queue) {
-            (Some(Rate::ZERO), _) => Err(LinkFault::ZeroRate),
-            (Some(rate), _) if rate > RATE_LIMIT => Err(LinkFault::HugeRate),
-            (_, QueueLimit::Packets(0)) => Err(LinkFault::ZeroQueue),
-            (_, QueueLimit::Bytes(bytes)) if bytes.is_zero() => Err(LinkFault::ZeroQueue),
-            (_, QueueLimit::Packets(_) | QueueLimit::Bytes(_) | QueueLimit::Unlimited) => Ok(()),
-        }
-    }
-}
-
-/// How much a queue holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QueueLimit {
-    /// Whole packets, the one in transmission counted in, as ns-2 does (its `limit_` of N lets N − 1 wait): the
-    /// papers' queues are ns-2's. (A queue discipline of Linux with limit N lets N wait.)
-    Packets(u32),
-    /// IP bytes that wait, without the packet in transmission; a packet that would not fit whole is dropped.
-    Bytes(Bytes),
-    /// Everything.
-    Unlimited,
-}
-
-/// A probability as a fraction of 2^64.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Probability(u64);
-
-impl Probability {
-    /// It never happens.
-    pub const NEVER: Self = Self(0);
-
-    /// `num / den`, rounded to the nearest; anything from one up is the greatest value, which is one short of
-    /// certainty by 2^-64. A `den` of zero counts as one.
-    pub fn ratio(num: u64, den: u64) -> Self {
-        let den = u128::from(den.max(1));
-        let scaled = ((u128::from(num) << 64) + den / 2) / den;
-        Self(u64::try_from(scaled).unwrap_or(u64::MAX))
-    }
-
-    /// The nearest double.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
-    pub(crate) fn to_f64(self) -> f64 {
-        self.0 as f64 / 18_446_744_073_709_551_616.0
-    }
-
-    /// Parts per million.
-    pub fn from_ppm(ppm: u32) -> Self {
-        Self::ratio(u64::from(ppm), 1_000_000)
-    }
-
-    /// Whether it never happens.
-    pub const fn is_never(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether a uniform draw of 64 bits falls under it.
-    pub(crate) const fn covers(self, draw: u64) -> bool {
-        draw < self.0
-    }
-}
-
 /// Traffic between two hosts of its own.
 #[derive(Clone, Debug)]
 pub struct Flow<S, R, A> {
@@ -320,31 +191,6 @@ pub enum Application {
     Writes(Writes),
 }
 
-/// Unresponsive datagrams at a constant bit rate. The first leaves one phase after the start of the flow: a
-/// uniform draw from zero up to the time between packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CbrSpec {
-    /// IP bits per second. The fraction of a nanosecond between packets is carried over, so the long-run rate is
-    /// exact.
-    pub rate: Rate,
-    /// IP bytes of a packet.
-    pub packet: u32,
-    /// No packet leaves at this instant or later.
-    pub stop: Option<Time>,
-}
-
-impl CbrSpec {
-    pub(crate) fn check(&self) -> Result<(), FlowFault> {
-        match (self.rate, self.packet) {
-            (Rate::ZERO, _) => Err(FlowFault::ZeroRate),
-            (_, 0) => Err(FlowFault::ZeroPacket),
-            (rate, _) if rate > RATE_LIMIT => Err(FlowFault::HugeRate),
-            (_, packet) if packet > PACKET_LIMIT => Err(FlowFault::HugePacket),
-            (_, _) => Ok(()),
-        }
-    }
-}
-
 /// Why a network cannot be run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum NetworkError {
@@ -372,80 +218,4 @@ pub enum NetworkError {
         /// Why.
         fault: FlowFault,
     },
-}
-
-/// What is wrong with a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum LinkFault {
-    /// Nothing would ever leave it.
-    #[error("its rate is zero")]
-    ZeroRate,
-    /// Beyond the arithmetic.
-    #[error("its rate is above 10^15 bit/s")]
-    HugeRate,
-    /// Every packet that finds the transmitter busy would be lost.
-    #[error("its queue holds nothing")]
-    ZeroQueue,
-    /// A discipline with impossible parameters.
-    #[error("its queue's discipline: {0}")]
-    Discipline(DisciplineFault),
-    /// Nothing would ever pass.
-    #[error("its policer lets nothing pass")]
-    EmptyPolicer,
-    /// A batch of no packets, or without an end.
-    #[error("its batches hold no packet or take no time")]
-    EmptyBatch,
-    /// Batching belongs on a link of its own.
-    #[error("it batches and has a rate, a queue, a policer, loss or jitter as well")]
-    BusyBatch,
-}
-
-/// What is wrong with a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum FlowFault {
-    /// A route names a link that is not there.
-    #[error("its route names link {link}, which does not exist")]
-    UnknownLink {
-        /// The link named.
-        link: u32,
-    },
-    /// A host without a way to the other.
-    #[error("a route of it has no link")]
-    NoRoute,
-    /// Longer than a packet can count.
-    #[error("a route of it has more than 65535 links")]
-    LongRoute,
-    /// The clock could never advance.
-    #[error("its round trip takes no time")]
-    Instant,
-    /// The receiver's window would close for good.
-    #[error("its receiver never reads")]
-    NeverReads,
-    /// CBR at no rate.
-    #[error("its rate is zero")]
-    ZeroRate,
-    /// Beyond the arithmetic.
-    #[error("its rate is above 10^15 bit/s")]
-    HugeRate,
-    /// Packets beyond what IP can carry.
-    #[error("its packets are above 65535 bytes")]
-    HugePacket,
-    /// Packets of no bytes.
-    #[error("its packets are empty")]
-    ZeroPacket,
-    /// A transfer of no bytes.
-    #[error("its size is zero")]
-    ZeroSize,
-    /// A time that must pass does not.
-    #[error("a mean time of it is zero")]
-    ZeroSpan,
-    /// Only what has not happened yet can be changed.
-    #[error("it is no TCP flow that has yet to start")]
-    UnderWay,
-    /// Arrivals with nothing to choose from.
-    #[error("there is no route or no controller to choose from")]
-    NoChoice,
-    /// A distribution without a mean.
-    #[error("a mean or an exponent of its distribution is impossible")]
-    Sizes,
 }

@@ -2,14 +2,12 @@
 
 use firstflight::{Rate, Span, Time};
 
-use crate::arrivals::nanos;
-use crate::fabric::Fabric;
-use crate::link::transmission;
-use crate::network::{CbrSpec, FlowFault};
+use crate::fault::FlowFault;
 use crate::packet::{FlowId, Packet, Payload, Side};
 use crate::random::{Purpose, Stream};
-use crate::recorder::Recorder;
-use crate::sizes::{exponential, least, pareto, pareto_left};
+use crate::sizes::{exponential, least, nanos, pareto, pareto_left};
+use crate::source::CbrSpec;
+use crate::transmitter::transmission;
 
 /// Datagrams at a constant rate while the source is on, none while it is off. How far the next packet is counts in
 /// time that the source is on, so the long-run rate is exact however short the periods.
@@ -74,6 +72,15 @@ impl OnOffSpec {
     }
 }
 
+/// What an event of a source is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Happened {
+    /// A period begins in which it offers this rate.
+    Offers(Rate),
+    /// A datagram leaves.
+    Sends(Packet),
+}
+
 /// The source at work.
 #[derive(Clone, Debug)]
 pub(crate) struct OnOff {
@@ -110,27 +117,31 @@ impl OnOff {
 
     /// The begin or end of a period, or a datagram is due.
     #[inline(never)]
-    pub(crate) fn on_timer<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+    pub(crate) fn on_timer(&mut self, now: Time) -> Happened {
         if !self.begun {
             self.begun = true;
-            fabric.flows[self.id.index()].started.get_or_insert(now);
-            self.tell(now, recorder);
         } else if now >= self.until {
             self.turn(now);
-            self.tell(now, recorder);
         } else {
-            self.send(now, fabric, recorder);
+            return Happened::Sends(self.send(now));
         }
-        let next = if self.on { self.until.min(self.since + self.due) } else { self.until };
-        let next = Some(next).filter(|next| self.spec.stop.is_none_or(|stop| *next < stop));
-        if next.is_none() && self.on {
-            recorder.offered(self.spec.stop.unwrap_or(now), self.id, 0);
-        }
-        fabric.wake(self.id, Side::Client, next);
+        Happened::Offers(if self.on { self.spec.rate } else { Rate::ZERO })
     }
 
-    fn tell<W: Recorder>(&self, now: Time, recorder: &mut W) {
-        recorder.offered(now, self.id, if self.on { self.spec.rate.bps() } else { 0 });
+    /// When [`OnOff::on_timer`] is to be called next; `None` once the source has stopped.
+    pub(crate) fn next(&self) -> Option<Time> {
+        let next = if self.on { self.until.min(self.since + self.due) } else { self.until };
+        Some(next).filter(|next| self.spec.stop.is_none_or(|stop| *next < stop))
+    }
+
+    /// When the source stops in the middle of a period on, if it has no event before.
+    pub(crate) fn cut_off_at(&self) -> Option<Time> {
+        self.spec.stop.filter(|_| self.on && self.next().is_none())
+    }
+
+    /// The flow of the datagrams.
+    pub(crate) fn flow(&self) -> FlowId {
+        self.id
     }
 
     fn turn(&mut self, now: Time) {
@@ -143,7 +154,7 @@ impl OnOff {
         self.until = now + self.spec.draw(&mut self.stream, mean);
     }
 
-    fn send<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+    fn send(&mut self, now: Time) -> Packet {
         let packet = Packet {
             flow: self.id,
             from: Side::Client,
@@ -154,11 +165,11 @@ impl OnOff {
             payload: Payload::Datagram,
         };
         self.packets += 1;
-        fabric.send_datagram(now, packet, recorder);
         let (nanos, remainder) = transmission(self.spec.rate, self.spec.packet, self.remainder);
         self.remainder = remainder;
         self.since = now;
         self.due = Span::from_nanos(nanos);
+        packet
     }
 }
 

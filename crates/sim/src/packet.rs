@@ -1,7 +1,7 @@
 //! What crosses the network, and the names of its parts.
 
 use firstflight::Time;
-use firstflight_tcp::Segment;
+use firstflight_tcp::{Ecn, Segment};
 
 /// A link, by its place in [`crate::Network::links`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -14,6 +14,49 @@ pub struct FlowId(pub u32);
 /// A packet in the network, by its place in [`crate::pool::Pool`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PacketId(pub(crate) u32);
+
+/// A place on a way: a link, or its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Step(u32);
+
+impl Step {
+    /// The place of this number among those of all ways.
+    #[inline]
+    pub(crate) const fn at(place: u32) -> Self {
+        Self(place)
+    }
+
+    /// Its number among the places of all ways.
+    #[inline]
+    pub(crate) const fn place(self) -> u32 {
+        self.0
+    }
+}
+
+/// The flow of a packet as a queue sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FlowKey {
+    /// Packets of one hash are of one flow to a queue that keeps flows apart.
+    pub(crate) hash: u64,
+    /// Which stream of random numbers its loss and jitter are drawn from, of each link.
+    pub(crate) stream: u32,
+}
+
+impl FlowKey {
+    /// The key of what one of the two hosts of a simulated flow sends. Each flow has random numbers of its own for loss and
+    /// jitter, by its number, up to which a link keeps a stream for each.
+    #[inline]
+    pub fn of(flow: FlowId, from: Side) -> Self {
+        let hash = u64::from(flow.0) << 1 | u64::from(from == Side::Server);
+        Self { hash, stream: flow.0 }
+    }
+
+    /// The key of a flow known by a hash of its addresses. All such flows share the random numbers of loss and jitter.
+    #[inline]
+    pub const fn hashed(hash: u64) -> Self {
+        Self { hash, stream: 0 }
+    }
+}
 
 impl PacketId {
     pub(crate) const fn index(self) -> usize {
@@ -104,6 +147,21 @@ impl Packet {
         match &self.payload {
             Payload::Segment(segment) => Some(segment),
             Payload::Datagram => None,
+        }
+    }
+
+    /// Its ECN field.
+    pub(crate) const fn ecn(&self) -> Ecn {
+        match &self.payload {
+            Payload::Segment(segment) => segment.ecn,
+            Payload::Datagram => Ecn::NotCapable,
+        }
+    }
+
+    /// A queue marked it as having met congestion.
+    pub(crate) const fn mark(&mut self) {
+        if let Payload::Segment(segment) = &mut self.payload {
+            segment.ecn = Ecn::Ce;
         }
     }
 

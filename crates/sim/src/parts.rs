@@ -4,8 +4,9 @@ use firstflight::Time;
 
 use crate::agenda;
 use crate::fabric::{Device, Fabric, Label};
-use crate::network::{LinkSpec, Network};
+use crate::network::Network;
 use crate::packet::{FlowId, LinkId, Side};
+use crate::spec::LinkSpec;
 use crate::topology::Route;
 
 /// The queue of events: at most one for each device.

@@ -12,10 +12,10 @@ mod recent;
 use firstflight::{Rate, RateCode, Span, Time};
 use firstflight_tcp::quick_start::{IpOption, Nonce};
 
-use crate::network::LinkSpec;
-use crate::packet::{LinkId, Packet, Payload};
+use crate::packet::LinkId;
 use crate::random::{Purpose, Stream};
 use crate::stats::QuickStartStats;
+use crate::trace::RateTrace;
 use capacity::Capacity;
 use meter::Meter;
 use recent::Recent;
@@ -95,10 +95,17 @@ pub(crate) struct Router {
 }
 
 impl Router {
-    pub(crate) fn new(spec: RouterSpec, link: &LinkSpec, id: LinkId, seed: u64) -> Self {
+    /// The router ahead of the link `id` of this rate, or along this trace in its place.
+    pub(crate) fn new(
+        spec: RouterSpec,
+        (rate, rates): (Option<Rate>, Option<&RateTrace>),
+        id: LinkId,
+        seed: u64,
+    ) -> Self {
         Self {
             spec,
-            meter: Capacity::of(link).map(|capacity| Meter::new(spec.interval, spec.estimator, capacity)),
+            meter: Capacity::of(rate, rates)
+                .map(|capacity| Meter::new(spec.interval, spec.estimator, capacity)),
             recent: Recent::new(spec.slots, spec.ring),
             random: Stream::new(seed, Purpose::QuickStart, id.0, 0),
             stats: QuickStartStats::default(),
@@ -161,19 +168,17 @@ impl Router {
     }
 }
 
-/// A packet crosses a hop, whose router takes part or not.
+/// The option of a packet that crosses a hop, whose router takes part or not.
 #[cold]
-pub(crate) fn pass(now: Time, router: Option<&mut Router>, packet: &mut Packet) {
-    let Payload::Segment(segment) = &mut packet.payload else { return };
-    let Some(IpOption::Request { rate, ttl, hop_limit, nonce }) = segment.quick_start.ip() else { return };
+pub(crate) fn pass(now: Time, router: Option<&mut Router>, option: IpOption) -> IpOption {
+    let IpOption::Request { rate, ttl, hop_limit, nonce } = option else { return option };
     // Every router lowers the IP header's TTL; one that does not know Quick-Start leaves the QS TTL behind, by which
     // the sender sees it.
     let hop_limit = hop_limit.wrapping_sub(1);
-    let passed = match router {
+    match router {
         Some(router) if !rate.is_denied() => router.answer(now, rate, ttl, hop_limit, nonce),
         Some(_) | None => IpOption::Request { rate, ttl, hop_limit, nonce },
-    };
-    segment.quick_start.set_ip(Some(passed));
+    }
 }
 
 #[cfg(test)]

@@ -1,26 +1,8 @@
 //! The ways of all flows.
 
-use crate::packet::{FlowId, LinkId, Side};
+use crate::packet::{FlowId, LinkId, Side, Step};
 use crate::prefetch::fetch;
 use crate::topology::Route;
-
-/// A place on a way: a link, or its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Step(u32);
-
-impl Step {
-    /// The place of this number among those of all ways.
-    #[inline]
-    pub(crate) const fn at(place: u32) -> Self {
-        Self(place)
-    }
-
-    /// Its number among the places of all ways.
-    #[inline]
-    pub(crate) const fn place(self) -> u32 {
-        self.0
-    }
-}
 
 /// What stands at the end of each way.
 const END: LinkId = LinkId(u32::MAX);
@@ -65,7 +47,7 @@ impl Routes {
     /// The ways of another flow.
     pub(crate) fn add(&mut self, forward: &[LinkId], reverse: &[LinkId]) -> FlowId {
         let starts = [forward, reverse].map(|way| {
-            let step = Step(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
+            let step = Step::at(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
             self.links.extend_from_slice(way);
             self.links.push(END);
             let link = |index| way.get(index).copied().unwrap_or(END);
@@ -95,19 +77,19 @@ impl Routes {
     /// The link at a place; `None` at the end of a way.
     #[inline]
     pub(crate) fn link(&self, step: Step) -> Option<LinkId> {
-        let link = self.links[step.0 as usize];
+        let link = self.links[step.place() as usize];
         (link != END).then_some(link)
     }
 
     /// Whether this link is at a place.
     #[inline]
     pub(crate) fn is_at(&self, step: Step, link: LinkId) -> bool {
-        self.links[step.0 as usize] == link
+        self.links[step.place() as usize] == link
     }
 
     /// The way of a flow's client; `None` if there is no such flow.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
-        let [start, end] = self.starts.get(flow.index())?.map(|start| start.step.0 as usize);
+        let [start, end] = self.starts.get(flow.index())?.map(|start| start.step.place() as usize);
         self.links.get(start..end.checked_sub(1)?)
     }
 }

@@ -10,7 +10,7 @@ use crate::arrivals::{Arrivals, Arrived, Process};
 use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
-use crate::on_off::OnOff;
+use crate::on_off::{Happened, OnOff};
 use crate::packet::{FlowId, LinkId, PacketId, Side};
 use crate::prefetch;
 use crate::random::{Purpose, Stream};
@@ -240,7 +240,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                         source.advance();
                         self.fabric.wake(flow, side, source.next());
                     }
-                    Hosts::OnOff(source) => source.on_timer(self.now, &mut self.fabric, &mut self.recorder),
+                    Hosts::OnOff(source) => turn(source, self.now, &mut self.fabric, &mut self.recorder),
                     Hosts::Elsewhere | Hosts::Gone => {}
                 }
                 if flow.index() >= self.own {
@@ -303,6 +303,23 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             self.fabric.wake(flow, Side::Server, None);
         }
     }
+}
+
+/// The event of an on/off source.
+#[inline(never)]
+fn turn<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+    let flow = source.flow();
+    match source.on_timer(now) {
+        Happened::Offers(rate) => {
+            fabric.flows[flow.index()].started.get_or_insert(now);
+            recorder.offered(now, flow, rate.bps());
+        }
+        Happened::Sends(packet) => fabric.send_datagram(now, packet, recorder),
+    }
+    if let Some(stop) = source.cut_off_at() {
+        recorder.offered(stop, flow, 0);
+    }
+    fabric.wake(flow, Side::Client, source.next());
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {

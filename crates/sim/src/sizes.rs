@@ -1,6 +1,8 @@
 //! How large transfers are.
 
-use crate::network::FlowFault;
+use firstflight::Span;
+
+use crate::fault::FlowFault;
 use crate::random::Stream;
 
 /// A distribution of transfer sizes, in payload bytes. A size is whole and at least one byte.
@@ -171,6 +173,12 @@ fn normal_below(x: f64) -> f64 {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
 fn whole(bytes: f64) -> u64 {
     (libm::round(bytes) as u64).max(1)
+}
+
+/// At least a nanosecond, so that time goes on.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
+pub(crate) fn nanos(span: f64) -> Span {
+    Span::from_nanos((span as u64).clamp(1, 1 << 62))
 }
 
 #[cfg(test)]

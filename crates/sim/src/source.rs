@@ -1,11 +1,37 @@
 //! Unresponsive traffic.
 
-use firstflight::{Span, Time};
+use firstflight::{Rate, Span, Time};
 
-use crate::link::transmission;
-use crate::network::CbrSpec;
+use crate::fault::FlowFault;
 use crate::packet::{FlowId, Packet, Payload, Side};
+use crate::quantity::{PACKET_LIMIT, RATE_LIMIT};
 use crate::random::{Purpose, Stream};
+use crate::transmitter::transmission;
+
+/// Unresponsive datagrams at a constant bit rate. The first leaves one phase after the start of the flow: a
+/// uniform draw from zero up to the time between packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CbrSpec {
+    /// IP bits per second. The fraction of a nanosecond between packets is carried over, so the long-run rate is
+    /// exact.
+    pub rate: Rate,
+    /// IP bytes of a packet.
+    pub packet: u32,
+    /// No packet leaves at this instant or later.
+    pub stop: Option<Time>,
+}
+
+impl CbrSpec {
+    pub(crate) fn check(&self) -> Result<(), FlowFault> {
+        match (self.rate, self.packet) {
+            (Rate::ZERO, _) => Err(FlowFault::ZeroRate),
+            (_, 0) => Err(FlowFault::ZeroPacket),
+            (rate, _) if rate > RATE_LIMIT => Err(FlowFault::HugeRate),
+            (_, packet) if packet > PACKET_LIMIT => Err(FlowFault::HugePacket),
+            (_, _) => Ok(()),
+        }
+    }
+}
 
 /// A source of datagrams at a constant bit rate.
 #[derive(Clone, Debug)]
@@ -146,7 +172,6 @@ impl Cbr {
 
 #[cfg(test)]
 mod tests {
-    use firstflight::Rate;
     use proptest::prelude::*;
 
     use super::*;

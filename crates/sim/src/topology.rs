@@ -4,9 +4,10 @@ use firstflight::{Rate, Span};
 
 use crate::aqm::Discipline;
 use crate::batch::Batch;
-use crate::network::{LinkSpec, Probability, QueueLimit};
 use crate::packet::LinkId;
 use crate::policer::PolicerSpec;
+use crate::quantity::{Probability, QueueLimit};
+use crate::spec::LinkSpec;
 use crate::trace::RateTrace;
 
 /// A path with one bottleneck.

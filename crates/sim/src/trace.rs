@@ -5,6 +5,8 @@ use std::sync::Arc;
 use firstflight::{Rate, Time};
 use thiserror::Error;
 
+use crate::quantity::RATE_LIMIT;
+
 /// A piecewise constant rate: each step holds until the next one begins, the last for ever. A rate of zero is an
 /// outage: a transmission in progress goes on after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,7 +61,7 @@ impl RateTrace {
         if *last == Rate::ZERO {
             return Err(TraceFault::EndsInOutage);
         }
-        if steps.iter().any(|(_, rate)| *rate > crate::network::RATE_LIMIT) {
+        if steps.iter().any(|(_, rate)| *rate > RATE_LIMIT) {
             return Err(TraceFault::HugeRate);
         }
         Ok(Self(steps.into()))

@@ -111,7 +111,7 @@ mod tests {
     use firstflight::{Rate, Span};
 
     use super::*;
-    use crate::network::LinkSpec;
+    use crate::spec::LinkSpec;
 
     fn lot(hops: u32, hosts: u32) -> ParkingLot {
         let link = LinkSpec::new(Some(Rate::from_bps(1_000_000)), Span::from_millis(1));

@@ -8,7 +8,8 @@
 
 use firstflight::{Span, Time};
 
-use super::{Arrival, DisciplineFault, Fifo, Outbox, Waiting};
+use super::{Arrival, Fifo, Outbox, Waiting};
+use crate::fault::DisciplineFault;
 
 /// Parameters of `CoDel`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,7 +127,7 @@ impl Control {
             self.first_above = None;
             return (None, false);
         };
-        self.largest = self.largest.max(waiting.packet.wire);
+        self.largest = self.largest.max(waiting.wire());
         let sojourn = now.since(waiting.since);
         let mut ok_to_drop = false;
         if sojourn < spec.target || queue.bytes <= u64::from(self.largest) {
@@ -149,11 +150,11 @@ impl Control {
 fn signal(spec: CoDelSpec, head: &mut Option<Waiting>, out: &mut Outbox) -> bool {
     if let Some(waiting) = head
         && spec.ecn
-        && out.mark(&mut waiting.packet)
+        && out.mark(waiting)
     {
         return true;
     }
-    out.dropped.extend(head.take().map(|waiting| waiting.packet));
+    out.dropped.extend(head.take().map(|waiting| waiting.parcel));
     false
 }
 
@@ -166,7 +167,7 @@ fn control_law(from: Time, spec: CoDelSpec, count: u32) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ect, plain};
+    use super::super::tests::{ect, number, plain};
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -183,7 +184,7 @@ mod tests {
         for ask in 0..asks {
             let mut out = Outbox::default();
             codel.depart(Time::from_nanos((from + ask * every) * MS), &mut out);
-            drops.extend(out.dropped.iter().map(|packet| (from + ask * every, packet.number)));
+            drops.extend(out.dropped.iter().map(|parcel| (from + ask * every, number(*parcel))));
         }
         (codel, drops)
     }
@@ -249,10 +250,10 @@ mod tests {
             let mut out = Outbox::default();
             let left = codel.depart(Time::from_nanos(ask * MS), &mut out).expect("enough are there");
             if let Some(marked) = out.marked.front() {
-                assert_eq!(marked.number, left.packet.number);
+                assert_eq!(*marked, left.parcel);
             }
-            marks.extend(out.marked.iter().map(|packet| (ask, packet.number)));
-            drops.extend(out.dropped.iter().map(|packet| (ask, packet.number)));
+            marks.extend(out.marked.iter().map(|parcel| (ask, number(*parcel))));
+            drops.extend(out.dropped.iter().map(|parcel| (ask, number(*parcel))));
         }
         // The times of the drops without ECN. Number 200 is marked at 205 ms; nobody is lost but by chance.
         assert_eq!(marks, [(105, 100), (205, 200), (276, 271), (334, 329)]);

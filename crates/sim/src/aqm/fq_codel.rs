@@ -11,9 +11,10 @@ use std::collections::VecDeque;
 use firstflight::Time;
 
 use super::codel::Control;
-use super::{Arrival, CoDelSpec, DisciplineFault, Fifo, Outbox, Waiting};
-use crate::network::QueueLimit;
-use crate::packet::{Packet, Side};
+use super::{Arrival, CoDelSpec, Fifo, Outbox, Waiting};
+use crate::fault::DisciplineFault;
+use crate::packet::FlowKey;
+use crate::quantity::QueueLimit;
 use crate::random::{Stream, mix};
 
 /// The most packets dropped at once when the whole is over its limit.
@@ -82,9 +83,9 @@ impl FqCoDel {
     }
 
     pub(super) fn arrive(&mut self, arrival: Arrival, waiting: Waiting, out: &mut Outbox) {
-        let place = self.classify(&waiting.packet);
+        let place = self.classify(waiting.flow);
         self.packets += 1;
-        self.bytes += u64::from(waiting.packet.wire);
+        self.bytes += u64::from(waiting.wire());
         let Some(flow) = self.flows.get_mut(place) else { return };
         flow.queue.push(waiting);
         if !flow.listed {
@@ -114,7 +115,7 @@ impl FqCoDel {
             self.packets -= before.0 - flow.queue.len();
             self.bytes -= before.1 - flow.queue.bytes;
             if let Some(waiting) = head {
-                flow.credit -= i64::from(waiting.packet.wire);
+                flow.credit -= i64::from(waiting.wire());
                 return Some(waiting);
             }
             list.pop_front();
@@ -135,9 +136,8 @@ impl FqCoDel {
         self.bytes
     }
 
-    fn classify(&self, packet: &Packet) -> usize {
-        let name = u64::from(packet.flow.0) << 1 | u64::from(packet.from == Side::Server);
-        let hash = mix(name ^ self.salt);
+    fn classify(&self, flow: FlowKey) -> usize {
+        let hash = mix(flow.hash ^ self.salt);
         usize::try_from((u128::from(hash) * self.flows.len() as u128) >> 64).unwrap_or(0)
     }
 
@@ -158,9 +158,9 @@ impl FqCoDel {
         let (mut dropped, mut bytes) = (0, 0);
         while dropped == 0 || (dropped < DROP_BATCH && bytes < threshold) {
             let Some(waiting) = flow.queue.pop() else { break };
-            bytes += u64::from(waiting.packet.wire);
+            bytes += u64::from(waiting.wire());
             dropped += 1;
-            out.dropped.push_back(waiting.packet);
+            out.dropped.push_back(waiting.parcel);
         }
         let drops = u32::try_from(dropped).unwrap_or(u32::MAX);
         flow.control.note_drops(drops);
@@ -173,7 +173,7 @@ impl FqCoDel {
 mod tests {
     use firstflight::Bytes;
 
-    use super::super::tests::{of_flow, stream};
+    use super::super::tests::{name, of_flow, stream};
     use super::*;
 
     fn fq(limit: QueueLimit) -> FqCoDel {
@@ -194,7 +194,7 @@ mod tests {
 
     fn order(fq: &mut FqCoDel) -> Vec<(u32, u64)> {
         std::iter::from_fn(|| fq.depart(Time::ZERO, &mut Outbox::default()))
-            .map(|waiting| (waiting.packet.flow.0, waiting.packet.number))
+            .map(|waiting| name(waiting.parcel))
             .collect()
     }
 
@@ -214,8 +214,7 @@ mod tests {
     fn a_new_flow_goes_first_and_then_waits_its_turn() {
         let mut fq = fq(QueueLimit::Unlimited);
         let next = |fq: &mut FqCoDel| {
-            fq.depart(Time::ZERO, &mut Outbox::default())
-                .map(|waiting| (waiting.packet.flow.0, waiting.packet.number))
+            fq.depart(Time::ZERO, &mut Outbox::default()).map(|waiting| name(waiting.parcel))
         };
         offer(&mut fq, 1, 0..40, 100);
         // The first turn of a new flow: 16 packets, overdrawn by 86. Then it is an old one, with 1428 bytes to go.
@@ -241,8 +240,7 @@ mod tests {
         assert!(offer(&mut fq, 2, 0..60, 1_200).dropped.is_empty());
         // 100 wait and one is in transmission. Flow 2 has 72 000 bytes: 30 of its packets are half of them.
         let out = offer(&mut fq, 1, 40..41, 1_500);
-        let dropped: Vec<(u32, u64)> =
-            out.dropped.iter().map(|packet| (packet.flow.0, packet.number)).collect();
+        let dropped: Vec<(u32, u64)> = out.dropped.iter().map(|parcel| name(*parcel)).collect();
         assert_eq!(dropped, (0..30).map(|number| (2, number)).collect::<Vec<_>>());
         assert_eq!((fq.packets(), fq.bytes()), (71, 41 * 1_500 + 30 * 1_200));
         let mut fq = self::fq(QueueLimit::Bytes(Bytes::new(300_000)));
@@ -265,7 +263,7 @@ mod tests {
     fn the_hash_spreads_flows_evenly_and_the_seed_moves_it() {
         let salted = |salt| FqCoDel { salt, ..fq(QueueLimit::Unlimited) };
         let places = |fq: &FqCoDel| -> Vec<usize> {
-            (0..1_024).map(|flow| fq.classify(&of_flow(flow, 0, 1).packet)).collect()
+            (0..1_024).map(|flow| fq.classify(of_flow(flow, 0, 1).flow)).collect()
         };
         let (one, other) = (places(&salted(1)), places(&salted(2)));
         assert_ne!(one, other);

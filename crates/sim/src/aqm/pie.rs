@@ -7,7 +7,8 @@
 
 use firstflight::{Span, Time};
 
-use super::{Arrival, DisciplineFault, Fifo, Outbox, Waiting};
+use super::{Arrival, Fifo, Outbox, Waiting};
+use crate::fault::DisciplineFault;
 use crate::random::Stream;
 
 /// Parameters of PIE.
@@ -88,7 +89,7 @@ impl Pie {
         self.catch_up(arrival.now);
         let joins = arrival.room
             && (!self.signals()
-                || (self.spec.ecn && self.probability < MARK_BELOW && out.mark(&mut waiting.packet)));
+                || (self.spec.ecn && self.probability < MARK_BELOW && out.mark(&mut waiting)));
         if joins {
             self.queue.push(waiting);
         }

@@ -8,8 +8,9 @@
 
 use firstflight::{Bytes, Span};
 
-use super::{Arrival, DisciplineFault, Fifo, Outbox, Waiting};
-use crate::network::{Probability, QueueLimit};
+use super::{Arrival, Fifo, Outbox, Waiting};
+use crate::fault::DisciplineFault;
+use crate::quantity::{Probability, QueueLimit};
 use crate::random::Stream;
 
 /// Parameters of RED. Thresholds are packets or bytes, as the limit of the queue.
@@ -92,10 +93,10 @@ impl Red {
 
     pub(super) fn arrive(&mut self, arrival: Arrival, mut waiting: Waiting, out: &mut Outbox) -> bool {
         self.average(arrival);
-        let fate = self.judge(waiting.packet.wire);
+        let fate = self.judge(waiting.wire());
         let passes = match fate {
             Fate::Pass => arrival.room,
-            Fate::Signal => arrival.room && self.spec.ecn && out.mark(&mut waiting.packet),
+            Fate::Signal => arrival.room && self.spec.ecn && out.mark(&mut waiting),
             Fate::Drop => false,
         };
         if passes {
@@ -269,7 +270,7 @@ mod tests {
         let accepted = (0..100).filter(|n| red.arrive(busy(Time::ZERO), ect(*n), &mut out)).count();
         assert_eq!(accepted, 100);
         assert!(out.marked.len() > 10 && out.dropped.is_empty());
-        let marks = red.queue.packets.iter().filter(|w| w.packet.segment().is_some_and(|s| s.ecn == Ecn::Ce));
+        let marks = red.queue.packets.iter().filter(|waiting| waiting.ecn == Ecn::Ce);
         assert_eq!(marks.count(), out.marked.len());
         let mut out = Outbox::default();
         let mut red = with_mean(14.9, marking);

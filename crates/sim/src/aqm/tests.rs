@@ -1,24 +1,26 @@
 //! Packets and streams for the tests of the disciplines, and what all of them have to keep to.
 
-use firstflight_tcp::Segment;
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{FlowId, PacketId, Side};
-use crate::routes::Step;
+use crate::packet::{FlowId, PacketId, Side, Step};
 
+/// A packet that came at time zero. Its parcel bears its flow and its number.
 pub(super) fn of_flow(flow: u32, number: u64, wire: u32) -> Waiting {
-    let packet = Packet {
-        flow: FlowId(flow),
-        from: Side::Client,
-        retransmission: false,
-        wire,
-        number,
-        sent_at: Time::ZERO,
-        payload: Payload::Segment(Segment::default()),
-    };
-    let parcel = Parcel::segment(PacketId::default(), Step::default(), packet.wire, false);
-    Waiting { packet, parcel, since: Time::ZERO }
+    let name = PacketId(u32::try_from(number).expect("small"));
+    let parcel = Parcel::segment(name, Step::at(flow), wire, false);
+    let flow = FlowKey::of(FlowId(flow), Side::Client);
+    Waiting { parcel, flow, ecn: Ecn::NotCapable, since: Time::ZERO }
+}
+
+/// The number of a packet of [`of_flow`].
+pub(super) fn number(parcel: Parcel) -> u64 {
+    parcel.packet().0.into()
+}
+
+/// Its flow, and its number.
+pub(super) fn name(parcel: Parcel) -> (u32, u64) {
+    (parcel.step().place(), number(parcel))
 }
 
 /// A packet of 1000 bytes that came at time zero.
@@ -28,9 +30,7 @@ pub(super) fn plain(number: u64) -> Waiting {
 
 /// One that may be marked.
 pub(super) fn ect(number: u64) -> Waiting {
-    let mut waiting = plain(number);
-    waiting.packet.payload = Payload::Segment(Segment { ecn: Ecn::Ect0, ..Segment::default() });
-    waiting
+    Waiting { ecn: Ecn::Ect0, ..plain(number) }
 }
 
 pub(super) fn stream() -> Stream {
@@ -40,14 +40,11 @@ pub(super) fn stream() -> Stream {
 #[test]
 fn only_packets_of_capable_transports_are_marked() {
     let mut out = Outbox::default();
-    let mut packet = plain(0).packet;
-    assert!(!out.mark(&mut packet));
-    packet.payload = Payload::Datagram;
-    assert!(!out.mark(&mut packet));
+    assert!(!out.mark(&mut plain(0)));
     for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
-        packet.payload = Payload::Segment(Segment { ecn, ..Segment::default() });
-        assert!(out.mark(&mut packet));
-        assert_eq!(packet.segment().map(|segment| segment.ecn), Some(Ecn::Ce));
+        let mut waiting = Waiting { ecn, ..plain(0) };
+        assert!(out.mark(&mut waiting));
+        assert_eq!(waiting.ecn, Ecn::Ce);
     }
     assert_eq!(out.marked.len(), 3);
 }
@@ -65,7 +62,7 @@ fn impossible_parameters_are_refused() {
         (Discipline::FqCoDel(FqCoDelSpec { flows: 0, ..FqCoDelSpec::default() }), DisciplineFault::NoQueues),
         (Discipline::Pie(PieSpec { update: zero, ..pie }), DisciplineFault::ZeroSpan),
     ] {
-        assert_eq!(discipline.check(), Err(LinkFault::Discipline(fault)));
+        assert_eq!(discipline.check(), Err(fault));
     }
     assert_eq!(Discipline::Red(red).check(), Ok(()));
     assert_eq!(Discipline::Pie(pie).check(), Ok(()));
@@ -94,10 +91,10 @@ proptest! {
         steps in proptest::collection::vec((0u64..30_000_000, 0u32..6, 40u32..1_600, any::<bool>()), 1..500),
     ) {
         let limit = QueueLimit::Packets(30);
-        let spec = LinkSpec { queue: limit, discipline, ..LinkSpec::new(Some(Rate::from_bps(8_000_000)), firstflight::Span::ZERO) };
-        let mut aqm = Aqm::new(&spec, LinkId(0), 7).expect("a discipline");
+        let rate = Some(Rate::from_bps(8_000_000));
+        let mut aqm = Aqm::new(discipline, limit, (LinkId(0), 7)).expect("a discipline");
         let (mut now, mut inside, mut last_of) = (0, std::collections::BTreeMap::new(), [None; 6]);
-        for (number, (gap, flow, wire, leaves)) in (0u64..).zip(steps) {
+        for (index, (gap, flow, wire, leaves)) in (0u64..).zip(steps) {
             now += gap;
             let time = Time::from_nanos(now);
             let mut out = Outbox::default();
@@ -105,24 +102,25 @@ proptest! {
             if leaves {
                 left = aqm.depart(time, &mut out);
             } else {
-                let mut waiting = of_flow(flow, number, wire);
+                let mut waiting = of_flow(flow, index, wire);
                 waiting.since = time;
-                if number % 2 == 0 {
-                    waiting.packet.payload = Payload::Segment(Segment { ecn: Ecn::Ect0, ..Segment::default() });
+                if index % 2 == 0 {
+                    waiting.ecn = Ecn::Ect0;
                 }
-                let arrival = Arrival { now: time, room: aqm.packets() + 1 < 30, idle_since: None, rate: spec.rate };
+                let arrival = Arrival { now: time, room: aqm.packets() + 1 < 30, idle_since: None, rate };
                 if aqm.arrive(arrival, waiting, &mut out) {
-                    inside.insert(number, wire);
+                    inside.insert(index, wire);
                 }
             }
-            for packet in &out.dropped {
-                prop_assert!(inside.remove(&packet.number).is_some());
+            for parcel in &out.dropped {
+                prop_assert!(inside.remove(&number(*parcel)).is_some());
             }
-            if let Some(Waiting { packet, .. }) = left {
-                prop_assert!(inside.remove(&packet.number).is_some());
-                let last = &mut last_of[packet.flow.0 as usize];
-                prop_assert!(last.is_none_or(|last| last < packet.number), "a flow is kept in order");
-                *last = Some(packet.number);
+            if let Some(Waiting { parcel, .. }) = left {
+                let (flow, number) = name(parcel);
+                prop_assert!(inside.remove(&number).is_some());
+                let last = &mut last_of[flow as usize];
+                prop_assert!(last.is_none_or(|last| last < number), "a flow is kept in order");
+                *last = Some(number);
             }
             prop_assert!(aqm.packets() < 30);
             prop_assert_eq!(aqm.packets() as usize, inside.len());

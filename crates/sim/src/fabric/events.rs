@@ -3,8 +3,9 @@
 use firstflight::Time;
 
 use super::{Fabric, is_clients_data};
-use crate::link::{Link, Passage};
+use crate::link::Link;
 use crate::packet::{DropCause, LinkId, Packet, PacketId};
+use crate::parcel::Passage;
 use crate::prefetch::{self, fetch};
 use crate::recorder::Recorder;
 
@@ -28,7 +29,7 @@ impl Fabric {
                 self.drop_tail_event(now, id, recorder)
             }
             Link::Other(link) => {
-                let arrived = link.event(now, (&mut self.packets, recorder));
+                let arrived = link.event(now, recorder);
                 self.refresh(id);
                 if arrived.is_none() {
                     self.hear_discipline(now, id, recorder);
@@ -103,16 +104,19 @@ impl Fabric {
     #[inline(never)]
     pub(super) fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
         while let Link::Other(link) = &mut self.links[id.index()].link
-            && let Some(packet) = link.take_marked()
+            && let Some(parcel) = link.take_marked()
         {
-            if is_clients_data(&packet) {
+            let packet = self.packets.get_mut(parcel.packet());
+            packet.mark();
+            if is_clients_data(packet) {
                 self.flows[packet.flow.index()].data_marked += 1;
             }
-            recorder.marked(now, id, &packet);
+            recorder.marked(now, id, packet);
         }
         while let Link::Other(link) = &mut self.links[id.index()].link
-            && let Some(packet) = link.take_dropped()
+            && let Some(parcel) = link.take_dropped()
         {
+            let packet = self.packets.take(parcel.packet());
             self.drop(now, id, &packet, DropCause::Queue, recorder);
         }
     }

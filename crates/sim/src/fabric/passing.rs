@@ -3,8 +3,10 @@
 use firstflight::Time;
 
 use super::{Fabric, Hop};
-use crate::link::{DropTail, Expectation, Fate, Link, Parcel, Turned};
-use crate::packet::LinkId;
+use crate::aqm::Waiting;
+use crate::link::{DropTail, Expectation, Link, Turned};
+use crate::packet::{FlowKey, LinkId, Payload};
+use crate::parcel::{Fate, Parcel};
 use crate::quick_start;
 use crate::recorder::Recorder;
 
@@ -117,7 +119,9 @@ impl Fabric {
             self.ask(now, id, parcel);
         }
         let Hop { link: Link::Other(link), router } = &mut self.links[id.index()] else { return };
-        match link.enter(now, parcel, (&mut self.packets, recorder)) {
+        let packet = self.packets.get(parcel.packet());
+        let flow = FlowKey::of(packet.flow, packet.from);
+        match link.enter(Waiting { parcel, flow, ecn: packet.ecn(), since: now }, recorder) {
             Ok(()) => {
                 if let Some(router) = router {
                     router.carries(now, parcel.wire());
@@ -135,8 +139,10 @@ impl Fabric {
     /// A Quick-Start request comes to a router.
     #[cold]
     fn ask(&mut self, now: Time, id: LinkId, parcel: Parcel) {
+        let Payload::Segment(segment) = &mut self.packets.get_mut(parcel.packet()).payload else { return };
+        let Some(option) = segment.quick_start.ip() else { return };
         let router = self.links[id.index()].router.as_deref_mut();
-        quick_start::pass(now, router, self.packets.get_mut(parcel.packet()));
+        segment.quick_start.set_ip(Some(quick_start::pass(now, router, option)));
     }
 
     /// A drop-tail link looks at what came to it before `now` and, at that instant, before the `sequence`-th event. Its next

@@ -8,9 +8,11 @@ use firstflight_tcp::{AckPolicy, Config, Happening, Snapshot};
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::{Application, CbrSpec, Flow, Probability, QueueLimit, TcpSpec};
+use crate::network::{Application, Flow, TcpSpec};
 use crate::policer::PolicerSpec;
+use crate::quantity::{Probability, QueueLimit};
 use crate::sim::Sim;
+use crate::source::CbrSpec;
 use crate::topology::{ParkingLot, PathSpec, in_a_row};
 use crate::{
     Arrivals, CoDelSpec, Content, Discipline, DropCause, Ends, Gap, OnOffSpec, Periods, Sizes, Ways,

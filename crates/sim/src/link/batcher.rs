@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use firstflight::{Span, Time};
 
-use super::passage::{Fate, Parcel, Passage};
 use crate::batch::Batch;
 use crate::packet::LinkId;
+use crate::parcel::{Fate, Parcel, Passage};
 use crate::random::{Purpose, Stream};
 use crate::stats::LinkStats;
 
@@ -112,8 +112,7 @@ impl Batcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PacketId;
-    use crate::routes::Step;
+    use crate::packet::{PacketId, Step};
 
     fn packet(number: u32) -> Parcel {
         Parcel::segment(PacketId(number), Step::default(), 40, false).in_place(u64::from(number))

@@ -12,14 +12,16 @@
 use firstflight::{Bytes, Time};
 
 use super::inbox::Inbox;
-use super::parts::{Meter, Transmitter, Wire};
-use super::passage::{Fate, Parcel, Passage};
-use crate::network::{LinkSpec, QueueLimit};
+use super::parts::{Meter, Wire};
 use crate::packet::{DropCause, LinkId};
+use crate::parcel::{Fate, Parcel, Passage};
 use crate::policer::Policer;
+use crate::quantity::QueueLimit;
 use crate::recorder::Recorder;
 use crate::ring::Ring;
+use crate::spec::LinkSpec;
 use crate::stats::FlowStats;
+use crate::transmitter::Transmitter;
 
 pub(crate) use ahead::Expectation;
 pub(crate) use sources::Turned;
@@ -98,7 +100,8 @@ pub(crate) struct Trip {
 impl DropTail {
     /// A link at rest; `fed_by_one` says that all it carries comes from one other link, and goes no further.
     pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, fed_by_one: bool) -> Self {
-        let (transmitter, wire) = (Transmitter::new(spec), Wire::new(id, spec, seed));
+        let (transmitter, wire) =
+            (Transmitter::new(spec.rate, spec.rates.as_ref()), Wire::new(id, spec, seed));
         let expects = spec.policer.is_none() && transmitter.takes_time();
         Self {
             id,

@@ -5,7 +5,7 @@
 
 use firstflight::Time;
 
-use super::passage::Parcel;
+use crate::parcel::Parcel;
 use crate::ring::Ring;
 
 /// What comes, in the order of its coming.
@@ -121,8 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::PacketId;
-    use crate::routes::Step;
+    use crate::packet::{PacketId, Step};
 
     proptest! {
         /// Against a list that is sorted whole.

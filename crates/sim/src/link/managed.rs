@@ -7,16 +7,17 @@ use std::collections::VecDeque;
 
 use firstflight::{Bytes, Time};
 
-use super::parts::{Meter, Transmitter, Wire};
-use super::passage::{Fate, Parcel, Passage};
+use super::parts::{Meter, Wire};
 use crate::agenda::SEQUENCE;
 use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
-use crate::network::{LinkSpec, QueueLimit};
-use crate::packet::{DropCause, LinkId, Packet};
+use crate::packet::{DropCause, LinkId};
+use crate::parcel::{Fate, Parcel, Passage};
 use crate::policer::Policer;
-use crate::pool::Pool;
+use crate::quantity::QueueLimit;
 use crate::recorder::Recorder;
+use crate::spec::LinkSpec;
 use crate::stats::LinkStats;
+use crate::transmitter::Transmitter;
 
 /// Places in the order of events from here on come after all others of their instant.
 const LATE: u64 = 1 << (SEQUENCE - 1);
@@ -42,7 +43,7 @@ impl Managed {
             queue: spec.queue,
             policer: spec.policer.map(Policer::new),
             aqm,
-            transmitter: Transmitter::new(spec),
+            transmitter: Transmitter::new(spec.rate, spec.rates.as_ref()),
             wire: Wire::new(id, spec, seed),
             ring: VecDeque::new(),
             out: Outbox::default(),
@@ -50,13 +51,10 @@ impl Managed {
         }
     }
 
+    /// A packet comes.
     #[inline(never)]
-    pub(crate) fn enter<W: Recorder>(
-        &mut self,
-        now: Time,
-        parcel: Parcel,
-        (pool, recorder): (&mut Pool, &mut W),
-    ) -> Result<(), DropCause> {
+    pub(crate) fn enter<W: Recorder>(&mut self, waiting: Waiting, recorder: &mut W) -> Result<(), DropCause> {
+        let Waiting { parcel, since: now, .. } = waiting;
         if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire())) {
             self.meter.stats.dropped_by_policer += 1;
             return Err(DropCause::Policer);
@@ -71,15 +69,13 @@ impl Managed {
             rate: self.transmitter.rate_at(now),
         };
         self.count_to(now);
-        let waiting = Waiting { packet: *pool.get(parcel.packet()), parcel, since: now };
         if !self.aqm.arrive(arrival, waiting, &mut self.out) {
             self.meter.stats.dropped_by_queue += 1;
             return Err(DropCause::Queue);
         }
-        pool.forget(parcel.packet());
         self.meter.accept(parcel.wire());
         if idle || !self.transmitter.takes_time() {
-            self.start(now, pool);
+            self.start(now);
         } else {
             self.meter.peak(self.aqm.packets().into(), self.aqm.bytes());
             self.tell(now, recorder);
@@ -101,11 +97,7 @@ impl Managed {
 
     /// The event: a packet that has arrived by `now`, or else the next transmission begins.
     #[inline(never)]
-    pub(crate) fn event<W: Recorder>(
-        &mut self,
-        now: Time,
-        (pool, recorder): (&mut Pool, &mut W),
-    ) -> Option<Passage> {
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
         let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
         if place < LATE {
             let passage = self.ring.pop_front()?;
@@ -113,21 +105,21 @@ impl Managed {
             return Some(passage);
         }
         self.count_to(at);
-        self.start(at, pool);
+        self.start(at);
         self.tell(at, recorder);
         None
     }
 
-    pub(crate) fn take_dropped(&mut self) -> Option<Packet> {
-        let packet = self.out.dropped.pop_front()?;
+    pub(crate) fn take_dropped(&mut self) -> Option<Parcel> {
+        let parcel = self.out.dropped.pop_front()?;
         self.meter.stats.dropped_by_queue += 1;
-        Some(packet)
+        Some(parcel)
     }
 
-    pub(crate) fn take_marked(&mut self) -> Option<Packet> {
-        let packet = self.out.marked.pop_front()?;
+    pub(crate) fn take_marked(&mut self) -> Option<Parcel> {
+        let parcel = self.out.marked.pop_front()?;
         self.meter.stats.marked += 1;
-        Some(packet)
+        Some(parcel)
     }
 
     pub(crate) fn last_arrival(&self) -> Time {
@@ -139,12 +131,11 @@ impl Managed {
     }
 
     /// The next packet leaves the queue, if the discipline leaves one.
-    fn start(&mut self, now: Time, pool: &mut Pool) {
-        if let Some(Waiting { packet, parcel, .. }) = self.aqm.depart(now, &mut self.out) {
-            let starts = self.transmitter.transmit(now, packet.wire);
-            let (arrives, lost) = self.wire.carry(|| packet.flow.index(), self.transmitter.free_at());
+    fn start(&mut self, now: Time) {
+        if let Some(Waiting { parcel, flow, .. }) = self.aqm.depart(now, &mut self.out) {
+            let starts = self.transmitter.transmit(now, parcel.wire());
+            let (arrives, lost) = self.wire.carry(|| flow.stream as usize, self.transmitter.free_at());
             let fate = if lost { Fate::Lost } else { Fate::Arrives };
-            let parcel = parcel.named(pool.put(packet));
             self.ring.push_back(Passage::new(parcel, starts, arrives, fate));
         }
     }

@@ -2,9 +2,8 @@
 
 use firstflight::{Bytes, Rate, Time};
 
-use crate::link::Transmitter;
-use crate::network::LinkSpec;
 use crate::trace::RateTrace;
+use crate::transmitter::Transmitter;
 
 /// The capacity of a link, with what it took in one packet after the other.
 ///
@@ -21,11 +20,11 @@ pub(super) enum Capacity {
 }
 
 impl Capacity {
-    /// That of a link that takes time.
-    pub(super) fn of(spec: &LinkSpec) -> Option<Self> {
-        match &spec.rates {
-            Some(trace) => Some(Self::Along(Box::new((trace.clone(), Transmitter::new(spec))))),
-            None => spec.rate.map(|rate| Self::Constant { rate, done_at: 0 }),
+    /// That of a link of this rate, or along this trace in its place; `None` if it takes no time.
+    pub(super) fn of(rate: Option<Rate>, rates: Option<&RateTrace>) -> Option<Self> {
+        match rates {
+            Some(trace) => Some(Self::Along(Box::new((trace.clone(), Transmitter::new(rate, rates))))),
+            None => rate.map(|rate| Self::Constant { rate, done_at: 0 }),
         }
     }
 

@@ -133,7 +133,6 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::LinkSpec;
     use crate::trace::RateTrace;
 
     fn at(millis: u64) -> Time {
@@ -142,11 +141,12 @@ mod tests {
 
     /// A byte takes a millisecond; intervals are of 100 ms.
     fn meter(estimator: Estimator) -> Meter {
-        along(&LinkSpec::new(Some(Rate::from_bps(8_000)), Span::ZERO), estimator)
+        along(None, estimator)
     }
 
-    fn along(link: &LinkSpec, estimator: Estimator) -> Meter {
-        Meter::new(Span::from_millis(100), estimator, Capacity::of(link).expect("it takes time"))
+    fn along(trace: Option<&RateTrace>, estimator: Estimator) -> Meter {
+        let capacity = Capacity::of(Some(Rate::from_bps(8_000)), trace);
+        Meter::new(Span::from_millis(100), estimator, capacity.expect("it takes time"))
     }
 
     /// The estimate in thousandths of 8 kbit/s.
@@ -211,8 +211,7 @@ mod tests {
         // 8 kbit/s, from 150 ms on 80, none from 250 to 320 ms, then 40.
         let steps = [(0, 8_000), (150, 80_000), (250, 0), (320, 40_000)];
         let trace = RateTrace::new(&steps.map(|(millis, bps)| (at(millis), Rate::from_bps(bps))));
-        let link = LinkSpec { rates: trace.ok(), ..LinkSpec::new(None, Span::ZERO) };
-        let mut meter = along(&link, Estimator::Interval);
+        let mut meter = along(trace.ok().as_ref(), Estimator::Interval);
         // 100 bytes by 100 ms, 50 by 150, 500 by 200, 500 by 250, 400 by 400, the last 100 by 420 ms.
         for byte in 0..1_650 {
             meter.carries(at(0), 1);

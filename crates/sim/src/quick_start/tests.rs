@@ -1,8 +1,6 @@
-use firstflight_tcp::Segment;
-use firstflight_tcp::quick_start::{Options, ttl_diff};
+use firstflight_tcp::quick_start::ttl_diff;
 
 use super::*;
-use crate::packet::{FlowId, Side};
 use crate::trace::RateTrace;
 
 const CAPACITY: Rate = Rate::from_bps(100_000_000);
@@ -16,73 +14,61 @@ fn at(millis: u64) -> Time {
 }
 
 fn router(spec: RouterSpec) -> Router {
-    Router::new(spec, &LinkSpec::new(Some(CAPACITY), Span::ZERO), LinkId(0), 1)
+    Router::new(spec, (Some(CAPACITY), None), LinkId(0), 1)
 }
 
 /// A router on a link that has these rates from these milliseconds on.
 fn router_along(steps: &[(u64, Rate)]) -> Router {
     let steps: Vec<_> = steps.iter().map(|(millis, rate)| (at(*millis), *rate)).collect();
     let rates = RateTrace::new(&steps).ok();
-    let link = LinkSpec { rates, ..LinkSpec::new(Some(CAPACITY), Span::ZERO) };
-    Router::new(RouterSpec::default(), &link, LinkId(0), 1)
+    Router::new(RouterSpec::default(), (Some(CAPACITY), rates.as_ref()), LinkId(0), 1)
 }
 
-fn request(rate: RateCode) -> Packet {
-    let nonce = Nonce::new(0x1555_5555);
-    let request = IpOption::Request { rate, ttl: 200, hop_limit: 64, nonce };
-    let quick_start = Options::new(Some(request), None);
-    Packet {
-        flow: FlowId(0),
-        from: Side::Client,
-        retransmission: false,
-        wire: 60,
-        number: 0,
-        sent_at: Time::ZERO,
-        payload: Payload::Segment(Segment { quick_start, ..Segment::default() }),
-    }
+fn request(rate: RateCode) -> IpOption {
+    IpOption::Request { rate, ttl: 200, hop_limit: 64, nonce: Nonce::new(0x1555_5555) }
 }
 
 /// Rate, TTL Diff and nonce of what a request has become.
-fn fields(packet: &Packet) -> (RateCode, u8, Nonce) {
-    match packet.segment().and_then(|segment| segment.quick_start.ip()) {
-        Some(IpOption::Request { rate, ttl, hop_limit, nonce }) => (rate, ttl_diff(hop_limit, ttl), nonce),
-        other => panic!("not a request: {other:?}"),
+fn fields(option: IpOption) -> (RateCode, u8, Nonce) {
+    match option {
+        IpOption::Request { rate, ttl, hop_limit, nonce } => (rate, ttl_diff(hop_limit, ttl), nonce),
+        IpOption::Report { .. } => panic!("not a request: {option:?}"),
     }
 }
 
 /// What a router makes of a request for this rate now.
 fn asked(router: &mut Router, now: Time, rate: RateCode) -> RateCode {
-    let mut packet = request(rate);
-    pass(now, Some(router), &mut packet);
-    fields(&packet).0
+    let option = request(rate);
+    let option = pass(now, Some(router), option);
+    fields(option).0
 }
 
 #[test]
 fn an_idle_link_approves_what_fits_under_the_threshold_and_leaves_the_ttl_diff_alone() {
     let mut router = router(RouterSpec::default());
-    let mut packet = request(code(7));
-    let (_, diff, nonce) = fields(&packet);
-    pass(at(0), Some(&mut router), &mut packet);
-    assert_eq!(fields(&packet), (code(7), diff, nonce));
+    let option = request(code(7));
+    let (_, diff, nonce) = fields(option);
+    let option = pass(at(0), Some(&mut router), option);
+    assert_eq!(fields(option), (code(7), diff, nonce));
     assert_eq!(router.stats, QuickStartStats { asked: 1, granted: 1, ..QuickStartStats::default() });
 }
 
 #[test]
 fn a_hop_that_does_not_take_part_changes_the_ttl_diff() {
-    let mut packet = request(code(7));
-    let (_, diff, nonce) = fields(&packet);
-    pass(at(0), None, &mut packet);
-    assert_eq!(fields(&packet), (code(7), diff.wrapping_sub(1), nonce));
+    let option = request(code(7));
+    let (_, diff, nonce) = fields(option);
+    let option = pass(at(0), None, option);
+    assert_eq!(fields(option), (code(7), diff.wrapping_sub(1), nonce));
 }
 
 #[test]
 fn what_is_lowered_gets_random_bits_in_the_pairs_of_its_steps_only() {
     let mut router = router(RouterSpec::default());
-    let mut packet = request(RateCode::MAX);
-    let (_, diff, nonce) = fields(&packet);
-    pass(at(0), Some(&mut router), &mut packet);
+    let option = request(RateCode::MAX);
+    let (_, diff, nonce) = fields(option);
+    let option = pass(at(0), Some(&mut router), option);
     // 95 Mbit/s are left: 81.92 Mbit/s is code 11.
-    let (rate, diff_after, after) = fields(&packet);
+    let (rate, diff_after, after) = fields(option);
     assert_eq!((rate, diff_after), (code(11), diff));
     assert!(nonce.agrees(after, code(11)));
     assert_ne!(nonce, after);
@@ -103,12 +89,12 @@ fn without_reduction_a_request_for_too_much_gets_nothing() {
 #[test]
 fn a_denied_request_carries_nothing_on_and_is_not_asked_again() {
     let mut full = router(RouterSpec { threshold_ppm: 0, ..RouterSpec::default() });
-    let mut packet = request(code(1));
-    pass(at(0), Some(&mut full), &mut packet);
-    let (rate, _, nonce) = fields(&packet);
+    let option = request(code(1));
+    let option = pass(at(0), Some(&mut full), option);
+    let (rate, _, nonce) = fields(option);
     assert_eq!((rate, nonce), (RateCode::DENIED, Nonce::default()));
     let mut next = router(RouterSpec::default());
-    pass(at(0), Some(&mut next), &mut packet);
+    pass(at(0), Some(&mut next), option);
     assert_eq!(next.stats, QuickStartStats::default());
 }
 
@@ -149,13 +135,8 @@ fn approvals_are_remembered_until_their_traffic_was_measured() {
 #[test]
 fn a_report_passes_unchanged() {
     let mut router = router(RouterSpec::default());
-    let mut packet = request(code(7));
     let report = IpOption::Report { rate: code(7), nonce: Nonce::new(9) };
-    let quick_start = Options::new(Some(report), None);
-    packet.payload = Payload::Segment(Segment { quick_start, ..Segment::default() });
-    let before = packet;
-    pass(at(0), Some(&mut router), &mut packet);
-    assert_eq!(packet, before);
+    assert_eq!(pass(at(0), Some(&mut router), report), report);
     assert_eq!(router.stats, QuickStartStats::default());
 }
 

@@ -6,8 +6,9 @@
 use firstflight::{Avoidance, Startup};
 
 use super::{Hosts, Sim};
+use crate::fault::FlowFault;
 use crate::host::TcpFlow;
-use crate::network::{FlowFault, NetworkError, TcpSpec};
+use crate::network::{NetworkError, TcpSpec};
 use crate::packet::{FlowId, Side};
 use crate::recorder::Recorder;
 

@@ -7,7 +7,7 @@ use firstflight_tcp::{Config, Flags, Segment};
 
 use super::*;
 use crate::fabric::Label;
-use crate::network::LinkSpec;
+use crate::spec::LinkSpec;
 
 /// What the client sends.
 #[derive(Default)]

@@ -8,14 +8,13 @@
 use firstflight::Time;
 
 use super::super::inbox::Expected;
-use super::super::passage::{Fate, Parcel, Passage};
 use super::DropTail;
 use super::sources::{FAR, NEVER};
-use crate::network::QueueLimit;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, Step};
+use crate::parcel::{Fate, Parcel, Passage};
 use crate::prefetch::fetch;
+use crate::quantity::QueueLimit;
 use crate::recorder::Recorder;
-use crate::routes::Step;
 use crate::stats::FlowStats;
 
 /// What came of expecting a packet.

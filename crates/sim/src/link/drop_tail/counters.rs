@@ -3,8 +3,8 @@
 use firstflight::Time;
 
 use super::super::parts::Meter;
-use super::super::passage::{Parcel, Passage};
 use super::DropTail;
+use crate::parcel::{Parcel, Passage};
 use crate::stats::LinkStats;
 
 impl DropTail {

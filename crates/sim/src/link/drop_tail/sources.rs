@@ -6,11 +6,10 @@ use std::collections::VecDeque;
 use firstflight::Time;
 
 use super::super::inbox::Expected;
-use super::super::passage::{Fate, Parcel, Passage};
 use super::DropTail;
-use crate::packet::{DropCause, FlowId, Packet, PacketId};
+use crate::packet::{DropCause, FlowId, Packet, PacketId, Step};
+use crate::parcel::{Fate, Parcel, Passage};
 use crate::recorder::Recorder;
-use crate::routes::Step;
 use crate::source::Cbr;
 use crate::stats::FlowStats;
 

@@ -3,11 +3,10 @@
 use firstflight::{Rate, Span};
 use proptest::prelude::*;
 
-use super::super::parts::BIT_NANOS;
 use super::*;
-use crate::network::Probability;
-use crate::packet::PacketId;
-use crate::routes::Step;
+use crate::packet::{PacketId, Step};
+use crate::quantity::Probability;
+use crate::transmitter::BIT_NANOS;
 
 const ID: LinkId = LinkId(3);
 

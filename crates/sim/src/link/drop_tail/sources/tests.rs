@@ -5,8 +5,10 @@ use proptest::prelude::*;
 
 use super::super::Expectation;
 use super::*;
-use crate::network::{CbrSpec, LinkSpec, QueueLimit};
 use crate::packet::{FlowId, LinkId};
+use crate::quantity::QueueLimit;
+use crate::source::CbrSpec;
+use crate::spec::LinkSpec;
 
 fn at(nanos: u64) -> Time {
     Time::from_nanos(nanos)

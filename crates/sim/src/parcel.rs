@@ -3,8 +3,7 @@
 use firstflight::Time;
 
 use crate::agenda::SEQUENCE;
-use crate::packet::PacketId;
-use crate::routes::Step;
+use crate::packet::{PacketId, Step};
 
 /// A packet on its way, as far as links care: two numbers, which a function is given in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,0 +1,96 @@
+//! What can be wrong with a description.
+
+use thiserror::Error;
+
+/// What is wrong with a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum LinkFault {
+    /// Nothing would ever leave it.
+    #[error("its rate is zero")]
+    ZeroRate,
+    /// Beyond the arithmetic.
+    #[error("its rate is above 10^15 bit/s")]
+    HugeRate,
+    /// Every packet that finds the transmitter busy would be lost.
+    #[error("its queue holds nothing")]
+    ZeroQueue,
+    /// A discipline with impossible parameters.
+    #[error("its queue's discipline: {0}")]
+    Discipline(DisciplineFault),
+    /// Nothing would ever pass.
+    #[error("its policer lets nothing pass")]
+    EmptyPolicer,
+    /// A batch of no packets, or without an end.
+    #[error("its batches hold no packet or take no time")]
+    EmptyBatch,
+    /// Batching belongs on a link of its own.
+    #[error("it batches and has a rate, a queue, a policer, loss or jitter as well")]
+    BusyBatch,
+}
+
+/// What is wrong with a discipline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum DisciplineFault {
+    /// RED's thresholds.
+    #[error("the least threshold is not below the greatest, or nought")]
+    Thresholds,
+    /// RED's average would never move, or its probability never rise.
+    #[error("a weight or a probability is nought")]
+    Nought,
+    /// A time that must pass does not.
+    #[error("a target or an interval is zero")]
+    ZeroSpan,
+    /// No queue for any flow, or no packet in a turn.
+    #[error("there are no queues, or a turn is worth nothing")]
+    NoQueues,
+}
+
+/// What is wrong with a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum FlowFault {
+    /// A route names a link that is not there.
+    #[error("its route names link {link}, which does not exist")]
+    UnknownLink {
+        /// The link named.
+        link: u32,
+    },
+    /// A host without a way to the other.
+    #[error("a route of it has no link")]
+    NoRoute,
+    /// Longer than a packet can count.
+    #[error("a route of it has more than 65535 links")]
+    LongRoute,
+    /// The clock could never advance.
+    #[error("its round trip takes no time")]
+    Instant,
+    /// The receiver's window would close for good.
+    #[error("its receiver never reads")]
+    NeverReads,
+    /// CBR at no rate.
+    #[error("its rate is zero")]
+    ZeroRate,
+    /// Beyond the arithmetic.
+    #[error("its rate is above 10^15 bit/s")]
+    HugeRate,
+    /// Packets beyond what IP can carry.
+    #[error("its packets are above 65535 bytes")]
+    HugePacket,
+    /// Packets of no bytes.
+    #[error("its packets are empty")]
+    ZeroPacket,
+    /// A transfer of no bytes.
+    #[error("its size is zero")]
+    ZeroSize,
+    /// A time that must pass does not.
+    #[error("a mean time of it is zero")]
+    ZeroSpan,
+    /// Only what has not happened yet can be changed.
+    #[error("it is no TCP flow that has yet to start")]
+    UnderWay,
+    /// Arrivals with nothing to choose from.
+    #[error("there is no route or no controller to choose from")]
+    NoChoice,
+    /// A distribution without a mean.
+    #[error("a mean or an exponent of its distribution is impossible")]
+    Sizes,
+}

@@ -1,0 +1,59 @@
+//! The small values of descriptions, and how great they may be.
+
+use firstflight::{Bytes, Rate};
+
+/// The greatest rate: 10^15 bit/s. Beyond it even small packets take less time than the clock can tell.
+pub(crate) const RATE_LIMIT: Rate = Rate::from_bps(1_000_000_000_000_000);
+
+/// The greatest IP packet (RFC 791 section 3.1).
+pub(crate) const PACKET_LIMIT: u32 = 65_535;
+
+/// How much a queue holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Whole packets, the one in transmission counted in, as ns-2 does (its `limit_` of N lets N − 1 wait): the
+    /// papers' queues are ns-2's. (A queue discipline of Linux with limit N lets N wait.)
+    Packets(u32),
+    /// IP bytes that wait, without the packet in transmission; a packet that would not fit whole is dropped.
+    Bytes(Bytes),
+    /// Everything.
+    Unlimited,
+}
+
+/// A probability as a fraction of 2^64.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Probability(u64);
+
+impl Probability {
+    /// It never happens.
+    pub const NEVER: Self = Self(0);
+
+    /// `num / den`, rounded to the nearest; anything from one up is the greatest value, which is one short of
+    /// certainty by 2^-64. A `den` of zero counts as one.
+    pub fn ratio(num: u64, den: u64) -> Self {
+        let den = u128::from(den.max(1));
+        let scaled = ((u128::from(num) << 64) + den / 2) / den;
+        Self(u64::try_from(scaled).unwrap_or(u64::MAX))
+    }
+
+    /// The nearest double.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    pub(crate) fn to_f64(self) -> f64 {
+        self.0 as f64 / 18_446_744_073_709_551_616.0
+    }
+
+    /// Parts per million.
+    pub fn from_ppm(ppm: u32) -> Self {
+        Self::ratio(u64::from(ppm), 1_000_000)
+    }
+
+    /// Whether it never happens.
+    pub const fn is_never(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a uniform draw of 64 bits falls under it.
+    pub(crate) const fn covers(self, draw: u64) -> bool {
+        draw < self.0
+    }
+}

@@ -1,0 +1,226 @@
+//! A transmitter: when packets begin to leave, and when each has left.
+
+use firstflight::{Bytes, Rate, Span, Time};
+
+use crate::trace::{RateTrace, Step};
+
+/// Bits times nanoseconds per second.
+pub(crate) const BIT_NANOS: u64 = 8_000_000_000;
+
+/// Whole nanoseconds for `wire` bytes at `rate`, begun `remainder / rate` of a nanosecond late, and the new
+/// remainder.
+pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) {
+    let rate = rate.bps().max(1);
+    // At most 2^32 × 8·10^9 + 10^15, beyond 64 bits only for packets that no network carries.
+    let work = u64::from(wire).saturating_mul(BIT_NANOS).saturating_add(remainder);
+    (work / rate, work % rate)
+}
+
+/// A transmitter: one packet after the other. What each packet touches stands first.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Transmitter {
+    /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
+    free_at: Time,
+    remainder: u64,
+    /// What the newest size takes, at the one rate, and the one before it: data and ACKs often take turns. Its IP bytes, and
+    /// [`transmission`] of them.
+    newest: (u32, u64, u64),
+    pace: Pace,
+    before: (u32, u64, u64),
+}
+
+/// How fast.
+#[derive(Clone, Debug)]
+enum Pace {
+    /// In no time.
+    Free,
+    At(Rate),
+    /// Along a trace, whose step in force when the transmitter is free is the second part.
+    Along(RateTrace, usize),
+}
+
+impl Transmitter {
+    /// One of this rate, or along this trace in its place; without either it takes no time.
+    pub(crate) fn new(rate: Option<Rate>, rates: Option<&RateTrace>) -> Self {
+        let pace = match (rates, rate) {
+            (Some(trace), _) => Pace::Along(trace.clone(), 0),
+            (None, Some(rate)) => Pace::At(rate),
+            (None, None) => Pace::Free,
+        };
+        Self { pace, free_at: Time::ZERO, remainder: 0, newest: (0, 0, 0), before: (0, 0, 0) }
+    }
+
+    /// Whether it can be busy at all.
+    #[inline]
+    pub(crate) fn takes_time(&self) -> bool {
+        !matches!(self.pace, Pace::Free)
+    }
+
+    /// The rate at `at`, which is no earlier than any packet so far.
+    pub(crate) fn rate_at(&self, at: Time) -> Option<Rate> {
+        match &self.pace {
+            Pace::Free => None,
+            Pace::At(rate) => Some(*rate),
+            Pace::Along(trace, step) => Some(Rate::from_bps(trace.step(trace.current(*step, at)).rate)),
+        }
+    }
+
+    /// When it is free.
+    #[inline]
+    pub(crate) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// The IP bytes of the packet before, what a packet as large takes being known; nought if there was none, or if the
+    /// same size does not always take as long.
+    #[inline]
+    pub(crate) fn alike(&self) -> u32 {
+        self.newest.0
+    }
+
+    /// Makes a size the newest one; says whether it always takes as long.
+    pub(crate) fn turn_to(&mut self, wire: u32) -> bool {
+        let Pace::At(rate) = self.pace else { return false };
+        if self.newest.0 != wire {
+            let (nanos, remainder) = self.known(wire).unwrap_or_else(|| transmission(rate, wire, 0));
+            self.before = std::mem::replace(&mut self.newest, (wire, nanos, remainder));
+        }
+        true
+    }
+
+    /// [`transmission`] of a size, if it is one of the newest two.
+    #[inline]
+    fn known(&self, wire: u32) -> Option<(u64, u64)> {
+        let (size, nanos, remainder) = if self.newest.0 == wire { self.newest } else { self.before };
+        (size == wire).then_some((nanos, remainder))
+    }
+
+    /// Transmits a packet that comes to a free transmitter and is as large as the one before, and says when that ends;
+    /// `None`, and nothing is done, if the transmitter is not free.
+    #[inline]
+    pub(crate) fn transmit_alike(&mut self, now: Time) -> Option<Time> {
+        if self.free_at >= now {
+            return None;
+        }
+        self.remainder = self.newest.2;
+        self.free_at = now.after_nanos(self.newest.1);
+        Some(self.free_at)
+    }
+
+    /// Transmits a packet that is as large as the one before after all that came before, in some time. Says when that
+    /// starts and when it ends; `None`, and nothing is done, if it is not so.
+    #[inline]
+    pub(crate) fn transmit_alike_later(&mut self, now: Time) -> Option<(Time, Time)> {
+        let Pace::At(rate) = self.pace else { return None };
+        if self.newest.1 == 0 {
+            return None;
+        }
+        if self.free_at < now {
+            self.free_at = now;
+            self.remainder = 0;
+        }
+        let starts = self.free_at;
+        self.free_at = self.end_alike(rate);
+        Some((starts, self.free_at))
+    }
+
+    /// When a packet ends that is as large as the one before and starts as soon as it can; the remainder is then its own.
+    #[inline]
+    fn end_alike(&mut self, rate: Rate) -> Time {
+        // Sizes repeat, and an addition is cheaper than a division.
+        let (_, nanos, remainder) = self.newest;
+        self.remainder = self.remainder.saturating_add(remainder);
+        let carry = u64::from(self.remainder >= rate.bps());
+        self.remainder -= carry * rate.bps();
+        self.free_at.after_nanos(nanos + carry)
+    }
+
+    /// When [`Transmitter::transmit_alike`] would say that the transmission ends.
+    #[inline]
+    pub(crate) fn would_end_alike(&self, at: Time) -> Option<Time> {
+        (self.free_at < at).then(|| at.after_nanos(self.newest.1))
+    }
+
+    /// When the transmission of a packet would end that comes at `at`, or an instant before that.
+    #[inline]
+    pub(crate) fn would_end(&self, at: Time, wire: u32) -> Time {
+        let starts = self.free_at.max(at);
+        match self.pace {
+            Pace::At(rate) => {
+                let (nanos, carry) = if let Some((nanos, remainder)) = self.known(wire) {
+                    (nanos, u64::from(at <= self.free_at && self.remainder + remainder >= rate.bps()))
+                } else {
+                    let remainder = if at <= self.free_at { self.remainder } else { 0 };
+                    (transmission(rate, wire, remainder).0, 0)
+                };
+                starts.after_nanos(nanos + carry)
+            }
+            Pace::Free | Pace::Along(..) => starts,
+        }
+    }
+
+    /// Whether `wire` bytes and all that is to be transmitted from `at` until it is free at `free` are surely no more than
+    /// `limit`.
+    pub(crate) fn leaves_room(&self, at: Time, free: Time, wire: u32, limit: Bytes) -> bool {
+        let Pace::At(rate) = self.pace else { return false };
+        // The remainder of a nanosecond counts as a whole one.
+        let ahead = u128::from(free.since(at).nanos() + 1) * u128::from(rate.bps());
+        let bits = |bytes: u64| u128::from(bytes) * u128::from(BIT_NANOS);
+        free < at || ahead + bits(wire.into()) <= bits(limit.get())
+    }
+
+    /// When a packet that comes at `at` has surely been transmitted by, if the transmitter is free at `free`.
+    pub(crate) fn ends_by(&self, at: Time, free: Time, wire: u32) -> Time {
+        let nanos = match self.pace {
+            Pace::At(rate) => self.known(wire).unwrap_or_else(|| transmission(rate, wire, 0)).0 + 1,
+            Pace::Free | Pace::Along(..) => 0,
+        };
+        free.max(at) + Span::from_nanos(nanos)
+    }
+
+    /// Transmits after all that came before, and says when that starts. `free_at` is then its end.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, wire: u32) -> Time {
+        if self.free_at < now {
+            self.free_at = now;
+            self.remainder = 0;
+        }
+        let starts = self.free_at;
+        match self.pace {
+            Pace::At(rate) => {
+                self.turn_to(wire);
+                self.free_at = self.end_alike(rate);
+            }
+            Pace::Free => {}
+            Pace::Along(..) => self.follow(wire),
+        }
+        starts
+    }
+
+    /// Transmits along the trace: what a step carries, then what the next one does.
+    #[cold]
+    #[inline(never)]
+    fn follow(&mut self, wire: u32) {
+        let Pace::Along(trace, current) = &mut self.pace else { return };
+        let mut left = u64::from(wire).saturating_mul(BIT_NANOS);
+        loop {
+            *current = trace.current(*current, self.free_at);
+            let Step { rate, until } = trace.step(*current);
+            if let Some(work) = left.checked_add(self.remainder).filter(|_| rate > 0) {
+                let ends = self.free_at + Span::from_nanos(work / rate);
+                if until.is_none_or(|until| ends < until) {
+                    self.free_at = ends;
+                    self.remainder = work % rate;
+                    return;
+                }
+            }
+            // The last step has a rate, so it is not the last.
+            let Some(until) = until else { return };
+            let carried = until.since(self.free_at).nanos().saturating_mul(rate);
+            left = left.saturating_sub(carried.saturating_sub(self.remainder));
+            self.free_at = until;
+            self.remainder = 0;
+        }
+    }
+}
