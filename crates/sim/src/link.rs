@@ -22,7 +22,7 @@ use crate::stats::LinkStats;
 
 use batcher::Batcher;
 pub(crate) use drop_tail::{DropTail, Expectation, Turned};
-use managed::Managed;
+use managed::{LATE, Managed};
 
 /// A link at work.
 #[derive(Clone, Debug)]
@@ -95,6 +95,19 @@ impl Other {
             Self::Managed(link) => link.next_event(),
             Self::Batcher(link) => link.next_arrival(),
         }
+    }
+
+    /// When its next event is, if that comes before what enters at `now`: a transmitter turns to its next packet after all else
+    /// of an instant.
+    pub(crate) fn due(&self, now: Time) -> Option<Time> {
+        let (at, place) = self.next_event()?;
+        (at < now || at == now && place < LATE).then_some(at)
+    }
+
+    /// The first instant at which an event is due.
+    pub(crate) fn due_at(&self) -> Option<Time> {
+        let (at, place) = self.next_event()?;
+        Some(if place < LATE { at } else { at.after_nanos(1) })
     }
 
     /// The link's event: takes the first packet that has arrived by `now`, or lets one leave the queue.

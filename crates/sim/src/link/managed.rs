@@ -20,7 +20,7 @@ use crate::stats::LinkStats;
 use crate::transmitter::Transmitter;
 
 /// Places in the order of events from here on come after all others of their instant.
-const LATE: u64 = 1 << (SEQUENCE - 1);
+pub(super) const LATE: u64 = 1 << (SEQUENCE - 1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Managed {

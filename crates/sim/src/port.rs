@@ -1,0 +1,405 @@
+//! One link of the simulator under whatever clock calls it: a queue, a transmitter and a wire for packets of any type.
+//!
+//! Packets enter at an instant, and the port says when each leaves, or that it was dropped, or marked on its way. The links
+//! are those of a [`crate::Sim`], so that a host with a wall clock meets the path that was simulated. Instants are computed,
+//! not measured: a host that asks late learns the exact instants of the past. A late wake-up thus delays packets, and never
+//! changes the rate.
+//!
+//! What leaves is a function of what entered and when. It does not depend on when the port is asked. Of what happens at
+//! one instant, datagrams of cross traffic enter first, then the host's packets, and then the queue moves on.
+//!
+//! ```
+//! use firstflight::{Rate, Span, Time};
+//! use firstflight_sim::{Arriving, FlowKey, LinkSpec, Outcome, Port, PortSpec, QueueLimit};
+//!
+//! // 12 Mbit/s send 1500 bytes in a millisecond. Two packets wait beside the one in transmission.
+//! let rate = Rate::from_bps(12_000_000);
+//! let link = LinkSpec { queue: QueueLimit::Packets(3), ..LinkSpec::new(Some(rate), Span::from_millis(20)) };
+//! let mut port = Port::new(&PortSpec::new(link), 1)?;
+//!
+//! let now = Time::ZERO;
+//! for name in 0..4 {
+//!     let packet = Arriving::new(1_500, FlowKey::hashed(7), name);
+//!     if let Err(dropped) = port.enter(now, packet) {
+//!         assert_eq!(dropped.payload, 3);
+//!     }
+//! }
+//! assert_eq!(port.next_event(), Some(now + Span::from_millis(21)));
+//!
+//! // The host wakes up late, and the packets left when they should have.
+//! let late = now + Span::from_millis(50);
+//! let mut left = Vec::new();
+//! while let Some(Outcome::Left(departure)) = port.event(late) {
+//!     left.push((departure.payload, departure.at.nanos() / 1_000_000));
+//! }
+//! assert_eq!(left, [(0, 21), (1, 22), (2, 23)]);
+//! # Ok::<(), firstflight_sim::PortFault>(())
+//! ```
+
+mod cross;
+mod slots;
+mod spec;
+
+use std::collections::VecDeque;
+
+use firstflight::Time;
+use firstflight_tcp::Ecn;
+use firstflight_tcp::quick_start::IpOption;
+
+use crate::aqm::Waiting;
+use crate::link::{Link, Other};
+use crate::packet::{DropCause, FlowKey, LinkId, PacketId, Step};
+use crate::parcel::{Fate, Parcel, Passage};
+use crate::quick_start::{self, Router};
+use crate::stats::{FlowStats, LinkStats};
+
+use cross::{Datagram, Sources};
+use slots::{Slot, Slots};
+pub use spec::{Cross, PortFault, PortSpec};
+
+/// A packet that comes to a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arriving<T> {
+    /// Its IP bytes.
+    pub bytes: u16,
+    /// Its flow.
+    pub flow: FlowKey,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// The Quick-Start option of its IP header. As every router the port lowers the hop limit that stands in it.
+    pub quick_start: Option<IpOption>,
+    /// What the host wants back.
+    pub payload: T,
+}
+
+impl<T> Arriving<T> {
+    /// A packet that is not ECN-capable and has no Quick-Start option.
+    pub const fn new(bytes: u16, flow: FlowKey, payload: T) -> Self {
+        Self { bytes, flow, ecn: Ecn::NotCapable, quick_start: None, payload }
+    }
+}
+
+/// A packet that has left a port at the far end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departure<T> {
+    /// What the host gave.
+    pub payload: T,
+    /// The exact instant at which the packet left.
+    pub at: Time,
+    /// Its ECN field by then.
+    pub ecn: Ecn,
+    /// Whether the queue marked it as having met congestion.
+    pub marked: bool,
+    /// The Quick-Start option of its IP header by then.
+    pub quick_start: Option<IpOption>,
+}
+
+/// A packet that a port dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dropped<T> {
+    /// What the host gave.
+    pub payload: T,
+    /// The exact instant: of its arrival if the policer or a full queue dropped it, of its would-be departure if it was lost
+    /// at random.
+    pub at: Time,
+    /// What dropped it.
+    pub cause: DropCause,
+}
+
+/// What became of a packet that a port let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome<T> {
+    /// It left at the far end.
+    Left(Departure<T>),
+    /// The discipline of the queue dropped it after all, or it was lost on the wire.
+    Dropped(Dropped<T>),
+}
+
+/// A link at work for packets of which it keeps a `T` each. It allocates while it holds more packets than ever before, and
+/// not otherwise.
+#[derive(Clone, Debug)]
+pub struct Port<T> {
+    /// When the host's clock says zero of the port's.
+    start: Time,
+    /// The latest instant so far, by the port's clock.
+    now: Time,
+    link: Link,
+    router: Option<Box<Router>>,
+    /// The host's packets that are inside.
+    slots: Slots<T>,
+    sources: Sources,
+    /// Counters of each source of cross traffic.
+    crossing: Vec<FlowStats>,
+    /// What became of packets, and the host does not know yet: of a link that has events.
+    told: VecDeque<Outcome<T>>,
+}
+
+/// The link's name among the random streams of a seed: a simulation's first link draws the same.
+const LINK: LinkId = LinkId(0);
+
+impl<T> Port<T> {
+    /// A port at rest. Equal seeds draw equal random numbers.
+    ///
+    /// # Errors
+    /// Says what makes the port impossible.
+    pub fn new(spec: &PortSpec, seed: u64) -> Result<Self, PortFault> {
+        spec.check()?;
+        let PortSpec { link: of, cross, start } = spec;
+        let mut link = Link::new(LINK, of, seed, false);
+        let sources = Sources::new(cross, seed, &mut link);
+        let router = of
+            .quick_start
+            .map(|router| Box::new(Router::new(router, (of.rate, of.rates.as_ref()), LINK, seed)));
+        Ok(Self {
+            start: *start,
+            now: Time::ZERO,
+            link,
+            router,
+            slots: Slots::default(),
+            sources,
+            crossing: vec![FlowStats::default(); cross.len()],
+            told: VecDeque::new(),
+        })
+    }
+
+    /// A packet comes to the near end at `now`. An instant before the latest so far counts as that one.
+    ///
+    /// # Errors
+    /// Gives the packet back if the policer or the queue drops it at once.
+    pub fn enter(&mut self, now: Time, packet: Arriving<T>) -> Result<(), Dropped<T>> {
+        let now = self.note(now);
+        self.run(now);
+        let Arriving { bytes, flow, ecn, quick_start, payload } = packet;
+        let passed = quick_start.map(|option| quick_start::pass(now, self.router.as_deref_mut(), option));
+        let wire = u32::from(bytes);
+        let name = self.slots.put(Slot { payload, ecn, marked: false, quick_start: passed });
+        let parcel = Parcel::segment(name, Step::default(), wire, false);
+        let entered = match &mut self.link {
+            Link::DropTail(link) => {
+                link.admit(now, (wire, 0), || flow.stream as usize, &mut ()).map(|trip| {
+                    link.make_room(now, &mut self.crossing, &mut ());
+                    let fate = if trip.lost { Fate::Lost } else { Fate::Arrives };
+                    link.take(now, parcel, trip, fate, &mut ());
+                })
+            }
+            Link::Other(link) => {
+                let entered = link.enter(Waiting { parcel, flow, ecn, since: now }, &mut ());
+                entered.inspect(|()| self.hear(now))
+            }
+        };
+        match entered {
+            Ok(()) => self.carries(now, wire),
+            Err(cause) => {
+                if let Some(Slot { payload, .. }) = self.slots.take(name) {
+                    return Err(Dropped { payload, at: self.told_time(now), cause });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// When the host is to ask [`Port::event`] next, by its clock; `None` while no packet of its is inside. A packet leaves
+    /// then, or the queue decides which does next.
+    pub fn next_event(&self) -> Option<Time> {
+        let at = if !self.told.is_empty() {
+            self.now
+        } else if self.slots.is_empty() {
+            return None;
+        } else {
+            match &self.link {
+                Link::DropTail(link) => link.next_arrival()?.0,
+                Link::Other(link) => link.due_at()?,
+            }
+        };
+        Some(self.told_time(at))
+    }
+
+    /// What became of the next of the packets that have left or were dropped by `now`; `None` if there is no other. A host
+    /// asks until then.
+    pub fn event(&mut self, now: Time) -> Option<Outcome<T>> {
+        let now = self.note(now);
+        match &self.link {
+            Link::DropTail(_) => self.arrival(now),
+            Link::Other(_) => {
+                // No further than there is something to say: what comes after it may come much later.
+                while self.told.is_empty() && !self.slots.is_empty() && self.step(now) {}
+                self.told.pop_front()
+            }
+        }
+    }
+
+    /// How many of the host's packets are inside, those that have left unheard included.
+    pub fn inside(&self) -> usize {
+        self.slots.len() + self.told.len()
+    }
+
+    /// Counters up to `now`, cross traffic included.
+    pub fn stats(&mut self, now: Time) -> LinkStats {
+        let now = self.note(now);
+        self.run(now);
+        if let Link::DropTail(link) = &mut self.link {
+            link.settle(now, &mut self.crossing, &mut ());
+        }
+        let quick_start = self.router.as_ref().map(|router| router.stats).unwrap_or_default();
+        LinkStats { quick_start, ..self.link.stats(now) }
+    }
+
+    /// An instant by the host's clock.
+    fn told_time(&self, at: Time) -> Time {
+        at.after_nanos(self.start.nanos())
+    }
+
+    /// The latest instant so far by the port's clock, when the host's says `now`.
+    #[inline]
+    fn note(&mut self, now: Time) -> Time {
+        self.now = self.now.max(Time::from_nanos(now.nanos_since(self.start)));
+        self.now
+    }
+
+    /// The next packet of the host that arrives at the far end of a drop-tail link by `now`.
+    fn arrival(&mut self, now: Time) -> Option<Outcome<T>> {
+        loop {
+            let Link::DropTail(link) = &self.link else { return None };
+            let at = link.next_arrival().map(|(at, _)| at).filter(|at| *at <= now)?;
+            self.run(at);
+            let Link::DropTail(link) = &mut self.link else { return None };
+            link.catch_up(at, &mut ());
+            let passage = link.arrival(at, &mut self.crossing)?;
+            if let Some(outcome) = self.outcome(passage) {
+                return Some(outcome);
+            }
+        }
+    }
+
+    /// All happens that comes before what the host does at `now`.
+    #[inline]
+    fn run(&mut self, now: Time) {
+        match &self.link {
+            Link::DropTail(link) => {
+                if link.has_sources() || self.sources.next().is_some() {
+                    self.run_sources(now);
+                }
+            }
+            Link::Other(_) => while self.step(now) {},
+        }
+    }
+
+    /// The same of the cross traffic of a drop-tail link.
+    #[inline(never)]
+    fn run_sources(&mut self, now: Time) {
+        while let Some(at) = self.sources.next().filter(|at| *at <= now) {
+            self.take_turns(at);
+            self.turn_source(at);
+        }
+        self.take_turns(now);
+    }
+
+    /// The next of what comes before what the host does at `now`, at a link that has events; whether there was something.
+    #[inline]
+    fn step(&mut self, now: Time) -> bool {
+        let Link::Other(link) = &mut self.link else { return false };
+        let source = self.sources.next().filter(|at| *at <= now);
+        if let Some(at) = link.due(source.unwrap_or(now)) {
+            match link.event(at, &mut ()) {
+                Some(passage) => {
+                    let outcome = self.outcome(passage);
+                    self.told.extend(outcome);
+                }
+                None => self.hear(at),
+            }
+            return true;
+        }
+        if let Some(at) = source {
+            self.turn_source(at);
+        }
+        source.is_some()
+    }
+
+    /// The next event of a source, which is at `now`.
+    #[inline(never)]
+    fn turn_source(&mut self, now: Time) {
+        if let Some(datagram) = self.sources.take(now) {
+            self.enter_datagram(now, datagram);
+        }
+    }
+
+    /// The same of the sources that the link has itself.
+    fn take_turns(&mut self, now: Time) {
+        let Link::DropTail(link) = &mut self.link else { return };
+        let router = &mut self.router;
+        let mut carried = |at, wire| {
+            if let Some(router) = router {
+                router.carries(at, wire);
+            }
+        };
+        let all = |_| true;
+        while link.take_turns((now, u64::MAX), all, &mut carried, (&mut self.crossing, &mut ())).is_some() {}
+    }
+
+    /// A datagram of cross traffic comes.
+    fn enter_datagram(&mut self, now: Time, datagram: Datagram) {
+        let Datagram { source, flow, wire } = datagram;
+        let parcel = Parcel::datagram(PacketId(source), Step::default(), wire);
+        let entered = match &mut self.link {
+            Link::DropTail(link) => {
+                link.admit(now, (wire, 0), || flow.stream as usize, &mut ()).map(|trip| {
+                    link.make_room(now, &mut self.crossing, &mut ());
+                    let fate = if trip.lost { Fate::Lost } else { Fate::Sinks(source) };
+                    link.take(now, parcel, trip, fate, &mut ());
+                })
+            }
+            Link::Other(link) => {
+                let waiting = Waiting { parcel, flow, ecn: Ecn::NotCapable, since: now };
+                link.enter(waiting, &mut ()).inspect(|()| self.hear(now))
+            }
+        };
+        if entered.is_ok() {
+            self.carries(now, wire);
+        }
+    }
+
+    /// The link took a packet in, which the router counts.
+    #[inline]
+    fn carries(&mut self, now: Time, wire: u32) {
+        if let Some(router) = &mut self.router {
+            router.carries(now, wire);
+        }
+    }
+
+    /// Notes what the discipline of the queue just marked and dropped.
+    #[inline]
+    fn hear(&mut self, now: Time) {
+        let at = self.told_time(now);
+        let Link::Other(link) = &mut self.link else { return };
+        hear(link, at, &mut self.slots, &mut self.told);
+    }
+
+    /// What became of a packet at the far end; `None` of cross traffic.
+    fn outcome(&mut self, passage: Passage) -> Option<Outcome<T>> {
+        if passage.parcel.is_datagram() {
+            return None;
+        }
+        let at = self.told_time(passage.arrives);
+        let Slot { payload, ecn, marked, quick_start } = self.slots.take(passage.parcel.packet())?;
+        Some(if passage.is_lost() {
+            Outcome::Dropped(Dropped { payload, at, cause: DropCause::Random })
+        } else {
+            Outcome::Left(Departure { payload, at, ecn, marked, quick_start })
+        })
+    }
+}
+
+fn hear<T>(link: &mut Other, at: Time, slots: &mut Slots<T>, told: &mut VecDeque<Outcome<T>>) {
+    while let Some(parcel) = link.take_marked() {
+        if !parcel.is_datagram() {
+            slots.mark(parcel.packet());
+        }
+    }
+    while let Some(parcel) = link.take_dropped() {
+        if !parcel.is_datagram()
+            && let Some(Slot { payload, .. }) = slots.take(parcel.packet())
+        {
+            told.push_back(Outcome::Dropped(Dropped { payload, at, cause: DropCause::Queue }));
+        }
+    }
+}

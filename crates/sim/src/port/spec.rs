@@ -1,0 +1,66 @@
+//! A port as data.
+
+use firstflight::Time;
+use thiserror::Error;
+
+use crate::fault::{FlowFault, LinkFault};
+use crate::on_off::OnOffSpec;
+use crate::source::CbrSpec;
+use crate::spec::LinkSpec;
+
+/// A link, and the cross traffic that shares it with the host's packets. Instants in it, of a rate trace or where cross traffic
+/// stops, count from its start.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PortSpec {
+    /// The link.
+    pub link: LinkSpec,
+    /// What else enters the link. A source's place is the number of its flow: a simulation draws the same random numbers for
+    /// the flow of that number.
+    pub cross: Vec<Cross>,
+    /// What the host's clock says when the port comes up.
+    pub start: Time,
+}
+
+impl PortSpec {
+    /// A link of its own, that comes up at time zero.
+    pub const fn new(link: LinkSpec) -> Self {
+        Self { link, cross: Vec::new(), start: Time::ZERO }
+    }
+
+    pub(super) fn check(&self) -> Result<(), PortFault> {
+        self.link.check().map_err(PortFault::Link)?;
+        for (place, cross) in self.cross.iter().enumerate() {
+            let checked = match cross {
+                Cross::Cbr(spec) => spec.check(),
+                Cross::OnOff(spec) => spec.check(),
+            };
+            checked.map_err(|fault| PortFault::Cross { place, fault })?;
+        }
+        Ok(())
+    }
+}
+
+/// Datagrams that share a port's link and leave unseen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Cross {
+    /// At a constant bit rate.
+    Cbr(CbrSpec),
+    /// At a constant rate for some time, then none for some.
+    OnOff(OnOffSpec),
+}
+
+/// Why a port is impossible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum PortFault {
+    /// Its link is.
+    #[error("the port's link: {0}")]
+    Link(LinkFault),
+    /// A source of cross traffic is.
+    #[error("cross traffic {place} of the port: {fault}")]
+    Cross {
+        /// Its place.
+        place: usize,
+        /// Why.
+        fault: FlowFault,
+    },
+}
