@@ -5,6 +5,8 @@
 //! [`dumbbell`], or links by hand), add flows, make a [`Sim`], run it, read the counters; a [`Recorder`] hears
 //! everything on the way.
 //!
+//! A [`Port`] is one of its links by itself, for packets of any type and under any clock.
+//!
 //! All events stand in one total order, by time and then by when they were decided. Randomness comes in named
 //! streams, one for each purpose, link and flow: another flow does not change what a flow draws.
 

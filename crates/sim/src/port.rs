@@ -37,6 +37,7 @@
 //! ```
 
 mod cross;
+mod packet;
 mod slots;
 mod spec;
 
@@ -44,76 +45,18 @@ use std::collections::VecDeque;
 
 use firstflight::Time;
 use firstflight_tcp::Ecn;
-use firstflight_tcp::quick_start::IpOption;
 
 use crate::aqm::Waiting;
-use crate::link::{Link, Other};
-use crate::packet::{DropCause, FlowKey, LinkId, PacketId, Step};
+use crate::link::Link;
+use crate::packet::{DropCause, LinkId, PacketId, Step};
 use crate::parcel::{Fate, Parcel, Passage};
 use crate::quick_start::{self, Router};
 use crate::stats::{FlowStats, LinkStats};
 
 use cross::{Datagram, Sources};
+pub use packet::{Arriving, Departure, Dropped, Outcome};
 use slots::{Slot, Slots};
 pub use spec::{Cross, PortFault, PortSpec};
-
-/// A packet that comes to a port.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arriving<T> {
-    /// Its IP bytes.
-    pub bytes: u16,
-    /// Its flow.
-    pub flow: FlowKey,
-    /// Its ECN field.
-    pub ecn: Ecn,
-    /// The Quick-Start option of its IP header. As every router the port lowers the hop limit that stands in it.
-    pub quick_start: Option<IpOption>,
-    /// What the host wants back.
-    pub payload: T,
-}
-
-impl<T> Arriving<T> {
-    /// A packet that is not ECN-capable and has no Quick-Start option.
-    pub const fn new(bytes: u16, flow: FlowKey, payload: T) -> Self {
-        Self { bytes, flow, ecn: Ecn::NotCapable, quick_start: None, payload }
-    }
-}
-
-/// A packet that has left a port at the far end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Departure<T> {
-    /// What the host gave.
-    pub payload: T,
-    /// The exact instant at which the packet left.
-    pub at: Time,
-    /// Its ECN field by then.
-    pub ecn: Ecn,
-    /// Whether the queue marked it as having met congestion.
-    pub marked: bool,
-    /// The Quick-Start option of its IP header by then.
-    pub quick_start: Option<IpOption>,
-}
-
-/// A packet that a port dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dropped<T> {
-    /// What the host gave.
-    pub payload: T,
-    /// The exact instant: of its arrival if the policer or a full queue dropped it, of its would-be departure if it was lost
-    /// at random.
-    pub at: Time,
-    /// What dropped it.
-    pub cause: DropCause,
-}
-
-/// What became of a packet that a port let in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome<T> {
-    /// It left at the far end.
-    Left(Departure<T>),
-    /// The discipline of the queue dropped it after all, or it was lost on the wire.
-    Dropped(Dropped<T>),
-}
 
 /// A link at work for packets of which it keeps a `T` each. It allocates while it holds more packets than ever before, and
 /// not otherwise.
@@ -162,7 +105,8 @@ impl<T> Port<T> {
         })
     }
 
-    /// A packet comes to the near end at `now`. An instant before the latest so far counts as that one.
+    /// A packet comes to the near end at `now`. An instant before the latest so far counts as that one. Cross traffic that came
+    /// since then enters first, which takes a while after a long idle time.
     ///
     /// # Errors
     /// Gives the packet back if the policer or the queue drops it at once.
@@ -171,29 +115,12 @@ impl<T> Port<T> {
         self.run(now);
         let Arriving { bytes, flow, ecn, quick_start, payload } = packet;
         let passed = quick_start.map(|option| quick_start::pass(now, self.router.as_deref_mut(), option));
-        let wire = u32::from(bytes);
         let name = self.slots.put(Slot { payload, ecn, marked: false, quick_start: passed });
-        let parcel = Parcel::segment(name, Step::default(), wire, false);
-        let entered = match &mut self.link {
-            Link::DropTail(link) => {
-                link.admit(now, (wire, 0), || flow.stream as usize, &mut ()).map(|trip| {
-                    link.make_room(now, &mut self.crossing, &mut ());
-                    let fate = if trip.lost { Fate::Lost } else { Fate::Arrives };
-                    link.take(now, parcel, trip, fate, &mut ());
-                })
-            }
-            Link::Other(link) => {
-                let entered = link.enter(Waiting { parcel, flow, ecn, since: now }, &mut ());
-                entered.inspect(|()| self.hear(now))
-            }
-        };
-        match entered {
-            Ok(()) => self.carries(now, wire),
-            Err(cause) => {
-                if let Some(Slot { payload, .. }) = self.slots.take(name) {
-                    return Err(Dropped { payload, at: self.told_time(now), cause });
-                }
-            }
+        let parcel = Parcel::segment(name, Step::default(), bytes.into(), false);
+        if let Err(cause) = self.let_in(Waiting { parcel, flow, ecn, since: now }, Fate::Arrives)
+            && let Some(Slot { payload, .. }) = self.slots.take(name)
+        {
+            return Err(Dropped { payload, at: self.told_time(now), cause });
         }
         Ok(())
     }
@@ -340,38 +267,50 @@ impl<T> Port<T> {
     fn enter_datagram(&mut self, now: Time, datagram: Datagram) {
         let Datagram { source, flow, wire } = datagram;
         let parcel = Parcel::datagram(PacketId(source), Step::default(), wire);
-        let entered = match &mut self.link {
-            Link::DropTail(link) => {
-                link.admit(now, (wire, 0), || flow.stream as usize, &mut ()).map(|trip| {
-                    link.make_room(now, &mut self.crossing, &mut ());
-                    let fate = if trip.lost { Fate::Lost } else { Fate::Sinks(source) };
-                    link.take(now, parcel, trip, fate, &mut ());
-                })
-            }
-            Link::Other(link) => {
-                let waiting = Waiting { parcel, flow, ecn: Ecn::NotCapable, since: now };
-                link.enter(waiting, &mut ()).inspect(|()| self.hear(now))
-            }
-        };
-        if entered.is_ok() {
-            self.carries(now, wire);
-        }
+        let waiting = Waiting { parcel, flow, ecn: Ecn::NotCapable, since: now };
+        // The link counts what it drops, and nobody else asks.
+        let _ = self.let_in(waiting, Fate::Sinks(source));
     }
 
-    /// The link took a packet in, which the router counts.
+    /// The link lets a packet in, or drops it. Over a drop-tail link this is its fate unless the wire loses it.
     #[inline]
-    fn carries(&mut self, now: Time, wire: u32) {
-        if let Some(router) = &mut self.router {
-            router.carries(now, wire);
+    fn let_in(&mut self, waiting: Waiting, fate: Fate) -> Result<(), DropCause> {
+        let Waiting { parcel, flow, since: now, .. } = waiting;
+        match &mut self.link {
+            Link::DropTail(link) => {
+                let trip = link.admit(now, (parcel.wire(), 0), || flow.stream as usize, &mut ())?;
+                link.make_room(now, &mut self.crossing, &mut ());
+                let fate = if trip.lost { Fate::Lost } else { fate };
+                link.take(now, parcel, trip, fate, &mut ());
+            }
+            Link::Other(link) => {
+                link.enter(waiting, &mut ())?;
+                self.hear(now);
+            }
         }
+        if let Some(router) = &mut self.router {
+            router.carries(now, parcel.wire());
+        }
+        Ok(())
     }
 
     /// Notes what the discipline of the queue just marked and dropped.
     #[inline]
     fn hear(&mut self, now: Time) {
         let at = self.told_time(now);
-        let Link::Other(link) = &mut self.link else { return };
-        hear(link, at, &mut self.slots, &mut self.told);
+        let Self { link: Link::Other(link), slots, told, .. } = self else { return };
+        while let Some(parcel) = link.take_marked() {
+            if !parcel.is_datagram() {
+                slots.mark(parcel.packet());
+            }
+        }
+        while let Some(parcel) = link.take_dropped() {
+            if !parcel.is_datagram()
+                && let Some(Slot { payload, .. }) = slots.take(parcel.packet())
+            {
+                told.push_back(Outcome::Dropped(Dropped { payload, at, cause: DropCause::Queue }));
+            }
+        }
     }
 
     /// What became of a packet at the far end; `None` of cross traffic.
@@ -389,17 +328,5 @@ impl<T> Port<T> {
     }
 }
 
-fn hear<T>(link: &mut Other, at: Time, slots: &mut Slots<T>, told: &mut VecDeque<Outcome<T>>) {
-    while let Some(parcel) = link.take_marked() {
-        if !parcel.is_datagram() {
-            slots.mark(parcel.packet());
-        }
-    }
-    while let Some(parcel) = link.take_dropped() {
-        if !parcel.is_datagram()
-            && let Some(Slot { payload, .. }) = slots.take(parcel.packet())
-        {
-            told.push_back(Outcome::Dropped(Dropped { payload, at, cause: DropCause::Queue }));
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod cpu;
 mod events;
 mod links;
 mod pacer;
+mod ports;
 mod repair;
 
 use std::time::Duration;
@@ -36,6 +37,6 @@ fn parts() -> Parts {
 criterion_group! {
     name = group;
     config = parts();
-    targets = events::benches, links::benches, repair::benches, pacer::benches
+    targets = events::benches, links::benches, repair::benches, pacer::benches, ports::benches
 }
 criterion_main!(group);

@@ -132,8 +132,8 @@ pub(crate) fn kinds() -> Vec<Kind> {
     ];
     let policer = PolicerSpec { rate: Rate::from_bps(10_000_000), burst: Bytes::new(15_000) };
     kinds.push(kind("policer", LinkSpec { policer: Some(policer), ..link() }, vec![POLICER]));
-    let policed = LinkSpec { policer: Some(policer), ..link() };
-    kinds.push(crossed("policer and constant rate", policed, &[cbr(3_000_017, 777)], vec![POLICER]));
+    let also_crossed = LinkSpec { policer: Some(policer), ..link() };
+    kinds.push(crossed("policer and constant rate", also_crossed, &[cbr(3_000_017, 777)], vec![POLICER]));
     for batch in [Batch::Every(Span::from_millis(7)), Batch::Of { packets: 9, hold: Span::from_millis(2) }] {
         let batched = LinkSpec { batch: Some(batch), ..LinkSpec::new(None, Span::from_millis(11)) };
         kinds.push(kind("batches", batched, vec![]));

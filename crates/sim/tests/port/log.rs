@@ -95,7 +95,7 @@ fn tcp(index: u32, ecn: bool, link: &LinkSpec) -> Flow<QuickStart<SlowStart>, Sl
     let initial = Initial { segments: 10, ssthresh: None };
     let asks = link.quick_start.is_some();
     // Nothing else would hold it back.
-    let bulk = index % 2 == 0 && (link.rate.is_some() || link.rates.is_some());
+    let bulk = index.is_multiple_of(2) && (link.rate.is_some() || link.rates.is_some());
     let request = if asks { RateCode::new(6).expect("a code") } else { RateCode::DENIED };
     let config = QuickStartConfig { request, skips_small: asks, ..QuickStartConfig::default() };
     let start_up = QuickStart::new(SlowStart::new(initial), config);
