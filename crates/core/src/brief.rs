@@ -44,7 +44,8 @@ pub trait InBrief {
     fn sent_unminded(&mut self, flight: Bytes);
 
     /// Whether [`Event::Lost`] may change anything while [`Path::recovering`] is `recovering`. While it may not, a host need
-    /// not say it, and keeps its plan.
+    /// not say it, and keeps its plan. Only a host whose losses have neither [`crate::Loss::sent_at`] nor
+    /// [`crate::Loss::persistent`] may go by this.
     fn minds_losses(&self, recovering: bool) -> bool;
 }
 

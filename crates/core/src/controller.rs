@@ -323,7 +323,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         if loss.persistent {
             // RFC 9002 section 7.6.2: as a TCP sender's response to a retransmission timeout, to the minimum window, which
             // section 7.2 recommends to be two segments. The threshold of an episode that was answered stays.
-            self.timed_out(!unanswered, path.mss * 2, path);
+            // A law that answered without a threshold (BBR) is asked for one now.
+            let keeps = !unanswered && self.learned(path).ssthresh.is_some();
+            self.timed_out(keeps, path.mss * 2, path);
         }
     }
 
@@ -494,9 +496,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     fn note(&mut self, note: Note) {
         let notes: &mut Notes = self.notes.get_or_insert_with(|| Large::<Notes>::from([None; NOTES]));
-        debug_assert!(notes[NOTES - 1].is_none(), "one event makes at most {NOTES} notes");
-        if let Some(free) = notes.iter_mut().find(|slot| slot.is_none()) {
-            *free = Some(note);
+        match notes.iter_mut().find(|slot| slot.is_none()) {
+            Some(free) => *free = Some(note),
+            // Nobody takes them, so nobody misses the oldest.
+            None => {
+                notes.rotate_left(1);
+                notes[NOTES - 1] = Some(note);
+            }
         }
     }
 }

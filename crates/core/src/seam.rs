@@ -17,9 +17,10 @@
 //! |---|---|---|
 //! | [`Path::nxt`] | SND.NXT | payload bytes of all packets sent |
 //! | [`Path::una`] | SND.UNA | where the newest acknowledged packet ends; `nxt` when nothing is in flight |
-//! | [`Path::flight`] | SND.NXT - SND.UNA (RFC 5681 `FlightSize`) | `bytes_in_flight` (RFC 9002 appendix B.2); of [`Event::Lost`] with the packets found lost still in it |
-//! | [`Path::pipe`] | RFC 6675 `pipe` | as `flight` |
-//! | [`Path::recovering`] | SND.UNA is below the recovery point (RFC 6675 section 2) | the newest acknowledged packet left before the last reduction (RFC 9002 section 7.3.2); not after persistent congestion |
+//! | [`Path::flight`] | SND.NXT - SND.UNA (RFC 5681 `FlightSize`) | `bytes_in_flight` (RFC 9002 appendix B.2); of [`Event::Lost`] and [`Event::Marked`] what it was before the ACK that told of it, for a law halves that |
+//! | [`Path::pipe`] | RFC 6675 `pipe` | `bytes_in_flight` |
+//! | [`Path::min_rtt`] | the least of the connection | the same, or since persistent congestion (RFC 9002 section 5.2) |
+//! | [`Path::recovering`] | SND.UNA is below the recovery point (RFC 6675 section 5) | the newest acknowledged packet left before the last reduction (RFC 9002 section 7.3.2); not after persistent congestion |
 //! | [`Path::rto`] | RFC 6298 | the probe timeout (RFC 9002 section 6.2.1) |
 //! | [`Ack::advanced`] | bytes by which SND.UNA moved | as [`Ack::bytes`] |
 //! | [`Ack::sacked`], [`Delivered::selectively`] | of the SACK blocks | nothing, and no |
@@ -28,12 +29,14 @@
 //! | [`Loss::sent_at`], [`Event::Marked`] | unknown: `recovering` tells what an episode answers | when the newest of the packets left; of a mark, the newest packet that the ACK acknowledged |
 //! | [`Loss::persistent`] | no: it says [`Event::TimedOut`] | RFC 9002 section 7.6.2 |
 //! | [`Event::TimedOut`] | at each retransmission timeout | never: a probe timeout is no congestion |
+//! | [`Sent::packet`] | transmissions, counted from zero | packets that the controller was told of, counted from zero: packet numbers of QUIC may skip |
+//! | [`Ack::packets`] | in order of sequence | in the order in which they left: the ranges of a QUIC ACK go the other way |
 //! | [`Sent::retransmission`] | sent before under this number | no |
 //! | a round trip ends | with the first ACK above what was SND.NXT at its begin | with the first ACK of a packet sent after its begin |
 //! | idle | SND.UNA = SND.NXT, and nothing sent for longer than the RTO | nothing in flight, and nothing sent for longer than the PTO |
 //!
-//! A host that shakes hands under congestion control (QUIC, or TCP Fast Open) says [`Event::Established`] when the handshake is
-//! over, and counts `una` and `nxt` from there. Until then the plan is [`Pacing::Hold`], which holds application data only:
+//! A host that shakes hands under congestion control (QUIC) says [`Event::Established`] when the handshake is over, and counts
+//! `una` and `nxt` from there. Data before that (QUIC's 0-RTT, TCP Fast Open) has no event yet. Until then the plan is [`Pacing::Hold`], which holds application data only:
 //! what the handshake sends leaves within [`Plan::window`], the initial window, and is not told. [`Event::Established`] says
 //! whether any of it was lost.
 
@@ -191,6 +194,36 @@ impl Path {
     }
 }
 
+impl Path {
+    /// Keeps account of a packet with `bytes` of new data that left now. [`Event::Sent`] comes before.
+    pub fn sent(&mut self, bytes: Bytes) {
+        self.flight += bytes;
+        self.pipe += bytes;
+        self.nxt += bytes.get();
+        self.last_sent = Some(self.now);
+    }
+
+    /// Keeps account of an ACK that arrived now, with its round-trip sample. [`Event::Acked`] comes after.
+    pub fn acked(&mut self, ack: &Ack<'_>) {
+        self.una += ack.advanced.get();
+        self.flight -= ack.advanced;
+        self.pipe -= ack.bytes;
+        self.delivered += ack.bytes;
+        self.last_received = Some(self.now);
+        if let Some(sample) = ack.rtt {
+            self.sampled(sample.rtt);
+        }
+    }
+
+    /// Keeps account of a round-trip sample: the newest, the least, and the smoothed one of RFC 6298 section 2. The timeout is the
+    /// host's.
+    pub fn sampled(&mut self, rtt: Span) {
+        self.latest_rtt = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt.scale(7, 8) + rtt.scale(1, 8)));
+    }
+}
+
 /// What kept a sender from sending more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SendLimit {
@@ -272,7 +305,7 @@ pub enum Origin {
         /// The law's answer to the timeout: `ssthresh` is where slow start should end.
         was: Learned,
     },
-    /// The connection moved to another path. From here on its host tells of no loss, mark or timeout of what left before.
+    /// The connection moved to another path. From here on its host tells of no acknowledgement, loss, mark or timeout of what left before.
     PathChange,
 }
 
@@ -356,7 +389,7 @@ impl<'a> Ack<'a> {
         };
         let ((segments, advanced), (_, sacked)) = (sum(false), sum(true));
         let bytes = advanced + sacked;
-        let duplicate = advanced.is_zero();
+        let duplicate = segments == 0 && !packets.is_empty();
         Self { packets, whole: None, bytes, advanced, sacked, segments, duplicate, ..Self::of(bytes, 0) }
     }
 

@@ -132,11 +132,30 @@ fn coarse(time: Time) -> Time {
 pub struct Blinkered<T> {
     part: T,
     hidden: Hidden,
+    /// A wake-up that a host without an exact timer says with the next event.
+    late: bool,
+}
+
+impl<T> Blinkered<T> {
+    fn new(part: T, hidden: Hidden) -> Self {
+        Self { part, hidden, late: false }
+    }
 }
 
 impl<T: Startup> Startup for Blinkered<T> {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         let part = &mut self.part;
+        if self.hidden.has(Ability::Timer) && !self.hidden.has(Ability::LateTimer) {
+            if matches!(event, Event::Woken) {
+                self.late = true;
+                return Step::Stay;
+            }
+            if core::mem::take(&mut self.late)
+                && let done @ Step::Done(_) = part.on(&Event::Woken, &self.hidden.path(path))
+            {
+                return done;
+            }
+        }
         self.hidden.tell(event, path, |event, path| part.on(event, path)).unwrap_or(Step::Stay)
     }
 
@@ -206,9 +225,9 @@ impl Parts {
     pub fn differs(&self, part: Part, hidden: &Hidden, calls: &[Told]) -> Option<(usize, String)> {
         let hides = |this| if this == part { hidden.clone() } else { Hidden(Vec::new()) };
         let mut other = Controller::new(
-            Blinkered { part: self.scheme.clone(), hidden: hides(Part::Scheme) },
-            Blinkered { part: self.restart.clone(), hidden: hides(Part::Restart) },
-            Blinkered { part: self.law.clone(), hidden: hides(Part::Law) },
+            Blinkered::new(self.scheme.clone(), hides(Part::Scheme)),
+            Blinkered::new(self.restart.clone(), hides(Part::Restart)),
+            Blinkered::new(self.law.clone(), hides(Part::Law)),
         );
         let mut open = self.open();
         calls.iter().enumerate().find_map(|(index, told)| {

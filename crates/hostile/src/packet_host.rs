@@ -36,6 +36,8 @@ pub struct Link {
     pub queue: u64,
     /// ACKs arrive together at whole multiples of this; zero is each by itself.
     pub ack_batch: Span,
+    /// Whether ACKs that arrive at one instant are one ACK, of all their packets.
+    pub together: bool,
     /// Nothing passes from the first instant to the second.
     pub outage: Option<(Time, Time)>,
 }
@@ -49,6 +51,8 @@ pub struct Outcome {
     pub dropped: u64,
     /// What the controller did, with the instants.
     pub notes: Vec<(Time, Note)>,
+    /// The window after each loss.
+    pub windows: Vec<(Time, Bytes)>,
     /// How often persistent congestion was told.
     pub persistent: u64,
     /// The laws of hosts that the record breaks.
@@ -216,7 +220,7 @@ impl PacketHost {
         if ack.is_some_and(|at| at <= self.path.now) {
             self.take_acks();
         } else if self.loss_at().is_some_and(|at| at <= self.path.now) {
-            self.find_losses();
+            self.find_losses(self.path.flight);
         } else if self.probe_at().is_some_and(|at| at <= self.path.now) && paced.is_none() {
             self.probes += 1;
             self.left += 1;
@@ -333,27 +337,36 @@ impl PacketHost {
         self.acks.push_back((Time::from_nanos(arrives), packet));
     }
 
-    /// Every packet has an ACK of its own.
+    /// Takes the ACKs that arrive now: as one for all of them, or one for each.
     fn take_acks(&mut self) {
+        let mut acked = Vec::new();
         while let Some((at, packet)) = self.acks.front().copied()
             && at <= self.path.now
         {
             self.acks.pop_front();
             // What was found lost before is not in flight any more.
-            if let Some(flying) = self.in_flight.remove(&packet) {
-                self.acknowledged(&flying);
+            let Some(flying) = self.in_flight.remove(&packet) else { continue };
+            acked.push(flying);
+            if !self.link.together {
+                self.acknowledged(&acked);
+                acked.clear();
             }
+        }
+        if !acked.is_empty() {
+            self.acknowledged(&acked);
         }
     }
 
-    fn acknowledged(&mut self, newest: &InFlight) {
+    fn acknowledged(&mut self, acked: &[InFlight]) {
+        let (packets, newest): (Vec<Delivered>, _) =
+            (acked.iter().map(|flying| flying.delivered).collect(), acked[acked.len() - 1]);
         let packet = newest.delivered;
+        let before = self.path.flight;
         self.largest_acked = self.largest_acked.max(Some(packet.packet));
         self.probes = 0;
         let rtt = self.path.now.since(packet.sent_at);
         self.sample(rtt);
-        let acked = [packet];
-        let mut ack = Ack { rtt: Some(RttSample { rtt, handshake: false }), ..Ack::new(&acked) };
+        let mut ack = Ack { rtt: Some(RttSample { rtt, handshake: false }), ..Ack::new(&packets) };
         let path = &mut self.path;
         path.flight -= ack.bytes;
         path.pipe -= ack.bytes;
@@ -363,7 +376,7 @@ impl PacketHost {
         path.recovering = self.recovery_start.is_some_and(|start| packet.sent_at < start);
         ack.delivery_rate = (path.delivered - packet.delivered_at_send).per(rtt).map(wire_rate);
         self.say(&Event::Acked(ack));
-        self.find_losses();
+        self.find_losses(before);
     }
 
     fn sample(&mut self, rtt: Span) {
@@ -402,7 +415,8 @@ impl PacketHost {
     }
 
     /// RFC 9002 section 6.1: three packets later, or some time later.
-    fn find_losses(&mut self) {
+    /// What a law halves is what was in flight `before` the ACK that shows the loss.
+    fn find_losses(&mut self, before: Bytes) {
         let Some(largest) = self.largest_acked else { return };
         let (now, patience) = (self.path.now, self.patience());
         let is_lost = |packet: u64, flying: &InFlight| {
@@ -430,7 +444,8 @@ impl PacketHost {
         let path = &mut self.path;
         path.recovering =
             self.recovery_start.is_some_and(|start| newest.is_none_or(|sent_at| sent_at < start));
-        // What a law halves was in flight until now.
+        let after = path.flight - bytes;
+        path.flight = before;
         path.pipe -= bytes;
         path.backlog = Some(MSS * self.left);
         if self.in_flight.is_empty() {
@@ -440,7 +455,8 @@ impl PacketHost {
         let sent_at = Some(last.sent_at).filter(|_| self.says_send_times);
         let loss = Loss { sent_at, persistent, ..Loss::new(&packets) };
         self.say(&Event::Lost(loss));
-        self.path.flight -= bytes;
+        self.path.flight = after;
+        self.outcome.windows.push((now, self.plan.window));
     }
 
     /// RFC 9002 section 7.6.2: all that left for so long was lost, and a sample of the round trip was there before.

@@ -271,7 +271,7 @@ fn idle_of(tried: &Tried) -> Vec<String> {
                 || parts.differs(tried.part, &Hidden::only(*ability), calls).is_some()
         })
     };
-    // No event says whether ACKs come one at a time: see `density.rs`. Every plan may fall back to the ACK clock.
+    // No event says whether ACKs come one at a time: see `packet_host.rs`. Every plan may fall back to the ACK clock.
     let untold = [Ability::DenseAcks, Ability::AckClock];
     let idle = Ability::ALL.into_iter().filter(|ability| !untold.contains(ability));
     idle.filter(declared)

@@ -9,30 +9,30 @@ fn main() {
     let mut control = Controller::new(HyStartPlus::new(initial), Rfc5681::new(initial), Cubic::new());
     let (mut path, mut pacer) = (Path::new(Time::ZERO, mss, wire), Pacer::new());
     control.on(&Event::Begin(Origin::Fresh), &path);
+    path.sampled(base);
     control.on(&Event::Established { rtt: Some(base), syn_lost: false }, &path);
     let (mut left, mut delivered) = (Vec::new(), Time::ZERO);
     for acked in 0..2_000 {
-        let plan = control.plan(&path);
-        pacer.adopt(&plan);
-        path.cwnd = plan.window;
-        while path.pipe + mss <= plan.window && pacer.ready_at(wire, false).is_some_and(|at| at <= path.now) {
-            // Here your stack sends a packet.
-            let packet = left.len() as u64;
-            let sent = Sent { packet, bytes: mss, tag: plan.tag, retransmission: false };
+        loop {
+            let plan = control.plan(&path);
+            pacer.adopt(&plan);
+            path.cwnd = plan.window;
+            if path.pipe + mss > plan.window || pacer.ready_at(wire, false).is_none_or(|at| at > path.now) {
+                break;
+            }
+            let sent = Sent { packet: left.len() as u64, bytes: mss, tag: plan.tag, retransmission: false };
             control.on(&Event::Sent(sent), &path);
             pacer.sent(path.now, wire);
-            left.push(path.now);
-            path =
-                Path { nxt: path.nxt + mss.get(), flight: path.flight + mss, pipe: path.pipe + mss, ..path };
+            left.push(path.now); // Here your stack sends the packet.
+            path.sent(mss);
         }
         // Here your stack waits for an ACK; the toy path delivers a packet a millisecond.
         delivered = delivered.max(left[acked]) + Span::from_millis(1);
         path.now = delivered + base;
         let rtt = path.now.since(left[acked]);
-        path.min_rtt = path.min_rtt.into_iter().chain([rtt]).min();
-        path = Path { una: path.una + mss.get(), flight: path.flight - mss, pipe: path.pipe - mss, ..path };
-        let sample = RttSample { rtt, handshake: false };
-        control.on(&Event::Acked(Ack { rtt: Some(sample), ..Ack::of(mss, 1) }), &path);
+        let ack = Ack { rtt: Some(RttSample { rtt, handshake: false }), ..Ack::of(mss, 1) };
+        path.acked(&ack);
+        control.on(&Event::Acked(ack), &path);
         if let Some(Note::Exited { exit, .. }) = control.take_note() {
             println!("{:?}: {} at {}", path.now, exit.cause.name(), exit.learned.window.get());
         }

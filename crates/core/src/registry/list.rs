@@ -145,8 +145,9 @@ fn check_entry(
     }
     debug_assert!(names.any(|other| other == name), "{name} is one of them");
     for (index, parameter) in parameters.iter().enumerate() {
-        // `as=` labels a row.
-        if !is_word(parameter.name) || parameter.name == "as" {
+        // `as=` labels a row, and the others are options of a path that a scheme may have for itself.
+        let taken = ["as", "iw", "avoidance", "recovery", "restart"];
+        if !is_word(parameter.name) || taken.contains(&parameter.name) {
             return Err(EntryProblem::ParameterName(parameter.name));
         }
         if parameters.iter().take(index).any(|before| before.name == parameter.name) {

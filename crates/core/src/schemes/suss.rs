@@ -80,7 +80,10 @@ pub(crate) const SUSS: SchemeEntry = SchemeEntry {
         default: Value::Count(SPEED_UPS as u64),
         help: "the most rounds that are sped up; with 0 it is hystart-linux",
     }],
-    needs: crate::schemes::HYSTART_LINUX.needs.and(Needs::of(&[Ability::Sends, Ability::LateTimer])),
+    needs: crate::schemes::HYSTART_LINUX
+        .needs
+        .and(Needs::of(&[Ability::Sends, Ability::LateTimer]))
+        .using(&[Ability::Timer]),
     make: |initial, settings| Suss::from_settings(initial, settings).into(),
 };
 

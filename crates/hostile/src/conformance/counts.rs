@@ -93,7 +93,9 @@ impl Counts {
         let (event, path) = (event(told), &told.path);
         self.instants(event.as_ref(), path, breaches);
         self.next(path, breaches);
-        if matches!(event, Some(Event::Begin(Origin::PathChange))) {
+        // RFC 9002 section 5.2: after persistent congestion the least round trip may begin anew.
+        let persistent = matches!(&event, Some(Event::Lost(loss)) if loss.persistent);
+        if matches!(event, Some(Event::Begin(Origin::PathChange))) || persistent {
             self.timed = false;
         }
         if let Some(Event::Acked(ack)) = &event {

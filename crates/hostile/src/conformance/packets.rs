@@ -179,6 +179,10 @@ impl Packets {
 
     fn acknowledged(&self, packet: &Delivered, behind: Option<&Delivered>, breaches: &mut Breaches) {
         let number = packet.packet;
+        if number < self.elsewhere {
+            breaches.add(Law::AckedInFlight, format!("packet {number} left over another path"));
+            return;
+        }
         let Some(sent) = self.out.get(&number) else {
             if number >= self.next {
                 let next = self.next;
@@ -336,6 +340,15 @@ impl Packets {
             }
             self.lost += usize::from(!matches!(sent.fate, Fate::Lost(_)));
             sent.fate = Fate::Lost(self.undos);
+        }
+        let departures =
+            loss.packets.iter().filter_map(|lost| self.out.get(&lost.packet)).map(|sent| sent.sent_at);
+        if let (Some(is), Some(was)) = (loss.sent_at, departures.max())
+            && is != was
+        {
+            let (is, was) = (is.nanos(), was.nanos());
+            let what = format!("the loss has sent_at {is} ns; the newest of its packets left at {was} ns");
+            breaches.add(Law::PacketAsSent, what);
         }
         if loss.packets.is_empty() && self.lists != Some(true) {
             return;

@@ -17,6 +17,8 @@ pub(super) struct Sending {
     duplicates: u64,
     /// Whether what may have been a probe of the tail has left and nothing was acknowledged since.
     probing: bool,
+    /// When the first of two probes left (RFC 9002 section 6.2.4).
+    probed_at: Option<Time>,
     /// When the retransmission timer is due that counts from the last ACK that advanced, or else from the first packet out.
     timeout: Option<Time>,
     /// Whether `new-data` was said since a packet left.
@@ -94,7 +96,9 @@ impl Sending {
             .flatten()
             .collect();
         if !faults.is_empty() {
-            let probes = self.is_quiet(path);
+            let second = self.probed_at == Some(path.now);
+            let probes = second || self.is_quiet(path);
+            self.probed_at = Some(path.now).filter(|_| probes && !second);
             self.probing = true;
             for (law, what) in faults.into_iter().filter(|_| !probes) {
                 breaches.add(law, what);
