@@ -496,13 +496,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     fn note(&mut self, note: Note) {
         let notes: &mut Notes = self.notes.get_or_insert_with(|| Large::<Notes>::from([None; NOTES]));
-        match notes.iter_mut().find(|slot| slot.is_none()) {
-            Some(free) => *free = Some(note),
+        if let Some(free) = notes.iter_mut().find(|slot| slot.is_none()) {
+            *free = Some(note);
+        } else {
             // Nobody takes them, so nobody misses the oldest.
-            None => {
-                notes.rotate_left(1);
-                notes[NOTES - 1] = Some(note);
-            }
+            notes.rotate_left(1);
+            notes[NOTES - 1] = Some(note);
         }
     }
 }

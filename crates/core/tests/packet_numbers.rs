@@ -7,7 +7,7 @@ use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
-use firstflight::{Bytes, Controller, Event, Loss, LostPacket, Note, Origin, Pacing, Phase, Span, Tag, Time};
+use firstflight::{Controller, Event, Loss, LostPacket, Note, Origin, Pacing, Phase, Span, Tag, Time};
 
 type Standard = Flow<SlowStart, Rfc5681, Reno>;
 
