@@ -349,7 +349,9 @@ impl Receiver {
     }
 
     /// The window field to offer, scaled by `shift`. Its right edge never moves back, for which it is rounded up to
-    /// the scale, as Linux does, and moves on only in steps worth offering (RFC 9293 section 3.8.6.2.2).
+    /// the scale, as Linux does, and moves on only in steps worth offering (RFC 9293 section 3.8.6.2.2). Rounding may move
+    /// the edge with every segment while nothing is read; so where it would lie more than a unit of the scale beyond the
+    /// buffer, the field is rounded down, and what was offered goes on to be taken.
     #[inline]
     pub(crate) fn window(&mut self, shift: u8) -> u16 {
         if self.moved {
@@ -374,8 +376,10 @@ impl Receiver {
         if moves {
             self.edge = edge;
         }
-        let scaled = self.edge.saturating_sub(self.next).div_ceil(1 << shift);
-        let field = u16::try_from(scaled).unwrap_or(u16::MAX);
+        let (offered, unit) = (self.edge.saturating_sub(self.next), 1 << shift);
+        let up = offered.div_ceil(unit);
+        let fits = up.saturating_mul(unit) < room.saturating_add(unit);
+        let field = u16::try_from(if fits { up } else { offered / unit }).unwrap_or(u16::MAX);
         self.edge = self.edge.max(self.next + (u64::from(field) << shift));
         if moves && u32::try_from(room).is_ok() {
             self.opening = Opening { unread: self.unread, room, reach: self.edge - self.next, field };

@@ -105,3 +105,22 @@ proptest! {
         }
     }
 }
+
+/// RFC 7323 section 2.3: what is offered is a multiple of the scale's unit.
+#[test]
+fn the_window_of_a_reader_that_stops_ends_within_a_unit_of_the_scale_beyond_the_buffer() {
+    for len in [1, 7, 1_000] {
+        let config = Config { receive_buffer: 300_000, reads_at_once: false, ..Config::default() };
+        let mut receiver = Receiver::new(&config);
+        receiver.establish(1_000, true);
+        let shift = 3;
+        let mut offered = u64::from(receiver.window(shift)) << shift;
+        while offered >= len && receiver.unread() < 400_000 {
+            let next = receiver.next();
+            arrives(&mut receiver, next, len, false);
+            offered = u64::from(receiver.window(shift)) << shift;
+        }
+        assert!(receiver.unread() <= 300_000 + 8, "{} unread of segments of {len}", receiver.unread());
+        assert!(receiver.unread() > 300_000 - len, "{} unread of segments of {len}", receiver.unread());
+    }
+}
