@@ -252,7 +252,7 @@ impl Observer {
     fn sent_any(&mut self, at: Time, side: Side, segment: &Segment, sent: Option<&Sent>) {
         let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
         if let Some(tap) = &mut self.tap {
-            tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied() }, offset);
+            tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied(), offset }, offset);
         }
         if side == Side::Client && segment.len > 0 {
             self.data_left(at, offset, segment.len, sent.is_some_and(|sent| sent.retransmission));

@@ -19,6 +19,7 @@ mod info;
 mod interface;
 mod predicted;
 mod quick_start;
+mod ranges;
 mod repair;
 
 pub use info::{Info, Standing, Trouble};
@@ -317,11 +318,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         let mut segment = Segment::default();
         let departure = self.transmit_into(now, &mut segment)?;
-        Some(Transmit { segment, sent: departure.sent })
+        Some(Transmit { segment, sent: departure.sent, offset: self.offset_of(&segment) })
     }
 
     /// The same for a host that keeps segments in places of its own: the segment is written to `place`, which is left as
-    /// it is, or with anything, if none may leave.
+    /// it is, or with anything, if none may leave. [`Endpoint::offset_of`] says where its payload lies in the stream.
     pub fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
         match self.ready() {
             Ready::Full => {

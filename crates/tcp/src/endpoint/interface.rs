@@ -1,5 +1,7 @@
 //! What an endpoint and its host say to each other.
 
+use core::ops::Range;
+
 use firstflight::{Bytes, Note, Phase, Rate, Sent, Span};
 
 use crate::segment::Segment;
@@ -20,6 +22,16 @@ pub struct Transmit {
     pub segment: Segment,
     /// For data packets: the packet's number, its tag, and whether its data was sent before.
     pub sent: Option<Sent>,
+    /// Where its payload begins in the stream that this side writes, whose first byte is number 0; says nothing if there is
+    /// no payload.
+    pub offset: u64,
+}
+
+impl Transmit {
+    /// The payload as a range of the stream; a FIN is not counted in.
+    pub fn range(&self) -> Range<u64> {
+        self.offset..self.offset + u64::from(self.segment.len)
+    }
 }
 
 /// A segment left.

@@ -387,6 +387,11 @@ impl Receiver {
         field
     }
 
+    /// The first stretch between `start` and `end` that may arrive and did not.
+    pub(crate) fn missing(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        self.queue.gap(start.max(self.next), end.min(self.edge))
+    }
+
     /// Bytes that the window offered admits.
     pub(crate) fn room(&self) -> u64 {
         self.edge.saturating_sub(self.next)

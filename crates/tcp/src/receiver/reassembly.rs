@@ -115,6 +115,16 @@ impl Reassembly {
         (next, overlap)
     }
 
+    /// The first stretch between `from` and `end` that did not arrive.
+    pub(crate) fn gap(&self, from: u64, end: u64) -> Option<(u64, u64)> {
+        let below = self.ranges.at_or_below(from).map_or(from, |range| range.1.max(from));
+        let (low, high) = self.highest;
+        let start = if (low..high).contains(&below) { high } else { below };
+        let next = self.ranges.above(start).map(|range| range.0).or_else(|| (low > start).then_some(low));
+        let upto = next.map_or(end, |next| next.min(end));
+        (start < upto).then_some((start, upto))
+    }
+
     /// The ranges to report, the most recent first, at most `limit`.
     #[inline]
     pub(crate) fn report(&self, limit: usize) -> impl Iterator<Item = (u64, u64)> {
@@ -200,6 +210,12 @@ mod tests {
                 prop_assert_eq!(queue.clone().join(80).1.map(|(low, _)| low), first);
                 for at in part {
                     model[usize::try_from(at).unwrap()] = true;
+                }
+                for end in upto..80 {
+                    let lacks = |at: &u64| !model[usize::try_from(*at).unwrap()];
+                    let low = (upto..end).find(lacks);
+                    let gap = low.map(|low| (low, (low..end).find(|at| !lacks(at)).unwrap_or(end)));
+                    prop_assert_eq!(queue.gap(upto, end), gap);
                 }
                 for (low, high) in queue.report(MAX_SACK_BLOCKS) {
                     prop_assert!((low..high).all(|at| model[usize::try_from(at).unwrap()]));

@@ -6,6 +6,7 @@ mod marks;
 mod probes;
 mod quick_start;
 mod rack;
+mod ranges;
 mod reductions;
 mod robustness;
 mod segments;
