@@ -1,15 +1,16 @@
-//! Loss, duplication, reordering, corruption and blackouts between two endpoints, with every byte checked.
+//! Loss, duplication, reordering, corruption and blackouts between two endpoints with their bytes, each of which is checked.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use firstflight::{Span, Time};
-use firstflight_tcp::{Config, Happening, Role, Segment};
-use firstflight_wire::payload::{self, Offsets};
+use firstflight_tcp::bytes::{Payload, Settings};
+use firstflight_tcp::{Config, Role, Segment};
+use firstflight_wire::payload;
 use firstflight_wire::{Addresses, Checksum, Hosts, Ip, decode, encode};
 
 use crate::Source;
-use crate::peer::{self, Any, Memory};
+use crate::peer::{self, AnySocket, Memory};
 
 /// One way through the network, without what it does to packets.
 const DELAY: Span = Span::from_millis(30);
@@ -20,20 +21,14 @@ const MOST_PACKETS: u64 = 400_000;
 /// The network has a will for so many packets; then it is tame.
 const MOST_FATES: u32 = 2_000;
 
-/// One side: an endpoint, its application and its host.
+/// One side: a socket and its application.
 struct Side {
-    endpoint: Any,
+    socket: AnySocket,
     config: Config,
     /// What its application sends in all.
     writes: u64,
-    /// The bytes that arrived, by offset, and the offsets of the peer's sequence numbers.
-    arrived: Vec<bool>,
-    /// How many of them are known to have arrived when they were said to be in order.
-    in_order: usize,
-    offsets: Offsets,
-    own: Offsets,
-    all_acknowledged: bool,
-    aborted: bool,
+    /// What it has read.
+    read: u64,
     memory: Memory,
 }
 
@@ -63,18 +58,9 @@ pub fn two_endpoints(data: &[u8]) {
         // A buffer that holds no segment is for another target: here every byte must go through in a day.
         let receive_buffer = configs[n].receive_buffer.max(4_000);
         let config = Config { receive_buffer, ..configs[n] };
-        Side {
-            endpoint: peer::endpoint(role, &config, &mut source),
-            config,
-            writes: u64::from(written[n]),
-            arrived: vec![false; usize::from(written[1 - n])],
-            in_order: 0,
-            offsets: Offsets::new(configs[1 - n].initial_sequence),
-            own: Offsets::new(config.initial_sequence),
-            all_acknowledged: false,
-            aborted: false,
-            memory: Memory::default(),
-        }
+        let settings = Settings { send_buffer: 1 << 16, ..Settings::default() };
+        let socket = peer::socket(role, &config, &settings, &mut source);
+        Side { socket, config, writes: u64::from(written[n]), read: 0, memory: Memory::default() }
     });
     let now = Time::from_nanos(1_000_000_000);
     let on_the_way = BTreeMap::new();
@@ -84,10 +70,12 @@ pub fn two_endpoints(data: &[u8]) {
 impl Network<'_> {
     fn run(mut self) {
         let end = self.now + LONGEST;
-        self.sides[0].endpoint.open(self.now);
+        self.sides[0].socket.open(self.now);
         for side in &mut self.sides {
-            side.endpoint.write(side.writes);
-            side.endpoint.shut();
+            let mut bytes = vec![0; usize::try_from(side.writes).expect("a short stream")];
+            payload::fill(0, &mut bytes);
+            assert_eq!(side.socket.write(&bytes), bytes.len(), "the send buffer has room for all");
+            side.socket.shutdown();
         }
         self.flush();
         while let Some(at) = self.next().filter(|at| *at <= end) {
@@ -98,8 +86,8 @@ impl Network<'_> {
                 self.flush();
             }
             for side in &mut self.sides {
-                side.endpoint.on_timer(self.now);
-                side.endpoint.read(u64::MAX);
+                side.socket.on_timer(self.now);
+                side.read();
             }
             self.flush();
         }
@@ -107,32 +95,34 @@ impl Network<'_> {
     }
 
     fn check_the_end(&self) {
-        if self.sides.iter().any(|side| side.aborted) {
+        if self.sides.iter().any(|side| side.socket.error().is_some()) {
             // The least that makes an endpoint give up: every one of its seven SYNs, or of the answers.
             assert!(self.harm >= 7, "given up for {} packets", self.harm);
             return;
         }
         for (n, side) in self.sides.iter().enumerate() {
-            let (received, whole) = (side.endpoint.stats().received, self.sides[1 - n].writes);
-            assert_eq!(received, whole, "side {n} got what was written, after {:?}", self.now);
-            assert!(side.all_acknowledged, "side {n} knows that all arrived");
+            let whole = self.sides[1 - n].writes;
+            assert_eq!(side.read, whole, "side {n} read what was written, after {:?}", self.now);
+            assert!(side.socket.is_at_end(), "side {n} knows that it is all");
+            assert!(side.socket.is_all_acknowledged(), "side {n} knows that all arrived");
+            assert!(side.socket.is_finished(), "side {n} has waited, if it closed first");
         }
     }
 
     fn next(&self) -> Option<Time> {
         let arrival = self.on_the_way.first_key_value().map(|((at, _), _)| *at);
-        let timers = self.sides.iter().filter_map(|side| side.endpoint.next_timer());
+        let timers = self.sides.iter().filter_map(|side| side.socket.next_timer());
         timers.chain(arrival).min()
     }
 
     fn flush(&mut self) {
         for from in 0..2 {
-            while let Some(transmit) = self.sides[from].endpoint.poll_transmit(self.now) {
-                let side = &mut self.sides[from];
-                let bytes = side.bytes_of(&transmit.segment);
+            while let Some((transmit, payload)) = self.sides[from].socket.poll(self.now) {
+                let bytes = packet(&transmit.segment, payload);
                 self.carry(1 - from, bytes);
             }
-            self.sides[from].hear_happenings();
+            let side = &mut self.sides[from];
+            side.memory.holds(side.socket.endpoint(), &side.config);
         }
     }
 
@@ -172,46 +162,36 @@ impl Network<'_> {
     }
 }
 
-impl Side {
-    fn bytes_of(&mut self, segment: &Segment) -> Vec<u8> {
-        let addresses = Addresses {
-            hosts: Hosts::V4 { source: Ipv4Addr::LOCALHOST, destination: Ipv4Addr::LOCALHOST },
-            source_port: 1,
-            destination_port: 2,
-        };
-        let mut bytes = vec![0; usize::from(segment.len)];
-        payload::fill(self.own.of(segment.seq), &mut bytes);
-        let mut out = Vec::new();
-        encode(&Ip { addresses, identification: 0, hop_limit: 64 }, segment, &bytes, &mut out)
-            .expect("an endpoint sends what a header can say");
-        out
-    }
+/// A segment's packet.
+fn packet(segment: &Segment, payload: Payload<'_>) -> Vec<u8> {
+    let addresses = Addresses {
+        hosts: Hosts::V4 { source: Ipv4Addr::LOCALHOST, destination: Ipv4Addr::LOCALHOST },
+        source_port: 1,
+        destination_port: 2,
+    };
+    let mut out = Vec::new();
+    encode(&Ip { addresses, identification: 0, hop_limit: 64 }, segment, &payload.joined(), &mut out)
+        .expect("an endpoint sends what a header can say");
+    out
+}
 
+impl Side {
     /// A packet arrives; one that is damaged goes no further than the checksums.
     fn arrive(&mut self, now: Time, bytes: &[u8]) {
         let Ok(packet) = decode(bytes) else { return };
         if (packet.ip_checksum, packet.tcp_checksum) != (Checksum::Good, Checksum::Good) {
             return;
         }
-        if !packet.payload.is_empty() {
-            let start = self.offsets.of(packet.segment.seq);
-            assert_eq!(payload::first_difference(start, packet.payload), None, "damage went unseen");
-            let start = usize::try_from(start).expect("a short stream");
-            self.arrived[start..start + packet.payload.len()].fill(true);
-        }
-        self.endpoint.on_segment(now, &packet.segment);
-        self.endpoint.read(u64::MAX);
-        let received = usize::try_from(self.endpoint.stats().received).expect("a short stream");
-        let news = &self.arrived[self.in_order..received];
-        assert!(news.iter().all(|here| *here), "in order is what arrived, and no more");
-        self.in_order = received;
+        self.socket.on_segment(now, &packet.segment, packet.payload);
+        self.read();
     }
 
-    fn hear_happenings(&mut self) {
-        while let Some(happening) = self.endpoint.poll_happening() {
-            self.all_acknowledged |= happening == Happening::AllAcknowledged;
-            self.aborted |= happening == Happening::Aborted;
+    /// The application reads all that there is.
+    fn read(&mut self) {
+        let mut bytes = [0; 4_096];
+        while let len @ 1.. = self.socket.read(&mut bytes) {
+            assert_eq!(payload::first_difference(self.read, &bytes[..len]), None, "what is read was written");
+            self.read += len as u64;
         }
-        self.memory.holds(&self.endpoint, &self.config);
     }
 }

@@ -1,14 +1,18 @@
 //! Endpoints of every kind, and the laws of an endpoint that need no knowledge of its peer.
 
-use firstflight::registry::{self, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
 use firstflight::{Controller, Span};
+use firstflight_tcp::bytes::{Settings, Socket};
 use firstflight_tcp::{AckPolicy, Config, Endpoint, Recovery, Role};
 
 use crate::Source;
 
 /// An endpoint with any scheme, policy and law.
 pub(crate) type Any = Endpoint<AnyScheme, AnyRestart, AnyLaw>;
+
+/// The same with its bytes.
+pub(crate) type AnySocket = Socket<AnyScheme, AnyRestart, AnyLaw>;
 
 /// Any set-up.
 pub(crate) fn config(source: &mut Source<'_>) -> Config {
@@ -45,11 +49,20 @@ pub(crate) fn config(source: &mut Source<'_>) -> Config {
 
 /// Any endpoint with this set-up.
 pub(crate) fn endpoint(role: Role, config: &Config, source: &mut Source<'_>) -> Any {
+    Endpoint::new(role, config, controller(source))
+}
+
+/// The same with its bytes.
+pub(crate) fn socket(role: Role, config: &Config, settings: &Settings, source: &mut Source<'_>) -> AnySocket {
+    Socket::new(role, config, controller(source), settings)
+}
+
+fn controller(source: &mut Source<'_>) -> AnyController {
     let initial = Initial { segments: source.pick(&[10, 3, 1, 40]), ssthresh: None };
     let startup = source.pick(registry::schemes()).build(initial, &[]).expect("defaults are allowed");
     let restart = source.pick(registry::restarts()).build(initial, &[]).expect("defaults are allowed");
     let law = source.pick(registry::laws()).build();
-    Endpoint::new(role, config, Controller::new(startup, restart, law))
+    Controller::new(startup, restart, law)
 }
 
 /// The memory law: what a connection holds of the heap is bounded by what it sent and is not acknowledged, and by its
