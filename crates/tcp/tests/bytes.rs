@@ -67,6 +67,17 @@ fn bytes_of_a_segment_that_is_refused_are_not_read() {
     assert_eq!((socket.read(&mut read), &read[..4]), (4, &b"abcd"[..]));
 }
 
+#[test]
+fn a_second_fin_elsewhere_takes_no_place_among_the_bytes() {
+    let mut socket = server(&Config::default());
+    socket.on_segment(Time::ZERO, &segment(4, 0, true), b"");
+    socket.on_segment(Time::ZERO, &segment(0, 2, true), b"ab");
+    assert_eq!((socket.readable(), socket.is_at_end()), (2, false));
+    socket.on_segment(Time::ZERO, &segment(2, 2, false), b"cd");
+    let mut read = [0; 20];
+    assert_eq!((socket.read(&mut read), &read[..4], socket.is_at_end()), (4, &b"abcd"[..], true));
+}
+
 proptest! {
     #[test]
     fn what_is_read_is_what_was_missing_when_it_arrived(

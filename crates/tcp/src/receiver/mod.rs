@@ -206,7 +206,8 @@ impl Receiver {
         if segment.fin && fits && data_end >= self.next {
             self.fin_at.get_or_insert(data_end);
         }
-        let end = data_end + u64::from(segment.fin);
+        // Nor is one elsewhere than the first: it takes no place.
+        let end = data_end + u64::from(segment.fin && self.fin_at == Some(data_end));
         // Nothing counts beyond the window offered, nor beyond the FIN.
         let admitted = match self.fin_at {
             Some(at) if at <= self.edge => end.min(at + 1),
