@@ -32,6 +32,27 @@ impl Recovery {
     }
 }
 
+/// Whose sender it is: the RFCs are silent, or leave a choice, where each implementation did something. `docs/stacks.md` lists
+/// what differs, and `sender/dialect.rs` has each of it in one place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stack {
+    /// The RFCs', as they are written.
+    #[default]
+    Rfc,
+    /// Linux's, as the packetdrill scripts prove it.
+    Linux,
+}
+
+/// Who paces what a scheme wants paced at a rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PacedBy {
+    /// The sender: a segment leaves when its turn has come.
+    #[default]
+    Sender,
+    /// The device behind the sender, as Linux's `fq` does: a segment leaves the sender as soon as the window admits it.
+    Device,
+}
+
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AckPolicy {
@@ -77,19 +98,16 @@ pub struct Config {
     pub min_rto: Span,
     /// The initial sequence number.
     pub initial_sequence: u32,
-    /// Whether to go with Linux where it and the RFCs differ: the round trip that RACK waits for is that of the last
-    /// segment looked at; RACK's and the probe's timers run 2 ms longer; SACK blocks of an old ACK count; a window that a mark
-    /// reduces is steered to by PRR; once reordering was seen, what is SACKed widens the window too; without SACK,
-    /// duplicate ACKs count as what they acknowledge later, and PRR steers with them; the timeout is estimated, backed off
-    /// and restarted as there; an ACK that tells of a loss widens nothing, and one that ends a recovery may; F-RTO sends new
-    /// data first.
-    pub as_linux: bool,
+    /// Whom the sender goes with where the RFCs and Linux differ.
+    pub stack: Stack,
+    /// Who paces what a scheme wants paced.
+    pub pacing: PacedBy,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,
     /// Whether F-RTO (RFC 5682) looks at whether a timeout was spurious.
     pub frto: bool,
     /// Segments delivered above a hole that tell of its loss (RFC 5681 section 3.2: three; Linux `tcp_reordering`); heeded
-    /// where [`Config::as_linux`] is.
+    /// by [`Stack::Linux`].
     pub reordering: u32,
     /// How often a SYN or SYN-ACK is sent again before it is given up.
     pub syn_retries: u32,
@@ -123,7 +141,8 @@ impl Default for Config {
             recovery: Recovery::Rack,
             min_rto: Span::from_secs(1),
             initial_sequence: 0,
-            as_linux: false,
+            stack: Stack::Rfc,
+            pacing: PacedBy::Sender,
             tail_loss_probe: true,
             frto: true,
             reordering: 3,

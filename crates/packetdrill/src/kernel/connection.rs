@@ -3,7 +3,9 @@
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, Value};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Controller, Rate, Span, Time};
-use firstflight_tcp::{AckPolicy, Config, Endpoint, Flags, Info, Offload, Recovery, Role, Segment, Standing};
+use firstflight_tcp::{
+    AckPolicy, Config, Endpoint, Flags, Info, Offload, PacedBy, Recovery, Role, Segment, Stack, Standing,
+};
 
 use super::SocketOptions;
 use crate::settings::{Queue, Settings};
@@ -267,7 +269,9 @@ fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
         recovery: Recovery::Rack,
         min_rto: Span::from_millis(200),
         options_in_mss: true,
-        as_linux: true,
+        stack: Stack::Linux,
+        // `crate::kernel::device` has the queue that does it.
+        pacing: PacedBy::Device,
         offload: Some(Offload {
             min_segments: u16::try_from(settings.number("tcp_min_tso_segs")).unwrap_or(u16::MAX),
             window_divisor: u16::try_from(settings.number("tcp_tso_win_divisor")).unwrap_or(u16::MAX),

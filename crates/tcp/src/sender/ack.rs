@@ -6,7 +6,6 @@ use super::Sender;
 use super::echo::echoes_earlier;
 use super::rate::Flight;
 use super::recovery::Mode;
-use super::scoreboard::Arrival;
 use crate::config::Recovery;
 
 /// Room that is kept from one ACK to the next, in packets: one that acknowledges a great window at once leaves no more
@@ -75,31 +74,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let old;
         let input = if input.ack >= self.una {
             input
-        } else if self.rules.as_linux && !input.blocks.is_empty() {
-            // Its blocks are news all the same.
+        } else if self.hears_old(input) {
             old = AckInput { ack: self.una, window: self.rwnd, ..*input };
             &old
         } else {
             return true;
         };
-        let mut repairing = !matches!(self.mode, Mode::Open);
+        let repairing = !matches!(self.mode, Mode::Open);
         let progress = self.take_in(now, input);
         if self.rwnd == 0 {
             self.patience.excuse(self.consecutive_timeouts);
         }
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
-            self.dupacks = if self.counts_duplicates() && self.recovering() {
-                // `tcp_remove_reno_sacks`: one segment was the hole, the rest had been told of.
-                self.dupacks.saturating_sub(u64::from(progress.segments).saturating_sub(1))
-            } else {
-                0
-            };
+            self.uncount_duplicates(progress.segments);
             self.extra = 0;
             self.limit_duplicates(u64::from(progress.segments));
-        } else if progress.duplicate && !self.retransmits_after_timeout() {
-            self.dupacks += 1;
-            self.limit_duplicates(0);
+        } else {
+            self.count_duplicate(&progress);
         }
         // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
         // echo is of a new mark.
@@ -115,70 +107,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let settled = self.forget_old_undo();
         self.keep_reduction_for_mark(input.ece);
         self.undo_if_spurious(now, input, &progress);
-        if self.rules.as_linux {
-            // `tcp_try_undo_recovery` counts recoveries that were not for nothing.
-            repairing &= !matches!(self.mode, Mode::Open);
-        }
-        if self.rules.as_linux {
-            // `tcp_fastretrans_alert` comes before `tcp_cong_control`: an ACK that tells of a loss or of a mark widens nothing,
-            // and the one that ends a recovery may.
-            self.look_at_timeout(&progress);
-            self.end_episode_if_repaired(now);
-            self.note_losses(now, &progress);
-            self.note_marks(now, input.ece);
-            self.tell_acked(now, &progress);
-        } else {
-            self.tell_acked(now, &progress);
-            self.end_episode_if_repaired(now);
-            self.note_losses(now, &progress);
-        }
-        if repairing && !widened && matches!(self.mode, Mode::Open) {
+        let counts = self.dialect.counts_needless_recoveries() || !matches!(self.mode, Mode::Open);
+        self.answer(now, &progress, input.ece);
+        if repairing && counts && !widened && matches!(self.mode, Mode::Open) {
             self.widening.on_recovered();
-        }
-        self.limited_transmit();
-        self.keep_reduction_for_mark(input.ece);
-        if !self.rules.as_linux {
-            self.note_marks(now, input.ece);
         }
         self.steer_to_reduction(&progress);
         self.restart_timers(now, &progress);
-        if self.rules.as_linux {
-            self.restart_persist(now);
-        }
         self.put_lists_away();
         if settled {
             self.give_room_back();
         }
         true
-    }
-
-    /// Whether a SACK block says nothing to it that it was told of before.
-    pub(crate) fn keeps_blocks(&self) -> bool {
-        !self.rules.as_linux && self.queue.is_none()
-    }
-
-    /// Whether losses are found without SACK, as Linux does it: each duplicate ACK says that some segment was delivered,
-    /// and the pipe and PRR count with that.
-    pub(super) fn counts_duplicates(&self) -> bool {
-        self.rules.as_linux && self.recovery == Recovery::NewReno
-    }
-
-    /// Whether all that is out was out at a timeout: duplicates then tell of what was sent again for nothing.
-    fn retransmits_after_timeout(&self) -> bool {
-        self.counts_duplicates() && matches!(self.mode, Mode::Loss { recover } if self.nxt <= recover)
-    }
-
-    /// `tcp_check_reno_reordering`: more duplicates than segments that may have been delivered mean reordering.
-    fn limit_duplicates(&mut self, acknowledged: u64) {
-        if !self.counts_duplicates() {
-            return;
-        }
-        let out = self.board.segments();
-        let holes = (self.board.lost_segments() + self.board.resent_segments()).max(1).min(out);
-        if self.dupacks + holes > out {
-            self.dupacks = out - holes;
-            self.rack.note_degree(out + acknowledged);
-        }
     }
 
     /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
@@ -215,16 +155,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(super) fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
         self.arrivals.clear();
         let advanced = input.ack - self.una;
-        // `tcp_may_update_window`: a window that only shrinks is no news.
-        let window_changed = if self.rules.as_linux {
-            input.window > self.rwnd || input.window == 0
-        } else {
-            input.window != self.rwnd
-        };
+        let window_changed = self.changes_window(input);
         let (segments, trimmed) = self.board.acknowledge(input.ack, |arrival| self.arrivals.push(arrival));
         let cumulative = self.arrivals.len();
         self.una = input.ack;
-        if window_changed || advanced > 0 || input.carries_data || !self.rules.as_linux {
+        if self.takes_window(input, window_changed, advanced) {
             self.set_window(input.ack, input.window);
         }
         if self.recovery.uses_sack() {
@@ -244,6 +179,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let mut repaired = false;
         let min_rtt = self.rtt.min();
         self.note_reordering(cumulative);
+        let hears_in_order = self.dialect.hears_in_order();
         for (i, arrival) in self.arrivals.iter().enumerate() {
             let delivered = arrival.delivered;
             bytes += delivered.bytes.get();
@@ -253,8 +189,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             // What is echoed is of the first of them, of that transmission which arrived; of others it says nothing.
             let first = i == 0 && cumulative > 0;
             let original = first && delivered.retransmitted && echoes_earlier(input, delivered.sent_at);
-            if !self.rules.as_linux && !original {
-                self.rack.delivered(now, min_rtt, arrival, false);
+            if hears_in_order && !original {
+                self.rack.delivered(now, min_rtt, arrival);
             }
             self.approved.delivered(delivered.packet, self.next_packet, self.nxt);
             if newest.is_none_or(|n| self.arrivals[n].delivered.packet < delivered.packet) {
@@ -265,29 +201,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             repaired |= delivered.retransmitted;
         }
-        if self.rules.as_linux {
-            // What was selectively acknowledged comes first there.
-            let (whole, selective) = self.arrivals.split_at(cumulative);
-            for arrival in selective.iter().chain(whole) {
-                self.rack.delivered(now, min_rtt, arrival, true);
-            }
-            if advanced > 0 && !self.recovery.uses_sack() {
-                // `tcp_remove_reno_sacks`: the duplicates before told of all but one.
-                let told = (self.mss * self.dupacks).get();
-                bytes = bytes.saturating_sub(told).max(bytes.min(self.mss.get()));
-            }
+        if !hears_in_order {
+            self.hear_sacks_first(now, min_rtt, cumulative);
         }
+        let bytes = self.not_told_of_before(bytes, advanced);
         let newest = newest.map(|n| self.arrivals[n].flight());
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
         // before it, and says nothing about the round trip but by the timestamp that it echoes.
-        let rtt = if self.rules.as_linux {
-            let echoed = || Self::echoed_as_linux(now, input).filter(|_| segments > 0);
-            self.sample_as_linux(now, cumulative, echoed)
-        } else {
+        let rtt = if self.dialect.measures_the_newest() {
             let clean = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
             let echoed =
                 || self.echoed(now, input, newest.map(|newest| newest.sent_at)).filter(|_| advanced > 0);
             clean.or_else(echoed).inspect(|&rtt| self.rtt.sample(rtt))
+        } else {
+            self.sample_as_linux(now, input, cumulative, segments)
         };
         let newest = newest.filter(|_| bytes > 0);
         self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
@@ -300,31 +227,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
         let reordering = self.reorder_at.is_some();
         Progress { advanced, segments, bytes, sacked, duplicate, window_changed, rtt, newest, reordering }
-    }
-
-    /// Linux's round-trip samples (`tcp_clean_rtx_queue`, `tcp_sacktag_one`, `tcp_ack_update_rtt`): the estimate hears of the
-    /// oldest segment acknowledged cumulatively, or else selectively, or else of the timestamp `echoed`; what is given is of
-    /// the newest, of those SACKed first.
-    fn sample_as_linux(
-        &mut self,
-        now: Time,
-        cumulative: usize,
-        echoed: impl FnOnce() -> Option<Span>,
-    ) -> Option<Span> {
-        let (whole, selective) = self.arrivals.split_at(cumulative);
-        let whole = if whole.iter().any(|arrival| arrival.delivered.retransmitted) { &[] } else { whole };
-        let clean = |group: &[Arrival]| {
-            let mut clean = group.iter().filter(|arrival| !arrival.delivered.retransmitted);
-            let first = clean.next()?;
-            Some((first.delivered.sent_at, clean.next_back().unwrap_or(first).delivered.sent_at))
-        };
-        let (whole, selective) = (clean(whole), clean(selective));
-        let (oldest, newest) = match (whole.or(selective), selective.or(whole)) {
-            (Some((oldest, _)), Some((_, newest))) => (now.since(oldest), now.since(newest)),
-            _ => echoed().map(|rtt| (rtt, rtt))?,
-        };
-        self.rtt.sample_as_linux(oldest, newest, self.una, self.nxt);
-        Some(newest)
     }
 
     /// Whether something arrived late: once for what was acknowledged selectively, once for the rest.
@@ -371,47 +273,5 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
         self.tell(now, &Event::Acked(ack));
         self.delivered = packets;
-    }
-
-    /// What of an ACK may widen the window: Linux looks itself at whether the window was the limit, and once reordering
-    /// was seen it counts what is delivered in any order (`tcp_may_raise_cwnd`).
-    fn counts(&self, progress: &Progress) -> u64 {
-        if !self.rules.as_linux {
-            return progress.advanced;
-        }
-        let window = self.plan.window;
-        let slow_start = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh);
-        if !self.usage.is_limit(window.packets(self.mss), slow_start) {
-            return 0;
-        }
-        if self.rack.reordering > self.rules.reordering {
-            progress.advanced.max(progress.bytes)
-        } else {
-            progress.advanced
-        }
-    }
-
-    pub(super) fn restart_timers(&mut self, now: Time, progress: &Progress) {
-        if self.nxt == self.una {
-            self.rto_at = None;
-            self.probe_at = None;
-            self.reorder_at = None;
-            return;
-        }
-        if self.rules.as_linux {
-            return self.restart_timers_as_linux(now, progress);
-        }
-        if progress.advanced == 0 {
-            return;
-        }
-        let impatient = self.recovery == Recovery::NewReno;
-        let keep = match &mut self.mode {
-            Mode::Recovery(episode) => core::mem::replace(&mut episode.partial_seen, true) && impatient,
-            Mode::Open | Mode::Loss { .. } => false,
-        };
-        if !keep {
-            self.rto_at = Some(now + self.rtt.rto());
-        }
-        self.schedule_probe(now, self.rto_at);
     }
 }

@@ -28,14 +28,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let since = Span::from_nanos(now.nanos() % TICK.nanos()) + TICK * u64::from(age(now, echo));
         (is_before(echo, clock::stamp(newest)) && since <= now.since(Time::ZERO)).then_some(since)
     }
-
-    /// The same as Linux does it, to a tick (`tcp_rtt_tsopt_us`).
-    pub(super) fn echoed_as_linux(now: Time, input: &AckInput<'_>) -> Option<Span> {
-        /// `INT_MAX / (USEC_PER_SEC / TCP_TS_HZ)`.
-        const OLDEST: u32 = i32::MAX as u32 / 1_000;
-        let age = age(now, echo_of(input)?);
-        (age < OLDEST).then(|| TICK * u64::from(age.max(1)))
-    }
 }
 
 /// Whether what an ACK echoes left before `sent_at`, by more than the tick that both may share.
@@ -49,7 +41,7 @@ pub(super) fn echo_of(input: &AckInput<'_>) -> Option<u32> {
 }
 
 /// Ticks since a timestamp of ours.
-fn age(now: Time, echo: u32) -> u32 {
+pub(super) fn age(now: Time, echo: u32) -> u32 {
     clock::stamp(now).wrapping_sub(echo)
 }
 

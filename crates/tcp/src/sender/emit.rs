@@ -395,7 +395,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.tell_sent(now, &sent);
         if let Some((range, probing)) = again {
-            if probing && self.rules.as_linux {
+            if probing && !self.dialect.probes_are_resent() {
                 self.board.probed(range, &how);
             } else {
                 self.board.resent(range, &how);
@@ -410,22 +410,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.board.sent(start, len, fin, &how);
             self.override_due = false;
             self.nxt = start + u64::from(len) + u64::from(fin);
-            if self.rules.as_linux {
-                let full = self.board.in_network() >= self.window().packets(self.mss);
-                self.usage.note(self.una, self.nxt, self.board.segments(), full);
-            }
+            self.note_usage();
         }
         self.packets_sent += u64::from(len > 0);
         self.last_sent = Some(now);
         self.idle_served = false;
-        // Linux counts anew when the first segment is sent again (`tcp_xmit_retransmit_queue`).
-        let again = retransmission && self.rules.as_linux && start == self.una && self.reorder_at.is_none();
-        if self.rto_at.is_none() || again {
+        if self.begins_timeout(start, retransmission) {
             self.rto_at = Some(now + self.rtt.rto());
         }
         if !retransmission {
-            let timeout = if self.rules.as_linux { self.timeout_of_head(now) } else { self.rto_at };
-            self.schedule_probe(now, timeout);
+            self.schedule_probe(now, self.timeout_for_probe(now));
         }
         let cwr = !retransmission && core::mem::take(&mut self.cwr_due);
         let (end, mss) = (start + u64::from(len), self.mss.get());

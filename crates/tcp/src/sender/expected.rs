@@ -51,7 +51,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.rtt.backoff() == 0
             && self.established
             && self.queue.is_none()
-            && !self.rules.as_linux
             && self.rules.expects
     }
 

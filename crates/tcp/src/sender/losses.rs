@@ -4,8 +4,7 @@ use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Event, Loss, Path, Span, Startup, Time};
 
 use super::ack::Progress;
-use super::prr::{Prr, PrrAck};
-use super::rack::LEAST_TIMEOUT;
+use super::prr::PrrAck;
 use super::recovery::{Answered, Budget, Episode, Mode, Undo};
 use super::{DUP_THRESH, Sender};
 use crate::config::Recovery;
@@ -20,12 +19,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(super) fn end_episode_if_repaired(&mut self, now: Time) {
-        // Without SACK Linux holds on until something above is acknowledged (`tcp_try_undo_recovery`).
-        let una = if self.rules.as_linux && !self.recovery.uses_sack() {
-            self.una.saturating_sub(1)
-        } else {
-            self.una
-        };
+        let una = self.repaired_up_to();
         let overdue = self.recovery == Recovery::Vegas && self.head_is_overdue(now);
         match &mut self.mode {
             Mode::Recovery(episode) => {
@@ -41,7 +35,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 let recover = episode.recover;
                 if una >= recover || satisfied {
                     self.mode = Mode::Open;
-                    if self.rules.as_linux {
+                    if self.dialect.forgets_duplicates() {
                         self.dupacks = 0;
                     }
                     self.undo.until = self.nxt;
@@ -71,7 +65,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Finds losses and answers them.
     pub(super) fn note_losses(&mut self, now: Time, progress: &Progress) {
         self.lost.clear();
-        let timed_out = self.rules.as_linux && matches!(self.mode, Mode::Loss { .. });
+        let timed_out = self.dialect.recovers_after_timeout() && matches!(self.mode, Mode::Loss { .. });
         let resent = if timed_out { self.board.resent_segments() } else { 0 };
         // RFC 6675 section 5 counts when a SACK brings news: what an undone repair took for lost has until then to arrive.
         let news = self.arrivals.last().is_some_and(|arrival| arrival.delivered.selectively);
@@ -96,14 +90,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     self.mode = Mode::Open;
                     self.journal.note(Happening::RecoveryEnded);
                 }
-                // RFC 6582 section 3.2 step 1: the duplicates of an episode's own retransmissions start no new one.
-                let fresh = self.recovered_to != Some(self.una) || self.rules.as_linux;
-                let enough = if self.rules.as_linux {
-                    self.dupacks >= self.rack.reordering
-                } else {
-                    self.dupacks == DUP_THRESH || early
-                };
-                if enough && progress.duplicate && fresh && matches!(self.mode, Mode::Open) {
+                let enough = progress.duplicate && self.duplicates_suffice(early);
+                if enough && matches!(self.mode, Mode::Open) {
                     self.board.mark_head_lost(true, &mut self.lost);
                 }
             }
@@ -113,7 +101,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else if matches!(self.mode, Mode::Open) && self.board.has_lost()
             || timed_out && self.board.resent_segments() < resent
         {
-            // Linux leaves the state after a timeout, too, once what was sent again is lost (`FLAG_LOST_RETRANS`).
             self.begin_recovery(now, progress);
         }
     }
@@ -123,12 +110,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[expect(clippy::inline_always, reason = "from two places")]
     pub(super) fn find_losses_by_rack(&mut self, now: Time, counts: bool) {
         // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
-        if counts && !self.rack.reordering_seen && !self.rules.as_linux {
+        if counts && !self.rack.reordering_seen && self.dialect.counts_sacks() {
             self.board.mark_lost_by_sacks(&mut self.lost);
         }
-        // `tcp_rack_mark_lost`: only what is delivered can show that something else is overdue.
         let advanced = core::mem::take(&mut self.rack.advanced);
-        if advanced || !self.rules.as_linux {
+        if advanced || self.dialect.looks_at_every_ack() {
             self.mark_overdue(now);
         }
         self.rack.timed = advanced && self.reorder_at.is_some();
@@ -137,7 +123,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RACK's loss detection, on an ACK or when its timer fires.
     #[inline]
     pub(super) fn mark_overdue(&mut self, now: Time) {
-        if self.board.has_none_before(self.rack.newest) && !self.rules.as_linux {
+        if !self.dialect.waits_for_the_next() {
+            self.wait_for_all_overdue(now);
+        } else if self.board.has_none_before(self.rack.newest) {
             self.reorder_at = None;
         } else {
             self.mark_those_overdue(now);
@@ -148,12 +136,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn mark_those_overdue(&mut self, now: Time) {
         let patience = self.patience_of_rack();
         let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
-        self.reorder_at = if self.rules.as_linux {
-            // `tcp_rack_detect_loss` waits for all of them.
-            self.board.last_before(self.rack.newest).map(|sent_at| sent_at + patience + LEAST_TIMEOUT)
-        } else {
-            overdue.next.map(|sent_at| sent_at + patience)
-        };
+        self.reorder_at = overdue.next.map(|sent_at| sent_at + patience);
     }
 
     /// How long after its transmission a segment is overdue to RACK, as things stand.
@@ -165,9 +148,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
     pub(super) fn begin_recovery_by_timer(&mut self, now: Time) {
-        // `tcp_rack_reo_timeout` counts one segment as delivered.
-        let bytes = if self.rules.as_linux { self.mss.get() } else { 0 };
-        self.begin_recovery(now, &Progress { bytes, ..Progress::default() });
+        self.begin_recovery(now, &Progress { bytes: self.delivered_by_timer(), ..Progress::default() });
     }
 
     fn begin_recovery(&mut self, now: Time, progress: &Progress) {
@@ -185,22 +166,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let marks = if keeps_window { Answered::default() } else { self.answer_marks_with_this() };
         self.undo = Undo { armed: true, keeps_window, marks, ..Undo::default() };
         let budget = match self.recovery {
-            Recovery::Rack => {
-                let sacked_before = self.board.sacked_bytes() - Bytes::new(progress.sacked);
-                let mut prr = if self.rules.as_linux {
-                    Prr::begin_as_linux(prior)
-                } else {
-                    Prr::begin(outstanding, sacked_before, Bytes::new(progress.advanced))
-                };
+            _ if self.repairs_in_proportion() => {
+                let mut prr = self.begin_reduction(prior, progress);
                 prr.on_ack(&self.prr_ack(progress));
                 Budget::Proportional(prr)
             }
-            Recovery::Sack => Budget::Pipe,
-            Recovery::NewReno if self.rules.as_linux => {
-                let mut prr = Prr::begin_as_linux(prior);
-                prr.on_ack(&self.prr_ack(progress));
-                Budget::Proportional(prr)
-            }
+            Recovery::Rack | Recovery::Sack => Budget::Pipe,
             Recovery::NewReno | Recovery::NewRenoSteady | Recovery::Reno => {
                 Budget::Inflated { by: self.signed(DUP_THRESH) }
             }
@@ -255,10 +226,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_lost(now);
         }
         let ack = self.prr_ack(progress);
-        let as_linux = self.rules.as_linux;
+        let steers = self.dialect.steers_by_every_ack() || !ack.delivered.is_zero();
         let Mode::Recovery(episode) = &mut self.mode else { return };
         if let Budget::Proportional(prr) = &mut episode.budget {
-            if !(as_linux && ack.delivered.is_zero()) {
+            if steers {
                 prr.on_ack(&ack);
             }
         } else {

@@ -4,7 +4,6 @@ use firstflight::{Avoidance, Event, Startup, Time};
 
 use super::Sender;
 use super::ack::Progress;
-use super::prr::Prr;
 use super::recovery::{Answered, Mode, Undo};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
@@ -25,7 +24,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let prior = self.plan.window;
         self.tell_of_congestion(now, &Event::Marked { sent_at: None });
         self.reducing_for_marks = true;
-        self.reduction = self.rules.as_linux.then(|| Box::new(Prr::begin_as_linux(prior)));
+        self.reduction = self.reduction_for_mark(prior);
     }
 
     /// Linux steers to what a mark left of the window by PRR, as it does after a loss.

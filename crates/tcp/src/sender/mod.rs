@@ -2,9 +2,10 @@
 //!
 //! One ACK's way: the scoreboard marks what is newly acknowledged; round-trip and delivery-rate samples are made;
 //! losses are marked; the controller hears, in this order, `SpuriousLoss`, `Acked`, `Lost`, `Marked`; recovery
-//! computes its window; the pacer takes over the plan.
+//! computes its window; the pacer takes over the plan. Where the stacks differ, `dialect` says how.
 
 mod ack;
+mod dialect;
 mod echo;
 mod emit;
 mod expected;
@@ -20,11 +21,9 @@ mod rate;
 mod recovery;
 mod repair;
 mod rtt;
-mod rtt_linux;
 pub(crate) mod scoreboard;
 mod spurious;
 mod timers;
-mod usage;
 
 use std::mem::offset_of;
 
@@ -37,6 +36,7 @@ use firstflight::{
 use crate::config::{Config, Recovery};
 use crate::endpoint::Happening;
 use crate::journal::Journal;
+use dialect::{Dialect, Usage};
 use patience::Patience;
 use prr::Prr;
 use quick_start::Approved;
@@ -45,7 +45,6 @@ use rate::RateSampler;
 use recovery::{Budget, Mode, Undo};
 use rtt::RttEstimator;
 use scoreboard::{Arrival, DUP_THRESH, Scoreboard};
-use usage::Usage;
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
@@ -93,6 +92,7 @@ pub(crate) struct Sender<S, R, A> {
     established: bool,
     limit: SendLimit,
     recovery: Recovery,
+    dialect: Dialect,
     /// Of the full segment that left last.
     last_tag: Tag,
     plan: Plan,
@@ -164,7 +164,8 @@ impl<S, R, A> Sender<S, R, A> {
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn new(config: &Config, mut controller: Controller<S, R, A>) -> Self {
-        if config.as_linux {
+        let dialect = Dialect::new(config);
+        if dialect.judges_growth() {
             controller.let_host_judge();
         }
         let mss = Bytes::new(u64::from(config.mss));
@@ -173,20 +174,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             plan: Plan::ack_clocked(mss, None),
             pacer: Pacer::new(),
             board: Scoreboard::new(config.recovery == Recovery::Rack),
-            rtt: if config.as_linux { RttEstimator::as_linux() } else { RttEstimator::new(config.min_rto) },
+            rtt: dialect.estimator(config.min_rto),
             rate: RateSampler::default(),
             rack: Rack::new(u64::from(config.reordering)),
             mode: Mode::Open,
             undo: Undo::default(),
             recovery: config.recovery,
+            dialect,
             last_tag: Tag::default(),
             rules: Rules {
                 probes_tail: config.tail_loss_probe && config.recovery == Recovery::Rack,
                 frto: config.frto,
                 reordering: u64::from(config.reordering),
-                as_linux: config.as_linux,
                 tells_all: config.recovery == Recovery::Ns2Sack1,
-                expects: true,
+                expects: dialect.has_short_ways(),
             },
             #[cfg(test)]
             expected_acks: 0,
@@ -467,8 +468,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     fn adopt(&mut self, path: &Path, call: impl FnOnce() -> Call) {
         self.plan = self.controller.plan(path);
-        if self.rules.as_linux && matches!(self.plan.pacing, Pacing::Rate { .. }) {
-            // A device's queue paces there.
+        if self.dialect.leaves_pacing_to_the_device() && matches!(self.plan.pacing, Pacing::Rate { .. }) {
             self.pacer.adopt(&Plan { pacing: Pacing::AckClock, ..self.plan });
         } else {
             self.pacer.adopt(&self.plan);
@@ -508,11 +508,11 @@ struct Rules {
     frto: bool,
     /// Segments above a hole that tell of its loss.
     reordering: u64,
-    as_linux: bool,
     /// Whether the controller is told what it says it does not mind: for a trace, or because the flight is not what is
     /// outstanding.
     tells_all: bool,
-    /// Whether what is expected, or usual in a repair, may take its shorter way; a test makes it take the other.
+    /// Whether what is expected, or usual in a repair, may take its shorter way: not in every dialect; a test makes it take
+    /// the other.
     expects: bool,
 }
 

@@ -42,7 +42,7 @@ impl Prr {
 
     /// The same as Linux has it (`tcp_init_cwnd_reduction`): in whole segments, and of the window that was reduced, which
     /// stands until something is delivered.
-    pub(crate) fn begin_as_linux(prior_window: Bytes) -> Self {
+    pub(crate) fn in_segments(prior_window: Bytes) -> Self {
         Self { whole: true, window: prior_window, ..Self::begin(prior_window, Bytes::ZERO, Bytes::ZERO) }
     }
 
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn linux_rounds_what_is_due_up_to_a_segment() {
-        let mut prr = Prr::begin_as_linux(MSS * 15);
+        let mut prr = Prr::in_segments(MSS * 15);
         prr.on_ack(&ack(13, 10, false));
         assert_eq!(prr.window(), MSS * 14, "the fast retransmit");
         prr.sent(MSS);

@@ -50,14 +50,21 @@ impl Rack {
     }
 
     /// RFC 8985 section 6.2 steps 2 and 3: a segment was delivered at `now`.
-    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival, as_linux: bool) {
+    pub(crate) fn delivered(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival) {
+        self.reordering_seen |= !arrival.delivered.retransmitted && arrival.end < self.fack;
+        self.take(now, min_rtt, arrival);
+    }
+
+    /// The same with reordering as Linux sees it (`tcp_check_sack_reordering`), which [`Rack::note_late`] counted: what one ACK
+    /// tells of is not late against the rest of it.
+    pub(crate) fn delivered_as_counted(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival) {
+        self.reordering_seen |= self.reorderings_seen > 0;
+        self.take(now, min_rtt, arrival);
+    }
+
+    #[inline]
+    fn take(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival) {
         let rtt = now.since(arrival.delivered.sent_at);
-        self.reordering_seen |= if as_linux {
-            // `tcp_check_sack_reordering`: what one ACK tells of is not late against the rest of it.
-            self.reorderings_seen > 0
-        } else {
-            !arrival.delivered.retransmitted && arrival.end < self.fack
-        };
         let newer = self.newest().is_none_or(|newest| arrival.delivered.packet > newest);
         self.fack = self.fack.max(arrival.end);
         // A retransmission answered faster than any round trip was answered by its original.

@@ -39,7 +39,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn repairs(&self) -> bool {
         matches!(self.mode, Mode::Recovery(Episode { budget: Budget::Proportional(_), .. }))
             && self.rules.expects
-            && !self.rules.as_linux
             && self.queue.is_none()
             && self.reduction.is_none()
             && self.probe.is_none()
@@ -327,7 +326,7 @@ impl Intake<'_> {
             }
             self.newest_clean = self.newest_clean.max(Some(delivered.sent_at));
         }
-        self.rack.delivered(self.now, self.min_rtt, arrival, false);
+        self.rack.delivered(self.now, self.min_rtt, arrival);
         self.approved.delivered(delivered.packet, self.next.0, self.next.1);
         self.bytes += delivered.bytes.get();
         if self.newest.is_none_or(|(newest, _)| newest < delivered.packet) {

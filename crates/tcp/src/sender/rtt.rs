@@ -2,7 +2,7 @@
 
 use firstflight::Span;
 
-use super::rtt_linux::LinuxEstimator;
+use super::dialect::LinuxEstimator;
 
 /// RFC 6298 section 2.1: before any sample.
 const INITIAL_RTO: Span = Span::from_secs(1);

@@ -99,7 +99,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
         // A new window, or data beyond a hole, makes an ACK for reasons of its own.
-        let without_sack = self.rules.as_linux || input.blocks.is_empty() && input.dsack.is_none();
+        let without_sack =
+            self.dialect.probes_answer_with_sack() || input.blocks.is_empty() && input.dsack.is_none();
         let pure_duplicate = input.ack == probe.end
             && self.arrivals.is_empty()
             && !input.carries_data
@@ -117,14 +118,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.lost.clear();
             self.lost.push(lost);
             self.undo = Undo::default();
-            if self.rules.as_linux {
-                // `tcp_init_cwnd_reduction` says CWR, whatever is being reduced, and the state is open again at once: a mark on
-                // this ACK reduces anew.
-                self.reducing_for_marks = false;
-                self.cwr_due |= self.ecn;
-            } else if !self.reducing_for_marks {
-                self.answer_marks_with_this();
-            }
+            self.answer_marks_with_probes_loss();
             // What was out when this ACK came: as fast recovery would have found it, with the segment that was lost.
             self.tell_lost_in(now, self.flight_to_reduce() + Bytes::new(progress.advanced));
         }

@@ -1,10 +1,9 @@
 //! The sender's timers: retransmission, tail loss probe, reordering, persist, pacing, and the scheme's own.
 
-use firstflight::{Avoidance, Event, Span, Startup, Time};
+use firstflight::{Avoidance, Event, Startup, Time};
 
 use super::Sender;
-use super::ack::Progress;
-use super::rack::{LEAST_TIMEOUT, probe_timeout};
+use super::rack::probe_timeout;
 use super::recovery::{Mode, Undo};
 use crate::config::Recovery;
 use crate::endpoint::Happening;
@@ -46,13 +45,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.patience.used(now, self.repetitions());
             }
         } else if due(self.probe_at) {
-            self.probe_at = None;
-            if self.rules.as_linux && self.probe.is_some() {
-                // `tcp_send_loss_probe`: one is out, and the timeout takes its turn.
-                self.rto_at = self.timeout_of_head(now).or(Some(now));
-            } else {
-                self.probe_due = !self.board.is_empty();
-            }
+            self.probe_is_over(now);
         }
         if due(self.persist_at) {
             self.persist_at = None;
@@ -90,14 +83,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         match self.mode {
             Mode::Open if self.board.has_lost() => self.begin_recovery_by_timer(now),
             Mode::Recovery(_) if !self.lost.is_empty() => self.tell_lost(now),
-            Mode::Loss { .. } if self.rules.as_linux && !self.lost.is_empty() => {
+            Mode::Loss { .. } if self.dialect.recovers_after_timeout() && !self.lost.is_empty() => {
                 self.begin_recovery_by_timer(now);
             }
             Mode::Open | Mode::Recovery(_) | Mode::Loss { .. } => {}
         }
-        if self.rules.as_linux {
-            self.rto_at = self.timeout_of_head(now).or(Some(now));
-        }
+        self.turn_to_timeout(now);
         self.put_lists_away();
     }
 
@@ -112,7 +103,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         let deadline = self.overdue_at_timeout(now);
         let first_sign = matches!(self.mode, Mode::Open);
-        let answered = repeated || self.rules.as_linux && self.is_reducing();
+        let answered = self.is_answered(repeated);
         if self.recovering() {
             self.journal.note(Happening::RecoveryEnded);
         }
@@ -129,39 +120,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.forced = true;
         self.probe = None;
         self.reorder_at = None;
-        // RFC 5682 needs SACK to tell originals apart on one ACK, and a timeout that was the first sign of loss. Linux does
-        // it without SACK, too, and again on each timeout in a row (`tcp_enter_loss`).
-        let asked = if self.rules.as_linux {
-            first_sign || repeated
-        } else {
-            self.recovery == Recovery::Rack && first_sign
-        };
-        let frto = self.rules.frto && asked;
+        let frto = self.rules.frto && self.asks_whether_spurious(first_sign, repeated);
         self.new_first = false;
-        if !answered {
+        if answered {
+            self.look_again(frto);
+        } else {
             self.undo = Undo { armed: true, frto, marks, ..Undo::default() };
-        } else if self.rules.as_linux {
-            self.undo.frto = frto;
-        }
-    }
-
-    /// When what is lost at a timeout had left, beside the first segment: with RACK only what is overdue to it (RFC 8985
-    /// section 6.3; in `tcp_timeout_mark_lost` without a window for reordering), else all.
-    fn overdue_at_timeout(&self, now: Time) -> Time {
-        match self.recovery {
-            Recovery::Rack if self.rules.as_linux => now - self.rack.rtt,
-            Recovery::Rack => now - self.patience_of_rack(),
-            _ => now,
-        }
-    }
-
-    /// Whether a loss or a mark of the window that is out was answered by a reduction already, which a timeout does not
-    /// repeat there (`tcp_enter_loss`).
-    fn is_reducing(&self) -> bool {
-        match self.mode {
-            Mode::Recovery(episode) => self.una < episode.recover,
-            Mode::Open => self.reducing_for_marks && self.una < self.cwr_until,
-            Mode::Loss { .. } => false,
         }
     }
 
@@ -188,40 +152,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let wanted = self.rules.probes_tail
             && matches!(self.mode, Mode::Open)
             && self.board.sacked_segments() == 0
-            && (self.probe.is_none() || self.rules.as_linux)
+            && (self.probe.is_none() || self.dialect.schedules_a_second_probe())
             && !self.board.is_empty();
         self.probe_at = None;
         if wanted {
-            if self.rules.as_linux {
-                // One timer: the probe's takes the place of the reordering one.
+            if self.dialect.has_one_timer() {
                 self.reorder_at = None;
             }
             let single = self.board.segments() == 1;
-            let more = if self.rules.as_linux && !single { LEAST_TIMEOUT } else { Span::ZERO };
-            let at = now + probe_timeout(self.rtt.srtt(), single) + more;
+            let at = now + probe_timeout(self.rtt.srtt(), single) + self.dialect.more_of_probe(single);
             self.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
         }
-    }
-
-    /// Linux has one timer for probe, reordering and timeout (`tcp_set_xmit_timer`, `tcp_rearm_rto`): where the timeout
-    /// takes the place of another, it counts from when the first outstanding segment left.
-    pub(super) fn restart_timers_as_linux(&mut self, now: Time, progress: &Progress) {
-        // A selective acknowledgement of what left before the first segment was last sent shows that the path lives.
-        let alive = self.board.head_sent().is_some_and(|sent_at| progress.rtt > Some(now.since(sent_at)));
-        if progress.advanced == 0 && !alive || self.rack.timed {
-            return;
-        }
-        self.reorder_at = None;
-        let another = self.probe_at.is_some() || progress.reordering;
-        let timeout = now + self.rtt.rto();
-        self.schedule_probe(now, Some(timeout));
-        let takes_over = another && self.probe_at.is_none();
-        self.rto_at = Some(if takes_over { self.timeout_of_head(now).unwrap_or(now) } else { timeout });
-    }
-
-    /// Linux `tcp_rto_delta_us`: when the first outstanding segment times out, if that lies ahead.
-    pub(super) fn timeout_of_head(&self, now: Time) -> Option<Time> {
-        self.board.head_sent().map(|sent_at| sent_at + self.rtt.rto()).filter(|at| *at > now)
     }
 
     /// Nothing is in flight, and the peer's window is closed or too small: what fits leaves after a while (RFC 9293 section
@@ -230,14 +171,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let rto = self.rtt.rto() * (1 << self.persist_backoff.min(6));
         self.persist_backoff += 1;
         self.persist_at = Some(now + rto.min(firstflight::Span::from_secs(60)));
-    }
-
-    /// Linux `tcp_ack_probe`: the wait for the next probe begins again with each ACK.
-    pub(super) fn restart_persist(&mut self, now: Time) {
-        if self.persist_at.take().is_some() {
-            self.persist_backoff = self.persist_backoff.saturating_sub(1);
-            self.arm_persist(now);
-        }
     }
 
     /// Whether a zero-window probe is due; asking clears it.

@@ -2,7 +2,7 @@
 
 use crate::line::{Line, Verdict, config, millis};
 use firstflight::{Bytes, Span};
-use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment};
+use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment, Stack};
 use proptest::prelude::*;
 
 pub(crate) const DELAY: Span = Span::from_millis(50);
@@ -341,9 +341,10 @@ fn where_the_round_trip_grew_beyond_the_timeout_it_goes_off_too_soon_a_few_times
 /// RFC 7323 section 4: the timestamp that comes back says which transmission is answered, so that Karn's algorithm is not needed.
 #[test]
 fn with_timestamps_an_ack_of_what_was_sent_again_measures_the_round_trip() {
-    for (recovery, as_linux) in [(Recovery::Rack, false), (Recovery::NewReno, false), (Recovery::Rack, true)]
+    for (recovery, stack) in
+        [(Recovery::Rack, Stack::Rfc), (Recovery::NewReno, Stack::Rfc), (Recovery::Rack, Stack::Linux)]
     {
-        let rules = Config { recovery, sack: recovery.uses_sack(), as_linux, ..config() };
+        let rules = Config { recovery, sack: recovery.uses_sack(), stack, ..config() };
         let mut line = line(&Config { timestamps: true, tail_loss_probe: false, ..rules });
         line.client.open(line.now);
         line.client.write(1_000);
@@ -357,8 +358,8 @@ fn with_timestamps_an_ack_of_what_was_sent_again_measures_the_round_trip() {
 /// Where that is of the original, the round trip is that of the original.
 #[test]
 fn with_timestamps_no_timeout_comes_too_soon_once_there_was_an_answer() {
-    for as_linux in [false, true] {
-        let rules = Config { timestamps: true, frto: false, tail_loss_probe: false, as_linux, ..config() };
+    for stack in [Stack::Rfc, Stack::Linux] {
+        let rules = Config { timestamps: true, frto: false, tail_loss_probe: false, stack, ..config() };
         let mut line = line(&Config { min_rto: Span::from_millis(200), ..rules });
         line.client.open(line.now);
         for write in 1..20 {

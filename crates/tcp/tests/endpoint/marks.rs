@@ -2,7 +2,7 @@
 //! 6.1.2).
 
 use firstflight::Span;
-use firstflight_tcp::{AckPolicy, Config, Ecn, Flags, Happening, Recovery, Segment};
+use firstflight_tcp::{AckPolicy, Config, Ecn, Flags, Happening, Recovery, Segment, Stack};
 
 use crate::connection::DELAY;
 use crate::line::{Line, Verdict, config, millis};
@@ -96,13 +96,13 @@ fn reduced(config: &Config, lost: Option<u32>, repair: Option<u64>, marks: &[u32
 
 #[test]
 fn a_mark_of_the_window_after_a_mark_is_answered_though_a_loss_of_the_first_is_repaired() {
-    for as_linux in [false, true] {
-        let config = Config { as_linux, ..with_marks() };
+    for stack in [Stack::Rfc, Stack::Linux] {
+        let config = Config { stack, ..with_marks() };
         for lost in (32..75).step_by(3) {
             for second in (66..130).step_by(2) {
                 let without = reduced(&config, None, None, &[31, second]);
                 let with = reduced(&config, Some(lost), None, &[31, second]);
-                assert!(with >= without, "{as_linux}: {lost} lost, {second} marked, {with} for {without}");
+                assert!(with >= without, "{stack:?}: {lost} lost, {second} marked, {with} for {without}");
             }
         }
     }
@@ -110,11 +110,11 @@ fn a_mark_of_the_window_after_a_mark_is_answered_though_a_loss_of_the_first_is_r
 
 #[test]
 fn a_mark_of_what_left_in_a_repair_is_answered_when_it_is_over() {
-    for as_linux in [false, true] {
-        let config = Config { as_linux, ..with_marks() };
+    for stack in [Stack::Rfc, Stack::Linux] {
+        let config = Config { stack, ..with_marks() };
         for marked in 92..105 {
             for late in [None, Some(60)] {
-                let told = format!("{as_linux} {marked} {late:?}");
+                let told = format!("{stack:?} {marked} {late:?}");
                 assert_eq!(reduced(&config, Some(40), late, &[]), 1, "{told}");
                 assert_eq!(reduced(&config, Some(40), late, &[marked]), 2, "{told}");
             }
@@ -142,7 +142,7 @@ fn marks_make_no_room_in_the_pipe_of_ns_2() {
 /// Linux steers to what is left by PRR, which does nothing where nothing is delivered.
 #[test]
 fn a_mark_on_an_ack_that_delivers_nothing_closes_no_window() {
-    let host = Config { as_linux: true, ..with_marks() };
+    let host = Config { stack: Stack::Linux, ..with_marks() };
     let mut line = Line::new(&host, &host, DELAY);
     line.client.open(line.now);
     line.client.write(50_000);

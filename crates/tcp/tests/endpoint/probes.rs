@@ -1,7 +1,7 @@
 //! Tail loss probes (RFC 8985 section 7): when one leaves, and what its answer says.
 
 use firstflight::{Span, Time};
-use firstflight_tcp::{Config, Ecn, Flags, Segment};
+use firstflight_tcp::{Config, Ecn, Flags, Segment, Stack};
 
 use crate::connection::{DELAY, dropping};
 use crate::line::{Line, Verdict, config, millis};
@@ -96,8 +96,8 @@ fn a_probe_after_a_repair_keeps_nothing_of_it_to_be_undone() {
 /// RFC 8985 section 7.2: segments are counted, not bytes.
 #[test]
 fn a_probe_waits_for_a_delayed_ack_where_one_segment_is_out() {
-    let after = |as_linux, writes: u32, bytes, fin| {
-        let mut line = line(&Config { as_linux, ..config() });
+    let after = |stack, writes: u32, bytes, fin| {
+        let mut line = line(&Config { stack, ..config() });
         line.client.write(10_000);
         line.run(millis(2_000), pass);
         for _ in 0..writes {
@@ -111,9 +111,9 @@ fn a_probe_waits_for_a_delayed_ack_where_one_segment_is_out() {
     };
     let (two, delayed) = (DELAY * 4, Span::from_millis(200));
     let tick = Span::from_millis(2);
-    assert_eq!([after(false, 1, 1_000, false), after(false, 1, 1_000, true)], [two + delayed; 2]);
+    assert_eq!([after(Stack::Rfc, 1, 1_000, false), after(Stack::Rfc, 1, 1_000, true)], [two + delayed; 2]);
     // The timeout comes first there, and a probe no later.
     let timeout = DELAY * 2 + Span::from_millis(200);
-    assert_eq!([after(true, 1, 1_000, false), after(true, 1, 1_000, true)], [timeout; 2]);
-    assert_eq!([after(false, 3, 100, false), after(true, 3, 100, false)], [two, two + tick]);
+    assert_eq!([after(Stack::Linux, 1, 1_000, false), after(Stack::Linux, 1, 1_000, true)], [timeout; 2]);
+    assert_eq!([after(Stack::Rfc, 3, 100, false), after(Stack::Linux, 3, 100, false)], [two, two + tick]);
 }

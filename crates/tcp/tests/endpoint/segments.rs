@@ -3,7 +3,9 @@
 use core::num::NonZeroU16;
 
 use firstflight::Span;
-use firstflight_tcp::{Config, Flags, Happening, Offload, Role, SackBlock, Segment, Standing, Timestamps};
+use firstflight_tcp::{
+    Config, Flags, Happening, Offload, Role, SackBlock, Segment, Stack, Standing, Timestamps,
+};
 
 use crate::connection::{DELAY, dropping};
 use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
@@ -76,31 +78,31 @@ fn what_fits_a_silly_window_waits_for_a_larger_one_or_for_a_timer() {
 /// The same with offload (Linux `tcp_write_wakeup`): what fits leaves after a while, and closed or not the window is probed.
 #[test]
 fn a_small_window_is_filled_or_probed_after_a_while_with_offload_too() {
-    for as_linux in [false, true] {
+    for stack in [Stack::Rfc, Stack::Linux] {
         for window in [0, 500, 894] {
-            let host = Config { as_linux, offload: Some(Offload::default()), ..config() };
+            let host = Config { stack, offload: Some(Offload::default()), ..config() };
             let mut line = Line::new(&host, &Config { receive_buffer: 8_000, ..config() }, DELAY);
             line.client.open(line.now);
             line.client.write(50_000);
             line.run(millis(4_000), |_, _, _| Verdict::Pass);
             line.client.write(1_000);
-            assert_eq!(sends(&mut line.client).len(), 1, "{as_linux} {window}");
+            assert_eq!(sends(&mut line.client).len(), 1, "{stack:?} {window}");
             line.client.on_segment(line.now, &Segment { window, ..next(Flags::ACK, 1, 51_000) });
             line.client.write(5_000);
-            assert_eq!(sends(&mut line.client).len(), 0, "{as_linux} {window}");
+            assert_eq!(sends(&mut line.client).len(), 0, "{stack:?} {window}");
             let at = line.client.next_timer().expect("it waits not for ever");
-            assert!(at.since(line.now) <= Span::from_secs(1), "{as_linux} {window}");
+            assert!(at.since(line.now) <= Span::from_secs(1), "{stack:?} {window}");
             line.now = at;
             line.client.on_timer(at);
             let left = sends(&mut line.client);
             let lengths: Vec<_> = left.iter().map(|segment| segment.len).collect();
-            assert_eq!(lengths, [window], "{as_linux}");
-            assert_eq!(left[0].flags.has(Flags::PSH), window > 0, "{as_linux} {window}");
+            assert_eq!(lengths, [window], "{stack:?}");
+            assert_eq!(left[0].flags.has(Flags::PSH), window > 0, "{stack:?} {window}");
             // The rest leaves once there is room.
             let end = 51_000 + u32::from(window);
             line.client.on_segment(line.now, &next(Flags::ACK, 1, end));
             let rest: u32 = sends(&mut line.client).iter().map(|segment| u32::from(segment.len)).sum();
-            assert_eq!(end + rest, 56_000, "{as_linux} {window}");
+            assert_eq!(end + rest, 56_000, "{stack:?} {window}");
         }
     }
 }

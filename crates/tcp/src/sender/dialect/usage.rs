@@ -2,7 +2,7 @@
 
 /// How much of the window was used since it was last filled, or in this round trip.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
+pub(in crate::sender) struct Usage {
     /// The most segments outstanding.
     most: u64,
     /// When this is acknowledged, a new round trip counts.
@@ -12,14 +12,14 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Sending stopped, or went on, with `outstanding` segments from `una` to `nxt`; `limited` if the window was full.
-    pub(super) fn note(&mut self, una: u64, nxt: u64, outstanding: u64, limited: bool) {
+    pub(in crate::sender) fn note(&mut self, una: u64, nxt: u64, outstanding: u64, limited: bool) {
         if una >= self.until || limited || !self.limited && outstanding > self.most {
             *self = Self { most: outstanding, until: nxt, limited };
         }
     }
 
     /// Whether a window of `cwnd` segments may grow: it was full, or in slow start more than half full.
-    pub(super) fn is_limit(&self, cwnd: u64, slow_start: bool) -> bool {
+    pub(in crate::sender) fn is_limit(&self, cwnd: u64, slow_start: bool) -> bool {
         self.limited || slow_start && cwnd < 2 * self.most
     }
 }

@@ -3,12 +3,23 @@
 
 use firstflight::Span;
 
+use super::Dialect;
+use crate::sender::rtt::RttEstimator;
+
 /// Linux `TCP_RTO_MIN`.
 const LEAST_TIMEOUT: i64 = 200_000_000;
 
+impl Dialect {
+    /// The estimator of the round trip and of the timeout, which is no less than `min_rto`: RFC 6298 section 2.4 bounds the timeout.
+    /// Linux bounds the variation's share of it instead, by `TCP_RTO_MIN`, and hears of no other bound.
+    pub(in crate::sender) fn estimator(self, min_rto: Span) -> RttEstimator {
+        if self.is_linux() { RttEstimator::as_linux() } else { RttEstimator::new(min_rto) }
+    }
+}
+
 /// All in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LinuxEstimator {
+pub(in crate::sender) struct LinuxEstimator {
     /// `srtt_us`: eight times the smoothed round trip.
     srtt: i64,
     /// `mdev_us`: four times the mean deviation.
@@ -23,7 +34,7 @@ pub(super) struct LinuxEstimator {
 
 impl LinuxEstimator {
     /// A sample, `una` to `nxt` being outstanding.
-    pub(super) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
+    pub(in crate::sender) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
         let rtt = i64::try_from(rtt.nanos()).unwrap_or(i64::MAX / 16).min(i64::MAX / 16);
         if self.srtt == 0 {
             self.srtt = (rtt * 8).max(1);
@@ -50,16 +61,16 @@ impl LinuxEstimator {
         }
     }
 
-    pub(super) fn smoothed(&self) -> Span {
+    pub(in crate::sender) fn smoothed(&self) -> Span {
         span(self.srtt / 8)
     }
 
-    pub(super) fn deviation(&self) -> Span {
+    pub(in crate::sender) fn deviation(&self) -> Span {
         span(self.deviation / 4)
     }
 
     /// The timeout (`tcp_set_rto`).
-    pub(super) fn timeout(&self) -> Span {
+    pub(in crate::sender) fn timeout(&self) -> Span {
         span(self.srtt / 8 + self.variation)
     }
 }

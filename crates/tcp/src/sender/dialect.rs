@@ -1,0 +1,57 @@
+//! What differs between the two stacks: [`Stack::Rfc`] and [`Stack::Linux`].
+//!
+//! Whoever asks which stack it is asks here, and nowhere else does the sender. Each subject has a file in which both ways
+//! stand side by side, Linux's with the kernel's name of it:
+//!
+//! | subject | file |
+//! |---|---|
+//! | the order of an ACK's steps | `order.rs` |
+//! | what an ACK delivers and measures | `intake.rs`, `estimator.rs` |
+//! | what shows that a segment is lost | `evidence.rs` |
+//! | how the window comes down | `reduction.rs` |
+//! | timeout, probe, reordering and persist timers | `timers.rs` |
+//! | what may widen the window | `growth.rs`, `usage.rs` |
+//!
+//! How writes are cut for segmentation offload is a choice of its own ([`crate::Config::offload`]), in `offload.rs`.
+
+mod estimator;
+mod evidence;
+mod growth;
+mod intake;
+mod order;
+mod reduction;
+mod timers;
+mod usage;
+
+use crate::config::{Config, PacedBy, Stack};
+
+pub(super) use estimator::LinuxEstimator;
+pub(super) use usage::Usage;
+
+/// The stack that a sender is, and what else of it the host chose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    stack: Stack,
+    paced_by: PacedBy,
+}
+
+impl Dialect {
+    pub(super) const fn new(config: &Config) -> Self {
+        Self { stack: config.stack, paced_by: config.pacing }
+    }
+
+    const fn is_linux(self) -> bool {
+        matches!(self.stack, Stack::Linux)
+    }
+
+    /// Whether the short ways of `expected.rs` and `repair.rs` may be taken: they are written for the RFCs' order of an ACK's
+    /// steps, and for their timers.
+    pub(super) const fn has_short_ways(self) -> bool {
+        !self.is_linux()
+    }
+
+    /// Whether the device paces what a scheme wants paced at a rate, and not the sender.
+    pub(super) const fn leaves_pacing_to_the_device(self) -> bool {
+        matches!(self.paced_by, PacedBy::Device)
+    }
+}

@@ -1,0 +1,44 @@
+//! What of an ACK may widen the window.
+
+use firstflight::{Avoidance, Startup};
+
+use super::Dialect;
+use crate::sender::Sender;
+use crate::sender::ack::Progress;
+
+impl Dialect {
+    /// Whether the sender looks itself at whether the window was what limited it. Else the controller does
+    /// (draft-ietf-ccwg-ratelimited-increase, RFC 7661 section 4.3): by the flight of the last two round trips.
+    pub(in crate::sender) const fn judges_growth(self) -> bool {
+        self.is_linux()
+    }
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// Bytes of an ACK by which the window may grow, as far as the sender judges that: Linux counts nothing unless the window
+    /// was the limit (`tcp_is_cwnd_limited`), and once reordering was seen what is delivered in any order
+    /// (`tcp_may_raise_cwnd`).
+    pub(in crate::sender) fn counts(&self, progress: &Progress) -> u64 {
+        if !self.dialect.judges_growth() {
+            return progress.advanced;
+        }
+        let window = self.plan.window;
+        let slow_start = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh);
+        if !self.usage.is_limit(window.packets(self.mss), slow_start) {
+            0
+        } else if self.rack.reordering > self.rules.reordering {
+            progress.advanced.max(progress.bytes)
+        } else {
+            progress.advanced
+        }
+    }
+
+    /// New data left: `tcp_cwnd_validate` notes how much of the window is used.
+    #[inline]
+    pub(in crate::sender) fn note_usage(&mut self) {
+        if self.dialect.judges_growth() {
+            let full = self.board.in_network() >= self.window().packets(self.mss);
+            self.usage.note(self.una, self.nxt, self.board.segments(), full);
+        }
+    }
+}

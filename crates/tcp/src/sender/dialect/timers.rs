@@ -1,0 +1,122 @@
+//! Timeout, probe and reordering timers. The RFCs have one each; Linux has one for the three (`icsk_timer`,
+//! `tcp_set_xmit_timer`, `tcp_rearm_rto`): the newest takes the place of the others, and where the timeout takes the place of
+//! another, it counts from when the first outstanding segment left.
+
+use firstflight::{Avoidance, Span, Startup, Time};
+
+use super::Dialect;
+use crate::config::Recovery;
+use crate::sender::Sender;
+use crate::sender::ack::Progress;
+use crate::sender::rack::LEAST_TIMEOUT;
+use crate::sender::recovery::Mode;
+
+impl Dialect {
+    /// Whether a probe may be scheduled while another is unanswered; when the second is due, the timeout takes its turn.
+    pub(in crate::sender) const fn schedules_a_second_probe(self) -> bool {
+        self.is_linux()
+    }
+
+    /// Whether a probe that is scheduled takes the reordering timer's place.
+    pub(in crate::sender) const fn has_one_timer(self) -> bool {
+        self.is_linux()
+    }
+
+    /// By how much longer a probe waits, of one segment that is out by itself or of several.
+    pub(in crate::sender) fn more_of_probe(self, single: bool) -> Span {
+        if self.is_linux() && !single { LEAST_TIMEOUT } else { Span::ZERO }
+    }
+}
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// An ACK of `progress` puts the timers off, or ends them.
+    pub(in crate::sender) fn restart_timers(&mut self, now: Time, progress: &Progress) {
+        if self.nxt == self.una {
+            self.rto_at = None;
+            self.probe_at = None;
+            self.reorder_at = None;
+        } else if self.dialect.is_linux() {
+            self.restart_one_timer(now, progress);
+        } else if progress.advanced > 0 {
+            self.restart_timeout_and_probe(now);
+        }
+        if self.dialect.is_linux() {
+            self.restart_persist(now);
+        }
+    }
+
+    /// RFC 6298 section 5.3: new data was acknowledged, and the timeout begins again; of NewReno in a repair on the first partial
+    /// ACK only (RFC 6582 section 4, "impatient").
+    #[inline]
+    fn restart_timeout_and_probe(&mut self, now: Time) {
+        let impatient = self.recovery == Recovery::NewReno;
+        let keep = match &mut self.mode {
+            Mode::Recovery(episode) => core::mem::replace(&mut episode.partial_seen, true) && impatient,
+            Mode::Open | Mode::Loss { .. } => false,
+        };
+        if !keep {
+            self.rto_at = Some(now + self.rtt.rto());
+        }
+        self.schedule_probe(now, self.rto_at);
+    }
+
+    /// The same with one timer.
+    fn restart_one_timer(&mut self, now: Time, progress: &Progress) {
+        // A selective acknowledgement of what left before the first segment was last sent shows that the path lives.
+        let alive = self.board.head_sent().is_some_and(|sent_at| progress.rtt > Some(now.since(sent_at)));
+        if progress.advanced == 0 && !alive || self.rack.timed {
+            return;
+        }
+        self.reorder_at = None;
+        let another = self.probe_at.is_some() || progress.reordering;
+        let timeout = now + self.rtt.rto();
+        self.schedule_probe(now, Some(timeout));
+        let takes_over = another && self.probe_at.is_none();
+        self.rto_at = Some(if takes_over { self.timeout_of_head(now).unwrap_or(now) } else { timeout });
+    }
+
+    /// `tcp_ack_probe`: the wait for the next probe of a closed window begins again with each ACK.
+    fn restart_persist(&mut self, now: Time) {
+        if self.persist_at.take().is_some() {
+            self.persist_backoff = self.persist_backoff.saturating_sub(1);
+            self.arm_persist(now);
+        }
+    }
+
+    /// The probe's timer is due: a probe leaves if anything is outstanding, or with one out the timeout takes its turn
+    /// (`tcp_send_loss_probe`).
+    pub(in crate::sender) fn probe_is_over(&mut self, now: Time) {
+        self.probe_at = None;
+        if self.dialect.schedules_a_second_probe() && self.probe.is_some() {
+            self.rto_at = self.timeout_of_head(now).or(Some(now));
+        } else {
+            self.probe_due = !self.board.is_empty();
+        }
+    }
+
+    /// The reordering timer was due, and with one timer the timeout comes next (`tcp_rack_reo_timeout`).
+    pub(in crate::sender) fn turn_to_timeout(&mut self, now: Time) {
+        if self.dialect.has_one_timer() {
+            self.rto_at = self.timeout_of_head(now).or(Some(now));
+        }
+    }
+
+    /// Whether what leaves has the timeout begin: no timeout runs (RFC 6298 section 5.1), or Linux sends the first segment
+    /// `again` (`tcp_xmit_retransmit_queue`).
+    #[inline]
+    pub(in crate::sender) fn begins_timeout(&self, start: u64, again: bool) -> bool {
+        self.rto_at.is_none()
+            || again && self.dialect.is_linux() && start == self.una && self.reorder_at.is_none()
+    }
+
+    /// The timeout that bounds the probe of what leaves now: the running one, or with one timer that of the first segment.
+    #[inline]
+    pub(in crate::sender) fn timeout_for_probe(&self, now: Time) -> Option<Time> {
+        if self.dialect.has_one_timer() { self.timeout_of_head(now) } else { self.rto_at }
+    }
+
+    /// `tcp_rto_delta_us`: when the first outstanding segment times out, if that lies ahead.
+    fn timeout_of_head(&self, now: Time) -> Option<Time> {
+        self.board.head_sent().map(|sent_at| sent_at + self.rtt.rto()).filter(|at| *at > now)
+    }
+}
