@@ -285,6 +285,9 @@ pub(crate) struct EndOptions {
     /// Loss recovery: rack, sack, newreno, newreno-steady, reno, vegas, ns2-sack1 [rack].
     #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
     pub(crate) recovery: Option<String>,
+    /// Whose sender it is where the RFCs and Linux differ: rfc, linux [rfc].
+    #[arg(long, value_name = "STACK", allow_hyphen_values = true)]
+    pub(crate) stack: Option<String>,
     /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv,
     /// quick-start, with parameters as NAME/k=v [rfc5681].
     #[arg(long, value_name = "POLICIES", allow_hyphen_values = true)]
@@ -301,7 +304,7 @@ pub(crate) struct EndOptions {
     /// Receive buffer, such as 64kB [more than any window].
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) rwnd: Option<String>,
-    /// Least retransmission timeout, such as 200ms [1s].
+    /// Least retransmission timeout, such as 200ms [1s; with --stack linux 200ms].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) min_rto: Option<String>,
     /// Use TCP timestamps, 12 bytes a packet.

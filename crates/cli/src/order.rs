@@ -19,7 +19,8 @@ impl PathOptions {
         let Self { flows, arrivals, sizes, warm_up, .. } = self;
         let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
         let Self { policer, rate_trace, ack_aggregation, qs_router, topology, reverse_queue, .. } = self;
-        let EndOptions { avoidance, recovery, restart, ack, iw, ssthresh, rwnd, min_rto, .. } = &self.ends;
+        let EndOptions { avoidance, recovery, stack, restart, ack, iw, ssthresh, rwnd, min_rto, .. } =
+            &self.ends;
         let flags = [("timestamps", self.ends.timestamps), ("ecn", self.ends.ecn), ("mixed", self.mixed)];
         let flags = flags.into_iter().filter(|(_, given)| *given).map(|(key, _)| (key, "true"));
         let values = [
@@ -55,6 +56,7 @@ impl PathOptions {
             ("jitter", jitter),
             ("avoidance", avoidance),
             ("recovery", recovery),
+            ("stack", stack),
             ("restart", restart),
             ("ack", ack),
             ("iw", iw),

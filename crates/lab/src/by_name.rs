@@ -52,10 +52,7 @@ pub trait ByName: Copy {
     ///
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
-    fn controller_of(self, header: &Header) -> Result<AnyController, ReplayError> {
-        let (startup, restart, law) = self.parts_of(header)?;
-        Ok(AnyController::new(startup, restart, law))
-    }
+    fn controller_of(self, header: &Header) -> Result<AnyController, ReplayError>;
 
     /// What that controller is composed of, for whoever puts something between.
     ///
@@ -89,6 +86,10 @@ impl ByName for Registry {
 
     fn parse_sweep(self, text: &str) -> Result<Sweep, FileError> {
         sweep::parse(self, text)
+    }
+
+    fn controller_of(self, header: &Header) -> Result<AnyController, ReplayError> {
+        replay::controller_of(self, header)
     }
 
     fn parts_of(self, header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), ReplayError> {

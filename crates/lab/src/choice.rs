@@ -3,17 +3,18 @@
 use firstflight::registry::{AnyScheme, Kind, Missing, Offers, Parameter, Registry, SchemeEntry, Value};
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Rate, Span};
+use firstflight_tcp::Stack;
 
 use crate::by_name::ByName;
 use crate::options::{OptionError, Options};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
 use crate::scenario::Scenario;
-use crate::words::closest;
+use crate::words::{closest, stack_if_not_rfc};
 
 /// Options of the path that a scheme may have for itself: `slow-start:recovery=sack`. A parameter of the scheme
 /// with such a name comes first.
-const OWN: [&str; 5] = ["iw", "ssthresh", "avoidance", "recovery", "restart"];
+const OWN: [&str; 6] = ["iw", "ssthresh", "avoidance", "recovery", "stack", "restart"];
 
 /// A scheme that races, with its parameters.
 #[derive(Clone, Debug)]
@@ -192,6 +193,15 @@ impl SchemeChoice {
         self.label.as_deref().unwrap_or(self.entry.name)
     }
 
+    /// The same with `stack` for itself, if that is not what whoever says nothing has.
+    pub(crate) fn of_stack(mut self, stack: Stack) -> Self {
+        if let Some(name) = stack_if_not_rfc(stack).filter(|_| self.own.stack.is_none()) {
+            self.own.stack = Some(stack);
+            self.own_text.push(("stack", name.to_owned()));
+        }
+        self
+    }
+
     /// The same without its label.
     pub(crate) fn unlabelled(&self) -> Self {
         Self { label: None, ..self.clone() }
@@ -221,6 +231,12 @@ impl SchemeChoice {
             ssthresh,
             avoidance: own.avoidance.or(scenario.avoidance),
             recovery: own.recovery.unwrap_or(scenario.recovery),
+            stack: own.stack.unwrap_or(scenario.stack),
+            // A stack comes with its least timeout, unless the path says another.
+            min_rto: match own.stack {
+                Some(stack) if scenario.min_rto == scenario.stack.min_rto() => stack.min_rto(),
+                _ => scenario.min_rto,
+            },
             restart: own.restart_or(&scenario.restart),
             ..scenario.clone()
         }

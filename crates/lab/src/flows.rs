@@ -31,6 +31,9 @@ pub struct PopulationRow {
     pub avoidance: String,
     /// How losses are repaired.
     pub recovery: String,
+    /// Whose senders they are where the RFCs and Linux differ, unless they go by the RFCs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
     /// The restart policy.
     pub restart: String,
     /// How many flows were measured.
@@ -199,6 +202,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         population: run.population().to_owned(),
         avoidance: choice.law(own.avoidance).to_owned(),
         recovery: words::recovery_name(own.recovery).to_owned(),
+        stack: words::stack_if_not_rfc(own.stack).map(str::to_owned),
         restart: own.restart.to_string(),
         flows: flows.len() as u64,
         unfinished: count(&mut flows.iter().map(|(_, flow)| flow.finished().is_none())),

@@ -34,6 +34,7 @@ pub fn row(scenario: &Scenario, choice: &SchemeChoice, seed: u64, evidence: &Evi
         params: choice.params(),
         avoidance: choice.law(own.avoidance).to_owned(),
         recovery: words::recovery_name(own.recovery).to_owned(),
+        stack: words::stack_if_not_rfc(own.stack).map(str::to_owned),
         restart: own.restart.to_string(),
         throughput_bps: metrics::throughput_bps(evidence),
         loss: metrics::loss(evidence),

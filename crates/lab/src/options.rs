@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Recovery};
+use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
 use crate::cross::SizeLaw;
 use crate::links::{self, Aqm};
@@ -76,6 +76,8 @@ pub struct Options {
     pub avoidance: Option<&'static str>,
     /// How losses are repaired.
     pub recovery: Option<Recovery>,
+    /// Whose senders they are where the RFCs and Linux differ.
+    pub stack: Option<Stack>,
     /// The restart policy; several make a row each ([`crate::over_restarts`]).
     pub restart: Option<Vec<RestartChoice>>,
     /// The initial slow-start threshold; `Some(None)` is infinite.
@@ -113,7 +115,7 @@ pub struct Options {
 }
 
 /// The keys of [`Options::set`]: on the command line with `--` before them.
-pub const KEYS: [&str; 43] = [
+pub const KEYS: [&str; 44] = [
     "rate",
     "rtt",
     "queue",
@@ -136,6 +138,7 @@ pub const KEYS: [&str; 43] = [
     "ack",
     "avoidance",
     "recovery",
+    "stack",
     "restart",
     "ssthresh",
     "iw",
@@ -239,6 +242,7 @@ impl Options {
             "ack" => self.ack = Some(words::ack(text)?),
             "avoidance" => self.avoidance = Some(words::avoidance(self.registry, text)?),
             "recovery" => self.recovery = Some(words::recovery(text)?),
+            "stack" => self.stack = Some(words::stack(text)?),
             "restart" => self.restart = Some(restart::parse(self.registry, text)?),
             "ssthresh" => self.ssthresh = Some(words::ssthresh(text)?),
             "iw" => self.iw = Some(iw(text)?),

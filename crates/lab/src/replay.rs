@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme, Registry};
+use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme, Registry};
 use firstflight::{Bytes, Time, Told};
 use firstflight_sim::Side;
 use firstflight_tcp::{Happening, Segment, Transmit};
@@ -43,7 +43,8 @@ pub fn trace_header(scenario: &Scenario, choice: &SchemeChoice) -> Header {
     Header {
         format: FORMAT,
         version: VERSION.to_owned(),
-        scheme: choice.unlabelled().to_string(),
+        // A stack may judge itself what widens the window: its controller is another one.
+        scheme: choice.unlabelled().of_stack(own.stack).to_string(),
         restart: own.restart.to_string(),
         avoidance: choice.law(own.avoidance).to_owned(),
         iw_segments: own.iw,
@@ -58,6 +59,16 @@ pub(crate) fn header_for(registry: Registry, header: &Header, scheme: &str) -> R
     let avoidance = if same { header.avoidance.clone() } else { choice.law(None).to_owned() };
     let scenario = scenario(registry, &Header { avoidance, ..header.clone() })?;
     Ok(trace_header(&scenario, &choice))
+}
+
+/// [`crate::ByName::controller_of`].
+pub(crate) fn controller_of(registry: Registry, header: &Header) -> Result<AnyController, ReplayError> {
+    let (startup, restart, law) = parts_of(registry, header)?;
+    let mut controller = AnyController::new(startup, restart, law);
+    if one(registry, &header.scheme)?.on(&scenario(registry, header)?).stack.growth().judges_growth() {
+        controller.let_host_judge();
+    }
+    Ok(controller)
 }
 
 /// [`crate::ByName::parts_of`].

@@ -16,6 +16,9 @@ pub struct Row {
     pub avoidance: String,
     /// How losses are repaired.
     pub recovery: String,
+    /// Whose sender it is where the RFCs and Linux differ, unless it goes by the RFCs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
     /// The restart policy.
     pub restart: String,
     /// Payload delivered in order over the time since the SYN.

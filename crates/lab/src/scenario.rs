@@ -14,7 +14,7 @@ pub(crate) use text::fnv_1a;
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Config, Recovery};
+use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
 use crate::links::Aqm;
 use crate::options::{LARGEST_RWND, Options};
@@ -119,6 +119,8 @@ pub struct Scenario {
     pub avoidance: Option<&'static str>,
     /// How losses are repaired.
     pub recovery: Recovery,
+    /// Whose senders all TCP flows' are where the RFCs and Linux differ.
+    pub stack: Stack,
     /// The restart policy.
     pub restart: RestartChoice,
     /// The initial slow-start threshold in payload bytes; `None` is arbitrarily high.
@@ -181,11 +183,12 @@ impl Default for Scenario {
             ack: AckPolicy::Every,
             avoidance: Some("reno"),
             recovery: Recovery::default(),
+            stack: Stack::default(),
             restart: RestartChoice::default(),
             ssthresh: Some(Bytes::new(20_000 * 960)),
             iw: 2,
             rwnd: LARGEST_RWND,
-            min_rto: Config::default().min_rto,
+            min_rto: Stack::default().min_rto(),
             timestamps: false,
             loss: Decimal::whole(0),
             jitter: None,
@@ -283,6 +286,7 @@ impl Scenario {
             let too_large = || ScenarioError::TooLarge { key, value: amount.to_string() };
             amount.in_bytes(u64::from(mss)).ok_or_else(too_large)
         };
+        let stack = options.stack.unwrap_or(base.stack);
         let rounds = rounds(options)?;
         // The replies of Visweswaraiah and Heidemann 1997, section 4.1.
         let reply = rounds.map(|_| Amount::Bytes(Bytes::new(24_000)));
@@ -330,11 +334,12 @@ impl Scenario {
             ack: options.ack.unwrap_or(unset.ack),
             avoidance: options.avoidance.or(unset.avoidance),
             recovery: options.recovery.unwrap_or(base.recovery),
+            stack,
             restart: options.restart_or(&base.restart),
             ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
             iw: options.iw.or(unset.iw).unwrap_or_else(|| initial_window(mss)),
             rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
-            min_rto: options.min_rto.unwrap_or(base.min_rto),
+            min_rto: options.min_rto.unwrap_or(stack.min_rto()),
             timestamps,
             loss: options.loss.unwrap_or(base.loss),
             jitter: options.jitter.unwrap_or(base.jitter),

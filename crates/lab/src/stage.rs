@@ -7,7 +7,7 @@ use firstflight_sim::{
     Application, Flow, FlowId, LinkId, Network, PathSpec, Pause, Probability, QueueLimit, TcpSpec, Topology,
     Traffic, Writes, in_a_row,
 };
-use firstflight_tcp::Config;
+use firstflight_tcp::{Config, Offload, PacedBy, Stack};
 
 use crate::choice::{ChoiceError, OFFERS, SchemeChoice};
 use crate::crossing;
@@ -229,7 +229,12 @@ pub(crate) fn probability(loss: Decimal) -> Probability {
 }
 
 pub(crate) fn config(scenario: &Scenario) -> Config {
+    let linux = scenario.stack == Stack::Linux;
     Config {
+        stack: scenario.stack,
+        // Its device is the first link, and paces nothing: the sender does.
+        pacing: PacedBy::Sender,
+        offload: linux.then(Offload::of_an_endless_buffer),
         mss: scenario.mss,
         sack: scenario.recovery.uses_sack(),
         timestamps: scenario.timestamps,

@@ -42,13 +42,14 @@ fn fields<T: Serialize>(row: &T) -> Map<String, Value> {
 }
 
 /// Fields that are the same for all runs, or name the first.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "scheme",
     "label",
     "params",
     "population",
     "avoidance",
     "recovery",
+    "stack",
     "restart",
     "exit_cause",
     "ideal_kind",

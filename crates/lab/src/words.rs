@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
-use firstflight_tcp::{AckPolicy, Recovery};
+use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 
@@ -86,6 +86,26 @@ pub fn recovery(text: &str) -> Result<Recovery, QuantityError> {
 /// The word for a recovery.
 pub fn recovery_name(recovery: Recovery) -> &'static str {
     RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
+}
+
+const STACKS: [(&str, Stack); 2] = [("rfc", Stack::Rfc), ("linux", Stack::Linux)];
+
+/// Whose sender it is where the RFCs and Linux differ.
+///
+/// # Errors
+/// A word that is neither of the two.
+pub fn stack(text: &str) -> Result<Stack, QuantityError> {
+    word(text, &STACKS, &[], "stacks are `rfc` and `linux`")
+}
+
+/// The word for a stack.
+pub fn stack_name(stack: Stack) -> &'static str {
+    STACKS.iter().find(|(_, value)| *value == stack).map_or("", |(name, _)| name)
+}
+
+/// The word for a stack where a result has to say it: whoever says nothing goes by the RFCs.
+pub(crate) fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
+    (stack != Stack::default()).then(|| stack_name(stack))
 }
 
 /// The name of an avoidance law of the registry.
@@ -226,6 +246,9 @@ mod tests {
         }
         for (name, value) in RECOVERIES {
             assert_eq!((recovery(name), recovery_name(value)), (Ok(value), name));
+        }
+        for (name, value) in STACKS {
+            assert_eq!((stack(name), stack_name(value)), (Ok(value), name));
         }
     }
 

@@ -50,6 +50,7 @@ pub const COLUMNS: &[Column] = &[
     text("params", "The scheme's parameters where they differ from its defaults."),
     text("avoidance", "The congestion-avoidance law that takes over after start-up."),
     text("recovery", "How losses are found and repaired."),
+    text("stack", "Whose sender it is where the RFCs and Linux differ; left out where it goes by the RFCs."),
     text("restart", "The policy after idleness."),
     real(
         "throughput_bps",

@@ -43,6 +43,64 @@ pub enum Stack {
     Linux,
 }
 
+impl Stack {
+    /// The least retransmission timeout: a second (RFC 6298 section 2.4), or 200 ms (`TCP_RTO_MIN`).
+    pub const fn min_rto(self) -> Span {
+        match self {
+            Self::Rfc => Span::from_secs(1),
+            Self::Linux => Span::from_millis(200),
+        }
+    }
+
+    /// What the least timeout bounds.
+    pub const fn rto_floor(self) -> RtoFloor {
+        match self {
+            Self::Rfc => RtoFloor::Timeout,
+            Self::Linux => RtoFloor::Variation,
+        }
+    }
+
+    /// What may widen the window while the window is not the limit.
+    pub const fn growth(self) -> Growth {
+        match self {
+            Self::Rfc => Growth::Validated,
+            Self::Linux => Growth::Used,
+        }
+    }
+}
+
+impl Growth {
+    /// Whether the sender says by [`firstflight::Ack::advanced`] what may widen the window, having looked itself at whether the
+    /// window was the limit: its controller is told so ([`firstflight::Controller::let_host_judge`]).
+    pub const fn judges_growth(self) -> bool {
+        !matches!(self, Self::Validated)
+    }
+}
+
+/// What the least retransmission timeout bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RtoFloor {
+    /// The timeout (RFC 6298 section 2.4), and up to Linux's 200 ms what it adds to the round trip.
+    Timeout,
+    /// What the timeout adds to the smoothed round trip for its variation (Linux `tcp_rtt_estimator`, `tcp_rto_min`): the timeout
+    /// is a round trip longer.
+    Variation,
+}
+
+/// What an ACK may widen the window by while the window is not the limit: when the application has no more to send, or the peer
+/// no more room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// Nothing once the window leads what was in flight in two round trips (draft-ietf-ccwg-ratelimited-increase; RFC 7661
+    /// section 4.3 states the need): the controller looks.
+    Validated,
+    /// Nothing unless the window was full in this round trip, or in slow start more than half full (Linux
+    /// `tcp_is_cwnd_limited`, `tcp_cwnd_validate`): the sender looks.
+    Used,
+    /// What it acknowledges, as RFC 5681 has it and ns-2 does.
+    Always,
+}
+
 /// Who paces what a scheme wants paced at a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PacedBy {
@@ -94,7 +152,7 @@ pub struct Config {
     pub ack_delay: Option<Span>,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// The least retransmission timeout (RFC 6298 section 2.4 says one second; Linux uses 200 ms).
+    /// The least retransmission timeout ([`Stack::min_rto`]); [`Config::rto_floor`] says what of the timeout it bounds.
     pub min_rto: Span,
     /// The initial sequence number.
     pub initial_sequence: u32,
@@ -102,6 +160,12 @@ pub struct Config {
     pub stack: Stack,
     /// Who paces what a scheme wants paced.
     pub pacing: PacedBy,
+    /// What [`Config::min_rto`] bounds, if not what the stack has it bound.
+    pub rto_floor: Option<RtoFloor>,
+    /// What an ACK may widen the window by while the window is not the limit, if not as the stack has it.
+    pub growth: Option<Growth>,
+    /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second), if not below the least one.
+    pub initial_rto: Span,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,
     /// Whether F-RTO (RFC 5682) looks at whether a timeout was spurious.
@@ -139,10 +203,13 @@ impl Default for Config {
             ack_policy: AckPolicy::Delayed,
             ack_delay: None,
             recovery: Recovery::Rack,
-            min_rto: Span::from_secs(1),
+            min_rto: Stack::Rfc.min_rto(),
             initial_sequence: 0,
             stack: Stack::Rfc,
             pacing: PacedBy::Sender,
+            rto_floor: None,
+            growth: None,
+            initial_rto: Span::from_secs(1),
             tail_loss_probe: true,
             frto: true,
             reordering: 3,

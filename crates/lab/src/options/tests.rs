@@ -25,6 +25,7 @@ fn every_key_can_be_set() {
         "every",
         "reno",
         "sack",
+        "linux",
         "rfc5681",
         "inf",
         "2p",

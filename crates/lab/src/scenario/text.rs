@@ -3,6 +3,7 @@
 use firstflight::Bytes;
 
 use firstflight_sim::Batch;
+use firstflight_tcp::Stack;
 
 use super::{Goal, Rounds, Scenario, Writes, highest};
 use crate::links::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
@@ -73,6 +74,7 @@ impl Scenario {
         let aggregation = self.ack_aggregation;
         settings.extend(aggregation.map(|batch| ("ack-aggregation", show_ack_aggregation(batch))));
         settings.extend(self.ecn.then(|| ("ecn", true.to_string())));
+        settings.extend(words::stack_if_not_rfc(self.stack).map(|stack| ("stack", stack.to_owned())));
         let router = Some(self.qs_router).filter(|router| *router != QuickStartRouter::default());
         settings.extend(router.map(|router| ("qs-router", router.to_string())));
         let topology = Some(self.topology).filter(|topology| *topology != Topology::Single);
@@ -181,6 +183,10 @@ impl Scenario {
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
         let back = if self.population.is_some() { String::new() } else { self.describe_way_back() };
+        let stack = match self.stack {
+            Stack::Rfc => "",
+            Stack::Linux => ", Linux's senders",
+        };
         let jitter = self.jitter.map_or_else(String::new, |jitter| {
             format!(", up to {} of jitter", quantity::humane_span(jitter))
         });
@@ -189,7 +195,7 @@ impl Scenario {
             if is_lossy { format!(", random loss of {}", self.loss.in_percent()) } else { String::new() };
         format!(
             "{hops}{rate}{policer}{access}, {} base RTT{jitter}{loss}, {kind} queue of {queue}{marks}, {cross}{back}{acks}, \
-             {}-byte packets, {goal}{app}",
+             {}-byte packets, {goal}{app}{stack}",
             quantity::humane_span(self.rtt),
             self.packet(),
         )

@@ -275,6 +275,8 @@ fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
         offload: Some(Offload {
             min_segments: u16::try_from(settings.number("tcp_min_tso_segs")).unwrap_or(u16::MAX),
             window_divisor: u16::try_from(settings.number("tcp_tso_win_divisor")).unwrap_or(u16::MAX),
+            // SO_SNDBUF and `tcp_wmem` do.
+            buffer_follows_window: false,
         }),
         ..Config::default()
     }

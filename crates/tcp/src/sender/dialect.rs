@@ -23,7 +23,7 @@ mod reduction;
 mod timers;
 mod usage;
 
-use crate::config::{Config, PacedBy, Stack};
+use crate::config::{Config, Growth, PacedBy, Stack};
 
 pub(super) use estimator::LinuxEstimator;
 pub(super) use usage::Usage;
@@ -32,12 +32,17 @@ pub(super) use usage::Usage;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
     stack: Stack,
+    growth: Growth,
     paced_by: PacedBy,
 }
 
 impl Dialect {
     pub(super) const fn new(config: &Config) -> Self {
-        Self { stack: config.stack, paced_by: config.pacing }
+        let growth = match config.growth {
+            Some(growth) => growth,
+            None => config.stack.growth(),
+        };
+        Self { stack: config.stack, growth, paced_by: config.pacing }
     }
 
     const fn is_linux(self) -> bool {
@@ -45,9 +50,9 @@ impl Dialect {
     }
 
     /// Whether the short ways of `expected.rs` and `repair.rs` may be taken: they are written for the RFCs' order of an ACK's
-    /// steps, and for their timers.
+    /// steps, and for their timers. They do not note how much of the window is used.
     pub(super) const fn has_short_ways(self) -> bool {
-        !self.is_linux()
+        !self.is_linux() && !matches!(self.growth, Growth::Used)
     }
 
     /// Whether the device paces what a scheme wants paced at a rate, and not the sender.

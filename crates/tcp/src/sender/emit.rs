@@ -243,7 +243,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn situation(&self, now: Time) -> Situation {
         Situation {
             now,
-            mss: self.mss.get(),
+            mss: self.full_segment(),
             una: self.una,
             nxt: self.nxt,
             window_edge: self.window_edge.max(self.nxt),
@@ -259,6 +259,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             fin: self.fin,
             probing: false,
             one_by_one: self.counts_duplicates() && self.recovering(),
+            on_a_clock: self.paces(),
         }
     }
 

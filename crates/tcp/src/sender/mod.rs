@@ -174,7 +174,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             plan: Plan::ack_clocked(mss, None),
             pacer: Pacer::new(),
             board: Scoreboard::new(config.recovery == Recovery::Rack),
-            rtt: dialect.estimator(config.min_rto),
+            rtt: dialect.estimator(config),
             rate: RateSampler::default(),
             rack: Rack::new(u64::from(config.reordering)),
             mode: Mode::Open,
@@ -468,7 +468,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     fn adopt(&mut self, path: &Path, call: impl FnOnce() -> Call) {
         self.plan = self.controller.plan(path);
-        if self.dialect.leaves_pacing_to_the_device() && matches!(self.plan.pacing, Pacing::Rate { .. }) {
+        if self.leaves_pacing_to_the_device() {
             self.pacer.adopt(&Plan { pacing: Pacing::AckClock, ..self.plan });
         } else {
             self.pacer.adopt(&self.plan);
@@ -480,6 +480,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.journal.note(Happening::Control(note));
             }
         }
+    }
+
+    #[inline]
+    fn leaves_pacing_to_the_device(&self) -> bool {
+        self.dialect.leaves_pacing_to_the_device() && matches!(self.plan.pacing, Pacing::Rate { .. })
+    }
+
+    /// Whether the sender's own pacer says when segments leave.
+    fn paces(&self) -> bool {
+        !matches!(self.plan.pacing, Pacing::AckClock) && !self.leaves_pacing_to_the_device()
     }
 
     #[cold]

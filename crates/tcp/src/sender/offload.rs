@@ -27,11 +27,21 @@ pub struct Offload {
     pub min_segments: u16,
     /// `tcp_tso_win_divisor`: a burst waits for more than this part of the window.
     pub window_divisor: u16,
+    /// Whether the send buffer grows with the window (`tcp_sndbuf_expand`, without `tcp_wmem`'s end to it), so that of a stream
+    /// without end twice the window is taken in and no more. Else [`crate::Endpoint::set_send_limit`] alone bounds it.
+    pub buffer_follows_window: bool,
+}
+
+impl Offload {
+    /// Linux's defaults for an application that always has more to send.
+    pub fn of_an_endless_buffer() -> Self {
+        Self { buffer_follows_window: true, ..Self::default() }
+    }
 }
 
 impl Default for Offload {
     fn default() -> Self {
-        Self { min_segments: 2, window_divisor: 3 }
+        Self { min_segments: 2, window_divisor: 3, buffer_follows_window: false }
     }
 }
 
@@ -127,6 +137,8 @@ pub(super) struct Situation {
     /// What is sent again leaves one by one: without SACK only the first segment is known to be lost, and is parted from
     /// its burst (`tcp_newreno_mark_lost`).
     pub(super) one_by_one: bool,
+    /// The sender's own clock says when each segment leaves: none is put into a burst, and none waits for more.
+    pub(super) on_a_clock: bool,
 }
 
 impl Queue {
@@ -269,7 +281,11 @@ impl Queue {
             return Err(Limit::Window);
         }
         let most = self.most_segments(at);
-        let quota = if at.probing { 1 } else { (at.cwnd / 2).max(1).min(at.cwnd - at.in_flight).min(most) };
+        let quota = if at.probing || at.on_a_clock {
+            1
+        } else {
+            (at.cwnd / 2).max(1).min(at.cwnd - at.in_flight).min(most)
+        };
         self.grow_head(quota * at.mss - (end - at.nxt).min(quota * at.mss));
         let Some(&Buffer { end, .. }) = self.buffers.front() else { return Err(Limit::Application) };
         let last = self.buffers.len() == 1;
@@ -291,7 +307,8 @@ impl Queue {
             if patient && self.waits(len < at.mss, at) {
                 return Err(Limit::Application);
             }
-        } else if self.tries != Try::One && !at.probing && self.defers(at, len, last, most) {
+        } else if self.tries != Try::One && !at.probing && !at.on_a_clock && self.defers(at, len, last, most)
+        {
             return Err(Limit::Window);
         }
         let take = if len > at.mss { self.split_point(at, len, last, quota, patient) } else { len };
@@ -432,12 +449,24 @@ impl Queue {
     fn has_room(&mut self, at: &Situation) -> bool {
         let held = self.end - at.una.min(self.end);
         let unsent = self.end - at.nxt.min(self.end);
+        let limit = self.limit_at(at);
         self.waits = if self.waits {
-            held > self.limit / 3 * 2 || unsent.saturating_mul(2) >= self.unsent_limit
+            held > limit / 3 * 2 || unsent.saturating_mul(2) >= self.unsent_limit
         } else {
-            held >= self.limit || unsent >= self.unsent_limit
+            held >= limit || unsent >= self.unsent_limit
         };
         !self.waits
+    }
+
+    /// Bytes unacknowledged beyond which no buffer is begun.
+    fn limit_at(&self, at: &Situation) -> u64 {
+        /// `TCP_INIT_CWND`, the least that Linux has room for.
+        const INITIAL_WINDOW: u64 = 10;
+        if self.settings.buffer_follows_window {
+            self.limit.min(at.cwnd.max(INITIAL_WINDOW) * at.mss * 2)
+        } else {
+            self.limit
+        }
     }
 
     /// More was announced with the last write.

@@ -3,9 +3,8 @@
 use firstflight::Span;
 
 use super::dialect::LinuxEstimator;
+use crate::config::RtoFloor;
 
-/// RFC 6298 section 2.1: before any sample.
-const INITIAL_RTO: Span = Span::from_secs(1);
 /// RFC 6298 section 5.7: after a lost SYN.
 const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
 /// Linux `TCP_RTO_MIN`, which bounds the variation's share of the timeout.
@@ -43,10 +42,39 @@ pub(crate) struct RttEstimator {
     initial: Span,
 }
 
+/// What bounds the timeout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The timeout is this at least.
+    timeout: Span,
+    /// What stands in the timeout for the variation is this at least.
+    variation: Span,
+    /// What the timeout is before any sample, unless it is less than it may be.
+    initial: Span,
+}
+
+impl Bounds {
+    /// The bounds that the least timeout is, and what the timeout is at first.
+    pub(crate) fn new(floor: RtoFloor, min_rto: Span, initial: Span) -> Self {
+        match floor {
+            // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
+            // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
+            // least timeout there, up to its 200 ms.
+            RtoFloor::Timeout => Self {
+                timeout: min_rto,
+                variation: min_rto.min(LEAST_VARIATION),
+                initial: initial.max(min_rto),
+            },
+            RtoFloor::Variation => Self { timeout: Span::ZERO, variation: min_rto, initial },
+        }
+    }
+}
+
 impl RttEstimator {
-    pub(crate) fn new(min_rto: Span) -> Self {
+    pub(crate) fn new(bounds: &Bounds) -> Self {
         // Twice the round trip is at most itself and the least variation, or at most the least timeout.
-        let (least_variation, most) = (min_rto.min(LEAST_VARIATION), MAX_RTO.max(min_rto));
+        let Bounds { timeout: min_rto, variation: least_variation, initial } = *bounds;
+        let most = MAX_RTO.max(min_rto);
         Self {
             srtt: UNKNOWN,
             short: least_variation.max(min_rto / 2).min(most / 2).nanos(),
@@ -54,21 +82,19 @@ impl RttEstimator {
             latest: None,
             min: Span::MAX,
             min_rto,
-            // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
-            // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
-            // least timeout there, up to its 200 ms.
             least_variation: least_variation.nanos(),
             most,
             backoff: 0,
             samples: 0,
             linux: None,
-            initial: INITIAL_RTO.max(min_rto),
+            initial,
         }
     }
 
     /// One that estimates as Linux does.
-    pub(crate) fn as_linux() -> Self {
-        Self { linux: Some(Box::default()), most: MAX_RTO_OF_LINUX, ..Self::new(Span::ZERO) }
+    pub(crate) fn as_linux(bounds: &Bounds) -> Self {
+        let linux = Some(Box::new(LinuxEstimator::new(bounds.variation)));
+        Self { linux, most: MAX_RTO_OF_LINUX.max(bounds.timeout), ..Self::new(bounds) }
     }
 
     /// A sample for the estimate, of the oldest segment that an ACK acknowledges, and the newest one's round trip, which
@@ -157,7 +183,7 @@ impl RttEstimator {
     pub(crate) fn rto(&self) -> Span {
         let base = match (&self.linux, self.srtt()) {
             (_, None) => self.initial,
-            (Some(linux), Some(_)) => linux.timeout(),
+            (Some(linux), Some(_)) => linux.timeout().max(self.min_rto),
             (None, Some(_)) => self.timeout(),
         };
         (base * (1 << self.backoff)).min(self.most)
@@ -201,9 +227,44 @@ impl RttEstimator {
 mod tests {
     use super::*;
 
+    fn bounds(floor: RtoFloor, min_rto: Span) -> Bounds {
+        Bounds::new(floor, min_rto, Span::from_secs(1))
+    }
+
+    fn estimator(min_rto: Span) -> RttEstimator {
+        RttEstimator::new(&bounds(RtoFloor::Timeout, min_rto))
+    }
+
+    /// RFC 6298 section 2.4, or Linux `tcp_rtt_estimator` with `tcp_rto_min`.
+    #[test]
+    fn the_least_timeout_is_under_the_timeout_or_under_what_it_adds_to_the_round_trip() {
+        let after = |floor, make: fn(&Bounds) -> RttEstimator| {
+            let mut rtt = make(&bounds(floor, Span::from_secs(1)));
+            for _ in 0..200 {
+                rtt.sample_as_linux(Span::from_millis(300), Span::from_millis(300), 0, 0);
+            }
+            rtt.rto()
+        };
+        for make in [RttEstimator::new, RttEstimator::as_linux] {
+            assert_eq!(after(RtoFloor::Timeout, make), Span::from_secs(1));
+            assert_eq!(after(RtoFloor::Variation, make).nanos().div_ceil(1_000_000), 1_300);
+        }
+    }
+
+    /// RFC 6298 section 2.1.
+    #[test]
+    fn before_any_sample_the_timeout_is_what_is_set_but_no_less_than_the_least() {
+        let at_first = |floor, initial| {
+            RttEstimator::new(&Bounds::new(floor, Span::from_secs(1), Span::from_millis(initial))).rto()
+        };
+        assert_eq!(at_first(RtoFloor::Timeout, 3_000), Span::from_secs(3));
+        assert_eq!(at_first(RtoFloor::Timeout, 300), Span::from_secs(1));
+        assert_eq!(at_first(RtoFloor::Variation, 300), Span::from_millis(300));
+    }
+
     #[test]
     fn the_first_sample_sets_the_timeout_to_three_times_itself() {
-        let mut rtt = RttEstimator::new(Span::ZERO);
+        let mut rtt = estimator(Span::ZERO);
         assert_eq!(rtt.rto(), Span::from_secs(1));
         rtt.sample(Span::from_millis(100));
         assert_eq!(rtt.srtt(), Some(Span::from_millis(100)));
@@ -212,7 +273,7 @@ mod tests {
 
     #[test]
     fn later_samples_are_smoothed_by_an_eighth_and_the_variation_by_a_quarter() {
-        let mut rtt = RttEstimator::new(Span::ZERO);
+        let mut rtt = estimator(Span::ZERO);
         rtt.sample(Span::from_millis(80));
         rtt.sample(Span::from_millis(160));
         // rttvar = 3/4 * 40 + 1/4 * |80 - 160| = 50; srtt = 7/8 * 80 + 1/8 * 160 = 90.
@@ -222,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_timeout_is_never_below_its_minimum_and_doubles_up_to_a_minute() {
-        let mut rtt = RttEstimator::new(Span::from_secs(1));
+        let mut rtt = estimator(Span::from_secs(1));
         rtt.sample(Span::from_millis(10));
         assert_eq!(rtt.rto(), Span::from_secs(1));
         rtt.back_off();
@@ -238,7 +299,7 @@ mod tests {
 
     #[test]
     fn on_a_steady_path_the_timeout_stays_well_above_the_round_trip() {
-        let mut rtt = RttEstimator::new(Span::from_millis(200));
+        let mut rtt = estimator(Span::from_millis(200));
         for _ in 0..1_000 {
             rtt.sample(Span::from_millis(600));
         }
@@ -247,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_lost_syn_makes_the_timeout_three_seconds() {
-        let mut rtt = RttEstimator::new(Span::from_millis(200));
+        let mut rtt = estimator(Span::from_millis(200));
         rtt.syn_was_lost();
         assert_eq!(rtt.rto(), Span::from_secs(3));
     }

@@ -22,13 +22,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Serves whatever is due. Says whether the connection is to be given up.
     pub(crate) fn on_timer(&mut self, now: Time) -> bool {
         self.settle_timeouts();
-        if let Some(queue) = &mut self.queue {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        // The sender's own clock, and the scheme's, are there to send by.
+        let sends = due(self.pace_at) || due(self.plan.wake);
+        if let Some(queue) = self.queue.as_mut().filter(|_| !sends) {
             queue.wait();
         }
         if self.patience.ends(self.repetitions()).is_some_and(|at| at <= now) {
             return true;
         }
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.reorder_at) {
             self.reorder_at = None;
             self.reordering_is_over(now);

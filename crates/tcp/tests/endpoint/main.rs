@@ -10,4 +10,5 @@ mod ranges;
 mod reductions;
 mod robustness;
 mod segments;
+mod stacks;
 mod trains;

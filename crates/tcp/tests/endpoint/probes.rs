@@ -96,8 +96,8 @@ fn a_probe_after_a_repair_keeps_nothing_of_it_to_be_undone() {
 /// RFC 8985 section 7.2: segments are counted, not bytes.
 #[test]
 fn a_probe_waits_for_a_delayed_ack_where_one_segment_is_out() {
-    let after = |stack, writes: u32, bytes, fin| {
-        let mut line = line(&Config { stack, ..config() });
+    let after = |stack: Stack, writes: u32, bytes, fin| {
+        let mut line = line(&Config { stack, min_rto: stack.min_rto(), ..config() });
         line.client.write(10_000);
         line.run(millis(2_000), pass);
         for _ in 0..writes {

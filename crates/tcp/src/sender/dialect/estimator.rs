@@ -1,24 +1,24 @@
 //! The round-trip estimator as Linux has it (`tcp_rtt_estimator`): RFC 6298's, but the variation rises slowly while the
-//! round trip falls, falls once a round trip, and is 50 ms at least, a fourth of the least timeout.
+//! round trip falls, falls once a round trip, and is a fourth of the least timeout at least.
 
 use firstflight::Span;
 
 use super::Dialect;
-use crate::sender::rtt::RttEstimator;
-
-/// Linux `TCP_RTO_MIN`.
-const LEAST_TIMEOUT: i64 = 200_000_000;
+use crate::config::Config;
+use crate::sender::rtt::{Bounds, RttEstimator};
 
 impl Dialect {
-    /// The estimator of the round trip and of the timeout, which is no less than `min_rto`: RFC 6298 section 2.4 bounds the timeout.
-    /// Linux bounds the variation's share of it instead, by `TCP_RTO_MIN`, and hears of no other bound.
-    pub(in crate::sender) fn estimator(self, min_rto: Span) -> RttEstimator {
-        if self.is_linux() { RttEstimator::as_linux() } else { RttEstimator::new(min_rto) }
+    /// The estimator of the round trip and of the timeout. RFC 6298 section 2.4 has [`Config::min_rto`] bound the timeout; Linux has
+    /// it bound the variation's share of that (`tcp_rto_min` in `tcp_rtt_estimator`).
+    pub(in crate::sender) fn estimator(self, config: &Config) -> RttEstimator {
+        let floor = config.rto_floor.unwrap_or(self.stack.rto_floor());
+        let bounds = Bounds::new(floor, config.min_rto, config.initial_rto);
+        if self.is_linux() { RttEstimator::as_linux(&bounds) } else { RttEstimator::new(&bounds) }
     }
 }
 
 /// All in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct LinuxEstimator {
     /// `srtt_us`: eight times the smoothed round trip.
     srtt: i64,
@@ -30,16 +30,24 @@ pub(in crate::sender) struct LinuxEstimator {
     variation: i64,
     /// `rtt_seq`: when this is acknowledged, a new round trip counts.
     until: u64,
+    /// `tcp_rto_min`: what `rttvar_us` is at least.
+    least: i64,
 }
 
 impl LinuxEstimator {
+    /// Before any sample, with this under the variation.
+    pub(in crate::sender) fn new(least: Span) -> Self {
+        let least = i64::try_from(least.nanos()).unwrap_or(i64::MAX / 16).min(i64::MAX / 16);
+        Self { srtt: 0, deviation: 0, greatest: 0, variation: 0, until: 0, least }
+    }
+
     /// A sample, `una` to `nxt` being outstanding.
     pub(in crate::sender) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
         let rtt = i64::try_from(rtt.nanos()).unwrap_or(i64::MAX / 16).min(i64::MAX / 16);
         if self.srtt == 0 {
             self.srtt = (rtt * 8).max(1);
             self.deviation = rtt * 2;
-            self.variation = self.deviation.max(LEAST_TIMEOUT);
+            self.variation = self.deviation.max(self.least);
             self.greatest = self.variation;
             self.until = nxt;
             return;
@@ -57,7 +65,7 @@ impl LinuxEstimator {
                 self.variation -= (self.variation - self.greatest) / 4;
             }
             self.until = nxt;
-            self.greatest = LEAST_TIMEOUT;
+            self.greatest = self.least;
         }
     }
 
@@ -84,7 +92,7 @@ mod tests {
     use super::*;
 
     fn after(samples: &[u64]) -> LinuxEstimator {
-        let mut estimator = LinuxEstimator::default();
+        let mut estimator = LinuxEstimator::new(Span::from_millis(200));
         let mut nxt = 0;
         for sample in samples {
             estimator.sample(Span::from_millis(*sample), nxt, nxt + 10);

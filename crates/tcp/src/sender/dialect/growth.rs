@@ -3,30 +3,34 @@
 use firstflight::{Avoidance, Startup};
 
 use super::Dialect;
+use crate::config::Growth;
 use crate::sender::Sender;
 use crate::sender::ack::Progress;
 
 impl Dialect {
-    /// Whether the sender looks itself at whether the window was what limited it. Else the controller does
-    /// (draft-ietf-ccwg-ratelimited-increase, RFC 7661 section 4.3): by the flight of the last two round trips.
+    /// Whether the sender says what may widen the window, and not the controller.
     pub(in crate::sender) const fn judges_growth(self) -> bool {
-        self.is_linux()
+        self.growth.judges_growth()
+    }
+
+    /// Whether the sender keeps how much of the window is used.
+    const fn watches_usage(self) -> bool {
+        matches!(self.growth, Growth::Used)
     }
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// Bytes of an ACK by which the window may grow, as far as the sender judges that: Linux counts nothing unless the window
-    /// was the limit (`tcp_is_cwnd_limited`), and once reordering was seen what is delivered in any order
-    /// (`tcp_may_raise_cwnd`).
+    /// Bytes of an ACK by which the window may grow, as far as the sender judges that: see [`Growth`]. Once reordering was seen
+    /// Linux counts what is delivered in any order (`tcp_may_raise_cwnd`).
     pub(in crate::sender) fn counts(&self, progress: &Progress) -> u64 {
-        if !self.dialect.judges_growth() {
+        if !self.dialect.watches_usage() {
             return progress.advanced;
         }
         let window = self.plan.window;
         let slow_start = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh);
         if !self.usage.is_limit(window.packets(self.mss), slow_start) {
             0
-        } else if self.rack.reordering > self.rules.reordering {
+        } else if self.dialect.is_linux() && self.rack.reordering > self.rules.reordering {
             progress.advanced.max(progress.bytes)
         } else {
             progress.advanced
@@ -36,7 +40,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// New data left: `tcp_cwnd_validate` notes how much of the window is used.
     #[inline]
     pub(in crate::sender) fn note_usage(&mut self) {
-        if self.dialect.judges_growth() {
+        if self.dialect.watches_usage() {
             let full = self.board.in_network() >= self.window().packets(self.mss);
             self.usage.note(self.una, self.nxt, self.board.segments(), full);
         }

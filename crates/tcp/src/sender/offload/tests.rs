@@ -22,6 +22,7 @@ fn fresh(cwnd: u64) -> Situation {
         fin: false,
         probing: false,
         one_by_one: false,
+        on_a_clock: false,
     }
 }
 
@@ -39,7 +40,7 @@ fn send(queue: &mut Queue, at: &mut Situation) -> Vec<i64> {
 
 #[test]
 fn a_write_ends_with_push_and_so_does_each_burst_of_more_than_one_segment() {
-    let mut queue = Queue::new(Offload { min_segments: 4, window_divisor: 3 });
+    let mut queue = Queue::new(Offload { min_segments: 4, window_divisor: 3, buffer_follows_window: false });
     queue.write(5_500);
     let mut at = fresh(20);
     assert_eq!(send(&mut queue, &mut at), [1_000, 1_000, 1_000, -1_000, 1_000, -500]);
@@ -47,7 +48,7 @@ fn a_write_ends_with_push_and_so_does_each_burst_of_more_than_one_segment() {
 
 #[test]
 fn a_window_holds_at_least_two_bursts() {
-    let mut queue = Queue::new(Offload { min_segments: 40, window_divisor: 3 });
+    let mut queue = Queue::new(Offload { min_segments: 40, window_divisor: 3, buffer_follows_window: false });
     queue.write(60_000);
     let mut at = fresh(6);
     assert_eq!(send(&mut queue, &mut at), [1_000, 1_000, -1_000, 1_000, 1_000, -1_000]);
@@ -93,7 +94,7 @@ fn what_is_written_beyond_half_of_the_peers_window_is_pushed_on_the_way() {
 
 #[test]
 fn a_burst_waits_for_an_ack_that_is_near_only_within_a_millisecond_of_the_last() {
-    let mut queue = Queue::new(Offload { min_segments: 4, window_divisor: 3 });
+    let mut queue = Queue::new(Offload { min_segments: 4, window_divisor: 3, buffer_follows_window: false });
     queue.write(60_000);
     let mut at = fresh(10);
     at.head_sent = Some(at.now);

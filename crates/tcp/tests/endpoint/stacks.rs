@@ -1,0 +1,63 @@
+//! What of a stack can be chosen by itself.
+
+use firstflight::avoidance::Reno;
+use firstflight::restart::Rfc5681;
+use firstflight::schemes::{Initial, SlowStart};
+use firstflight::{Controller, Span};
+use firstflight_tcp::{Config, Endpoint, Growth, PacedBy, Role, Stack};
+
+use crate::line::{Line, Verdict, config, millis};
+
+const DELAY: Span = Span::from_millis(50);
+
+/// The window, in segments, of an application that writes two every second, after so many seconds.
+fn window_after(seconds: u64, config: &Config) -> u64 {
+    let mut line = Line::new(config, config, DELAY);
+    line.client.open(line.now);
+    for second in 0..seconds {
+        line.client.write(2_000);
+        line.run(millis(900 * (second + 1)), |_, _, _| Verdict::Pass);
+    }
+    line.client.snapshot().cwnd.get() / 1_000
+}
+
+/// RFC 5681 and ns-2 widen the window with every ACK; by RFC 7661 section 4.3 and Linux `tcp_is_cwnd_limited` a window that is not
+/// used is no evidence.
+#[test]
+fn a_window_grows_while_the_application_limits_only_if_that_is_chosen() {
+    for stack in [Stack::Rfc, Stack::Linux] {
+        let grown = |growth| window_after(6, &Config { stack, growth, ..config() });
+        let unused = [None, Some(Growth::Validated), Some(Growth::Used)].map(grown);
+        assert!(unused.iter().all(|window| *window == unused[0]), "{stack:?}: {unused:?}");
+        assert!(grown(Some(Growth::Always)) >= unused[0] + 6, "{stack:?}: {unused:?}");
+    }
+}
+
+/// RFC 6298 section 2.1: until there is a round trip the timeout is what the host says. A SYN that was lost leaves none.
+#[test]
+fn the_timeout_before_a_round_trip_can_be_set() {
+    let first = |initial| {
+        let config = Config { initial_rto: Span::from_secs(initial), ..config() };
+        Line::new(&config, &config, DELAY).client.info().rto
+    };
+    assert_eq!([1, 2].map(first), [1, 2].map(Span::from_secs));
+}
+
+/// Linux's `fq` is a device's; whoever has none paces by the sender's own clock, whatever the stack.
+#[test]
+fn who_paces_is_not_the_stacks_choice() {
+    for stack in [Stack::Rfc, Stack::Linux] {
+        let at_once = |pacing| {
+            let config = Config { stack, pacing, ..config() };
+            let initial = Initial { segments: 10, ssthresh: None };
+            let paced = Controller::new(SlowStart::paced(initial), Rfc5681::new(initial), Reno::new());
+            let mut line = Line::between(Endpoint::new(Role::Client, &config, paced), &config, DELAY);
+            line.client.open(line.now);
+            line.run(millis(99), |_, _, _| Verdict::Pass);
+            line.client.write(20_000);
+            line.run(millis(100), |_, _, _| Verdict::Pass);
+            line.client.snapshot().nxt / 1_000
+        };
+        assert_eq!((at_once(PacedBy::Sender), at_once(PacedBy::Device)), (1, 10), "{stack:?}");
+    }
+}
