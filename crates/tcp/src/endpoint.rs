@@ -14,17 +14,16 @@ use self::exchange::Told;
 use self::handshake::{Handshake, Offer};
 
 mod exchange;
+mod fast;
 mod handshake;
 mod info;
 mod interface;
-mod predicted;
 mod quick_start;
 mod ranges;
-mod repair;
 
+pub use fast::Repair;
 pub use info::{Info, Standing, Trouble};
 pub use interface::{Departure, Happening, Ready, Role, Snapshot, Stats, Transmit};
-pub use repair::Repair;
 
 /// Where the connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

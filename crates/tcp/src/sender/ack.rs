@@ -60,17 +60,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if let Some(queue) = &mut self.queue {
             queue.release();
         }
-        if self.is_expected(input) {
-            self.on_expected_ack(now, input.ack, input.window);
-            return true;
+        if !self.takes_fast_way(now, input) {
+            self.on_any_ack(now, input);
         }
-        self.settle_timeouts();
-        if self.goes_on(input) {
-            self.on_ack_in_repair(now, input.ack, input.window, input.blocks);
-            return true;
-        }
+        true
+    }
+
+    /// What an ACK means, whatever it says: the steps in their order, and why each stands where it does.
+    #[inline]
+    fn on_any_ack(&mut self, now: Time, input: &AckInput<'_>) {
+        // Before old ACKs are put aside, for ns-2's pipe counts those, too.
         self.count_in_recovery(1);
+        // Any ACK answers a probe of a closed window: the peer lives (RFC 9293 section 3.8.6.1).
         self.unanswered_probes = 0;
+
+        // An ACK that another one overtook acknowledges nothing, and its window is old (RFC 9293 section 3.10.7.4).
         let old;
         let input = if input.ack >= self.una {
             input
@@ -78,13 +82,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             old = AckInput { ack: self.una, window: self.rwnd, ..*input };
             &old
         } else {
-            return true;
+            return;
         };
+
+        // What it delivers, offers and measures comes first, for all that follows goes by it: the scoreboard, the window, the
+        // round trip (RFC 6298 section 2) and the delivery rate.
         let repairing = !matches!(self.mode, Mode::Open);
         let progress = self.take_in(now, input);
         if self.rwnd == 0 {
             self.patience.excuse(self.consecutive_timeouts);
         }
+
+        // Duplicates are counted before losses are looked for, which go by the count (RFC 5681 section 3.2).
         if progress.advanced > 0 {
             self.consecutive_timeouts = 0;
             self.uncount_duplicates(progress.segments);
@@ -93,32 +102,50 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.count_duplicate(&progress);
         }
+
         // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
-        // echo is of a new mark.
+        // echo is of a new mark (RFC 3168 section 6.1.2), and what the controller hears from here on is no part of the reduction.
         if self.una > self.cwr_until {
             self.reducing_for_marks = false;
         }
+
+        // The answer to a probe may be the only sign of a loss that the probe repaired (RFC 8985 section 7.4.2). Its reduction comes
+        // before what the ACK undoes or shows, and cannot be undone itself.
         let probing = self.probe.is_some();
         self.answer_probe(now, input, &progress);
+
+        // A duplicate that is reported says that the reordering window is too narrow (RFC 8985 section 6.2 step 4), unless it is the
+        // probe's: that one was early (Linux `FLAG_DSACK_TLP`).
         self.duplicates_reported += u64::from(input.dsack.is_some());
-        // A probe that arrived twice was early, not the window narrow (Linux `FLAG_DSACK_TLP`).
         let by_probe = probing && self.probe.is_none();
         let widened = input.dsack.is_some() && !by_probe && self.widening.on_duplicate(self.una, self.nxt);
+
+        // What was for nothing is undone before the controller hears of the ACK, so that growth goes on from the window given
+        // back (RFC 3522, RFC 3708, RFC 5682); not by evidence that is too old for it, and not the window if this ACK echoes a mark
+        // that the reduction has to answer, too (RFC 3168 section 6.1.2).
         let settled = self.forget_old_undo();
         self.keep_reduction_for_mark(input.ece);
         self.undo_if_spurious(now, input, &progress);
         let counts = self.dialect.counts_needless_recoveries() || !matches!(self.mode, Mode::Open);
+
+        // The controller hears of the ACK, losses are found and marks answered: in the order of the stack.
         self.answer(now, &progress, input.ece);
+
+        // Only now is it known whether a repair is over (RFC 8985 section 6.2 step 4 counts them), and how much of a window that
+        // comes down step by step may be used.
         if repairing && counts && !widened && matches!(self.mode, Mode::Open) {
             self.widening.on_recovered();
         }
         self.steer_to_reduction(&progress);
+
+        // Timers last: they run by the new estimate, and by what is outstanding and lost now (RFC 6298 section 5, RFC 8985 section
+        // 7.2).
         self.restart_timers(now, &progress);
+
         self.put_lists_away();
         if settled {
             self.give_room_back();
         }
-        true
     }
 
     /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only

@@ -49,7 +49,7 @@ impl Dialect {
         matches!(self.stack, Stack::Linux)
     }
 
-    /// Whether the short ways of `expected.rs` and `repair.rs` may be taken: they are written for the RFCs' order of an ACK's
+    /// Whether the fast ways of `fast.rs` may be taken: they are written for the RFCs' order of an ACK's
     /// steps, and for their timers. They do not note how much of the window is used.
     pub(super) const fn has_short_ways(self) -> bool {
         !self.is_linux() && !matches!(self.growth, Growth::Used)

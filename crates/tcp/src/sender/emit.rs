@@ -4,9 +4,9 @@
 use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
+use super::fast::InRepair;
 use super::offload::{Limit, Situation};
 use super::recovery::{Budget, Mode, Undo};
-use super::repair::InRepair;
 use super::scoreboard::{Range, Transmission};
 use super::{Probe, Sender};
 use crate::clock;

@@ -8,7 +8,7 @@ mod ack;
 mod dialect;
 mod echo;
 mod emit;
-mod expected;
+mod fast;
 mod info;
 mod losses;
 mod marks;
@@ -19,7 +19,6 @@ mod quick_start;
 mod rack;
 mod rate;
 mod recovery;
-mod repair;
 mod rtt;
 pub(crate) mod scoreboard;
 mod spurious;
@@ -48,9 +47,8 @@ use scoreboard::{Arrival, DUP_THRESH, Scoreboard};
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
-pub(crate) use expected::Turn;
+pub(crate) use fast::{InRepair, Turn};
 pub use offload::Offload;
-pub(crate) use repair::InRepair;
 
 /// The sending half of an endpoint. Of many flows hardly anything is in a cache when its turn comes, so that what counts is
 /// how many lines of one are looked at: in this order lie together what every segment touches, what one that is sent and

@@ -8,8 +8,8 @@ use crate::segment::{Flags, Segment};
 use crate::sender::{InRepair, Outgoing};
 use crate::seq;
 
-use super::exchange::{Told, only_first_is_new};
-use super::{Endpoint, State};
+use crate::endpoint::exchange::{Told, only_first_is_new};
+use crate::endpoint::{Endpoint, State};
 
 /// What the SACK blocks of an ACK say.
 enum News {
@@ -44,7 +44,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether a repair is under way in a connection that is open, without options in its headers, and has nothing of the
     /// handshake, of Quick-Start, of a closed window or of one told of beyond a hole to see to. The ACKs that go on with it and
     /// what leaves for them leave it so.
-    pub(super) fn is_mending(&self) -> bool {
+    pub(in crate::endpoint) fn is_mending(&self) -> bool {
         self.state == State::Open
             && self.is_plain()
             && !(self.handshake.due | self.handshake.window_due | self.probe_window)
@@ -75,13 +75,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// [`Endpoint::needs_no_waking_before`] while losses are repaired.
     #[inline(never)]
-    pub(super) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
+    pub(in crate::endpoint) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
         self.mending && self.receiver.timer().is_none() && self.sender.needs_no_waking_in_repair_before(at)
     }
 
     /// Takes in an acknowledgement of this kind; says whether it was one, else nothing was done.
     #[inline]
-    pub(super) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
+    pub(in crate::endpoint) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_mending(), "whatever ends it says so");
         let next = self.receiver.next();
         let plain = segment.flags == Flags::ACK

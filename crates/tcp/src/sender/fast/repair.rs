@@ -5,16 +5,16 @@
 
 use firstflight::{Avoidance, Bytes, Delivered, Pacing, SendLimit, Span, Startup, Time};
 
-use super::Sender;
-use super::ack::{AckInput, Progress};
-use super::emit::Outgoing;
-use super::prr::PrrAck;
-use super::quick_start::Approved;
-use super::rack::Rack;
-use super::rate::Flight;
-use super::recovery::{Budget, Episode, Mode};
-use super::scoreboard::{Arrival, Range};
 use crate::clock;
+use crate::sender::Sender;
+use crate::sender::ack::{AckInput, Progress};
+use crate::sender::emit::Outgoing;
+use crate::sender::prr::PrrAck;
+use crate::sender::quick_start::Approved;
+use crate::sender::rack::Rack;
+use crate::sender::rate::Flight;
+use crate::sender::recovery::{Budget, Episode, Mode};
+use crate::sender::scoreboard::{Arrival, Range};
 
 /// What a repair comes to.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether an ACK of what was sent goes on with such a repair: it neither ends it nor shows that it is for nothing, and
     /// tells of no mark.
     #[inline]
-    pub(super) fn goes_on(&self, input: &AckInput<'_>) -> bool {
+    pub(in crate::sender) fn goes_on(&self, input: &AckInput<'_>) -> bool {
         self.goes_on_plainly(input.ack)
             && input.dsack.is_none()
             && !input.ece

@@ -9,7 +9,7 @@ use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, Segment};
 use crate::sender::Turn;
 use crate::seq;
 
-use super::{Endpoint, Ready, State};
+use crate::endpoint::{Endpoint, Ready, State};
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether the connection is open, our FIN was not acknowledged, nothing of the handshake, of Quick-Start or of a closed
@@ -24,7 +24,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// To be asked if it was not so before: looks whether it is now, and keeps what is seen. During a repair, with its thousands
     /// of segments, it is not, and what is looked at is whether [`Endpoint::is_mending`].
     #[inline]
-    pub(super) fn turns_smooth(&mut self) -> bool {
+    pub(in crate::endpoint) fn turns_smooth(&mut self) -> bool {
         if !self.mending {
             self.look_closer();
         }
@@ -42,7 +42,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// Whatever comes next, nothing is known of it.
     #[inline]
-    pub(super) fn takes_a_closer_look(&mut self) {
+    pub(in crate::endpoint) fn takes_a_closer_look(&mut self) {
         (self.smooth, self.mending) = (false, false);
     }
 
@@ -50,7 +50,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
-    pub(super) fn on_predicted_segment(&mut self, now: Time, segment: &Segment) -> bool {
+    pub(in crate::endpoint) fn on_predicted_segment(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_smooth(), "nothing else is predicted");
         let plain = segment.flags == Flags::ACK
             && segment.sack_count == 0
@@ -201,13 +201,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether neither timestamps nor ECN were agreed on, so that headers are without options but for SACK blocks, and
     /// without flags but ACK.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
+    pub(in crate::endpoint) fn is_plain(&self) -> bool {
         !(self.options.timestamps | self.options.ecn)
     }
 
     /// [`Endpoint::header`] then, of `len` bytes.
     #[inline]
-    pub(super) fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
+    pub(in crate::endpoint) fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
         let window = self.receiver.window(self.options.own_scale);
         let next = self.receiver.next();
         self.last_ack_sent = next;

@@ -8,11 +8,11 @@ use firstflight::{
     Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };
 
-use super::ack::{AckInput, MOST_KEPT};
-use super::recovery::Mode;
-use super::rtt::RttEstimator;
-use super::scoreboard::{Head, Transmission};
-use super::{PutOff, Sender};
+use crate::sender::ack::{AckInput, MOST_KEPT};
+use crate::sender::recovery::Mode;
+use crate::sender::rtt::RttEstimator;
+use crate::sender::scoreboard::{Head, Transmission};
+use crate::sender::{PutOff, Sender};
 
 /// What a calm sender may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     /// Whether an ACK is of this kind, if the sender is calm.
-    pub(super) fn is_expected(&self, input: &AckInput<'_>) -> bool {
+    pub(in crate::sender) fn is_expected(&self, input: &AckInput<'_>) -> bool {
         self.may_expect(input.ack)
             && input.blocks.is_empty()
             && input.dsack.is_none()

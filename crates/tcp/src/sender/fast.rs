@@ -1,0 +1,37 @@
+//! The fast ways of a sender, behind one door: what most ACKs say, and what leaves for them, is done without looking at all that
+//! an ACK could say. They are an economy: `ack.rs` and `emit.rs` know everything, and where a fast way can be taken it leads to
+//! the same state, which tests compare.
+//!
+//! - `expected`: nothing is lost, out of order or waited for, and the ACK is of data sent once;
+//! - `repair`: RACK and PRR repair losses, and the ACK goes on with that.
+//!
+//! They are written for the RFCs' order of an ACK's steps; [`super::dialect::Dialect::has_short_ways`] says who may take them.
+
+mod expected;
+mod repair;
+
+use firstflight::{Avoidance, Startup, Time};
+
+use super::Sender;
+use super::ack::AckInput;
+
+pub(crate) use expected::Turn;
+pub(crate) use repair::InRepair;
+
+impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
+    /// Takes in an ACK that says nothing but what is expected, or goes on with a repair. Says whether it was one; else nothing
+    /// was done, but that both timeouts are kept as instants from here on.
+    #[inline]
+    pub(super) fn takes_fast_way(&mut self, now: Time, input: &AckInput<'_>) -> bool {
+        if self.is_expected(input) {
+            self.on_expected_ack(now, input.ack, input.window);
+            return true;
+        }
+        self.settle_timeouts();
+        if self.goes_on(input) {
+            self.on_ack_in_repair(now, input.ack, input.window, input.blocks);
+            return true;
+        }
+        false
+    }
+}
