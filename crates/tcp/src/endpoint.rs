@@ -451,9 +451,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         Stats {
             packets_sent: self.sender.packets_sent,
             retransmissions: self.sender.retransmissions,
-            timeouts: self.sender.timeouts,
-            probes: self.sender.probes,
-            undone: self.sender.undone,
+            timeouts: self.sender.counted.timeouts,
+            probes: self.sender.counted.probes,
+            undone: self.sender.counted.undone,
             received: self.receiver.received(),
             acks_sent: self.acks_sent,
         }

@@ -151,40 +151,41 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
     /// an empty list gives back all.
     pub(super) fn put_lists_away(&mut self) {
-        self.delivered.clear();
-        self.arrivals.clear();
-        self.lost.clear();
-        let few = self.arrivals.capacity().max(self.lost.capacity()) <= FEW_KEPT;
-        if !few || self.delivered.capacity() > MOST_KEPT {
+        self.lists.delivered.clear();
+        self.lists.arrivals.clear();
+        self.lists.lost.clear();
+        let few = self.lists.arrivals.capacity().max(self.lists.lost.capacity()) <= FEW_KEPT;
+        if !few || self.lists.delivered.capacity() > MOST_KEPT {
             self.shrink_lists();
         }
     }
 
     #[inline(never)]
     fn shrink_lists(&mut self) {
-        self.delivered.shrink_to(MOST_KEPT);
-        self.arrivals.shrink_to(FEW_KEPT);
-        self.lost.shrink_to(FEW_KEPT);
+        self.lists.delivered.shrink_to(MOST_KEPT);
+        self.lists.arrivals.shrink_to(FEW_KEPT);
+        self.lists.lost.shrink_to(FEW_KEPT);
     }
 
     /// A repair is over and will not be undone: what only it needed is given back, for most flows of many are between two
     /// of them.
     fn give_room_back(&mut self) {
         if matches!(self.mode, Mode::Open) {
-            self.delivered.shrink_to(FEW_KEPT);
-            self.arrivals = Vec::new();
-            self.lost = Vec::new();
+            self.lists.delivered.shrink_to(FEW_KEPT);
+            self.lists.arrivals = Vec::new();
+            self.lists.lost = Vec::new();
             self.board.shrink();
         }
     }
 
     /// Marks what the ACK acknowledges and makes the samples.
     pub(super) fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
-        self.arrivals.clear();
+        self.lists.arrivals.clear();
         let advanced = input.ack - self.una;
         let window_changed = self.changes_window(input);
-        let (segments, trimmed) = self.board.acknowledge(input.ack, |arrival| self.arrivals.push(arrival));
-        let cumulative = self.arrivals.len();
+        let (segments, trimmed) =
+            self.board.acknowledge(input.ack, |arrival| self.lists.arrivals.push(arrival));
+        let cumulative = self.lists.arrivals.len();
         self.una = input.ack;
         if self.takes_window(input, window_changed, advanced) {
             self.set_window(input.ack, input.window);
@@ -196,7 +197,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                     queue.cut(end);
                 }
                 if start >= self.una && end <= self.nxt && start < end {
-                    self.board.sack(start, end, |arrival| self.arrivals.push(arrival));
+                    self.board.sack(start, end, |arrival| self.lists.arrivals.push(arrival));
                 }
             }
         }
@@ -207,7 +208,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let min_rtt = self.rtt.min();
         self.note_reordering(cumulative);
         let hears_in_order = self.dialect.hears_in_order();
-        for (i, arrival) in self.arrivals.iter().enumerate() {
+        for (i, arrival) in self.lists.arrivals.iter().enumerate() {
             let delivered = arrival.delivered;
             bytes += delivered.bytes.get();
             if i >= cumulative {
@@ -220,7 +221,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.rack.delivered(now, min_rtt, arrival);
             }
             self.approved.delivered(delivered.packet, self.next_packet, self.nxt);
-            if newest.is_none_or(|n| self.arrivals[n].delivered.packet < delivered.packet) {
+            if newest.is_none_or(|n| self.lists.arrivals[n].delivered.packet < delivered.packet) {
                 newest = Some(i);
             }
             if !delivered.retransmitted {
@@ -232,7 +233,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.hear_sacks_first(now, min_rtt, cumulative);
         }
         let bytes = self.not_told_of_before(bytes, advanced);
-        let newest = newest.map(|n| self.arrivals[n].flight());
+        let newest = newest.map(|n| self.lists.arrivals[n].flight());
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
         // before it, and says nothing about the round trip but by the timestamp that it echoes.
         let rtt = if self.dialect.measures_the_newest() {
@@ -261,7 +262,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.recovery != Recovery::Rack {
             return;
         }
-        let (whole, selective) = self.arrivals.split_at(cumulative);
+        let (whole, selective) = self.lists.arrivals.split_at(cumulative);
         for group in [selective, whole] {
             let clean = group.iter().filter(|arrival| !arrival.delivered.retransmitted);
             if let Some(start) = clean.map(|arrival| arrival.end - arrival.delivered.bytes.get()).min() {
@@ -276,8 +277,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         let advanced = Bytes::new(self.counts(progress));
         if !self.tell_in_brief(self.una, advanced, self.answers_congestion()) {
-            self.delivered.clear();
-            self.delivered.extend(self.arrivals.iter().map(|arrival| arrival.delivered));
+            self.lists.delivered.clear();
+            self.lists.delivered.extend(self.lists.arrivals.iter().map(|arrival| arrival.delivered));
             self.tell_acked_in_full(now, *progress, advanced);
         }
     }
@@ -286,7 +287,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// what is given by reference is written to memory even where this is not asked for.
     #[inline(never)]
     pub(super) fn tell_acked_in_full(&mut self, now: Time, progress: Progress, advanced: Bytes) {
-        let packets = core::mem::take(&mut self.delivered);
+        let packets = core::mem::take(&mut self.lists.delivered);
         let ack = Ack {
             packets: &packets,
             bytes: Bytes::new(progress.bytes),
@@ -299,6 +300,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             ..Ack::new(&[])
         };
         self.tell(now, &Event::Acked(ack));
-        self.delivered = packets;
+        self.lists.delivered = packets;
     }
 }

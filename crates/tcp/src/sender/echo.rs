@@ -14,7 +14,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         // What is answered with a report of a duplicate is that duplicate; the answers to all else may have been lost in an
         // outage since.
         let answered = |end: u64| input.dsack.is_none_or(|(low, high)| low < end && end <= high);
-        let answered = self.arrivals.iter().filter(|arrival| answered(arrival.end));
+        let answered = self.lists.arrivals.iter().filter(|arrival| answered(arrival.end));
         let times = answered.map(|arrival| arrival.delivered.sent_at);
         if let Some(sent_at) = times.filter(|sent_at| clock::stamp(*sent_at) == echo).max() {
             // One that is answered faster than any round trip left in the same tick as its original.

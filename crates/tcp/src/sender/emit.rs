@@ -46,14 +46,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.rests() {
             return None;
         }
-        self.pace_at = None;
+        self.timers.pace_at = None;
         if !self.established {
             return None;
         }
         if core::mem::take(&mut self.probe_due)
             && let Some(next) = self.tail_probe(now)
         {
-            self.probes += 1;
+            self.counted.probes += 1;
             self.probe = Some(match next {
                 Next::Again(range) => Probe {
                     end: range.start + u64::from(range.len) + u64::from(range.fin),
@@ -64,9 +64,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 }
             });
             let outgoing = self.send_as(now, next, true);
-            self.probe_at = None;
+            self.timers.probe_at = None;
             // RFC 8985 section 7.3: the timer is armed anew.
-            self.rto_at = Some(now + self.rtt.rto());
+            self.timers.rto_at = Some(now + self.rtt.rto());
             return Some(outgoing);
         }
         if self.queue.as_mut().is_some_and(|queue| queue.take_wake())
@@ -121,7 +121,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && !self.probe_due
             && self.pacer.train_left() == 0;
         if rests {
-            self.pace_at = None;
+            self.timers.pace_at = None;
             self.limit = SendLimit::App;
         }
         rests
@@ -328,7 +328,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         match self.pacer.ready_at(bytes + self.overhead(), retransmission) {
             Some(at) if at <= now => true,
             later => {
-                self.pace_at = later;
+                self.timers.pace_at = later;
                 self.limit = SendLimit::Pacing;
                 false
             }
@@ -417,7 +417,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.last_sent = Some(now);
         self.idle_served = false;
         if self.begins_timeout(start, retransmission) {
-            self.rto_at = Some(now + self.rtt.rto());
+            self.timers.rto_at = Some(now + self.rtt.rto());
         }
         if !retransmission {
             self.schedule_probe(now, self.timeout_for_probe(now));

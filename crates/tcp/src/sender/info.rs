@@ -94,9 +94,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn memory(&self) -> usize {
         self.board.memory()
             + self.journal.memory()
-            + self.arrivals.capacity() * size_of::<Arrival>()
-            + self.delivered.capacity() * size_of::<Delivered>()
-            + self.lost.capacity() * size_of::<LostPacket>()
+            + self.lists.arrivals.capacity() * size_of::<Arrival>()
+            + self.lists.delivered.capacity() * size_of::<Delivered>()
+            + self.lists.lost.capacity() * size_of::<LostPacket>()
     }
 
     /// The sender's part of what [`crate::Endpoint::info`] tells.

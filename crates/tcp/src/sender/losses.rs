@@ -64,19 +64,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Finds losses and answers them.
     pub(super) fn note_losses(&mut self, now: Time, progress: &Progress) {
-        self.lost.clear();
+        self.lists.lost.clear();
         let timed_out = self.dialect.recovers_after_timeout() && matches!(self.mode, Mode::Loss { .. });
         let resent = if timed_out { self.board.resent_segments() } else { 0 };
         // RFC 6675 section 5 counts when a SACK brings news: what an undone repair took for lost has until then to arrive.
-        let news = self.arrivals.last().is_some_and(|arrival| arrival.delivered.selectively);
+        let news = self.lists.arrivals.last().is_some_and(|arrival| arrival.delivered.selectively);
         match self.recovery {
             Recovery::Rack => self.find_losses_by_rack(now, news),
             Recovery::Sack => {
                 if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
-                    self.board.mark_head_lost(false, &mut self.lost);
+                    self.board.mark_head_lost(false, &mut self.lists.lost);
                 }
                 if news {
-                    self.board.mark_lost_by_sacks(&mut self.lost);
+                    self.board.mark_lost_by_sacks(&mut self.lists.lost);
                 }
             }
             Recovery::NewReno
@@ -92,7 +92,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 }
                 let enough = progress.duplicate && self.duplicates_suffice(early);
                 if enough && matches!(self.mode, Mode::Open) {
-                    self.board.mark_head_lost(true, &mut self.lost);
+                    self.board.mark_head_lost(true, &mut self.lists.lost);
                 }
             }
         }
@@ -111,7 +111,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(super) fn find_losses_by_rack(&mut self, now: Time, counts: bool) {
         // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
         if counts && !self.rack.reordering_seen && self.dialect.counts_sacks() {
-            self.board.mark_lost_by_sacks(&mut self.lost);
+            self.board.mark_lost_by_sacks(&mut self.lists.lost);
         }
         let advanced = core::mem::take(&mut self.rack.advanced);
         if advanced || self.dialect.looks_at_every_ack() {
@@ -135,7 +135,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline(never)]
     fn mark_those_overdue(&mut self, now: Time) {
         let patience = self.patience_of_rack();
-        let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
+        let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lists.lost);
         self.reorder_at = overdue.next.map(|sent_at| sent_at + patience);
     }
 
@@ -157,7 +157,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.extra = 0;
         self.forced = true;
         // RFC 8985 section 7.1: this reduction is for what the probe repaired, too.
-        self.probe_at = None;
+        self.timers.probe_at = None;
         self.probe = None;
         let prior = self.plan.window;
         self.tell_lost(now);
@@ -177,11 +177,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
             Recovery::Vegas => {
                 // ns-2 restarts the timer with what it sends early.
-                self.rto_at = Some(now + self.rtt.rto());
+                self.timers.rto_at = Some(now + self.rtt.rto());
                 Budget::Inflated { by: self.signed(self.dupacks) }
             }
             Recovery::Ns2Sack1 => {
-                self.rto_at = Some(now + self.rtt.rto());
+                self.timers.rto_at = Some(now + self.rtt.rto());
                 Budget::Counted { pipe: outstanding.packets(self.mss).saturating_sub(DUP_THRESH) }
             }
         };
@@ -210,7 +210,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             delivered: Bytes::new(progress.bytes) + new,
             pipe: self.board.pipe() - told,
             ssthresh: self.plan.window,
-            safe: progress.advanced > 0 && self.lost.is_empty(),
+            safe: progress.advanced > 0 && self.lists.lost.is_empty(),
             mss: self.mss,
         }
     }
@@ -220,9 +220,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let held = matches!(self.mode, Mode::Recovery(episode) if self.una >= episode.recover);
         if self.counts_duplicates() && progress.advanced > 0 && !held {
             // `tcp_newreno_mark_lost`.
-            self.board.mark_head_lost(true, &mut self.lost);
+            self.board.mark_head_lost(true, &mut self.lists.lost);
         }
-        if !self.lost.is_empty() {
+        if !self.lists.lost.is_empty() {
             self.tell_lost(now);
         }
         let ack = self.prr_ack(progress);
@@ -268,8 +268,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             }
         }
         if partial && matches!(episode.budget, Budget::Inflated { .. }) {
-            self.lost.clear();
-            self.board.mark_head_lost(true, &mut self.lost);
+            self.lists.lost.clear();
+            self.board.mark_head_lost(true, &mut self.lists.lost);
             self.tell_lost(now);
         }
     }
@@ -280,13 +280,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The same of losses in a `flight` that may be acknowledged since.
     pub(super) fn tell_lost_in(&mut self, now: Time, flight: Bytes) {
-        self.approved.lost(&self.lost);
+        self.approved.lost(&self.lists.lost);
         if !self.rules.tells_all && !self.controller.minds_losses(self.answers_congestion()) {
             return;
         }
-        let packets = core::mem::take(&mut self.lost);
+        let packets = core::mem::take(&mut self.lists.lost);
         self.tell_of(&Path { flight, ..self.path(now) }, &Event::Lost(Loss::new(&packets)));
-        self.lost = packets;
+        self.lists.lost = packets;
     }
 
     /// RFC 3042: a new segment on each of the first two duplicate ACKs. With a pipe that leaves out SACKed

@@ -63,12 +63,7 @@ pub(crate) struct Sender<S, R, A> {
     mss: Bytes,
     rwnd: u64,
     last_received: Option<Time>,
-    /// What these two count from while nothing but expected ACKs puts them off: both are `None` then, and made when they
-    /// are asked for.
-    put_off: Option<PutOff>,
-    rto_at: Option<Time>,
-    probe_at: Option<Time>,
-    pace_at: Option<Time>,
+    timers: Timers,
     unanswered_probes: u32,
     /// Whether a FIN follows what was written.
     fin: bool,
@@ -111,9 +106,7 @@ pub(crate) struct Sender<S, R, A> {
     board: Scoreboard,
 
     mode: Mode,
-    arrivals: Vec<Arrival>,
-    delivered: Vec<Delivered>,
-    lost: Vec<LostPacket>,
+    lists: Lists,
     /// A mark reduced the window, and PRR steers to it.
     reduction: Option<Box<Prr>>,
     wire: Bytes,
@@ -142,9 +135,7 @@ pub(crate) struct Sender<S, R, A> {
     /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
     recovered_to: Option<u64>,
     usage: Usage,
-    pub(crate) timeouts: u64,
-    pub(crate) probes: u64,
-    pub(crate) undone: u64,
+    pub(crate) counted: Counted,
     /// How many ACKs took the shorter way of the expected ones.
     #[cfg(test)]
     expected_acks: u64,
@@ -215,12 +206,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             ecn: false,
             reducing_for_marks: false,
             idle_served: false,
-            put_off: None,
-            rto_at: None,
-            probe_at: None,
+            timers: Timers::default(),
             reorder_at: None,
             persist_at: None,
-            pace_at: None,
             persist_backoff: 0,
             persist_due: false,
             override_due: false,
@@ -234,14 +222,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             approved: Approved::default(),
             queue: config.offload.map(|offload| Box::new(offload::Queue::new(offload))),
             journal: Journal::default(),
-            arrivals: Vec::new(),
-            delivered: Vec::new(),
-            lost: Vec::new(),
+            lists: Lists::default(),
             duplicates_reported: 0,
             widening: Widening::default(),
-            timeouts: 0,
-            probes: 0,
-            undone: 0,
+            counted: Counted::default(),
             packets_sent: 0,
             retransmissions: 0,
         }
@@ -499,6 +483,45 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.journal.note_told(Told { call, path: *path, plan: self.plan, notes, judged: None });
     }
+}
+
+/// The timers that most segments touch. Those of reordering and of a closed window are set while something is to be repaired or
+/// waited for, and lie with that.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Timers {
+    /// What the next two count from while nothing but expected ACKs puts them off: both are `None` then, and made when they
+    /// are asked for.
+    put_off: Option<PutOff>,
+    /// When what is outstanding times out (RFC 6298 section 5).
+    rto_at: Option<Time>,
+    /// When the tail is probed (RFC 8985 section 7.2).
+    probe_at: Option<Time>,
+    /// When the pacer lets the next segment leave.
+    pace_at: Option<Time>,
+}
+
+/// What one ACK or one timer is about, listed while it is served. The room is kept from one to the next.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
+struct Lists {
+    /// What an ACK delivers: first what it acknowledges cumulatively, in order, then what it does selectively.
+    arrivals: Vec<Arrival>,
+    /// The same as the controller hears of it.
+    delivered: Vec<Delivered>,
+    /// What was found lost.
+    lost: Vec<LostPacket>,
+}
+
+/// What seldom happens and is counted for [`crate::Stats`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Retransmission timeouts.
+    pub(crate) timeouts: u64,
+    /// Probes of the tail.
+    pub(crate) probes: u64,
+    /// Reductions that were taken back.
+    pub(crate) undone: u64,
 }
 
 /// When the retransmission timer and the probe of the tail were put off last.

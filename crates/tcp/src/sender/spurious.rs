@@ -38,10 +38,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let answers_the_original = self.answers_the_original(input.ack - progress.advanced, input);
         // RFC 5682: data sent before the timeout, and not again, arrives. Without SACK it may have arrived long before, and
         // an ACK that also covers what was sent again says nothing.
-        let covers_resent = || self.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
+        let covers_resent = || self.lists.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
         let originals_arrive = self.undo.frto
             && !(self.counts_duplicates() && covers_resent())
-            && matches!(self.mode, Mode::Loss { recover } if self.arrivals.iter()
+            && matches!(self.mode, Mode::Loss { recover } if self.lists.arrivals.iter()
                 .any(|arrival| !arrival.delivered.retransmitted && arrival.end <= recover));
         if !(all_were_duplicates || answers_the_original || originals_arrive) {
             return;
@@ -58,7 +58,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         self.withdraw_answer(undone.marks);
-        self.undone += 1;
+        self.counted.undone += 1;
         self.tell(now, &Event::SpuriousLoss);
     }
 
@@ -102,7 +102,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let without_sack =
             self.dialect.probes_answer_with_sack() || input.blocks.is_empty() && input.dsack.is_none();
         let pure_duplicate = input.ack == probe.end
-            && self.arrivals.is_empty()
+            && self.lists.arrivals.is_empty()
             && !input.carries_data
             && !progress.window_changed
             && without_sack;
@@ -115,8 +115,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && !arrived_twice
             && matches!(self.mode, Mode::Open)
         {
-            self.lost.clear();
-            self.lost.push(lost);
+            self.lists.lost.clear();
+            self.lists.lost.push(lost);
             self.undo = Undo::default();
             self.answer_marks_with_probes_loss();
             // What was out when this ACK came: as fast recovery would have found it, with the segment that was lost.

@@ -13,7 +13,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn next_timer(&self) -> Option<Time> {
         let (rto_at, probe_at) = self.timeouts();
         let retransmission = Time::earlier(rto_at, probe_at);
-        let sending = Time::earlier(self.persist_at, self.pace_at);
+        let sending = Time::earlier(self.persist_at, self.timers.pace_at);
         let other = Time::earlier(self.reorder_at, self.plan.wake);
         let timer = Time::earlier(Time::earlier(retransmission, sending), other);
         Time::earlier(timer, self.patience.ends(self.repetitions()))
@@ -24,7 +24,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.settle_timeouts();
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         // The sender's own clock, and the scheme's, are there to send by.
-        let sends = due(self.pace_at) || due(self.plan.wake);
+        let sends = due(self.timers.pace_at) || due(self.plan.wake);
         if let Some(queue) = self.queue.as_mut().filter(|_| !sends) {
             queue.wait();
         }
@@ -36,9 +36,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.reordering_is_over(now);
         }
         // A probe that is due comes before a timeout that is due.
-        if due(self.rto_at) && !due(self.probe_at) {
-            self.rto_at = None;
-            self.probe_at = None;
+        if due(self.timers.rto_at) && !due(self.timers.probe_at) {
+            self.timers.rto_at = None;
+            self.timers.probe_at = None;
             if !self.board.is_empty() {
                 if self.patience.is_over(now, self.repetitions()) {
                     return true;
@@ -46,7 +46,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.time_out(now);
                 self.patience.used(now, self.repetitions());
             }
-        } else if due(self.probe_at) {
+        } else if due(self.timers.probe_at) {
             self.probe_is_over(now);
         }
         if due(self.persist_at) {
@@ -80,12 +80,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if self.recovery != Recovery::Rack {
             return;
         }
-        self.lost.clear();
+        self.lists.lost.clear();
         self.mark_overdue(now);
         match self.mode {
             Mode::Open if self.board.has_lost() => self.begin_recovery_by_timer(now),
-            Mode::Recovery(_) if !self.lost.is_empty() => self.tell_lost(now),
-            Mode::Loss { .. } if self.dialect.recovers_after_timeout() && !self.lost.is_empty() => {
+            Mode::Recovery(_) if !self.lists.lost.is_empty() => self.tell_lost(now),
+            Mode::Loss { .. } if self.dialect.recovers_after_timeout() && !self.lists.lost.is_empty() => {
                 self.begin_recovery_by_timer(now);
             }
             Mode::Open | Mode::Recovery(_) | Mode::Loss { .. } => {}
@@ -96,7 +96,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// RFC 6298 section 5.4 to 5.7 and RFC 5681 section 3.1.
     fn time_out(&mut self, now: Time) {
-        self.timeouts += 1;
+        self.counted.timeouts += 1;
         self.approved.congested(self.una);
         self.consecutive_timeouts += 1;
         let repeated = self.consecutive_timeouts > 1;
@@ -133,7 +133,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// When the retransmission timer and the probe of the tail are due.
     pub(super) fn timeouts(&self) -> (Option<Time>, Option<Time>) {
-        let Some(put_off) = self.put_off else { return (self.rto_at, self.probe_at) };
+        let Some(put_off) = self.timers.put_off else { return (self.timers.rto_at, self.timers.probe_at) };
         let timeout = put_off.timeout_from + self.rtt.rto();
         let single = self.board.segments() == 1;
         let probe = put_off.probe_from + probe_timeout(self.rtt.srtt(), single);
@@ -142,9 +142,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// From here on they are kept as instants.
     pub(super) fn settle_timeouts(&mut self) {
-        if self.put_off.is_some() {
-            (self.rto_at, self.probe_at) = self.timeouts();
-            self.put_off = None;
+        if self.timers.put_off.is_some() {
+            (self.timers.rto_at, self.timers.probe_at) = self.timeouts();
+            self.timers.put_off = None;
         }
     }
 
@@ -156,14 +156,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.board.sacked_segments() == 0
             && (self.probe.is_none() || self.dialect.schedules_a_second_probe())
             && !self.board.is_empty();
-        self.probe_at = None;
+        self.timers.probe_at = None;
         if wanted {
             if self.dialect.has_one_timer() {
                 self.reorder_at = None;
             }
             let single = self.board.segments() == 1;
             let at = now + probe_timeout(self.rtt.srtt(), single) + self.dialect.more_of_probe(single);
-            self.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
+            self.timers.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
         }
     }
 

@@ -100,7 +100,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RACK's marking with Linux's timer: armed for when the last of what may be overdue is, and two ticks more.
     pub(in crate::sender) fn wait_for_all_overdue(&mut self, now: Time) {
         let patience = self.patience_of_rack();
-        self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lost);
+        self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lists.lost);
         let last = self.board.last_before(self.rack.newest);
         self.reorder_at = last.map(|sent_at| sent_at + patience + LEAST_TIMEOUT);
     }

@@ -60,7 +60,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         min_rtt: Option<Span>,
         cumulative: usize,
     ) {
-        let (whole, selective) = self.arrivals.split_at(cumulative);
+        let (whole, selective) = self.lists.arrivals.split_at(cumulative);
         for arrival in selective.iter().chain(whole) {
             self.rack.delivered_as_counted(now, min_rtt, arrival);
         }
@@ -76,7 +76,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         cumulative: usize,
         acked: u32,
     ) -> Option<Span> {
-        let (whole, selective) = self.arrivals.split_at(cumulative);
+        let (whole, selective) = self.lists.arrivals.split_at(cumulative);
         let whole = if whole.iter().any(|arrival| arrival.delivered.retransmitted) { &[] } else { whole };
         let clean = |group: &[Arrival]| {
             let mut clean = group.iter().filter(|arrival| !arrival.delivered.retransmitted);

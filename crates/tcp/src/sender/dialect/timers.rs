@@ -32,8 +32,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// An ACK of `progress` puts the timers off, or ends them.
     pub(in crate::sender) fn restart_timers(&mut self, now: Time, progress: &Progress) {
         if self.nxt == self.una {
-            self.rto_at = None;
-            self.probe_at = None;
+            self.timers.rto_at = None;
+            self.timers.probe_at = None;
             self.reorder_at = None;
         } else if self.dialect.is_linux() {
             self.restart_one_timer(now, progress);
@@ -55,9 +55,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Mode::Open | Mode::Loss { .. } => false,
         };
         if !keep {
-            self.rto_at = Some(now + self.rtt.rto());
+            self.timers.rto_at = Some(now + self.rtt.rto());
         }
-        self.schedule_probe(now, self.rto_at);
+        self.schedule_probe(now, self.timers.rto_at);
     }
 
     /// The same with one timer.
@@ -68,11 +68,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         self.reorder_at = None;
-        let another = self.probe_at.is_some() || progress.reordering;
+        let another = self.timers.probe_at.is_some() || progress.reordering;
         let timeout = now + self.rtt.rto();
         self.schedule_probe(now, Some(timeout));
-        let takes_over = another && self.probe_at.is_none();
-        self.rto_at = Some(if takes_over { self.timeout_of_head(now).unwrap_or(now) } else { timeout });
+        let takes_over = another && self.timers.probe_at.is_none();
+        self.timers.rto_at =
+            Some(if takes_over { self.timeout_of_head(now).unwrap_or(now) } else { timeout });
     }
 
     /// `tcp_ack_probe`: the wait for the next probe of a closed window begins again with each ACK.
@@ -86,9 +87,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The probe's timer is due: a probe leaves if anything is outstanding, or with one out the timeout takes its turn
     /// (`tcp_send_loss_probe`).
     pub(in crate::sender) fn probe_is_over(&mut self, now: Time) {
-        self.probe_at = None;
+        self.timers.probe_at = None;
         if self.dialect.schedules_a_second_probe() && self.probe.is_some() {
-            self.rto_at = self.timeout_of_head(now).or(Some(now));
+            self.timers.rto_at = self.timeout_of_head(now).or(Some(now));
         } else {
             self.probe_due = !self.board.is_empty();
         }
@@ -97,7 +98,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The reordering timer was due, and with one timer the timeout comes next (`tcp_rack_reo_timeout`).
     pub(in crate::sender) fn turn_to_timeout(&mut self, now: Time) {
         if self.dialect.has_one_timer() {
-            self.rto_at = self.timeout_of_head(now).or(Some(now));
+            self.timers.rto_at = self.timeout_of_head(now).or(Some(now));
         }
     }
 
@@ -105,14 +106,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// `again` (`tcp_xmit_retransmit_queue`).
     #[inline]
     pub(in crate::sender) fn begins_timeout(&self, start: u64, again: bool) -> bool {
-        self.rto_at.is_none()
+        self.timers.rto_at.is_none()
             || again && self.dialect.is_linux() && start == self.una && self.reorder_at.is_none()
     }
 
     /// The timeout that bounds the probe of what leaves now: the running one, or with one timer that of the first segment.
     #[inline]
     pub(in crate::sender) fn timeout_for_probe(&self, now: Time) -> Option<Time> {
-        if self.dialect.has_one_timer() { self.timeout_of_head(now) } else { self.rto_at }
+        if self.dialect.has_one_timer() { self.timeout_of_head(now) } else { self.timers.rto_at }
     }
 
     /// `tcp_rto_delta_us`: when the first outstanding segment times out, if that lies ahead.

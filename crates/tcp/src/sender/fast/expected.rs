@@ -154,10 +154,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Both timers are put off, if anything is outstanding.
     #[inline]
     fn put_timeouts_off(&mut self, now: Time) {
-        self.rto_at = None;
-        self.probe_at = None;
+        self.timers.rto_at = None;
+        self.timers.probe_at = None;
         let outstanding = self.nxt != self.una;
-        self.put_off = outstanding.then_some(PutOff { timeout_from: now, probe_from: now });
+        self.timers.put_off = outstanding.then_some(PutOff { timeout_from: now, probe_from: now });
     }
 
     /// The samples that the newest of what it acknowledges gives; the round trip.
@@ -173,8 +173,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The part of it that tells a controller that wants to hear all of it.
     #[inline(never)]
     fn tell_expected_ack(&mut self, now: Time, ack: u64, advanced: Bytes) {
-        self.delivered.clear();
-        let tally = self.board.acknowledge_in_order(ack, |packet| self.delivered.push(packet));
+        self.lists.delivered.clear();
+        let tally = self.board.acknowledge_in_order(ack, |packet| self.lists.delivered.push(packet));
         let rtt = tally.newest.map(|head| self.sample_in_order(now, &head));
         let bytes = Bytes::new(tally.bytes);
         let flight = tally.newest.map(|head| head.flight).filter(|_| !bytes.is_zero());
@@ -183,7 +183,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         // Nothing is lost or SACKed.
         let path = self.path_with(now, self.outstanding(), self.outstanding());
         let mut event = Event::Acked(Ack {
-            packets: &self.delivered,
+            packets: &self.lists.delivered,
             bytes,
             advanced,
             sacked: Bytes::ZERO,
@@ -201,7 +201,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.controller.on_own(&mut event, &path);
             self.adopt(&path, || Call::Plan);
         }
-        if self.delivered.capacity() > MOST_KEPT {
+        if self.lists.delivered.capacity() > MOST_KEPT {
             self.put_lists_away();
         }
     }
@@ -220,7 +220,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && matches!(self.plan.pacing, Pacing::AckClock)
             && self.plan.ask.is_none();
         if plain {
-            self.pace_at = None;
+            self.timers.pace_at = None;
             if used + full <= self.plan.window.get() {
                 return Turn::Full;
             }
@@ -230,7 +230,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && (!self.fin || self.fin_sent())
             && !matches!(self.plan.pacing, Pacing::Train { .. })
         {
-            self.pace_at = None;
+            self.timers.pace_at = None;
             self.limit = SendLimit::App;
             Turn::Nothing
         } else {
@@ -241,12 +241,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether the next timer of a calm sender is due at `at` or later, or there is neither, as far as a short look tells.
     #[inline]
     pub(crate) fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
-        if self.pace_at.is_some() || self.plan.wake.is_some() {
+        if self.timers.pace_at.is_some() || self.plan.wake.is_some() {
             return false;
         }
-        match (&self.put_off, at) {
+        match (&self.timers.put_off, at) {
             (Some(put_off), Some(at)) => at.nanos_since(put_off.timeout_from) <= self.rtt.least_wait(),
-            (None, None) => self.rto_at.is_none(),
+            (None, None) => self.timers.rto_at.is_none(),
             (Some(_), None) | (None, Some(_)) => false,
         }
     }
@@ -288,7 +288,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// room for it.
     #[inline]
     pub(crate) fn sends_as_usual(&self) -> bool {
-        self.put_off.is_some() && !self.minds_sends() && self.board.has_room()
+        self.timers.put_off.is_some() && !self.minds_sends() && self.board.has_room()
     }
 
     /// [`Sender::send_full`] then.
@@ -338,9 +338,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.last_sent = Some(now);
         self.last_tag = tag;
         debug_assert!(!self.idle_served, "something is outstanding");
-        match &mut self.put_off {
+        match &mut self.timers.put_off {
             Some(put_off) => put_off.probe_from = now,
-            None => self.schedule_probe(now, self.rto_at),
+            None => self.schedule_probe(now, self.timers.rto_at),
         }
         let outstanding = end - self.una;
         debug_assert!(outstanding < 1 << 31, "the peer's window holds it");

@@ -100,7 +100,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         {
             self.tell_acked_in_full(now, progress, Bytes::new(progress.advanced));
         }
-        self.lost.clear();
+        self.lists.lost.clear();
         // Only segments SACKed now tell more by RFC 6675's count.
         self.find_losses_by_rack(now, marked);
         self.reckon_in_repair(now, &progress);
@@ -108,8 +108,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && let Mode::Recovery(episode) = &mut self.mode
         {
             episode.partial_seen = true;
-            self.rto_at = Some(now + self.rtt.rto());
-            self.probe_at = None;
+            self.timers.rto_at = Some(now + self.rtt.rto());
+            self.timers.probe_at = None;
         }
         self.put_lists_away();
     }
@@ -126,7 +126,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         blocks: &[(u64, u64)],
     ) -> (Progress, bool) {
         let advanced = ack - self.una;
-        self.delivered.clear();
+        self.lists.delivered.clear();
         let mut intake = Intake {
             now,
             min_rtt: self.rtt.min(),
@@ -134,7 +134,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             next: (self.next_packet, self.nxt),
             rack: &mut self.rack,
             approved: &mut self.approved,
-            delivered: &mut self.delivered,
+            delivered: &mut self.lists.delivered,
             bytes: 0,
             newest: None,
             newest_clean: None,
@@ -186,14 +186,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
     fn reckon_in_repair(&mut self, now: Time, progress: &Progress) {
-        if !self.lost.is_empty() {
+        if !self.lists.lost.is_empty() {
             self.tell_lost(now);
         }
         let ack = PrrAck {
             delivered: Bytes::new(progress.bytes),
             pipe: self.board.pipe(),
             ssthresh: self.plan.window,
-            safe: progress.advanced > 0 && self.lost.is_empty(),
+            safe: progress.advanced > 0 && self.lists.lost.is_empty(),
             mss: self.mss,
         };
         if let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &mut self.mode {
@@ -206,10 +206,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
     pub(crate) fn poll_mending(&mut self, now: Time) -> InRepair {
         debug_assert!(self.mends(), "it is asked for by whoever knows that");
-        debug_assert!(self.put_off.is_none(), "what began it has settled the timeouts");
+        debug_assert!(self.timers.put_off.is_none(), "what began it has settled the timeouts");
         let Some(next) = self.next_in_repair() else { return InRepair::Unclear };
         debug_assert!(self.nxt > self.una && self.established, "what is repaired is outstanding");
-        self.pace_at = None;
+        self.timers.pace_at = None;
         let forced = next.again.is_some() && core::mem::take(&mut self.forced);
         if !forced && !self.fits_in_repair(next.len) {
             self.limit = SendLimit::Window;
@@ -253,14 +253,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         } else {
             self.board.sent(start, len, false, &how);
             self.nxt = end;
-            self.probe_at = None;
+            self.timers.probe_at = None;
             cwr = core::mem::take(&mut self.cwr_due);
         }
         self.packets_sent += 1;
         self.last_sent = Some(now);
         self.idle_served = false;
-        if self.rto_at.is_none() {
-            self.rto_at = Some(now + self.rtt.rto());
+        if self.timers.rto_at.is_none() {
+            self.timers.rto_at = Some(now + self.rtt.rto());
         }
         Outgoing { start, len, fin: false, cwr, push: false, sent }
     }
@@ -269,12 +269,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
         let Some(at) = at else { return false };
-        let others = self.probe_at.is_some() | self.pace_at.is_some() | self.persist_at.is_some();
+        let others =
+            self.timers.probe_at.is_some() | self.timers.pace_at.is_some() | self.persist_at.is_some();
         !others
             && self.plan.wake.is_none()
-            && self.put_off.is_none()
+            && self.timers.put_off.is_none()
             && self.consecutive_timeouts | self.unanswered_probes == 0
-            && self.rto_at.is_some_and(|timeout| at <= timeout)
+            && self.timers.rto_at.is_some_and(|timeout| at <= timeout)
             && self.reorder_at.is_none_or(|reordering| at <= reordering)
     }
 

@@ -70,8 +70,13 @@ type Course = (Vec<(Time, bool, Segment)>, Vec<[String; 2]>);
 /// What of a sender's state anything may come of.
 fn state(host: &Host, now: Time) -> String {
     let sender: &Sender<_, _, _> = host.sender();
-    let timers =
-        [sender.timeouts().0, sender.timeouts().1, sender.reorder_at, sender.persist_at, sender.pace_at];
+    let timers = [
+        sender.timeouts().0,
+        sender.timeouts().1,
+        sender.reorder_at,
+        sender.persist_at,
+        sender.timers.pace_at,
+    ];
     let counters = (sender.dupacks, sender.extra, sender.unanswered_probes, sender.consecutive_timeouts);
     let rack = (sender.rack.newest, sender.rack.rtt, sender.rack.fack);
     let (path, rate, snapshot) = (sender.path(now), sender.rate, host.snapshot());
