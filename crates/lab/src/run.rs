@@ -11,7 +11,7 @@ use crate::crossing::{Hop, available};
 use crate::ideal::{ideal_end, stream};
 use crate::observe::{Evidence, Observer, Surroundings, Watching};
 use crate::rounds::Watch;
-use crate::scenario::{Goal, Scenario};
+use crate::scenario::{Goal, Scenario, ScenarioError};
 use crate::stage::{AnyNetwork, Stage, clients, flow_start, flows, measured};
 use crate::tap::Tap;
 use crate::words::Cross;
@@ -22,6 +22,9 @@ pub enum RunError {
     /// A scheme that cannot be built.
     #[error(transparent)]
     Scheme(#[from] ChoiceError),
+    /// Options that a scheme has for itself and that exclude each other.
+    #[error(transparent)]
+    Own(#[from] ScenarioError),
     /// A network that cannot be run.
     #[error("the path cannot be simulated: {0}")]
     Network(#[from] NetworkError),

@@ -23,7 +23,7 @@ use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
 use crate::restart::RestartChoice;
 use crate::routers::QuickStartRouter;
 use crate::topology::Topology;
-use crate::words::{App, Cross, QuickStartHops};
+use crate::words::{self, App, Cross, QuickStartHops};
 
 /// The size of a full packet, as it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -357,6 +357,14 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// A stack repairs losses in its own ways only.
+    pub(crate) fn check_stack(&self) -> Result<(), ScenarioError> {
+        match (self.stack, self.recovery) {
+            (Stack::Rfc, _) | (Stack::Linux, Recovery::Rack | Recovery::NewReno) => Ok(()),
+            (Stack::Linux, other) => Err(ScenarioError::NotLinuxs { recovery: words::recovery_name(other) }),
+        }
+    }
+
     fn check(&self) -> Result<(), ScenarioError> {
         let packet = self.packet();
         if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
@@ -370,6 +378,7 @@ impl Scenario {
             return Err(ScenarioError::TooManyWrites { writes });
         }
         self.ends()?;
+        self.check_stack()?;
         if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
             return Err(ScenarioError::Thresholds { min, max });
         }

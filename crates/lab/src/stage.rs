@@ -258,6 +258,7 @@ pub(crate) fn parts(
     scenario: &Scenario,
     choice: &SchemeChoice,
 ) -> Result<(AnyScheme, AnyRestart, AnyLaw), RunError> {
+    scenario.check_stack()?;
     let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
     let law = choice.law(scenario.avoidance);
     let law = scenario.registry.law(law).ok_or(RunError::UnknownName(law))?;

@@ -66,6 +66,20 @@ fn another_stack_is_refused_with_the_two_that_there_are() {
     assert_eq!(error.to_string(), "stack: `bsd` is not known; stacks are `rfc` and `linux`");
 }
 
+#[test]
+fn a_repair_that_linux_does_not_know_is_refused_of_the_path_and_of_a_scheme() {
+    let line = "recovery: with the stack `linux` losses are repaired by `rack`, or without SACK by `newreno`, and not by \
+                `vegas`; the stack `rfc` has all";
+    let mut set = Options::default();
+    for (key, text) in [("stack", "linux"), ("recovery", "vegas")] {
+        set.set(key, text).expect(text);
+    }
+    assert_eq!(Scenario::resolve(&set).expect_err("refused").to_string(), line);
+    let choices = parse_choices("slow-start:stack=linux,recovery=vegas").expect("schemes");
+    let error = race(&scenario(&[("rate", "20mbit")]), &choices, &How::default()).expect_err("refused");
+    assert_eq!(error.to_string(), line);
+}
+
 /// RFC 6298 section 2.4 has a timeout take a second at least; Linux 200 ms and the round trip.
 #[test]
 fn a_flow_that_must_wait_for_timeouts_waits_shorter_with_linux() {

@@ -11,6 +11,15 @@ pub enum ScenarioError {
     /// Rounds end with their last reply.
     #[error("rounds and duration exclude each other: rounds end with the last reply; bound them with limit")]
     RoundsAndDuration,
+    /// Linux repairs losses in two ways.
+    #[error(
+        "recovery: with the stack `linux` losses are repaired by `rack`, or without SACK by `newreno`, and not by `{recovery}`; \
+         the stack `rfc` has all"
+    )]
+    NotLinuxs {
+        /// The recovery.
+        recovery: &'static str,
+    },
     /// A watch ends with its duration, whatever the limit.
     #[error("limit and duration exclude each other: a run with a duration ends with it; limit bounds a size")]
     LimitAndDuration,
