@@ -55,8 +55,16 @@ fn the_stack_moves_no_hash_unless_it_is_linuxs() {
     assert_eq!(of(&[]).hash(), of(&[("stack", "rfc")]).hash());
     let linux = of(&[("stack", "linux")]);
     assert_ne!(of(&[]).hash(), linux.hash());
-    assert!(linux.command("slow-start").contains(" --min-rto 200ms"), "{}", linux.command("slow-start"));
-    assert!(linux.command("slow-start").contains(" --stack linux "), "{}", linux.command("slow-start"));
+    assert!(
+        linux.command("firstflight", "slow-start").contains(" --min-rto 200ms"),
+        "{}",
+        linux.command("firstflight", "slow-start")
+    );
+    assert!(
+        linux.command("firstflight", "slow-start").contains(" --stack linux "),
+        "{}",
+        linux.command("firstflight", "slow-start")
+    );
     assert!(linux.describe().ends_with(", Linux's senders"), "{}", linux.describe());
 }
 
