@@ -23,6 +23,8 @@ pub struct Brief {
     pub mss: Bytes,
     /// [`Path::recovering`].
     pub recovering: bool,
+    /// [`crate::Ack::counts_bytes`].
+    pub counts_bytes: bool,
 }
 
 /// The shorter ways of telling a controller. Each has the effect of the event that it stands for.
@@ -66,6 +68,8 @@ impl<S: Startup, R: Startup, A: Avoidance> InBrief for Controller<S, R, A> {
                 || self.host_judges);
         let growth = if grows { ack.advanced } else { Bytes::ZERO };
         let window = match self.state.phase {
+            // What widens a start-up in brief counts the ACK as one.
+            Phase::Startup if ack.counts_bytes => None,
             Phase::Startup => S::HEARS.widen(&mut self.state.startup, growth, ack.mss),
             Phase::Restart => None,
             Phase::Avoidance => A::HEARS.widen(&mut self.state.avoidance, growth, ack.mss),

@@ -363,6 +363,9 @@ pub struct Ack<'a> {
     pub segments: u32,
     /// Whether it is a duplicate ACK (RFC 5681 section 2, or RFC 6675 with SACK).
     pub duplicate: bool,
+    /// Whether slow start counts the bytes of this ACK (RFC 9002 section 7.3.1), and not the ACK as one (RFC 5681 section
+    /// 3.1): the host's choice for a connection, see [`Ack::slow_start_growth`].
+    pub counts_bytes: bool,
     /// The round-trip sample, if one could be made.
     pub rtt: Option<RttSample>,
     /// The delivery rate at this ACK, if a sample could be made.
@@ -404,12 +407,20 @@ impl<'a> Ack<'a> {
             sacked: Bytes::ZERO,
             segments: packets,
             duplicate: false,
+            counts_bytes: false,
             rtt: None,
             delivery_rate: None,
             round_ended: false,
             round_sent: Bytes::ZERO,
             growth: Bytes::ZERO,
         }
+    }
+
+    /// Bytes by which slow start may widen its window at this ACK: [`Ack::growth`], and where ACKs are counted no more than a
+    /// segment of `mss` (RFC 5681 section 3.1: `cwnd += min(N, SMSS)`).
+    #[inline]
+    pub fn slow_start_growth(&self, mss: Bytes) -> Bytes {
+        if self.counts_bytes { self.growth } else { self.growth.min(mss) }
     }
 
     /// The newest packet acknowledged, of the list or as a host without lists says: the last in order of sequence.
@@ -677,6 +688,14 @@ mod tests {
             retransmitted: false,
             selectively: false,
         }
+    }
+
+    #[test]
+    fn slow_start_counts_an_ack_as_one_or_by_its_bytes() {
+        let ack = Ack { growth: Bytes::new(2_920), ..Ack::of(Bytes::new(2_920), 2) };
+        let mss = Bytes::new(1_460);
+        assert_eq!(ack.slow_start_growth(mss), mss);
+        assert_eq!(Ack { counts_bytes: true, ..ack }.slow_start_growth(mss), Bytes::new(2_920));
     }
 
     fn whole_packets(packets: &[Delivered], bytes: u64) -> u64 {

@@ -114,6 +114,7 @@ impl Hidden {
             sacked: if self.has(Ability::SackSplit) { Bytes::ZERO } else { ack.sacked },
             segments: if self.has(Ability::SegmentCounts) { 0 } else { ack.segments },
             duplicate: ack.duplicate,
+            counts_bytes: ack.counts_bytes,
             rtt: ack.rtt,
             delivery_rate: ack.delivery_rate.filter(|_| !self.has(Ability::DeliveryRate)),
             round_ended: ack.round_ended,

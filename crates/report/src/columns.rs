@@ -294,6 +294,7 @@ mod tests {
     fn full() -> Row {
         Row {
             label: Some("x".into()),
+            stack: Some("linux".into()),
             fct_s: Some(Some(1.0)),
             ideal_fct_s: Some(Some(1.0)),
             cost: Some(Some(1.0)),

@@ -101,6 +101,17 @@ pub enum Growth {
     Always,
 }
 
+/// What slow start counts of an ACK, under the schemes that leave it to the host: `hystart-linux`, `suss` and `vegas` as in
+/// Linux count what is acknowledged whoever the host is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SlowStartCounts {
+    /// The ACK: the window grows by a segment at most (RFC 5681 section 3.1).
+    #[default]
+    Acks,
+    /// What the ACK acknowledges (RFC 9002 section 7.3.1; Linux `tcp_slow_start`): a round doubles under delayed ACKs, too.
+    Bytes,
+}
+
 /// Who paces what a scheme wants paced at a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PacedBy {
@@ -164,6 +175,8 @@ pub struct Config {
     pub rto_floor: Option<RtoFloor>,
     /// What an ACK may widen the window by while the window is not the limit, if not as the stack has it.
     pub growth: Option<Growth>,
+    /// What slow start counts of an ACK.
+    pub slow_start_counts: SlowStartCounts,
     /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second), if not below the least one.
     pub initial_rto: Span,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
@@ -209,6 +222,7 @@ impl Default for Config {
             pacing: PacedBy::Sender,
             rto_floor: None,
             growth: None,
+            slow_start_counts: SlowStartCounts::Acks,
             initial_rto: Span::from_secs(1),
             tail_loss_probe: true,
             frto: true,

@@ -85,7 +85,7 @@ mod segment;
 mod sender;
 mod seq;
 
-pub use config::{AckPolicy, Config, Growth, PacedBy, Recovery, RtoFloor, Stack};
+pub use config::{AckPolicy, Config, Growth, PacedBy, Recovery, RtoFloor, SlowStartCounts, Stack};
 pub use endpoint::{
     Departure, Endpoint, Happening, Info, Ready, Repair, Role, Snapshot, Standing, Stats, Transmit, Trouble,
 };

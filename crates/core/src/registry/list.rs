@@ -146,7 +146,7 @@ fn check_entry(
     debug_assert!(names.any(|other| other == name), "{name} is one of them");
     for (index, parameter) in parameters.iter().enumerate() {
         // `as=` labels a row, and the others are options of a path that a scheme may have for itself.
-        let taken = ["as", "iw", "avoidance", "recovery", "restart"];
+        let taken = ["as", "iw", "avoidance", "recovery", "restart", "stack"];
         if !is_word(parameter.name) || taken.contains(&parameter.name) {
             return Err(EntryProblem::ParameterName(parameter.name));
         }

@@ -156,7 +156,7 @@ impl Adaptive {
         let window = self.slow.window();
         if window < threshold || self.doubles_at && window == threshold {
             self.acked = Bytes32::ZERO;
-            return self.slow.grow(ack.growth.min(path.mss));
+            return self.slow.grow(ack.slow_start_growth(path.mss));
         }
         // A segment once a window's worth was acknowledged: 1 / cwnd an ACK.
         let acked = self.acked.wide() + ack.growth.min(window);

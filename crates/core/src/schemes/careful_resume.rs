@@ -167,7 +167,7 @@ impl CarefulResume {
                     self.resume(jump, path);
                     return Step::Stay;
                 }
-                self.slow.grow(ack.growth.min(path.mss))
+                self.slow.grow(ack.slow_start_growth(path.mss))
             }
             Phase::Unvalidated { first, pipe, entered, rtt } => {
                 let pipe = (pipe.wide() + ack.bytes).into();
@@ -183,7 +183,7 @@ impl CarefulResume {
                 if path.una >= last {
                     self.phase = Phase::Normal { retreated: None };
                 }
-                self.slow.grow(ack.growth.min(path.mss))
+                self.slow.grow(ack.slow_start_growth(path.mss))
             }
             Phase::SafeRetreat { last, pipe, cause } => {
                 let pipe = (pipe.wide() + ack.bytes).into();
@@ -194,7 +194,7 @@ impl CarefulResume {
                 Step::Stay
             }
             Phase::Normal { retreated } => {
-                let step = self.slow.grow(ack.growth.min(path.mss));
+                let step = self.slow.grow(ack.slow_start_growth(path.mss));
                 because(step, retreated)
             }
         }

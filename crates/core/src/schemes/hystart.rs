@@ -166,7 +166,7 @@ impl HyStart {
             Some(cause) if self.slow.window() >= path.mss * u64::from(self.low_window) => {
                 self.slow.found(cause)
             }
-            _ => self.slow.grow(ack.growth.min(path.mss)),
+            _ => self.slow.grow(ack.slow_start_growth(path.mss)),
         }
     }
 

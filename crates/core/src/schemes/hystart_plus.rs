@@ -163,7 +163,7 @@ impl HyStartPlus {
     /// Section 4.2: "for each arriving ACK".
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
         if !self.armed {
-            return self.slow.grow(ack.growth.min(path.mss));
+            return self.slow.grow(ack.slow_start_growth(path.mss));
         }
         if ack.round_ended && self.end_round() {
             return self.slow.found(Cause::CssEnd);

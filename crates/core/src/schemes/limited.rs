@@ -83,7 +83,7 @@ impl Startup for Limited {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Acked(ack) => {
-                let by = self.increase(ack.growth.min(path.mss), path);
+                let by = self.increase(ack.slow_start_growth(path.mss), path);
                 self.slow.grow(by)
             }
             Event::Begin(_) => {

@@ -151,7 +151,7 @@ impl PacketPair {
         if !ack.advanced.is_zero() && ack.segments > 0 {
             self.search = self.searched(ack, path);
         }
-        let step = self.slow.grow(ack.growth.min(path.mss));
+        let step = self.slow.grow(ack.slow_start_growth(path.mss));
         match (step, self.search) {
             (Step::Stay, Search::Found { ssthresh, .. }) if self.slow.window() >= ssthresh.wide() => {
                 let window = self.slow.window();

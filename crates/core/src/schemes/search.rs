@@ -173,7 +173,7 @@ impl Search {
         if self.active && self.passes_an_edge(ack, path) && self.has_fallen_behind(path) {
             return self.leave(path);
         }
-        self.slow.grow(ack.growth.min(path.mss))
+        self.slow.grow(ack.slow_start_growth(path.mss))
     }
 
     /// Section 3.2: writes the edges that time has passed. Says whether there is a new one.

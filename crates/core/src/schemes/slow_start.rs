@@ -38,7 +38,7 @@ pub struct Initial {
 /// impl Startup for Gentle {
 ///     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
 ///         match event {
-///             Event::Acked(ack) => self.slow.grow(ack.growth.min(path.mss) / 2),
+///             Event::Acked(ack) => self.slow.grow(ack.slow_start_growth(path.mss) / 2),
 ///             _ => self.slow.on(event, path),
 ///         }
 ///     }
@@ -203,7 +203,7 @@ impl Startup for SlowStart {
             Event::Begin(origin) => self.begin(*origin, path),
             Event::Established { syn_lost, .. } => self.established(*syn_lost, path),
             // RFC 5681 section 3.1: cwnd += min(N, SMSS).
-            Event::Acked(ack) => self.grow(ack.growth.min(path.mss)),
+            Event::Acked(ack) => self.grow(ack.slow_start_growth(path.mss)),
             // The law that takes over answers with a threshold.
             Event::Lost(loss) if loss.opens_episode => self.done(Cause::Loss, None),
             Event::Marked { .. } => self.done(Cause::Mark, None),

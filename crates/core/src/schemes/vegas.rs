@@ -100,7 +100,7 @@ impl VegasStart {
     /// to the threshold, so that a round doubles under delayed ACKs, too.
     fn growth(&self, ack: &Ack<'_>, mss: Bytes) -> Bytes {
         match self.gauge.variant() {
-            Variant::Ns2 | Variant::Paper => ack.growth.min(mss),
+            Variant::Ns2 | Variant::Paper => ack.slow_start_growth(mss),
             Variant::Linux => match self.slow.threshold() {
                 Some(threshold) => ack.growth.min(threshold - self.slow.window()),
                 None => ack.growth,

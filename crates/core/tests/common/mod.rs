@@ -185,7 +185,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     fn say_briefly(&mut self, advanced: Bytes) -> bool {
         let Path { una, nxt, cwnd, mss, recovering, .. } = self.path;
         let before = self.plan();
-        let brief = Brief { advanced, una, nxt, cwnd, mss, recovering };
+        let brief = Brief { advanced, una, nxt, cwnd, mss, recovering, counts_bytes: false };
         let Some(window) = self.control.acked_in_brief(&brief) else { return false };
         assert_eq!(Plan { window, ..before }, self.plan(), "nothing but the window changes");
         assert_eq!(self.control.take_note(), None);

@@ -102,6 +102,7 @@ fn kept(event: &Event<'_>) -> Event<'static> {
             sacked: ack.sacked,
             segments: ack.segments,
             duplicate: ack.duplicate,
+            counts_bytes: ack.counts_bytes,
             rtt: ack.rtt,
             delivery_rate: ack.delivery_rate,
             round_ended: ack.round_ended,

@@ -295,6 +295,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             sacked: Bytes::new(progress.sacked),
             segments: progress.segments,
             duplicate: progress.duplicate,
+            counts_bytes: self.dialect.counts_bytes(),
             rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate: progress.newest.and_then(|newest| self.rate.sample(now, &newest)),
             ..Ack::new(&[])

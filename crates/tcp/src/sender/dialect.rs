@@ -23,7 +23,7 @@ mod reduction;
 mod timers;
 mod usage;
 
-use crate::config::{Config, Growth, PacedBy, Stack};
+use crate::config::{Config, Growth, PacedBy, SlowStartCounts, Stack};
 
 pub(super) use estimator::LinuxEstimator;
 pub(super) use usage::Usage;
@@ -33,6 +33,7 @@ pub(super) use usage::Usage;
 pub(super) struct Dialect {
     stack: Stack,
     growth: Growth,
+    counts: SlowStartCounts,
     paced_by: PacedBy,
 }
 
@@ -42,7 +43,7 @@ impl Dialect {
             Some(growth) => growth,
             None => config.stack.growth(),
         };
-        Self { stack: config.stack, growth, paced_by: config.pacing }
+        Self { stack: config.stack, growth, counts: config.slow_start_counts, paced_by: config.pacing }
     }
 
     const fn is_linux(self) -> bool {

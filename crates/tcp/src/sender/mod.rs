@@ -416,7 +416,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
     fn tell_in_brief(&mut self, una: u64, advanced: Bytes, recovering: bool) -> bool {
         let (nxt, cwnd, mss) = (self.nxt, self.plan.window, self.mss);
-        let brief = Brief { advanced, una, nxt, cwnd, mss, recovering };
+        let counts_bytes = self.dialect.counts_bytes();
+        let brief = Brief { advanced, una, nxt, cwnd, mss, recovering, counts_bytes };
         if self.rules.tells_all {
             return false;
         }

@@ -4,7 +4,7 @@ use firstflight::avoidance::Reno;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Span};
-use firstflight_tcp::{Config, Endpoint, Growth, PacedBy, Role, Stack};
+use firstflight_tcp::{AckPolicy, Config, Endpoint, Growth, PacedBy, Role, SlowStartCounts, Stack};
 
 use crate::line::{Line, Verdict, config, millis};
 
@@ -30,6 +30,26 @@ fn a_window_grows_while_the_application_limits_only_if_that_is_chosen() {
         let unused = [None, Some(Growth::Validated), Some(Growth::Used)].map(grown);
         assert!(unused.iter().all(|window| *window == unused[0]), "{stack:?}: {unused:?}");
         assert!(grown(Some(Growth::Always)) >= unused[0] + 6, "{stack:?}: {unused:?}");
+    }
+}
+
+/// RFC 5681 section 3.1 counts an ACK of two segments as one, RFC 9002 section 7.3.1 and Linux `tcp_slow_start` as two.
+#[test]
+fn slow_start_counts_acks_or_bytes_as_is_chosen() {
+    for stack in [Stack::Rfc, Stack::Linux] {
+        let after_a_round = |slow_start_counts| {
+            let config = Config { stack, slow_start_counts, ack_policy: AckPolicy::Delayed, ..config() };
+            let mut line = Line::new(&config, &config, DELAY);
+            line.client.open(line.now);
+            line.client.write(8_000_000);
+            line.run(millis(230), |_, _, _| Verdict::Pass);
+            let first = line.client.snapshot().cwnd.get() / 1_000;
+            line.run(millis(330), |_, _, _| Verdict::Pass);
+            (first, line.client.snapshot().cwnd.get() / 1_000)
+        };
+        let (acks, bytes) = (after_a_round(SlowStartCounts::Acks), after_a_round(SlowStartCounts::Bytes));
+        assert!(acks.1 * 3 <= acks.0 * 5, "{stack:?}: half as much again, {acks:?}");
+        assert!(bytes.1 * 10 >= bytes.0 * 19, "{stack:?}: twice as much, {bytes:?}");
     }
 }
 

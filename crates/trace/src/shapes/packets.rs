@@ -44,6 +44,8 @@ pub(crate) struct AckShape {
     segments: u32,
     #[serde(default, skip_serializing_if = "is_false")]
     duplicate: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    counts_bytes: bool,
     rtt_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "is_false")]
     rtt_of_handshake: bool,
@@ -61,6 +63,7 @@ impl AckShape {
             sacked: ack.sacked.get(),
             segments: ack.segments,
             duplicate: ack.duplicate,
+            counts_bytes: ack.counts_bytes,
             rtt_ns: ack.rtt.map(|sample| sample.rtt.nanos()),
             rtt_of_handshake: ack.rtt.is_some_and(|sample| sample.handshake),
             delivery_rate_bps: ack.delivery_rate.map(Rate::bps),
@@ -78,6 +81,7 @@ impl AckShape {
             sacked: Bytes::new(self.sacked),
             segments: self.segments,
             duplicate: self.duplicate,
+            counts_bytes: self.counts_bytes,
             rtt: self.rtt_ns.map(|rtt| RttSample { rtt: Span::from_nanos(rtt), handshake }),
             delivery_rate: self.delivery_rate_bps.map(Rate::from_bps),
             ..Ack::new(&[])

@@ -3,7 +3,7 @@
 use firstflight::{Avoidance, Startup};
 
 use super::Dialect;
-use crate::config::Growth;
+use crate::config::{Growth, SlowStartCounts};
 use crate::sender::Sender;
 use crate::sender::ack::Progress;
 
@@ -11,6 +11,11 @@ impl Dialect {
     /// Whether the sender says what may widen the window, and not the controller.
     pub(in crate::sender) const fn judges_growth(self) -> bool {
         self.growth.judges_growth()
+    }
+
+    /// Whether slow start counts the bytes of an ACK ([`firstflight::Ack::counts_bytes`]).
+    pub(in crate::sender) const fn counts_bytes(self) -> bool {
+        matches!(self.counts, SlowStartCounts::Bytes)
     }
 
     /// Whether the sender keeps how much of the window is used.

@@ -189,6 +189,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             sacked: Bytes::ZERO,
             segments: tally.segments,
             duplicate: false,
+            counts_bytes: self.dialect.counts_bytes(),
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate,
             ..Ack::new(&[])
