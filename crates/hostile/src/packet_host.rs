@@ -186,7 +186,8 @@ impl PacketHost {
         self.plan.window
     }
 
-    /// The connection moves to another link (RFC 9000 section 9.4): what was in flight is sent again, and nobody asks after it.
+    /// The connection moves to another link (RFC 9000 section 9.4). What was in flight is sent again, and what became of it on the
+    /// old link is not told.
     pub fn migrate(&mut self, link: Link) {
         self.left += self.in_flight.len() as u64;
         self.in_flight.clear();
