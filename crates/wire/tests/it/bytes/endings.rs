@@ -4,7 +4,7 @@ use firstflight::Span;
 use firstflight_tcp::bytes::{Error, Settings};
 use firstflight_tcp::{Config, Flags, Role, Segment};
 
-use crate::pipe::{Harm, Pipe, Reader, socket};
+use super::pipe::{Harm, Pipe, Reader, socket};
 
 /// The maximum segment lifetime of these sockets.
 const LIFETIME: Span = Span::from_secs(30);

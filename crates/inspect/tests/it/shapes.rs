@@ -2,11 +2,9 @@
 //! 15 to 23 seconds in a release build when a packet could cost a pass over all that is in flight, and a connection a million
 //! intervals. They are read whole; that it is soon is for whoever runs them to see.
 
-#[expect(dead_code, reason = "the other tests make more of it")]
-mod made;
-
 use firstflight_inspect::inspect;
-use made::{ACK, DAY, Form, From, PLAIN, SYN, Segment, packet, pcap};
+
+use crate::made::{ACK, DAY, Form, From, PLAIN, SYN, Segment, packet, pcap};
 
 fn segment(from: From, seq: u32, ack: u32, len: u32) -> Segment {
     Segment { from, flags: ACK, seq, ack, options: vec![], len: len as usize }

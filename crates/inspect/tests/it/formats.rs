@@ -1,9 +1,8 @@
 //! Every format, byte order, resolution, link type and snap length says the same of the same connection.
 
-mod made;
-
 use firstflight_inspect::{Found, Inspection, inspect};
-use made::{Form, PLAIN, frames, pcap, pcapng};
+
+use crate::made::{self, Form, PLAIN, frames, pcap, pcapng};
 
 fn read(bytes: &[u8]) -> Inspection {
     inspect(bytes, true).expect("a capture")

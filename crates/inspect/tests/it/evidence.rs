@@ -1,10 +1,8 @@
 //! What a capture shows is told, and what it cannot show is undefined: one sentence of the specification each.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-
 use firstflight_inspect::{Found, inspect};
-use made::{ACK, DAY, From, MS, PLAIN, SYN, Segment, packet, pcap};
+
+use crate::made::{self, ACK, DAY, From, MS, PLAIN, SYN, Segment, packet, pcap};
 
 const MSS: u32 = 1460;
 

@@ -1,11 +1,6 @@
 //! The page as a browser gets it: whole, inert, silent.
 
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "made-up numbers of known size"
-)]
-mod synthetic;
+use crate::synthetic;
 
 /// The page without the inlined library, which is not ours.
 fn ours(page: &str) -> String {
@@ -56,7 +51,7 @@ fn every_element_is_closed_in_order() {
 
 #[test]
 fn a_hostile_label_stays_text() {
-    let synthetic::MadeUp { mut report, mut recordings } = synthetic::race(1, 1);
+    let synthetic::MadeUp { mut report, mut recordings } = crate::synthetic::race(1, 1);
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
     recordings[0].label = hostile.into();
     report.rows[0].insert("label".into(), hostile.into());

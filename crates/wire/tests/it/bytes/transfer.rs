@@ -5,7 +5,7 @@ use firstflight_tcp::bytes::Settings;
 use firstflight_tcp::{AckPolicy, Config, Recovery, Role};
 use proptest::prelude::*;
 
-use crate::pipe::{Harm, Pipe, Reader, socket};
+use super::pipe::{Harm, Pipe, Reader, socket};
 
 const HARM: Harm = Harm { lost: 20, doubled: 10, late: 20 };
 const SLOW: Reader = Reader::Slow { piece: 60_000, stops_after: 10_000_000, rests: Span::from_secs(20) };

@@ -7,7 +7,7 @@ use firstflight_sim::{Arriving, Departure, Dropped, Outcome, Port, PortSpec};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
-use crate::log::{END, Fate, Name};
+use super::log::{END, Fate, Name};
 
 /// When the port is asked what happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

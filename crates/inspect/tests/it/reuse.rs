@@ -1,10 +1,8 @@
 //! A pair of ends may be used again: which packets belong to which connection.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-
 use firstflight_inspect::{Found, inspect};
-use made::{ACK, DAY, From, MS, PLAIN, SYN, Segment, packet, pcap};
+
+use crate::made::{ACK, DAY, From, MS, PLAIN, SYN, Segment, packet, pcap};
 
 const FIN: u8 = 1;
 const RST: u8 = 4;

@@ -7,7 +7,7 @@ use firstflight_sim::{
 };
 use firstflight_tcp::quick_start::IpOption;
 
-use crate::log::Fate;
+use super::log::Fate;
 
 /// A kind of port, and what must have happened on it for the comparison to mean something.
 pub(crate) struct Kind {

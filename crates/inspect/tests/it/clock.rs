@@ -1,10 +1,8 @@
 //! Times of a capture that go back: little, and the packets are sorted; much, and it is told.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-
 use firstflight_inspect::{Found, Inspection, inspect};
-use made::{DAY, Frame, MS, PLAIN, frames, packet, pcap, upload};
+
+use crate::made::{self, DAY, Frame, MS, PLAIN, frames, packet, pcap, upload};
 
 const HOUR: u64 = 3_600_000 * MS;
 

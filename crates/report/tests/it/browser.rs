@@ -1,19 +1,14 @@
 //! The page in a real browser: its script runs, draws every plot it should and asks no one for anything.
 //! Skipped, with a line that says so, where there is no Chromium.
 
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "made-up numbers of known size"
-)]
-mod synthetic;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use firstflight_inspect::{Found, FoundRound, Inspected};
 use firstflight_lab::Mark;
 use firstflight_report::{Subject, inspected, write_whole};
+
+use crate::synthetic;
 
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];

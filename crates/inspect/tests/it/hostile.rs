@@ -1,10 +1,9 @@
 //! Whatever the bytes: an inspection or one line that says where and what; never a panic, never without end.
 
-mod made;
-
 use firstflight_inspect::inspect;
-use made::{Form, PLAIN, frames, pcap, pcapng};
 use proptest::prelude::*;
+
+use crate::made::{Form, PLAIN, frames, pcap, pcapng};
 
 fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
     match inspect(bytes, true) {

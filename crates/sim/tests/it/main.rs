@@ -1,0 +1,10 @@
+//! The simulator through its public interface: networks, ports, queue disciplines, traffic, and TCP across them.
+
+mod aqm;
+mod branch;
+mod network;
+mod port;
+mod rounds;
+mod tcp;
+mod traffic;
+mod writes;
