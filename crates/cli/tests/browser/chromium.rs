@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// Nothing that a page of ours does takes this long, on a busy machine either.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How often it is asked whether it is done.
 const POLL: Duration = Duration::from_millis(20);
