@@ -215,8 +215,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     /// For how long data is sent again, or a closed window probed, before the connection is given up: when the next of
     /// these is due, or at that very instant if `exact`.
-    pub fn set_patience(&mut self, patience: Span, exact: bool) {
-        self.sender.set_patience(patience, exact);
+    pub fn set_user_timeout(&mut self, timeout: Span, exact: bool) {
+        self.sender.set_user_timeout(timeout, exact);
     }
 
     /// Bounds what is written and not acknowledged, if the endpoint cuts for offload; unbounded at first.
@@ -449,11 +449,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Counters.
     pub fn stats(&self) -> Stats {
         Stats {
-            packets_sent: self.sender.packets_sent,
-            retransmissions: self.sender.retransmissions,
-            timeouts: self.sender.counted.timeouts,
-            probes: self.sender.counted.probes,
-            undone: self.sender.counted.undone,
+            packets_sent: self.sender.packets_sent(),
+            retransmissions: self.sender.counters.retransmissions,
+            timeouts: self.sender.counters.timeouts,
+            probes: self.sender.counters.probes,
+            undone: self.sender.counters.undone,
             received: self.receiver.received(),
             acks_sent: self.acks_sent,
         }

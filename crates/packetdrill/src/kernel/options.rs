@@ -98,8 +98,8 @@ impl Kernel {
                 "TCP_QUICKACK" => connection.endpoint().set_quick_ack(!options.delays_acks),
                 "TCP_NOTSENT_LOWAT" => connection.set_unsent_limit(limit),
                 "TCP_USER_TIMEOUT" => {
-                    let patience = patience(self.settings.number("tcp_retries2"), options.user_timeout);
-                    connection.endpoint().set_patience(patience, options.user_timeout > 0);
+                    let timeout = give_up_after(self.settings.number("tcp_retries2"), options.user_timeout);
+                    connection.endpoint().set_user_timeout(timeout, options.user_timeout > 0);
                 }
                 "SO_RCVBUF" | "SO_RCVBUFFORCE" | "TCP_MAXSEG" | "TCP_CONGESTION" | "TCP_SYNCNT" => {
                     return Err(arguments.unsupported(&format!("{name} on a connection")));
@@ -173,7 +173,7 @@ fn told(arguments: &Arguments<'_>, index: usize, name: &str, value: i64) -> Answ
 
 /// For how long Linux sends data again (`retransmits_timed_out`): a user's timeout, or as long as `retries` of them would
 /// have taken from its least timeout on (`tcp_model_timeout`).
-pub(super) fn patience(retries: u64, user_timeout: u64) -> Span {
+pub(super) fn give_up_after(retries: u64, user_timeout: u64) -> Span {
     /// `TCP_RTO_MIN`, and the doublings of it that stay below `TCP_RTO_MAX`.
     const LEAST: Span = Span::from_millis(200);
     const MOST: Span = Span::from_secs(120);
@@ -187,8 +187,8 @@ pub(super) fn patience(retries: u64, user_timeout: u64) -> Span {
 
 /// What a connection does of its options from the start.
 pub(super) fn apply(options: &SocketOptions, settings: &Settings, connection: &mut Connection) {
-    let patience = patience(settings.number("tcp_retries2"), options.user_timeout);
-    connection.endpoint().set_patience(patience, options.user_timeout > 0);
+    let timeout = give_up_after(settings.number("tcp_retries2"), options.user_timeout);
+    connection.endpoint().set_user_timeout(timeout, options.user_timeout > 0);
     connection.endpoint().set_nagle(!options.no_delay);
     connection.endpoint().set_cork(options.cork);
     connection.endpoint().set_quick_ack(!options.delays_acks);
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn fifteen_retries_are_924_seconds_and_600_ms() {
-        assert_eq!(patience(15, 0), Span::from_millis(924_600));
-        assert_eq!(patience(3, 0), Span::from_secs(3));
-        assert_eq!(patience(15, 2_500), Span::from_millis(2_500));
+        assert_eq!(give_up_after(15, 0), Span::from_millis(924_600));
+        assert_eq!(give_up_after(3, 0), Span::from_secs(3));
+        assert_eq!(give_up_after(15, 2_500), Span::from_millis(2_500));
     }
 }

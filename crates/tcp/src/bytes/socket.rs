@@ -131,8 +131,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
 
     /// For how long data is sent again, or a closed window probed, without an answer before the connection has
     /// [`Error::TimedOut`] (RFC 9293 section 3.8.3); fifteen times without this.
-    pub fn set_patience(&mut self, patience: Span) {
-        self.endpoint.set_patience(patience, true);
+    pub fn set_user_timeout(&mut self, timeout: Span) {
+        self.endpoint.set_user_timeout(timeout, true);
     }
 
     /// A segment arrived with this payload. A segment whose payload is not as long as it says is not heard.

@@ -292,7 +292,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             place.flags = place.flags.with(Flags::CWR);
         }
         // RFC 3168 section 6.1.5: retransmissions are not ECN-capable.
-        if self.sender.ecn() && !outgoing.sent.retransmission {
+        if self.options.ecn && !outgoing.sent.retransmission {
             place.ecn = Ecn::Ect0;
         }
         if self.sender.asks() && outgoing.len > 0 && !outgoing.sent.retransmission {

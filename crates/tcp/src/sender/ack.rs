@@ -5,14 +5,7 @@ use firstflight::{Ack, Avoidance, Bytes, Event, RttSample, Span, Startup, Time};
 use super::Sender;
 use super::echo::echoes_earlier;
 use super::rate::Flight;
-use super::recovery::Mode;
 use crate::config::Recovery;
-
-/// Room that is kept from one ACK to the next, in packets: one that acknowledges a great window at once leaves no more
-/// behind.
-pub(super) const MOST_KEPT: usize = 16;
-/// The same for what is listed only while something is repaired.
-const FEW_KEPT: usize = 4;
 
 /// An acknowledgement in stream offsets.
 #[derive(Clone, Copy, Debug)]
@@ -53,11 +46,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// An acknowledgement arrived. Says whether it was acceptable: one for data never sent is not, and the
     /// endpoint answers it with an ACK of its own (RFC 9293 section 3.10.7.4).
     pub(crate) fn on_ack(&mut self, now: Time, input: &AckInput<'_>) -> bool {
-        if input.ack > self.nxt {
+        if input.ack > self.stream.nxt() {
             return false;
         }
-        self.last_received = Some(now);
-        if let Some(queue) = &mut self.queue {
+        self.activity.received(now);
+        if let Some(queue) = &mut self.shaper.queue {
             queue.release();
         }
         if !self.takes_fast_way(now, input) {
@@ -70,16 +63,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     fn on_any_ack(&mut self, now: Time, input: &AckInput<'_>) {
         // Before old ACKs are put aside, for ns-2's pipe counts those, too.
-        self.count_in_recovery(1);
+        self.recovery.count_in_pipe(1);
         // Any ACK answers a probe of a closed window: the peer lives (RFC 9293 section 3.8.6.1).
-        self.unanswered_probes = 0;
+        self.user_timeout.answered();
 
         // An ACK that another one overtook acknowledges nothing, and its window is old (RFC 9293 section 3.10.7.4).
         let old;
-        let input = if input.ack >= self.una {
+        let input = if input.ack >= self.stream.una() {
             input
         } else if self.hears_old(input) {
-            old = AckInput { ack: self.una, window: self.rwnd, ..*input };
+            old = AckInput { ack: self.stream.una(), window: self.peer_window.offered(), ..*input };
             &old
         } else {
             return;
@@ -87,17 +80,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
         // What it delivers, offers and measures comes first, for all that follows goes by it: the scoreboard, the window, the
         // round trip (RFC 6298 section 2) and the delivery rate.
-        let repairing = !matches!(self.mode, Mode::Open);
+        let repairing = !self.recovery.is_open();
         let progress = self.take_in(now, input);
-        if self.rwnd == 0 {
-            self.patience.excuse(self.consecutive_timeouts);
+        if self.peer_window.offered() == 0 {
+            self.user_timeout.excuse();
         }
 
         // Duplicates are counted before losses are looked for, which go by the count (RFC 5681 section 3.2).
         if progress.advanced > 0 {
-            self.consecutive_timeouts = 0;
+            self.user_timeout.advanced();
             self.uncount_duplicates(progress.segments);
-            self.extra = 0;
+            self.recovery.extra = 0;
             self.limit_duplicates(u64::from(progress.segments));
         } else {
             self.count_duplicate(&progress);
@@ -105,20 +98,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
         // Something above the window that a mark reduced is acknowledged, so that CWR has reached the receiver: an
         // echo is of a new mark (RFC 3168 section 6.1.2), and what the controller hears from here on is no part of the reduction.
-        if self.una > self.cwr_until {
-            self.reducing_for_marks = false;
-        }
+        self.ecn.end_if_acknowledged(self.stream.una());
 
         // The answer to a probe may be the only sign of a loss that the probe repaired (RFC 8985 section 7.4.2). Its reduction comes
         // before what the ACK undoes or shows, and cannot be undone itself.
-        let probing = self.probe.is_some();
+        let probing = self.recovery.probe.is_unanswered();
         self.answer_probe(now, input, &progress);
 
         // A duplicate that is reported says that the reordering window is too narrow (RFC 8985 section 6.2 step 4), unless it is the
         // probe's: that one was early (Linux `FLAG_DSACK_TLP`).
-        self.duplicates_reported += u64::from(input.dsack.is_some());
-        let by_probe = probing && self.probe.is_none();
-        let widened = input.dsack.is_some() && !by_probe && self.widening.on_duplicate(self.una, self.nxt);
+        self.counters.duplicates_reported += u64::from(input.dsack.is_some());
+        let by_probe = probing && !self.recovery.probe.is_unanswered();
+        let widened = input.dsack.is_some()
+            && !by_probe
+            && self.recovery.widening.on_duplicate(self.stream.una(), self.stream.nxt());
 
         // What was for nothing is undone before the controller hears of the ACK, so that growth goes on from the window given
         // back (RFC 3522, RFC 3708, RFC 5682); not by evidence that is too old for it, and not the window if this ACK echoes a mark
@@ -126,15 +119,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let settled = self.forget_old_undo();
         self.keep_reduction_for_mark(input.ece);
         self.undo_if_spurious(now, input, &progress);
-        let counts = self.dialect.counts_needless_recoveries() || !matches!(self.mode, Mode::Open);
+        let counts = self.rules.dialect.counts_needless_recoveries() || !self.recovery.is_open();
 
         // The controller hears of the ACK, losses are found and marks answered: in the order of the stack.
         self.answer(now, &progress, input.ece);
 
         // Only now is it known whether a repair is over (RFC 8985 section 6.2 step 4 counts them), and how much of a window that
         // comes down step by step may be used.
-        if repairing && counts && !widened && matches!(self.mode, Mode::Open) {
-            self.widening.on_recovered();
+        if repairing && counts && !widened && self.recovery.is_open() {
+            self.recovery.widening.on_recovered();
         }
         self.steer_to_reduction(&progress);
 
@@ -142,38 +135,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         // 7.2).
         self.restart_timers(now, &progress);
 
-        self.put_lists_away();
+        self.lists.put_away();
         if settled {
             self.give_room_back();
         }
     }
 
-    /// What one ACK or timer needed is given back, so that a single large one does not cost memory from then on. Only
-    /// an empty list gives back all.
-    pub(super) fn put_lists_away(&mut self) {
-        self.lists.delivered.clear();
-        self.lists.arrivals.clear();
-        self.lists.lost.clear();
-        let few = self.lists.arrivals.capacity().max(self.lists.lost.capacity()) <= FEW_KEPT;
-        if !few || self.lists.delivered.capacity() > MOST_KEPT {
-            self.shrink_lists();
-        }
-    }
-
-    #[inline(never)]
-    fn shrink_lists(&mut self) {
-        self.lists.delivered.shrink_to(MOST_KEPT);
-        self.lists.arrivals.shrink_to(FEW_KEPT);
-        self.lists.lost.shrink_to(FEW_KEPT);
-    }
-
     /// A repair is over and will not be undone: what only it needed is given back, for most flows of many are between two
     /// of them.
     fn give_room_back(&mut self) {
-        if matches!(self.mode, Mode::Open) {
-            self.lists.delivered.shrink_to(FEW_KEPT);
-            self.lists.arrivals = Vec::new();
-            self.lists.lost = Vec::new();
+        if self.recovery.is_open() {
+            self.lists.shrink_after_repair();
             self.board.shrink();
         }
     }
@@ -181,22 +153,22 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Marks what the ACK acknowledges and makes the samples.
     pub(super) fn take_in(&mut self, now: Time, input: &AckInput<'_>) -> Progress {
         self.lists.arrivals.clear();
-        let advanced = input.ack - self.una;
+        let advanced = input.ack - self.stream.una();
         let window_changed = self.changes_window(input);
         let (segments, trimmed) =
             self.board.acknowledge(input.ack, |arrival| self.lists.arrivals.push(arrival));
         let cumulative = self.lists.arrivals.len();
-        self.una = input.ack;
+        self.stream.acknowledge(input.ack);
         if self.takes_window(input, window_changed, advanced) {
-            self.set_window(input.ack, input.window);
+            self.take_window(input.ack, input.window);
         }
-        if self.recovery.uses_sack() {
+        if self.rules.method.uses_sack() {
             for &(start, end) in input.blocks {
-                if let Some(queue) = &mut self.queue {
+                if let Some(queue) = &mut self.shaper.queue {
                     queue.cut(start);
                     queue.cut(end);
                 }
-                if start >= self.una && end <= self.nxt && start < end {
+                if start >= self.stream.una() && end <= self.stream.nxt() && start < end {
                     self.board.sack(start, end, |arrival| self.lists.arrivals.push(arrival));
                 }
             }
@@ -207,7 +179,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let mut repaired = false;
         let min_rtt = self.rtt.min();
         self.note_reordering(cumulative);
-        let hears_in_order = self.dialect.hears_in_order();
+        let hears_in_order = self.rules.dialect.hears_in_order();
         for (i, arrival) in self.lists.arrivals.iter().enumerate() {
             let delivered = arrival.delivered;
             bytes += delivered.bytes.get();
@@ -220,7 +192,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             if hears_in_order && !original {
                 self.rack.delivered(now, min_rtt, arrival);
             }
-            self.approved.delivered(delivered.packet, self.next_packet, self.nxt);
+            self.packets.approved.delivered(delivered.packet, self.packets.next(), self.stream.nxt());
             if newest.is_none_or(|n| self.lists.arrivals[n].delivered.packet < delivered.packet) {
                 newest = Some(i);
             }
@@ -236,7 +208,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let newest = newest.map(|n| self.lists.arrivals[n].flight());
         // Karn's algorithm, and more: an ACK that a retransmission set free also covers data that arrived long
         // before it, and says nothing about the round trip but by the timestamp that it echoes.
-        let rtt = if self.dialect.measures_the_newest() {
+        let rtt = if self.rules.dialect.measures_the_newest() {
             let clean = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
             let echoed =
                 || self.echoed(now, input, newest.map(|newest| newest.sent_at)).filter(|_| advanced > 0);
@@ -245,28 +217,28 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.sample_as_linux(now, input, cumulative, segments)
         };
         let newest = newest.filter(|_| bytes > 0);
-        self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
-        let duplicate = if self.recovery.uses_sack() {
+        self.packets.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
+        let duplicate = if self.rules.method.uses_sack() {
             // RFC 6675 section 2: a duplicate ACK brings new SACK information.
             advanced == 0 && sacked > 0
         } else {
             // RFC 5681 section 2.
-            advanced == 0 && !input.carries_data && !window_changed && self.nxt > self.una
+            advanced == 0 && !input.carries_data && !window_changed && self.stream.nxt() > self.stream.una()
         };
-        let reordering = self.reorder_at.is_some();
+        let reordering = self.recovery.reorder_at.is_some();
         Progress { advanced, segments, bytes, sacked, duplicate, window_changed, rtt, newest, reordering }
     }
 
     /// Whether something arrived late: once for what was acknowledged selectively, once for the rest.
     fn note_reordering(&mut self, cumulative: usize) {
-        if self.recovery != Recovery::Rack {
+        if self.rules.method != Recovery::Rack {
             return;
         }
         let (whole, selective) = self.lists.arrivals.split_at(cumulative);
         for group in [selective, whole] {
             let clean = group.iter().filter(|arrival| !arrival.delivered.retransmitted);
             if let Some(start) = clean.map(|arrival| arrival.end - arrival.delivered.bytes.get()).min() {
-                self.rack.note_late(start, self.mss);
+                self.rack.note_late(start, self.stream.mss());
             }
         }
     }
@@ -276,7 +248,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return;
         }
         let advanced = Bytes::new(self.counts(progress));
-        if !self.tell_in_brief(self.una, advanced, self.answers_congestion()) {
+        if !self.tell_in_brief(self.stream.una(), advanced, self.is_reducing()) {
             self.lists.delivered.clear();
             self.lists.delivered.extend(self.lists.arrivals.iter().map(|arrival| arrival.delivered));
             self.tell_acked_in_full(now, *progress, advanced);
@@ -295,9 +267,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             sacked: Bytes::new(progress.sacked),
             segments: progress.segments,
             duplicate: progress.duplicate,
-            counts_bytes: self.dialect.counts_bytes(),
+            counts_bytes: self.rules.dialect.counts_bytes(),
             rtt: progress.rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: progress.newest.and_then(|newest| self.rate.sample(now, &newest)),
+            delivery_rate: progress.newest.and_then(|newest| self.packets.rate.sample(now, &newest)),
             ..Ack::new(&[])
         };
         self.tell(now, &Event::Acked(ack));

@@ -10,7 +10,7 @@
 //! | what shows that a segment is lost | `evidence.rs` |
 //! | how the window comes down | `reduction.rs` |
 //! | timeout, probe, reordering and persist timers | `timers.rs` |
-//! | what may widen the window | `growth.rs`, `usage.rs` |
+//! | what may widen the window | `growth.rs`, `window_use.rs` |
 //!
 //! How writes are cut for segmentation offload is a choice of its own ([`crate::Config::offload`]), in `offload.rs`.
 
@@ -21,12 +21,12 @@ mod intake;
 mod order;
 mod reduction;
 mod timers;
-mod usage;
+mod window_use;
 
 use crate::config::{Config, Growth, PacedBy, SlowStartCounts, Stack};
 
 pub(super) use estimator::LinuxEstimator;
-pub(super) use usage::Usage;
+pub(super) use window_use::WindowUse;
 
 /// The stack that a sender is, and what else of it the host chose.
 #[derive(Clone, Copy, Debug)]
@@ -46,13 +46,13 @@ impl Dialect {
         Self { stack: config.stack, growth, counts: config.slow_start_counts, paced_by: config.pacing }
     }
 
-    const fn is_linux(self) -> bool {
+    pub(super) const fn is_linux(self) -> bool {
         matches!(self.stack, Stack::Linux)
     }
 
     /// Whether the fast ways of `fast.rs` may be taken: they are written for the RFCs' order of an ACK's
     /// steps, and for their timers. They do not note how much of the window is used.
-    pub(super) const fn has_short_ways(self) -> bool {
+    pub(super) const fn has_fast_ways(self) -> bool {
         !self.is_linux() && !matches!(self.growth, Growth::Used)
     }
 

@@ -4,11 +4,13 @@
 use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
+use super::Sender;
 use super::fast::InRepair;
 use super::offload::{Limit, Situation};
+use super::rack::Probe;
 use super::recovery::{Budget, Mode, Undo};
 use super::scoreboard::{Range, Transmission};
-use super::{Probe, Sender};
+use super::shaper::is_paced_here;
 use crate::clock;
 use crate::config::Recovery;
 
@@ -47,20 +49,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return None;
         }
         self.timers.pace_at = None;
-        if !self.established {
+        if !self.stream.is_established() {
             return None;
         }
-        if core::mem::take(&mut self.probe_due)
+        if self.recovery.probe.take_due()
             && let Some(next) = self.tail_probe(now)
         {
-            self.counted.probes += 1;
-            self.probe = Some(match next {
+            self.counters.probes += 1;
+            self.recovery.probe.left(match next {
                 Next::Again(range) => Probe {
                     end: range.start + u64::from(range.len) + u64::from(range.fin),
                     again: Some(self.board.if_lost(&range)),
                 },
                 Next::New { len, fin } => {
-                    Probe { end: self.nxt + u64::from(len) + u64::from(fin), again: None }
+                    Probe { end: self.stream.nxt() + u64::from(len) + u64::from(fin), again: None }
                 }
             });
             let outgoing = self.send_as(now, next, true);
@@ -69,38 +71,40 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.timers.rto_at = Some(now + self.rtt.rto());
             return Some(outgoing);
         }
-        if self.queue.as_mut().is_some_and(|queue| queue.take_wake())
+        if self.shaper.queue.as_mut().is_some_and(|queue| queue.take_wake())
             && let Some((len, fin)) = self.next_new(now, true)
         {
             return Some(self.send(now, Next::New { len, fin }));
         }
-        let idle = self.nxt == self.una && self.backlog() > 0 && self.window_edge > self.nxt;
-        if idle && !self.idle_served {
+        let idle = !self.stream.is_outstanding()
+            && self.stream.backlog() > 0
+            && self.peer_window.admits(self.stream.nxt());
+        if idle && !self.activity.is_idle_served() {
             self.restart_if_idle(now);
         }
-        if self.new_first {
+        if self.recovery.new_first {
             if let Some(outgoing) = self.send_new(now) {
                 return Some(outgoing);
             }
-            if matches!(self.mode, Mode::Loss { recover } if self.nxt > recover) {
+            if matches!(self.recovery.mode, Mode::Loss { recover } if self.stream.nxt() > recover) {
                 return None;
             }
-            (self.new_first, self.undo.frto) = (false, false);
+            (self.recovery.new_first, self.undo.frto) = (false, false);
         }
-        if self.pacer.train_left() == 0
+        if self.shaper.pacer.train_left() == 0
             && let Some(index) = self.retransmission()
         {
             // Made where it stays: a processor waits to copy what was just written piece by piece.
             let range = self.board.range(index);
             let bytes = Bytes::new(u64::from(range.len));
-            let forced = core::mem::take(&mut self.forced);
+            let forced = core::mem::take(&mut self.recovery.forced);
             if !forced && !self.fits(bytes) {
                 self.take_in_writes(now);
-                self.limit = SendLimit::Window;
+                self.activity.limit = SendLimit::Window;
                 return None;
             }
             if !self.on_the_clock(now, bytes, true) {
-                self.forced = forced;
+                self.recovery.forced = forced;
                 return None;
             }
             let stretch = (range.start, range.len, range.fin);
@@ -113,16 +117,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// state of whoever only receives.
     #[inline]
     pub(crate) fn rests(&mut self) -> bool {
-        let rests = self.una == self.nxt
-            && self.nxt >= self.written
-            && (!self.fin || self.nxt > self.written)
-            && self.established
-            && matches!(self.mode, Mode::Open)
-            && !self.probe_due
-            && self.pacer.train_left() == 0;
+        let rests = !self.stream.is_outstanding()
+            && self.stream.is_all_sent()
+            && self.stream.is_established()
+            && self.recovery.is_open()
+            && !self.recovery.probe.is_due()
+            && self.shaper.pacer.train_left() == 0;
         if rests {
             self.timers.pace_at = None;
-            self.limit = SendLimit::App;
+            self.activity.limit = SendLimit::App;
         }
         rests
     }
@@ -130,7 +133,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn restart_if_idle(&mut self, now: Time) {
         let path = self.path(now);
         if self.controller.before_new_data(&path) {
-            self.idle_served = true;
+            self.activity.idle_was_served();
             self.undo = Undo::default();
             self.adopt(&path, || Call::NewData);
         }
@@ -139,7 +142,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What recovery sends again next, before any new data: its index on the scoreboard.
     #[inline]
     fn retransmission(&mut self) -> Option<u64> {
-        match (&mut self.mode, self.recovery) {
+        match (&mut self.recovery.mode, self.rules.method) {
             (Mode::Open, _) if !self.board.has_lost() => None,
             (Mode::Recovery(episode), Recovery::Ns2Sack1) => {
                 let first = self.board.next_lost_index();
@@ -156,39 +159,34 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return Some(self.send(now, next));
         };
         let bytes = Bytes::new(u64::from(len));
-        if self.queue.is_none() && !self.fits(bytes) && len > 0 {
-            self.limit = SendLimit::Window;
+        if self.shaper.queue.is_none() && !self.fits(bytes) && len > 0 {
+            self.activity.limit = SendLimit::Window;
             return None;
         }
         if len > 0 && !self.on_the_clock(now, bytes, false) {
             return None;
         }
-        Some(self.send_range(now, (self.nxt, len, fin), None))
+        Some(self.send_range(now, (self.stream.nxt(), len, fin), None))
     }
 
     /// The length of the next new segment and whether the FIN goes with it; `None` when the application or the
     /// receiver is the limit. A probe asks for one segment whatever the congestion window.
     fn next_new(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
-        let backlog = self.backlog();
+        let backlog = self.stream.backlog();
         if backlog == 0 {
-            let fin = self.fin && self.nxt == self.written;
+            let fin = self.stream.is_shut() && self.stream.nxt() == self.stream.written();
             // It takes a place in the window (RFC 9293 section 3.4).
-            let shut_out = fin && self.window_edge <= self.nxt;
-            self.limit = if shut_out { SendLimit::Receiver } else { SendLimit::App };
+            let shut_out = fin && !self.peer_window.admits(self.stream.nxt());
+            self.activity.limit = if shut_out { SendLimit::Receiver } else { SendLimit::App };
             return (fin && !shut_out).then_some((0, true));
         }
-        if self.queue.is_some() {
+        if self.shaper.queue.is_some() {
             return self.next_of_burst(now, probing);
         }
         let full = self.full_segment().min(backlog);
-        let room = self.window_edge.saturating_sub(self.nxt);
-        let len = if room >= full {
-            full
-        } else if room > 0 && (self.override_due || room >= self.rwnd_greatest / 2) {
-            room
-        } else {
-            // RFC 9293 section 3.8.6.2.1: no silly windows, unless nothing else comes for a while.
-            self.limit = SendLimit::Receiver;
+        let overridden = self.persist.overrides_silly_window();
+        let Some(len) = self.peer_window.segment(self.stream.nxt(), full, overridden) else {
+            self.activity.limit = SendLimit::Receiver;
             return None;
         };
         let len = u16::try_from(len).unwrap_or(u16::MAX);
@@ -197,30 +195,35 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether the FIN goes with the next `len` bytes: they are the last, and there is a place for it in the window.
     fn ends_with(&self, len: u16) -> bool {
-        let end = self.nxt + u64::from(len);
-        self.fin && end == self.written && end < self.window_edge
+        let end = self.stream.nxt() + u64::from(len);
+        self.stream.is_shut() && end == self.stream.written() && end < self.peer_window.edge()
     }
 
     /// The length of a full segment.
     #[inline]
     pub(super) fn full_segment(&self) -> u64 {
-        self.mss.get().saturating_sub(self.option_room()).max(1)
+        self.stream.mss().get().saturating_sub(self.option_room()).max(1)
     }
 
     /// The same with offload: the queue looks at the windows itself.
     fn next_of_burst(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
         let situation = Situation { probing, ..self.situation(now) };
-        let next = self.queue.as_mut()?.next(&situation);
+        let next = self.shaper.queue.as_mut()?.next(&situation);
         match next {
             Ok(len) => {
                 let len = u16::try_from(len).unwrap_or(u16::MAX);
                 Some((len, self.ends_with(len)))
             }
             Err(limit) => {
-                self.limit = match limit {
+                self.activity.limit = match limit {
                     Limit::Application => SendLimit::App,
                     Limit::Window => {
-                        self.usage.note(self.una, self.nxt, self.board.segments(), true);
+                        self.shaper.window_use.note(
+                            self.stream.una(),
+                            self.stream.nxt(),
+                            self.board.segments(),
+                            true,
+                        );
                         SendLimit::Window
                     }
                     Limit::Receiver => SendLimit::Receiver,
@@ -232,9 +235,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// What was written is taken over even while nothing may leave.
     fn take_in_writes(&mut self, now: Time) {
-        if self.queue.is_some() {
+        if self.shaper.queue.is_some() {
             let situation = self.situation(now);
-            if let Some(queue) = &mut self.queue {
+            if let Some(queue) = &mut self.shaper.queue {
                 queue.take_in_all(&situation);
             }
         }
@@ -244,22 +247,22 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Situation {
             now,
             mss: self.full_segment(),
-            una: self.una,
-            nxt: self.nxt,
-            window_edge: self.window_edge.max(self.nxt),
-            window: self.rwnd,
-            window_greatest: self.rwnd_greatest,
-            cwnd: (self.window() + self.mss * self.extra).get() / self.mss.get(),
+            una: self.stream.una(),
+            nxt: self.stream.nxt(),
+            window_edge: self.peer_window.edge().max(self.stream.nxt()),
+            window: self.peer_window.offered(),
+            window_greatest: self.peer_window.greatest(),
+            cwnd: (self.window() + self.stream.mss() * self.recovery.extra).get() / self.stream.mss().get(),
             in_flight: self.board.in_network(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             rate: self.pacing_rate(),
             head_sent: self.board.head_sent(),
-            recovering: !matches!(self.mode, Mode::Open),
-            fin: self.fin,
+            recovering: !self.recovery.is_open(),
+            fin: self.stream.is_shut(),
             probing: false,
-            one_by_one: self.counts_duplicates() && self.recovering(),
-            on_a_clock: self.paces(),
+            one_by_one: self.rules.counts_duplicates() && self.recovery.is_fast(),
+            on_a_clock: is_paced_here(&self.plan, self.rules.dialect),
         }
     }
 
@@ -267,26 +270,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn pacing_rate(&self) -> Option<Rate> {
         let window = self.window();
         let starting = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh / 2);
-        let bytes = window.max(self.mss * self.board.segments()).scale(if starting { 200 } else { 120 }, 100);
+        let bytes = window
+            .max(self.stream.mss() * self.board.segments())
+            .scale(if starting { 200 } else { 120 }, 100);
         bytes.per(self.rtt.srtt()?)
     }
 
     /// RFC 6675 `NextSeg` rules 3 and 4, and the end of a train that ran dry.
     fn last_resort(&mut self, now: Time) -> Option<Next> {
         self.cut_train_if_dry(now);
-        let held_back = self.queue.is_some() && self.limit == SendLimit::App && self.backlog() > 0;
-        if (self.limit == SendLimit::Receiver || held_back)
-            && self.nxt == self.una
-            && self.persist_at.is_none()
+        let held_back =
+            self.shaper.queue.is_some() && self.activity.limit == SendLimit::App && self.stream.backlog() > 0;
+        if (self.activity.limit == SendLimit::Receiver || held_back)
+            && !self.stream.is_outstanding()
+            && !self.persist.is_armed()
         {
-            self.arm_persist(now);
+            self.persist.arm(now, self.rtt.rto());
         }
-        if self.recovery != Recovery::Sack {
+        if self.rules.method != Recovery::Sack {
             return None;
         }
-        let mss = self.mss;
+        let mss = self.stream.mss();
         let fits = self.fits(mss);
-        let Mode::Recovery(episode) = &mut self.mode else { return None };
+        let Mode::Recovery(episode) = &mut self.recovery.mode else { return None };
         if !fits {
             return None;
         }
@@ -303,52 +309,51 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// A train that cannot go on for want of data or of receive window is cut, and the scheme is told. A train
     /// that has not begun for want of data just waits.
     fn cut_train_if_dry(&mut self, now: Time) {
-        let left = self.pacer.train_left();
-        let begun = self.pacer.train_begun();
-        if left == 0 || !begun && self.limit == SendLimit::App {
+        let left = self.shaper.pacer.train_left();
+        let begun = self.shaper.pacer.train_begun();
+        if left == 0 || !begun && self.activity.limit == SendLimit::App {
             return;
         }
-        self.pacer.cut_train();
+        self.shaper.pacer.cut_train();
         self.tell(now, &Event::TrainCut(self.plan.tag));
     }
 
     /// Whether `bytes` more fit the window. An empty pipe always takes a segment.
     pub(super) fn fits(&self, bytes: Bytes) -> bool {
-        let used = match (&self.mode, self.recovery) {
-            (Mode::Recovery(episode), _) if let Budget::Counted { pipe } = episode.budget => self.mss * pipe,
-            (Mode::Open, Recovery::Ns2Sack1) => self.outstanding(),
+        let used = match (&self.recovery.mode, self.rules.method) {
+            (Mode::Recovery(episode), _) if let Budget::Counted { pipe } = episode.budget => {
+                self.stream.mss() * pipe
+            }
+            (Mode::Open, Recovery::Ns2Sack1) => self.stream.outstanding(),
             _ => self.board.pipe(),
         };
-        let extra = if self.extra == 0 { Bytes::ZERO } else { self.mss * self.extra };
+        let extra =
+            if self.recovery.extra == 0 { Bytes::ZERO } else { self.stream.mss() * self.recovery.extra };
         used.is_zero() || used + bytes <= self.window() + extra
     }
 
     /// Whether the pacer lets `bytes` leave now; if not, notes when it will.
     fn on_the_clock(&mut self, now: Time, bytes: Bytes, retransmission: bool) -> bool {
-        match self.pacer.ready_at(bytes + self.overhead(), retransmission) {
+        match self.shaper.pacer.ready_at(bytes + self.stream.headers(), retransmission) {
             Some(at) if at <= now => true,
             later => {
                 self.timers.pace_at = later;
-                self.limit = SendLimit::Pacing;
+                self.activity.limit = SendLimit::Pacing;
                 false
             }
         }
     }
 
-    fn overhead(&self) -> Bytes {
-        self.wire - self.mss
-    }
-
     /// RFC 8985 section 7.3: a probe carries new data if there is any that may leave, else it repeats the last
     /// segment.
     fn tail_probe(&mut self, now: Time) -> Option<Next> {
-        let limit = self.limit;
+        let limit = self.activity.limit;
         let new = self
             .next_new(now, true)
             .filter(|(len, _)| *len > 0 && self.plan.pacing != firstflight::Pacing::Hold);
-        self.limit = limit;
+        self.activity.limit = limit;
         match new {
-            Some((len, fin)) if self.pacer.train_left() == 0 => Some(Next::New { len, fin }),
+            Some((len, fin)) if self.shaper.pacer.train_left() == 0 => Some(Next::New { len, fin }),
             _ => self.board.last().map(Next::Again),
         }
     }
@@ -364,7 +369,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Next::Again(range) => {
                 self.send_range(now, (range.start, range.len, range.fin), Some((&range, probing)))
             }
-            Next::New { len, fin } => self.send_range(now, (self.nxt, len, fin), None),
+            Next::New { len, fin } => self.send_range(now, (self.stream.nxt(), len, fin), None),
         }
     }
 
@@ -379,14 +384,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let retransmission = again.is_some();
         let bytes = Bytes::new(u64::from(len));
         // Of the moment before, by which bursts are cut.
-        let situation = (retransmission && self.queue.is_some()).then(|| self.situation(now));
+        let situation = (retransmission && self.shaper.queue.is_some()).then(|| self.situation(now));
         let (how, sent) = self.transmission(now, len, retransmission);
-        self.pacer.sent(now, bytes + self.overhead());
+        self.shaper.pacer.sent(now, bytes + self.stream.headers());
         let counted_first = retransmission && self.is_first_of_count();
-        if let Some(reduction) = &mut self.reduction {
+        if let Some(reduction) = self.ecn.reduction_mut() {
             reduction.sent(bytes);
         }
-        if let Mode::Recovery(episode) = &mut self.mode {
+        if let Mode::Recovery(episode) = &mut self.recovery.mode {
             match &mut episode.budget {
                 Budget::Proportional(prr) => prr.sent(bytes),
                 // ns-2 does not count the fast retransmit itself.
@@ -396,7 +401,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.tell_sent(now, &sent);
         if let Some((range, probing)) = again {
-            if probing && !self.dialect.probes_are_resent() {
+            if probing && !self.rules.dialect.probes_are_resent() {
                 self.board.probed(range, &how);
             } else {
                 self.board.resent(range, &how);
@@ -406,26 +411,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 let end = start + u64::from(len) + u64::from(fin);
                 self.undo.note_resent(start, end, clock::stamp(now));
             }
-            self.retransmissions += u64::from(len > 0);
+            self.counters.retransmissions += u64::from(len > 0);
         } else {
             self.board.sent(start, len, fin, &how);
-            self.override_due = false;
-            self.nxt = start + u64::from(len) + u64::from(fin);
-            self.note_usage();
+            self.persist.data_left();
+            self.stream.advance(start + u64::from(len) + u64::from(fin));
+            self.note_window_use();
         }
-        self.packets_sent += u64::from(len > 0);
-        self.last_sent = Some(now);
-        self.idle_served = false;
+        self.packets.sent += u64::from(len > 0);
+        self.activity.sent(now);
         if self.begins_timeout(start, retransmission) {
             self.timers.rto_at = Some(now + self.rtt.rto());
         }
         if !retransmission {
             self.schedule_probe(now, self.timeout_for_probe(now));
         }
-        let cwr = !retransmission && core::mem::take(&mut self.cwr_due);
-        let (end, mss) = (start + u64::from(len), self.mss.get());
+        let cwr = !retransmission && self.ecn.take_cwr();
+        let (end, mss) = (start + u64::from(len), self.stream.mss().get());
         let push = len > 0
-            && self.queue.as_mut().is_some_and(|queue| match &situation {
+            && self.shaper.queue.as_mut().is_some_and(|queue| match &situation {
                 Some(situation) => queue.resent(situation, start, end),
                 None => queue.sent(now, end, mss, u64::from(len)),
             });
@@ -435,16 +439,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What is kept of the next packet, of `len` bytes, and what the controller is told of it.
     #[inline]
     pub(super) fn transmission(&mut self, now: Time, len: u16, retransmission: bool) -> (Transmission, Sent) {
-        let packet = self.next_packet;
-        self.next_packet += 1;
-        let (since_delivery, since_first_sent) = self.rate.on_send(now, self.board.pipe().is_zero());
-        let path_limit = if self.backlog() <= u64::from(len) { SendLimit::App } else { self.limit };
+        let packet = self.packets.take_number();
+        let (since_delivery, since_first_sent) = self.packets.rate.on_send(now, self.board.pipe().is_zero());
+        let path_limit =
+            if self.stream.backlog() <= u64::from(len) { SendLimit::App } else { self.activity.limit };
         let how = Transmission {
             at: now,
             packet,
             tag: self.plan.tag,
             limit: path_limit,
-            delivered: self.rate.delivered(),
+            delivered: self.packets.rate.delivered(),
             since_delivery,
             since_first_sent,
         };
@@ -458,12 +462,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell(now, &Event::Sent(*sent));
         } else {
             let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
-            self.controller.sent_unminded(self.outstanding() + added);
+            self.controller.sent_unminded(self.stream.outstanding() + added);
         }
     }
 
     /// Whether this is ns-2's fast retransmit: the first of its episode, from the head.
     fn is_first_of_count(&self) -> bool {
-        matches!(self.mode, Mode::Recovery(_)) && self.undo.resent.is_none()
+        self.recovery.is_fast() && self.undo.resent.is_none()
     }
 }

@@ -5,7 +5,7 @@
 //! - `expected`: nothing is lost, out of order or waited for, and the ACK is of data sent once;
 //! - `repair`: RACK and PRR repair losses, and the ACK goes on with that.
 //!
-//! They are written for the RFCs' order of an ACK's steps; [`super::dialect::Dialect::has_short_ways`] says who may take them.
+//! They are written for the RFCs' order of an ACK's steps; [`super::dialect::Dialect::has_fast_ways`] says who may take them.
 
 mod expected;
 mod repair;

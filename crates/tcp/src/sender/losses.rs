@@ -3,57 +3,49 @@
 use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Event, Loss, Path, Span, Startup, Time};
 
+use super::Sender;
 use super::ack::Progress;
 use super::prr::PrrAck;
 use super::recovery::{Answered, Budget, Episode, Mode, Undo};
-use super::{DUP_THRESH, Sender};
+use super::scoreboard::DUP_THRESH;
 use crate::config::Recovery;
 use crate::endpoint::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// ns-2 lowers its pipe for every ACK of a recovery, stale ones included.
-    pub(super) fn count_in_recovery(&mut self, packets: u64) {
-        if let Mode::Recovery(Episode { budget: Budget::Counted { pipe }, .. }) = &mut self.mode {
-            *pipe = pipe.saturating_sub(packets);
-        }
-    }
-
     pub(super) fn end_episode_if_repaired(&mut self, now: Time) {
         let una = self.repaired_up_to();
-        let overdue = self.recovery == Recovery::Vegas && self.head_is_overdue(now);
-        match &mut self.mode {
+        let overdue = self.rules.method == Recovery::Vegas && self.head_is_overdue(now);
+        match &mut self.recovery.mode {
             Mode::Recovery(episode) => {
-                let satisfied = match self.recovery {
+                let satisfied = match self.rules.method {
                     // "If it is the first or second one after a retransmission, Vegas again checks."
-                    Recovery::Vegas if self.dupacks == 0 && episode.worried > 0 && overdue => {
+                    Recovery::Vegas if self.recovery.dupacks == 0 && episode.worried > 0 && overdue => {
                         episode.worried -= 1;
                         false
                     }
-                    Recovery::Reno | Recovery::Vegas => self.dupacks == 0,
+                    Recovery::Reno | Recovery::Vegas => self.recovery.dupacks == 0,
                     _ => false,
                 };
                 let recover = episode.recover;
                 if una >= recover || satisfied {
-                    self.mode = Mode::Open;
-                    if self.dialect.forgets_duplicates() {
-                        self.dupacks = 0;
+                    if self.rules.dialect.forgets_duplicates() {
+                        self.recovery.dupacks = 0;
                     }
-                    self.undo.until = self.nxt;
-                    self.board.shrink();
-                    if matches!(self.recovery, Recovery::NewReno | Recovery::NewRenoSteady) {
-                        self.recovered_to = Some(recover);
-                    }
+                    let remembers = matches!(self.rules.method, Recovery::NewReno | Recovery::NewRenoSteady);
+                    self.end_episode(remembers.then_some(recover));
                     self.journal.note(Happening::RecoveryEnded);
                 }
             }
-            Mode::Loss { recover } if una >= *recover => {
-                self.recovered_to = Some(*recover);
-                self.mode = Mode::Open;
-                self.undo.until = self.nxt;
-                self.board.shrink();
-            }
+            &mut Mode::Loss { recover } if una >= recover => self.end_episode(Some(recover)),
             Mode::Loss { .. } | Mode::Open => {}
         }
+    }
+
+    /// All is repaired; duplicate ACKs of what lies at `recover` begin no other episode.
+    fn end_episode(&mut self, recover: Option<u64>) {
+        self.recovery.end(recover);
+        self.undo.until = self.stream.nxt();
+        self.board.shrink();
     }
 
     /// Whether the first outstanding segment was last sent longer ago than the fine-grained timeout of Vegas.
@@ -65,14 +57,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Finds losses and answers them.
     pub(super) fn note_losses(&mut self, now: Time, progress: &Progress) {
         self.lists.lost.clear();
-        let timed_out = self.dialect.recovers_after_timeout() && matches!(self.mode, Mode::Loss { .. });
+        let timed_out = self.rules.dialect.recovers_after_timeout() && self.recovery.is_after_timeout();
         let resent = if timed_out { self.board.resent_segments() } else { 0 };
         // RFC 6675 section 5 counts when a SACK brings news: what an undone repair took for lost has until then to arrive.
         let news = self.lists.arrivals.last().is_some_and(|arrival| arrival.delivered.selectively);
-        match self.recovery {
+        match self.rules.method {
             Recovery::Rack => self.find_losses_by_rack(now, news),
             Recovery::Sack => {
-                if self.dupacks >= DUP_THRESH && matches!(self.mode, Mode::Open) {
+                if self.recovery.dupacks >= DUP_THRESH && self.recovery.is_open() {
                     self.board.mark_head_lost(false, &mut self.lists.lost);
                 }
                 if news {
@@ -84,21 +76,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             | Recovery::Reno
             | Recovery::Vegas
             | Recovery::Ns2Sack1 => {
-                let early = self.recovery == Recovery::Vegas && self.head_is_overdue(now);
-                if early && progress.duplicate && matches!(self.mode, Mode::Recovery(_)) {
+                let early = self.rules.method == Recovery::Vegas && self.head_is_overdue(now);
+                if early && progress.duplicate && self.recovery.is_fast() {
                     // What was sent again is lost, too: another episode.
-                    self.mode = Mode::Open;
+                    self.recovery.mode = Mode::Open;
                     self.journal.note(Happening::RecoveryEnded);
                 }
                 let enough = progress.duplicate && self.duplicates_suffice(early);
-                if enough && matches!(self.mode, Mode::Open) {
+                if enough && self.recovery.is_open() {
                     self.board.mark_head_lost(true, &mut self.lists.lost);
                 }
             }
         }
-        if matches!(self.mode, Mode::Recovery(_)) {
+        if self.recovery.is_fast() {
             self.go_on_recovering(now, progress);
-        } else if matches!(self.mode, Mode::Open) && self.board.has_lost()
+        } else if self.recovery.is_open() && self.board.has_lost()
             || timed_out && self.board.resent_segments() < resent
         {
             self.begin_recovery(now, progress);
@@ -110,23 +102,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[expect(clippy::inline_always, reason = "from two places")]
     pub(super) fn find_losses_by_rack(&mut self, now: Time, counts: bool) {
         // RFC 8985 section 6.2: once reordering was seen, counting SACKs is no evidence.
-        if counts && !self.rack.reordering_seen && self.dialect.counts_sacks() {
+        if counts && !self.rack.reordering_seen && self.rules.dialect.counts_sacks() {
             self.board.mark_lost_by_sacks(&mut self.lists.lost);
         }
         let advanced = core::mem::take(&mut self.rack.advanced);
-        if advanced || self.dialect.looks_at_every_ack() {
+        if advanced || self.rules.dialect.looks_at_every_ack() {
             self.mark_overdue(now);
         }
-        self.rack.timed = advanced && self.reorder_at.is_some();
+        self.rack.timed = advanced && self.recovery.reorder_at.is_some();
     }
 
     /// RACK's loss detection, on an ACK or when its timer fires.
     #[inline]
     pub(super) fn mark_overdue(&mut self, now: Time) {
-        if !self.dialect.waits_for_the_next() {
+        if !self.rules.dialect.waits_for_the_next() {
             self.wait_for_all_overdue(now);
         } else if self.board.has_none_before(self.rack.newest) {
-            self.reorder_at = None;
+            self.recovery.reorder_at = None;
         } else {
             self.mark_those_overdue(now);
         }
@@ -134,16 +126,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     #[inline(never)]
     fn mark_those_overdue(&mut self, now: Time) {
-        let patience = self.patience_of_rack();
-        let overdue = self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lists.lost);
-        self.reorder_at = overdue.next.map(|sent_at| sent_at + patience);
+        let overdue_after = self.overdue_after();
+        let overdue = self.board.mark_overdue(self.rack.newest, now - overdue_after, &mut self.lists.lost);
+        self.recovery.reorder_at = overdue.next.map(|sent_at| sent_at + overdue_after);
     }
 
     /// How long after its transmission a segment is overdue to RACK, as things stand.
-    pub(super) fn patience_of_rack(&self) -> Span {
-        let eager = matches!(self.mode, Mode::Recovery(_) | Mode::Loss { .. })
+    pub(super) fn overdue_after(&self) -> Span {
+        let eager = matches!(self.recovery.mode, Mode::Recovery(_) | Mode::Loss { .. })
             || self.board.sacked_segments() >= self.rules.reordering;
-        self.rack.patience(self.rtt.srtt(), self.rtt.min(), &self.widening, eager)
+        self.rack.overdue_after(self.rtt.srtt(), self.rtt.min(), &self.recovery.widening, eager)
     }
 
     /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
@@ -152,20 +144,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     fn begin_recovery(&mut self, now: Time, progress: &Progress) {
-        let outstanding = self.outstanding();
+        let outstanding = self.stream.outstanding();
         self.journal.note(Happening::RecoveryBegan { flight: outstanding });
-        self.extra = 0;
-        self.forced = true;
+        self.recovery.extra = 0;
+        self.recovery.forced = true;
         // RFC 8985 section 7.1: this reduction is for what the probe repaired, too.
         self.timers.probe_at = None;
-        self.probe = None;
+        self.recovery.probe.forget();
         let prior = self.plan.window;
         self.tell_lost(now);
         // A mark's reduction is this one, too, and answers no marks of what was sent since.
-        let keeps_window = self.reducing_for_marks;
-        let marks = if keeps_window { Answered::default() } else { self.answer_marks_with_this() };
+        let keeps_window = self.ecn.is_reducing();
+        let marks = if keeps_window { Answered::default() } else { self.ecn.answer(self.stream.nxt()) };
         self.undo = Undo { armed: true, keeps_window, marks, ..Undo::default() };
-        let budget = match self.recovery {
+        let budget = match self.rules.method {
             _ if self.repairs_in_proportion() => {
                 let mut prr = self.begin_reduction(prior, progress);
                 prr.on_ack(&self.prr_ack(progress));
@@ -178,15 +170,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Recovery::Vegas => {
                 // ns-2 restarts the timer with what it sends early.
                 self.timers.rto_at = Some(now + self.rtt.rto());
-                Budget::Inflated { by: self.signed(self.dupacks) }
+                Budget::Inflated { by: self.signed(self.recovery.dupacks) }
             }
             Recovery::Ns2Sack1 => {
                 self.timers.rto_at = Some(now + self.rtt.rto());
-                Budget::Counted { pipe: outstanding.packets(self.mss).saturating_sub(DUP_THRESH) }
+                Budget::Counted { pipe: outstanding.packets(self.stream.mss()).saturating_sub(DUP_THRESH) }
             }
         };
-        self.mode = Mode::Recovery(Episode {
-            recover: self.nxt,
+        self.recovery.mode = Mode::Recovery(Episode {
+            recover: self.stream.nxt(),
             partial_seen: false,
             worried: 2,
             budget,
@@ -197,12 +189,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// `segments` full segments, for signed arithmetic.
     fn signed(&self, segments: u64) -> i64 {
-        i64::try_from((self.mss * segments).get()).unwrap_or(i64::MAX)
+        i64::try_from((self.stream.mss() * segments).get()).unwrap_or(i64::MAX)
     }
 
     pub(super) fn prr_ack(&self, progress: &Progress) -> PrrAck {
-        let (told, new) = if self.counts_duplicates() {
-            (self.mss * self.dupacks, self.mss * u64::from(progress.duplicate))
+        let (told, new) = if self.rules.counts_duplicates() {
+            (self.stream.mss() * self.recovery.dupacks, self.stream.mss() * u64::from(progress.duplicate))
         } else {
             (Bytes::ZERO, Bytes::ZERO)
         };
@@ -211,14 +203,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             pipe: self.board.pipe() - told,
             ssthresh: self.plan.window,
             safe: progress.advanced > 0 && self.lists.lost.is_empty(),
-            mss: self.mss,
+            mss: self.stream.mss(),
         }
     }
 
     /// An ACK in the middle of a recovery.
     pub(super) fn go_on_recovering(&mut self, now: Time, progress: &Progress) {
-        let held = matches!(self.mode, Mode::Recovery(episode) if self.una >= episode.recover);
-        if self.counts_duplicates() && progress.advanced > 0 && !held {
+        let held =
+            matches!(self.recovery.mode, Mode::Recovery(episode) if self.stream.una() >= episode.recover);
+        if self.rules.counts_duplicates() && progress.advanced > 0 && !held {
             // `tcp_newreno_mark_lost`.
             self.board.mark_head_lost(true, &mut self.lists.lost);
         }
@@ -226,8 +219,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.tell_lost(now);
         }
         let ack = self.prr_ack(progress);
-        let steers = self.dialect.steers_by_every_ack() || !ack.delivered.is_zero();
-        let Mode::Recovery(episode) = &mut self.mode else { return };
+        let steers = self.rules.dialect.steers_by_every_ack() || !ack.delivered.is_zero();
+        let Mode::Recovery(episode) = &mut self.recovery.mode else { return };
         if let Budget::Proportional(prr) = &mut episode.budget {
             if steers {
                 prr.on_ack(&ack);
@@ -242,21 +235,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn go_on_without_prr(&mut self, now: Time, progress: &Progress) {
         let (one, acked) = (self.signed(1), i64::try_from(progress.advanced).unwrap_or(i64::MAX));
         let partial = progress.advanced > 0;
-        let full = progress.advanced >= self.mss.get();
-        let Mode::Recovery(episode) = &mut self.mode else { return };
+        let full = progress.advanced >= self.stream.mss().get();
+        let Mode::Recovery(episode) = &mut self.recovery.mode else { return };
         match &mut episode.budget {
             Budget::Proportional(_) | Budget::Pipe => {}
             // ns-2 deflates the window at once.
-            Budget::Inflated { by } if partial && self.recovery == Recovery::Vegas => {
+            Budget::Inflated { by } if partial && self.rules.method == Recovery::Vegas => {
                 *by = 0;
-                self.forced = true;
+                self.recovery.forced = true;
             }
             Budget::Inflated { by } => {
                 if partial {
                     // RFC 6582 section 3.2 step 4: deflate by what was acknowledged, add back a segment, and
                     // send the next hole.
                     *by = by.saturating_sub(acked) + if full { one } else { 0 };
-                    self.forced = true;
+                    self.recovery.forced = true;
                 } else if progress.duplicate {
                     *by = by.saturating_add(one);
                 }
@@ -280,8 +273,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The same of losses in a `flight` that may be acknowledged since.
     pub(super) fn tell_lost_in(&mut self, now: Time, flight: Bytes) {
-        self.approved.lost(&self.lists.lost);
-        if !self.rules.tells_all && !self.controller.minds_losses(self.answers_congestion()) {
+        self.packets.approved.lost(&self.lists.lost);
+        if !self.rules.tells_all && !self.controller.minds_losses(self.is_reducing()) {
             return;
         }
         let packets = core::mem::take(&mut self.lists.lost);
@@ -293,11 +286,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// segments this comes of itself.
     pub(super) fn limited_transmit(&mut self) {
         // Vegas has something better than to wait for the third.
-        let by_hand = !matches!(self.recovery, Recovery::Rack | Recovery::Sack | Recovery::Vegas);
-        if self.counts_duplicates() {
-            self.extra = self.dupacks;
-        } else if by_hand && matches!(self.mode, Mode::Open) {
-            self.extra = self.dupacks.min(DUP_THRESH - 1);
+        let by_hand = !matches!(self.rules.method, Recovery::Rack | Recovery::Sack | Recovery::Vegas);
+        if self.rules.counts_duplicates() {
+            self.recovery.extra = self.recovery.dupacks;
+        } else if by_hand && self.recovery.is_open() {
+            self.recovery.limited_transmit();
         }
     }
 }

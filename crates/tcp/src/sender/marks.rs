@@ -4,67 +4,164 @@ use firstflight::{Avoidance, Event, Startup, Time};
 
 use super::Sender;
 use super::ack::Progress;
-use super::recovery::{Answered, Mode, Undo};
+use super::prr::Prr;
+use super::recovery::{Answered, Undo};
+
+/// ECN of the connection (RFC 3168).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ecn {
+    /// Whether both sides agreed on it.
+    agreed: bool,
+    /// Whether the next new data carries CWR.
+    cwr_due: bool,
+    /// Whether a mark was answered and its window of data is not over.
+    reducing: bool,
+    /// No second reduction before this is acknowledged (section 6.1.2).
+    cwr_until: u64,
+    /// PRR of the reduction that a mark called for, where it steers to that.
+    reduction: Option<Box<Prr>>,
+}
+
+impl Ecn {
+    pub(super) fn agree(&mut self, agreed: bool) {
+        self.agreed = agreed;
+    }
+
+    /// Whether an ACK with or without an echo (`ece`) tells of a mark.
+    #[inline]
+    pub(super) fn tells(&self, ece: bool) -> bool {
+        ece && self.agreed
+    }
+
+    /// Whether an echo is of a mark that no reduction answers yet, all up to `una` being acknowledged.
+    #[inline]
+    fn is_unanswered(&self, una: u64) -> bool {
+        una > self.cwr_until
+    }
+
+    /// Whether a mark was answered and its window of data is not over.
+    #[inline]
+    pub(super) fn is_reducing(&self) -> bool {
+        self.reducing
+    }
+
+    /// PRR of the reduction that a mark called for, where it steers to that.
+    #[inline]
+    pub(super) fn reduction(&self) -> Option<&Prr> {
+        self.reduction.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn reduction_mut(&mut self) -> Option<&mut Prr> {
+        self.reduction.as_deref_mut()
+    }
+
+    /// Whether no mark is to be answered and none is being answered.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.reduction.is_none() && !self.reducing && !self.cwr_due
+    }
+
+    /// The reduction begins for a mark: by PRR, or at once.
+    fn begin(&mut self, reduction: Option<Box<Prr>>) {
+        (self.reducing, self.reduction) = (true, reduction);
+    }
+
+    /// Something else reduces the window, or the reduction is over.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.reducing = false;
+    }
+
+    /// The reduction is over if its window of data is acknowledged, up to `una`.
+    #[inline]
+    pub(super) fn end_if_acknowledged(&mut self, una: u64) {
+        if una > self.cwr_until {
+            self.reducing = false;
+        }
+    }
+
+    /// Whether the reduction that `una` lies in answered a mark.
+    pub(super) fn answers_up_to(&self, una: u64) -> bool {
+        self.reducing && una < self.cwr_until
+    }
+
+    /// A reduction answers all marks of the window of data that is out, up to `nxt`, and the next new data says so with CWR
+    /// (RFC 3168 section 6.1.2). Gives what had been answered before.
+    pub(super) fn answer(&mut self, nxt: u64) -> Answered {
+        let before = Answered { until: self.cwr_until, due: self.cwr_due };
+        if self.agreed {
+            self.cwr_until = nxt;
+            self.cwr_due = true;
+        }
+        before
+    }
+
+    /// The reduction that took the place of a mark's was for nothing: marks from now on are answered anew, and CWR need not leave
+    /// (Linux `tcp_ecn_withdraw_cwr`).
+    pub(super) fn withdraw(&mut self, before: Answered) {
+        self.cwr_until = before.until;
+        self.cwr_due &= before.due;
+    }
+
+    /// The next new data carries CWR.
+    pub(super) fn call_for_cwr(&mut self) {
+        self.cwr_due |= self.agreed;
+    }
+
+    /// Whether new data that leaves now carries CWR; asking clears it.
+    #[inline]
+    pub(super) fn take_cwr(&mut self) -> bool {
+        core::mem::take(&mut self.cwr_due)
+    }
+
+    /// Whether the next new data carries CWR.
+    #[cfg(test)]
+    pub(super) fn is_cwr_due(&self) -> bool {
+        self.cwr_due
+    }
+}
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 3168 section 6.1.2: one reduction a window of data. A repair answers the marks of what was out when it began; the
     /// echo of another goes on, with no CWR sent for it, until the repair is over.
     #[inline]
     pub(super) fn note_marks(&mut self, now: Time, ece: bool) {
-        if ece && self.ecn && matches!(self.mode, Mode::Open) && self.una > self.cwr_until {
+        if self.ecn.tells(ece) && self.recovery.is_open() && self.ecn.is_unanswered(self.stream.una()) {
             self.answer_mark(now);
         }
     }
 
     #[inline(never)]
     fn answer_mark(&mut self, now: Time) {
-        self.answer_marks_with_this();
-        self.approved.congested(self.una);
+        self.ecn.answer(self.stream.nxt());
+        self.packets.approved.congested(self.stream.una());
         self.undo = Undo::default();
         let prior = self.plan.window;
         self.tell_of_congestion(now, &Event::Marked { sent_at: None });
-        self.reducing_for_marks = true;
-        self.reduction = self.reduction_for_mark(prior);
+        self.ecn.begin(self.reduction_for_mark(prior));
     }
 
     /// Linux steers to what a mark left of the window by PRR, as it does after a loss.
     pub(super) fn steer_to_reduction(&mut self, progress: &Progress) {
-        if !self.reducing_for_marks {
-            self.reduction = None;
+        if !self.ecn.reducing {
+            self.ecn.reduction = None;
         }
-        if self.reduction.is_none() {
+        if self.ecn.reduction.is_none() {
             return;
         }
         let ack = self.prr_ack(progress);
-        if let Some(reduction) = &mut self.reduction
+        if let Some(reduction) = self.ecn.reduction_mut()
             && !ack.delivered.is_zero()
         {
             reduction.on_ack(&ack);
         }
     }
 
-    /// A reduction answers all marks of the window of data that is out, and the next new data says so with CWR
-    /// (RFC 3168 section 6.1.2). Gives what had been answered before.
-    pub(super) fn answer_marks_with_this(&mut self) -> Answered {
-        let before = Answered { until: self.cwr_until, due: self.cwr_due };
-        if self.ecn {
-            self.cwr_until = self.nxt;
-            self.cwr_due = true;
-        }
-        before
-    }
-
-    /// The reduction that took its place was for nothing: marks from now on are answered anew, and CWR need not leave (Linux
-    /// `tcp_ecn_withdraw_cwr`).
-    pub(super) fn withdraw_answer(&mut self, before: Answered) {
-        self.cwr_until = before.until;
-        self.cwr_due &= before.due;
-    }
-
     /// A mark that a reduction for a loss answers, too, makes that reduction final, whether or not anything was lost: the window
     /// has to be halved for it (RFC 3168 section 6.1.2; Linux `tcp_fastretrans_alert` forgets `prior_ssthresh`).
     #[inline]
     pub(super) fn keep_reduction_for_mark(&mut self, ece: bool) {
-        self.undo.keeps_window |= ece && self.ecn;
+        self.undo.keeps_window |= self.ecn.tells(ece);
     }
 }

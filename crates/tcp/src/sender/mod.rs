@@ -5,99 +5,80 @@
 //! computes its window; the pacer takes over the plan. Where the stacks differ, `dialect` says how.
 
 mod ack;
+mod activity;
+mod counters;
 mod dialect;
 mod echo;
 mod emit;
 mod fast;
 mod info;
+mod lists;
 mod losses;
 mod marks;
 mod offload;
-mod patience;
+mod packets;
+mod peer_window;
 mod prr;
 mod quick_start;
 mod rack;
 mod rate;
 mod recovery;
 mod rtt;
+mod rules;
 pub(crate) mod scoreboard;
+mod shaper;
 mod spurious;
+mod stream;
 mod timers;
+mod user_timeout;
 
 use std::mem::offset_of;
 
 use firstflight::brief::{Brief, InBrief};
-use firstflight::{
-    Avoidance, Bytes, Call, Controller, Delivered, Event, Heard, LostPacket, Pacer, Pacing, Path, Plan,
-    SendLimit, Span, Startup, Tag, Time, Told,
-};
+use firstflight::{Avoidance, Bytes, Call, Controller, Event, Heard, Path, Plan, Span, Startup, Time, Told};
 
 use crate::config::{Config, Recovery};
 use crate::endpoint::Happening;
 use crate::journal::Journal;
-use dialect::{Dialect, Usage};
-use patience::Patience;
-use prr::Prr;
-use quick_start::Approved;
-use rack::{Probe, Rack, Widening};
-use rate::RateSampler;
-use recovery::{Budget, Mode, Undo};
+use activity::Activity;
+use counters::Counters;
+use lists::Lists;
+use marks::Ecn;
+use packets::Packets;
+use peer_window::{PeerWindow, Persist};
+use rack::Rack;
+use recovery::{LossRecovery, Undo};
 use rtt::RttEstimator;
-use scoreboard::{Arrival, DUP_THRESH, Scoreboard};
+use rules::Rules;
+use scoreboard::Scoreboard;
+use shaper::Shaper;
+use stream::Stream;
+use timers::Timers;
+use user_timeout::UserTimeout;
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
 pub(crate) use fast::{InRepair, Turn};
 pub use offload::Offload;
 
-/// The sending half of an endpoint. Of many flows hardly anything is in a cache when its turn comes, so that what counts is
-/// how many lines of one are looked at: in this order lie together what every segment touches, what one that is sent and
-/// an expected ACK touch, what a repair does, and what hardly anything does.
+/// The sending half of an endpoint.
+///
+/// Where there are many flows, hardly anything of one is in a cache when its turn comes, and each cache line that is looked at
+/// costs time. The fields stand in the order of how often they are: every segment touches the first group; a segment that is
+/// sent, and an expected ACK, touch the second as well; a repair touches the third; the rest is seldom needed.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Sender<S, R, A> {
-    una: u64,
-    nxt: u64,
-    /// Bytes that the application wrote.
-    written: u64,
-    mss: Bytes,
-    rwnd: u64,
-    last_received: Option<Time>,
+    stream: Stream,
+    peer_window: PeerWindow,
+    activity: Activity,
     timers: Timers,
-    unanswered_probes: u32,
-    /// Whether a FIN follows what was written.
-    fin: bool,
-    /// The next retransmission leaves whatever the window says: a fast retransmit, or a partial ACK's.
-    forced: bool,
-    /// ECN: the next new data carries CWR.
-    cwr_due: bool,
-    ecn: bool,
-    /// ECN: a mark was answered and its window of data is not over.
-    reducing_for_marks: bool,
-    /// The idle time before what is to be sent next was answered.
-    idle_served: bool,
-    persist_due: bool,
-    /// As little leaves as the peer's window takes.
-    override_due: bool,
-    probe_due: bool,
-    /// After a timeout that F-RTO looks at, new data leaves before anything is sent again.
-    new_first: bool,
-    established: bool,
-    limit: SendLimit,
-    recovery: Recovery,
-    dialect: Dialect,
-    /// Of the full segment that left last.
-    last_tag: Tag,
+    /// What the controller wants, as it said last.
     plan: Plan,
-    /// What nobody has taken yet of what happened here and in the endpoint.
+    /// What happened here and in the endpoint and was not taken yet.
     pub(crate) journal: Journal,
 
-    /// The highest offset that the peer's window admits, `rwnd` being that window.
-    window_edge: u64,
-    next_packet: u64,
-    last_sent: Option<Time>,
-    pub(crate) packets_sent: u64,
-    rate: RateSampler,
+    packets: Packets,
     rules: Rules,
     rtt: RttEstimator,
     controller: Controller<S, R, A>,
@@ -105,129 +86,50 @@ pub(crate) struct Sender<S, R, A> {
     undo: Undo,
     board: Scoreboard,
 
-    mode: Mode,
+    recovery: LossRecovery,
     lists: Lists,
-    /// A mark reduced the window, and PRR steers to it.
-    reduction: Option<Box<Prr>>,
-    wire: Bytes,
-    /// The greatest window that the peer ever offered (sender-side silly-window avoidance).
-    rwnd_greatest: u64,
-    dupacks: u64,
-    /// Segments allowed beyond the window by limited transmit (RFC 3042).
-    extra: u64,
-    /// ECN: no second reduction before this is acknowledged (RFC 3168 section 6.1.2).
-    cwr_until: u64,
-    reorder_at: Option<Time>,
-    persist_at: Option<Time>,
-    persist_backoff: u32,
-    consecutive_timeouts: u32,
-    approved: Approved,
-    /// Where what was written is cut as for segmentation offload.
-    queue: Option<Box<offload::Queue>>,
-    /// Duplicates that the peer reported (RFC 2883).
-    duplicates_reported: u64,
-    widening: Widening,
-    pub(crate) retransmissions: u64,
-    probe: Option<Probe>,
-    patience: Patience,
-    pacer: Pacer,
-
-    /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
-    recovered_to: Option<u64>,
-    usage: Usage,
-    pub(crate) counted: Counted,
-    /// How many ACKs took the shorter way of the expected ones.
-    #[cfg(test)]
-    expected_acks: u64,
-    /// The same of those in a repair.
-    #[cfg(test)]
-    repair_acks: u64,
+    ecn: Ecn,
+    persist: Persist,
+    user_timeout: UserTimeout,
+    shaper: Shaper,
+    pub(crate) counters: Counters,
 }
 
 impl<S, R, A> Sender<S, R, A> {
-    /// How many of its first bytes every segment touches, of the journal whether there is anything in it.
+    /// How many of the sender's first bytes every segment touches; of the journal that is whether there is anything in it.
     pub(crate) const FIRST_OF_EVERY_SEGMENT: usize = offset_of!(Self, journal) + size_of::<u32>();
-    /// The same of what leaves and of expected ACKs.
+    /// How many of the sender's first bytes a segment that leaves and an expected ACK touch.
     pub(crate) const FIRST_OF_SENDING: usize = offset_of!(Self, board) + Scoreboard::FIRST_OF_EVERY_PACKET;
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn new(config: &Config, mut controller: Controller<S, R, A>) -> Self {
-        let dialect = Dialect::new(config);
-        if dialect.judges_growth() {
+        let rules = Rules::new(config);
+        if rules.dialect.judges_growth() {
             controller.let_host_judge();
         }
         let mss = Bytes::new(u64::from(config.mss));
         Self {
-            controller,
-            plan: Plan::ack_clocked(mss, None),
-            pacer: Pacer::new(),
-            board: Scoreboard::new(config.recovery == Recovery::Rack),
-            rtt: dialect.estimator(config),
-            rate: RateSampler::default(),
-            rack: Rack::new(u64::from(config.reordering)),
-            mode: Mode::Open,
-            undo: Undo::default(),
-            recovery: config.recovery,
-            dialect,
-            last_tag: Tag::default(),
-            rules: Rules {
-                probes_tail: config.tail_loss_probe && config.recovery == Recovery::Rack,
-                frto: config.frto,
-                reordering: u64::from(config.reordering),
-                tells_all: config.recovery == Recovery::Ns2Sack1,
-                expects: dialect.has_short_ways(),
-            },
-            #[cfg(test)]
-            expected_acks: 0,
-            #[cfg(test)]
-            repair_acks: 0,
-            usage: Usage::default(),
-            reduction: None,
-            mss,
-            wire: mss + Bytes::new(40),
-            una: 0,
-            nxt: 0,
-            written: 0,
-            fin: false,
-            window_edge: 0,
-            rwnd: 0,
-            rwnd_greatest: 0,
-            dupacks: 0,
-            recovered_to: None,
-            extra: 0,
-            forced: false,
-            next_packet: 0,
-            last_sent: None,
-            last_received: None,
-            limit: SendLimit::Window,
-            cwr_until: 0,
-            cwr_due: false,
-            ecn: false,
-            reducing_for_marks: false,
-            idle_served: false,
+            stream: Stream::new(mss),
+            peer_window: PeerWindow::default(),
+            activity: Activity::default(),
             timers: Timers::default(),
-            reorder_at: None,
-            persist_at: None,
-            persist_backoff: 0,
-            persist_due: false,
-            override_due: false,
-            consecutive_timeouts: 0,
-            patience: Patience::default(),
-            unanswered_probes: 0,
-            probe: None,
-            probe_due: false,
-            new_first: false,
-            established: false,
-            approved: Approved::default(),
-            queue: config.offload.map(|offload| Box::new(offload::Queue::new(offload))),
+            plan: Plan::ack_clocked(mss, None),
             journal: Journal::default(),
+            packets: Packets::default(),
+            rules,
+            rtt: rules.dialect.estimator(config),
+            controller,
+            rack: Rack::new(rules.reordering),
+            undo: Undo::default(),
+            board: Scoreboard::new(config.recovery == Recovery::Rack),
+            recovery: LossRecovery::default(),
             lists: Lists::default(),
-            duplicates_reported: 0,
-            widening: Widening::default(),
-            counted: Counted::default(),
-            packets_sent: 0,
-            retransmissions: 0,
+            ecn: Ecn::default(),
+            persist: Persist::default(),
+            user_timeout: UserTimeout::default(),
+            shaper: Shaper::new(config.offload),
+            counters: Counters::default(),
         }
     }
 
@@ -238,22 +140,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The handshake is over.
     pub(crate) fn establish(&mut self, now: Time, agreed: &Agreed) {
-        self.established = true;
-        let resized = self.mss != Bytes::new(u64::from(agreed.mss));
-        self.mss = Bytes::new(u64::from(agreed.mss));
-        self.wire = self.mss + Bytes::new(agreed.headers);
-        if !agreed.sack && self.recovery.uses_sack() {
-            // Without SACK the peer leaves only duplicate ACKs to go by.
-            self.recovery = Recovery::NewReno;
-            self.rules.probes_tail = false;
+        let resized = self.stream.establish(Bytes::new(u64::from(agreed.mss)), Bytes::new(agreed.headers));
+        if !agreed.sack {
+            self.rules.do_without_sack();
         }
-        self.ecn = agreed.ecn;
+        self.ecn.agree(agreed.ecn);
         if let Some(rtt) = agreed.rtt {
             self.rtt.sample_as_linux(rtt, rtt, 0, 0);
         } else if agreed.syn_lost {
             self.rtt.syn_was_lost();
         }
-        self.set_window(0, agreed.window);
+        self.take_window(0, agreed.window);
         if resized {
             self.tell(now, &Event::MssChanged);
         }
@@ -261,43 +158,38 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
-        if !self.fin {
-            self.written = self.written.saturating_add(bytes);
-            if let Some(queue) = &mut self.queue {
-                queue.write(bytes);
-            }
+        if self.stream.write(bytes)
+            && let Some(queue) = &mut self.shaper.queue
+        {
+            queue.write(bytes);
         }
     }
 
     pub(crate) fn shut(&mut self) {
-        self.fin = true;
+        self.stream.shut();
     }
 
     /// Whether a FIN follows what was written.
     pub(crate) fn is_shut(&self) -> bool {
-        self.fin
+        self.stream.is_shut()
     }
 
     /// Whether the FIN was sent and acknowledged.
     pub(crate) fn finished(&self) -> bool {
-        self.fin && self.una > self.written
+        self.stream.finished()
     }
 
     /// Whether the FIN was sent.
     pub(crate) fn fin_sent(&self) -> bool {
-        self.fin && self.nxt > self.written
+        self.stream.fin_sent()
     }
 
     pub(crate) fn una(&self) -> u64 {
-        self.una
+        self.stream.una()
     }
 
     pub(crate) fn nxt(&self) -> u64 {
-        self.nxt
-    }
-
-    pub(crate) fn ecn(&self) -> bool {
-        self.ecn
+        self.stream.nxt()
     }
 
     pub(crate) fn controller(&self) -> &Controller<S, R, A> {
@@ -316,92 +208,78 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rtt.samples()
     }
 
+    /// Data packets sent, retransmissions included.
+    pub(crate) fn packets_sent(&self) -> u64 {
+        self.packets.sent
+    }
+
     pub(crate) fn payload_in_network(&self) -> Bytes {
         self.board.payload_in_network()
     }
 
     pub(crate) fn recovering(&self) -> bool {
-        matches!(self.mode, Mode::Recovery(_))
+        self.recovery.is_fast()
     }
 
     /// Whether losses are being repaired, or a mark was answered and its window of data is not over.
-    fn answers_congestion(&self) -> bool {
-        self.recovering() || self.reducing_for_marks
+    fn is_reducing(&self) -> bool {
+        self.recovery.is_fast() || self.ecn.is_reducing()
     }
 
     /// The window that governs sending now, limited transmit aside.
     pub(crate) fn window(&self) -> Bytes {
-        match &self.mode {
-            Mode::Open if self.reducing_for_marks => {
-                self.reduction.as_ref().map_or(self.plan.window, |reduction| reduction.window())
-            }
-            Mode::Open | Mode::Loss { .. } => self.plan.window,
-            Mode::Recovery(episode) => match episode.budget {
-                Budget::Proportional(prr) => prr.window(),
-                Budget::Pipe | Budget::Counted { .. } => self.plan.window,
-                Budget::Inflated { by } => {
-                    Bytes::new(self.plan.window.get().saturating_add_signed(by)).max(self.mss)
-                }
-            },
+        match self.ecn.reduction() {
+            Some(reduction) if self.recovery.is_open() && self.ecn.is_reducing() => reduction.window(),
+            _ => self.recovery.window(self.plan.window, self.stream.mss()),
         }
     }
 
     /// The window that the peer offers.
     pub(crate) fn window_offered(&self) -> u64 {
-        self.rwnd
+        self.peer_window.offered()
     }
 
-    fn set_window(&mut self, una: u64, window: u64) {
-        self.rwnd = window;
-        self.rwnd_greatest = self.rwnd_greatest.max(window);
-        self.window_edge = una.saturating_add(window);
-        if self.window_edge > self.nxt {
-            self.persist_at = None;
-            self.persist_backoff = 0;
+    /// The peer acknowledges all up to `una` and offers `window` bytes from there.
+    fn take_window(&mut self, una: u64, window: u64) {
+        self.peer_window.offer(una, window);
+        if self.peer_window.admits(self.stream.nxt()) {
+            self.persist.stop();
         }
-    }
-
-    fn outstanding(&self) -> Bytes {
-        Bytes::new(self.nxt - self.una)
     }
 
     /// The flight size that a law halves (RFC 5681 section 2); ns-2 halves cwnd.
     fn flight_to_reduce(&self) -> Bytes {
-        if self.recovery == Recovery::Ns2Sack1 { self.plan.window } else { self.outstanding() }
+        if self.rules.method == Recovery::Ns2Sack1 { self.plan.window } else { self.stream.outstanding() }
     }
 
     fn path(&self, now: Time) -> Path {
-        self.path_with(now, self.outstanding(), self.board.pipe())
+        self.path_with(now, self.stream.outstanding(), self.board.pipe())
     }
 
     #[inline]
     fn path_with(&self, now: Time, flight: Bytes, pipe: Bytes) -> Path {
         Path {
             now,
-            mss: self.mss,
-            wire: self.wire,
+            mss: self.stream.mss(),
+            wire: self.stream.wire(),
             cwnd: self.plan.window,
             flight,
             pipe,
             srtt: self.rtt.srtt(),
             latest_rtt: self.rtt.latest(),
             min_rtt: self.rtt.min(),
-            rwnd: Bytes::new(self.rwnd),
-            backlog: Some(Bytes::new(self.backlog())),
-            delivered: self.rate.delivered(),
-            una: self.una,
-            nxt: self.nxt,
+            rwnd: Bytes::new(self.peer_window.offered()),
+            backlog: Some(Bytes::new(self.stream.backlog())),
+            delivered: self.packets.rate.delivered(),
+            una: self.stream.una(),
+            nxt: self.stream.nxt(),
             rto: self.rtt.rto(),
-            limit: self.limit,
-            recovering: self.answers_congestion(),
-            last_sent: self.last_sent,
-            last_received: self.last_received,
+            limit: self.activity.limit,
+            recovering: self.is_reducing(),
+            last_sent: self.activity.last_sent(),
+            last_received: self.activity.last_received(),
             wake: self.plan.wake,
         }
-    }
-
-    fn backlog(&self) -> u64 {
-        self.written.saturating_sub(self.nxt)
     }
 
     /// Keeps what the controller is told from now on.
@@ -415,8 +293,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
     fn tell_in_brief(&mut self, una: u64, advanced: Bytes, recovering: bool) -> bool {
-        let (nxt, cwnd, mss) = (self.nxt, self.plan.window, self.mss);
-        let counts_bytes = self.dialect.counts_bytes();
+        let (nxt, cwnd, mss) = (self.stream.nxt(), self.plan.window, self.stream.mss());
+        let counts_bytes = self.rules.dialect.counts_bytes();
         let brief = Brief { advanced, una, nxt, cwnd, mss, recovering, counts_bytes };
         if self.rules.tells_all {
             return false;
@@ -431,7 +309,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.tell_of(&self.path(now), event);
     }
 
-    /// The same of what a law answers with a reduction.
+    /// Tells the controller of what a law answers with a reduction.
     fn tell_of_congestion(&mut self, now: Time, event: &Event<'_>) {
         self.tell_of(&Path { flight: self.flight_to_reduce(), ..self.path(now) }, event);
     }
@@ -451,11 +329,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     fn adopt(&mut self, path: &Path, call: impl FnOnce() -> Call) {
         self.plan = self.controller.plan(path);
-        if self.leaves_pacing_to_the_device() {
-            self.pacer.adopt(&Plan { pacing: Pacing::AckClock, ..self.plan });
-        } else {
-            self.pacer.adopt(&self.plan);
-        }
+        self.shaper.adopt(&self.plan, self.rules.dialect);
         if self.journal.keeps_told() {
             self.keep(path, call());
         } else {
@@ -463,16 +337,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
                 self.journal.note(Happening::Control(note));
             }
         }
-    }
-
-    #[inline]
-    fn leaves_pacing_to_the_device(&self) -> bool {
-        self.dialect.leaves_pacing_to_the_device() && matches!(self.plan.pacing, Pacing::Rate { .. })
-    }
-
-    /// Whether the sender's own pacer says when segments leave.
-    fn paces(&self) -> bool {
-        !matches!(self.plan.pacing, Pacing::AckClock) && !self.leaves_pacing_to_the_device()
     }
 
     #[cold]
@@ -484,68 +348,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
         self.journal.note_told(Told { call, path: *path, plan: self.plan, notes, judged: None });
     }
-}
-
-/// The timers that most segments touch. Those of reordering and of a closed window are set while something is to be repaired or
-/// waited for, and lie with that.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Timers {
-    /// What the next two count from while nothing but expected ACKs puts them off: both are `None` then, and made when they
-    /// are asked for.
-    put_off: Option<PutOff>,
-    /// When what is outstanding times out (RFC 6298 section 5).
-    rto_at: Option<Time>,
-    /// When the tail is probed (RFC 8985 section 7.2).
-    probe_at: Option<Time>,
-    /// When the pacer lets the next segment leave.
-    pace_at: Option<Time>,
-}
-
-/// What one ACK or one timer is about, listed while it is served. The room is kept from one to the next.
-#[derive(Clone, Debug, Default)]
-#[repr(C)]
-struct Lists {
-    /// What an ACK delivers: first what it acknowledges cumulatively, in order, then what it does selectively.
-    arrivals: Vec<Arrival>,
-    /// The same as the controller hears of it.
-    delivered: Vec<Delivered>,
-    /// What was found lost.
-    lost: Vec<LostPacket>,
-}
-
-/// What seldom happens and is counted for [`crate::Stats`].
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counted {
-    /// Retransmission timeouts.
-    pub(crate) timeouts: u64,
-    /// Probes of the tail.
-    pub(crate) probes: u64,
-    /// Reductions that were taken back.
-    pub(crate) undone: u64,
-}
-
-/// When the retransmission timer and the probe of the tail were put off last.
-#[derive(Clone, Copy, Debug)]
-struct PutOff {
-    timeout_from: Time,
-    probe_from: Time,
-}
-
-/// What a host may choose of how losses are found and answered: see [`Config`].
-#[derive(Clone, Copy, Debug)]
-struct Rules {
-    /// Whether the tail is probed, which is RACK's.
-    probes_tail: bool,
-    frto: bool,
-    /// Segments above a hole that tell of its loss.
-    reordering: u64,
-    /// Whether the controller is told what it says it does not mind: for a trace, or because the flight is not what is
-    /// outstanding.
-    tells_all: bool,
-    /// Whether what is expected, or usual in a repair, may take its shorter way: not in every dialect; a test makes it take
-    /// the other.
-    expects: bool,
 }
 
 /// What the handshake agreed on.

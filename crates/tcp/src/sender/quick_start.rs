@@ -32,7 +32,7 @@ impl Approved {
     }
 
     /// The packets from `first` on are sent at an approved rate.
-    fn given(&mut self, first: u64) {
+    pub(super) fn given(&mut self, first: u64) {
         let (until, lost) = self.0.as_ref().map_or((0, false), |before| (before.until, before.lost));
         self.0 = Some(Box::new(AtRate { first, end: u64::MAX, until, lost }));
     }
@@ -85,13 +85,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether a packet sent at an approved rate was lost.
     pub(crate) fn lost_quick_start(&self) -> bool {
-        self.approved.0.as_ref().is_some_and(|approved| approved.lost)
+        self.packets.approved.0.as_ref().is_some_and(|approved| approved.lost)
     }
 
     /// The answer to a request.
     pub(crate) fn advise(&mut self, now: Time, approved: Option<Rate>) {
         if approved.is_some() {
-            self.approved.given(self.next_packet);
+            self.packets.approve();
         }
         self.tell(now, &Event::Advice(Advice::QuickStart { approved }));
     }

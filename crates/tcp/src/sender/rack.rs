@@ -80,7 +80,7 @@ impl Rack {
 
     /// How long after its transmission a segment is overdue, once a later one was delivered: RACK.rtt and the
     /// reordering window (RFC 8985 section 6.2 steps 4 and 5).
-    pub(crate) fn patience(
+    pub(crate) fn overdue_after(
         &self,
         srtt: Option<Span>,
         min_rtt: Option<Span>,
@@ -161,6 +161,58 @@ pub(crate) struct Probe {
     pub(crate) again: Option<LostPacket>,
 }
 
+/// The tail loss probe: one that is to leave, and one that left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TailProbe {
+    /// Whether a probe is to leave.
+    due: bool,
+    /// The probe that left and is not answered yet.
+    unanswered: Option<Probe>,
+}
+
+impl TailProbe {
+    /// Whether none is to leave and none is unanswered.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        !self.due && self.unanswered.is_none()
+    }
+
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    #[inline]
+    pub(super) fn unanswered(&self) -> Option<Probe> {
+        self.unanswered
+    }
+
+    #[inline]
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.unanswered.is_some()
+    }
+
+    /// The timer fired: a probe leaves if there is anything `outstanding`.
+    pub(super) fn call_for(&mut self, outstanding: bool) {
+        self.due = outstanding;
+    }
+
+    /// Whether a probe is to leave; asking clears it.
+    pub(super) fn take_due(&mut self) -> bool {
+        core::mem::take(&mut self.due)
+    }
+
+    /// This one left.
+    pub(super) fn left(&mut self, probe: Probe) {
+        self.unanswered = Some(probe);
+    }
+
+    /// The probe that left is answered, or says nothing more.
+    pub(super) fn forget(&mut self) {
+        self.unanswered = None;
+    }
+}
+
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, added to what is measured.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_millis(2);
 
@@ -180,7 +232,7 @@ mod tests {
     /// What the window is worth, of a round trip of 40 ms at the least.
     fn window(widening: &Widening) -> Span {
         let rack = Rack { reordering_seen: true, ..Rack::default() };
-        rack.patience(Some(Span::from_millis(100)), Some(Span::from_millis(40)), widening, true)
+        rack.overdue_after(Some(Span::from_millis(100)), Some(Span::from_millis(40)), widening, true)
     }
 
     #[test]

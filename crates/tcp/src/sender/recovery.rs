@@ -1,11 +1,123 @@
 //! Loss recovery: when an episode begins, what window it sends within, and when it ends.
 
+use firstflight::{Bytes, Time};
+
 use super::prr::Prr;
+use super::rack::{TailProbe, Widening};
+use super::scoreboard::DUP_THRESH;
+
+/// What is under way of finding and repairing losses, RACK's and the scoreboard's part aside, which every ACK touches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LossRecovery {
+    pub(super) mode: Mode,
+    /// Duplicate ACKs in a row.
+    pub(super) dupacks: u64,
+    /// Segments allowed beyond the window by limited transmit (RFC 3042).
+    pub(super) extra: u64,
+    /// Whether the next retransmission leaves whatever the window says: a fast retransmit, or a partial ACK's.
+    pub(super) forced: bool,
+    /// Whether new data leaves before anything is sent again, after a timeout that F-RTO looks at (RFC 5682).
+    pub(super) new_first: bool,
+    /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
+    pub(super) recovered_to: Option<u64>,
+    /// RACK's reordering timer (RFC 8985 section 6.2 step 5).
+    pub(super) reorder_at: Option<Time>,
+    /// RACK's reordering window.
+    pub(super) widening: Widening,
+    /// The probe of the tail.
+    pub(super) probe: TailProbe,
+}
+
+impl LossRecovery {
+    /// Whether nothing is being repaired.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.mode, Mode::Open)
+    }
+
+    /// Whether a fast recovery is under way.
+    #[inline]
+    pub(super) fn is_fast(&self) -> bool {
+        matches!(self.mode, Mode::Recovery(_))
+    }
+
+    /// Whether a timeout is being repaired.
+    #[inline]
+    pub(super) fn is_after_timeout(&self) -> bool {
+        matches!(self.mode, Mode::Loss { .. })
+    }
+
+    /// Whether nothing is counted or waited for that a loss may come of.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.is_open()
+            && self.probe.is_idle()
+            && self.reorder_at.is_none()
+            && !self.new_first
+            && self.dupacks | self.extra == 0
+    }
+
+    /// The PRR of a fast recovery that has one.
+    #[inline]
+    pub(super) fn prr_mut(&mut self) -> Option<&mut Prr> {
+        match &mut self.mode {
+            Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) => Some(prr),
+            _ => None,
+        }
+    }
+
+    /// The window that governs sending, `planned` by the controller, limited transmit aside.
+    pub(super) fn window(&self, planned: Bytes, mss: Bytes) -> Bytes {
+        match &self.mode {
+            Mode::Open | Mode::Loss { .. } => planned,
+            Mode::Recovery(episode) => match episode.budget {
+                Budget::Proportional(prr) => prr.window(),
+                Budget::Pipe | Budget::Counted { .. } => planned,
+                Budget::Inflated { by } => Bytes::new(planned.get().saturating_add_signed(by)).max(mss),
+            },
+        }
+    }
+
+    /// ns-2 lowers its pipe for every ACK of a recovery, stale ones included.
+    pub(super) fn count_in_pipe(&mut self, packets: u64) {
+        if let Mode::Recovery(Episode { budget: Budget::Counted { pipe }, .. }) = &mut self.mode {
+            *pipe = pipe.saturating_sub(packets);
+        }
+    }
+
+    /// New data was acknowledged, so that limited transmit is over.
+    #[inline]
+    pub(super) fn forget_duplicates(&mut self) {
+        (self.dupacks, self.extra) = (0, 0);
+    }
+
+    /// A timeout is being repaired until `recover` is acknowledged; what was under way is forgotten.
+    pub(super) fn time_out(&mut self, recover: u64) {
+        self.mode = Mode::Loss { recover };
+        self.forget_duplicates();
+        self.forced = true;
+        self.new_first = false;
+        self.reorder_at = None;
+        self.probe.forget();
+    }
+
+    /// An episode ended where `recover` says.
+    pub(super) fn end(&mut self, recover: Option<u64>) {
+        self.mode = Mode::Open;
+        self.recovered_to = recover.or(self.recovered_to);
+    }
+
+    /// RFC 3042: a new segment on each of the first two duplicate ACKs.
+    pub(super) fn limited_transmit(&mut self) {
+        self.extra = self.dupacks.min(DUP_THRESH - 1);
+    }
+}
 
 /// What the sender is doing about losses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Mode {
     /// Nothing is known to be lost.
+    #[default]
     Open,
     /// Fast recovery, until `recover` is acknowledged.
     Recovery(Episode),

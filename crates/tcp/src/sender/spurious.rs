@@ -11,7 +11,7 @@ use crate::endpoint::Happening;
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What could tell that a reduction was for nothing is too old for it. Says whether something was watched for.
     pub(super) fn forget_old_undo(&mut self) -> bool {
-        let old = matches!(self.mode, Mode::Open) && self.una > self.undo.until;
+        let old = self.recovery.is_open() && self.stream.una() > self.undo.until;
         let settled = old && core::mem::take(&mut self.undo).armed;
         if settled {
             self.controller.forget_undo();
@@ -25,12 +25,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if let Some((start, end)) = input.dsack
             && self.undo.covers(start, end)
         {
-            let segments = Bytes::new(end - start).packets(self.mss).max(1);
+            let segments = Bytes::new(end - start).packets(self.stream.mss()).max(1);
             self.undo.outstanding = self.undo.outstanding.saturating_sub(segments);
         }
-        if !self.undo.armed
-            || self.undo.resent.is_none()
-            || matches!(self.mode, Mode::Open) && input.dsack.is_none()
+        if !self.undo.armed || self.undo.resent.is_none() || self.recovery.is_open() && input.dsack.is_none()
         {
             return;
         }
@@ -40,25 +38,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         // an ACK that also covers what was sent again says nothing.
         let covers_resent = || self.lists.arrivals.iter().any(|arrival| arrival.delivered.retransmitted);
         let originals_arrive = self.undo.frto
-            && !(self.counts_duplicates() && covers_resent())
-            && matches!(self.mode, Mode::Loss { recover } if self.lists.arrivals.iter()
+            && !(self.rules.counts_duplicates() && covers_resent())
+            && matches!(self.recovery.mode, Mode::Loss { recover } if self.lists.arrivals.iter()
                 .any(|arrival| !arrival.delivered.retransmitted && arrival.end <= recover));
         if !(all_were_duplicates || answers_the_original || originals_arrive) {
             return;
         }
         let undone = core::mem::take(&mut self.undo);
-        if self.recovering() {
+        if self.recovery.is_fast() {
             self.journal.note(Happening::RecoveryEnded);
         }
-        self.mode = Mode::Open;
+        self.recovery.mode = Mode::Open;
         self.board.unmark_lost();
         if undone.keeps_window {
             // Nothing is watched for any more; the copies go when this window is acknowledged.
-            self.undo = Undo { armed: true, keeps_window: true, until: self.nxt, ..Undo::default() };
+            self.undo = Undo { armed: true, keeps_window: true, until: self.stream.nxt(), ..Undo::default() };
             return;
         }
-        self.withdraw_answer(undone.marks);
-        self.counted.undone += 1;
+        self.ecn.withdraw(undone.marks);
+        self.counters.undone += 1;
         self.tell(now, &Event::SpuriousLoss);
     }
 
@@ -74,17 +72,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// RFC 5682 section 3.1 as Linux has it (`tcp_process_loss`): the first ACK after a timeout that advances lets new data
     /// leave before anything is sent again; then SACKs or duplicates say that the loss was real.
     pub(super) fn look_at_timeout(&mut self, progress: &Progress) {
-        self.new_first = false;
-        let more = self.nxt < self.written && self.window_edge > self.nxt;
-        let Mode::Loss { recover } = &mut self.mode else { return };
+        self.recovery.new_first = false;
+        let more = self.stream.nxt() < self.stream.written() && self.peer_window.admits(self.stream.nxt());
+        let Mode::Loss { recover } = &mut self.recovery.mode else { return };
         if !self.undo.frto {
             return;
         }
-        if self.nxt > *recover {
+        if self.stream.nxt() > *recover {
             self.undo.frto = progress.sacked == 0 && !progress.duplicate;
-        } else if progress.advanced > 0 && self.una < *recover {
-            *recover = self.nxt;
-            self.new_first = more;
+        } else if progress.advanced > 0 && self.stream.una() < *recover {
+            *recover = self.stream.nxt();
+            self.recovery.new_first = more;
             self.undo.frto = more;
         }
     }
@@ -93,14 +91,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// stays open until a duplicate is reported, which says that nothing was lost, or data sent later is
     /// acknowledged without one: then it repaired a loss, and congestion control must hear of it.
     pub(super) fn answer_probe(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
-        let Some(probe) = self.probe else { return };
+        let Some(probe) = self.recovery.probe.unanswered() else { return };
         if input.ack < probe.end {
             return;
         }
         let arrived_twice = input.dsack.is_some_and(|(_, end)| end == probe.end);
         // A new window, or data beyond a hole, makes an ACK for reasons of its own.
         let without_sack =
-            self.dialect.probes_answer_with_sack() || input.blocks.is_empty() && input.dsack.is_none();
+            self.rules.dialect.probes_answer_with_sack() || input.blocks.is_empty() && input.dsack.is_none();
         let pure_duplicate = input.ack == probe.end
             && self.lists.arrivals.is_empty()
             && !input.carries_data
@@ -108,12 +106,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && without_sack;
         let repaired = input.ack > probe.end;
         if probe.again.is_none() || arrived_twice || pure_duplicate || repaired {
-            self.probe = None;
+            self.recovery.probe.forget();
         }
         if let Some(lost) = probe.again
             && repaired
             && !arrived_twice
-            && matches!(self.mode, Mode::Open)
+            && self.recovery.is_open()
         {
             self.lists.lost.clear();
             self.lists.lost.push(lost);

@@ -505,8 +505,8 @@ proptest! {
         };
         let mut line = line(&config);
         // Fifteen unanswered repetitions, after which a connection is given up, happen where a quarter is lost on both ways.
-        line.client.set_patience(Span::from_secs(100_000), false);
-        line.server.set_patience(Span::from_secs(100_000), false);
+        line.client.set_user_timeout(Span::from_secs(100_000), false);
+        line.server.set_user_timeout(Span::from_secs(100_000), false);
         transfer(&mut line, segments);
         let mut state = seed | 1;
         let mut random = move || {

@@ -167,7 +167,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         } else {
             self.header(now, start, place);
             place.len = len;
-            if self.sender.ecn() {
+            if self.options.ecn {
                 place.ecn = Ecn::Ect0;
             }
             place.ip_length()

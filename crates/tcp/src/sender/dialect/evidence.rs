@@ -58,10 +58,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// What is taken to be repaired. Without SACK Linux holds on until something above is acknowledged
     /// (`tcp_try_undo_recovery`), so that late duplicates begin no new repair.
     pub(in crate::sender) fn repaired_up_to(&self) -> u64 {
-        if self.dialect.is_linux() && !self.recovery.uses_sack() {
-            self.una.saturating_sub(1)
+        if self.rules.dialect.is_linux() && !self.rules.method.uses_sack() {
+            self.stream.una().saturating_sub(1)
         } else {
-            self.una
+            self.stream.una()
         }
     }
 
@@ -69,10 +69,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// 3.2 step 1 the duplicates of an episode's own retransmissions begin no new one. Linux says `tcp_reordering`, or the
     /// distance by which segments came late before.
     pub(in crate::sender) fn duplicates_suffice(&self, early: bool) -> bool {
-        if self.dialect.is_linux() {
-            self.dupacks >= self.rack.reordering
+        if self.rules.dialect.is_linux() {
+            self.recovery.dupacks >= self.rack.reordering
         } else {
-            (self.dupacks == DUP_THRESH || early) && self.recovered_to != Some(self.una)
+            (self.recovery.dupacks == DUP_THRESH || early)
+                && self.recovery.recovered_to != Some(self.stream.una())
         }
     }
 
@@ -80,36 +81,36 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// to tell originals apart on one ACK, and a timeout that was the first sign of loss. Linux does it without SACK, too, and
     /// again on each timeout in a row (`tcp_enter_loss`).
     pub(in crate::sender) fn asks_whether_spurious(&self, first_sign: bool, repeated: bool) -> bool {
-        if self.dialect.is_linux() {
+        if self.rules.dialect.is_linux() {
             first_sign || repeated
         } else {
-            self.recovery == Recovery::Rack && first_sign
+            self.rules.method == Recovery::Rack && first_sign
         }
     }
 
     /// When what is lost at a timeout had left, beside the first segment: with RACK only what is overdue to it (RFC 8985
     /// section 6.3; in `tcp_timeout_mark_lost` without a window for reordering), else all.
     pub(in crate::sender) fn overdue_at_timeout(&self, now: Time) -> Time {
-        match self.recovery {
-            Recovery::Rack if self.dialect.is_linux() => now - self.rack.rtt,
-            Recovery::Rack => now - self.patience_of_rack(),
+        match self.rules.method {
+            Recovery::Rack if self.rules.dialect.is_linux() => now - self.rack.rtt,
+            Recovery::Rack => now - self.overdue_after(),
             _ => now,
         }
     }
 
     /// RACK's marking with Linux's timer: armed for when the last of what may be overdue is, and two ticks more.
     pub(in crate::sender) fn wait_for_all_overdue(&mut self, now: Time) {
-        let patience = self.patience_of_rack();
-        self.board.mark_overdue(self.rack.newest, now - patience, &mut self.lists.lost);
+        let overdue_after = self.overdue_after();
+        self.board.mark_overdue(self.rack.newest, now - overdue_after, &mut self.lists.lost);
         let last = self.board.last_before(self.rack.newest);
-        self.reorder_at = last.map(|sent_at| sent_at + patience + LEAST_TIMEOUT);
+        self.recovery.reorder_at = last.map(|sent_at| sent_at + overdue_after + LEAST_TIMEOUT);
     }
 
     /// A cumulative ACK ends the count of duplicates, but for those of Linux's repair without SACK: one of the segments
     /// acknowledged was the hole, the rest had been told of (`tcp_remove_reno_sacks`).
     pub(in crate::sender) fn uncount_duplicates(&mut self, segments: u32) {
-        self.dupacks = if self.counts_duplicates() && self.recovering() {
-            self.dupacks.saturating_sub(u64::from(segments).saturating_sub(1))
+        self.recovery.dupacks = if self.rules.counts_duplicates() && self.recovery.is_fast() {
+            self.recovery.dupacks.saturating_sub(u64::from(segments).saturating_sub(1))
         } else {
             0
         };
@@ -118,25 +119,26 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// A duplicate counts, unless Linux knows that it tells of what was sent again for nothing.
     pub(in crate::sender) fn count_duplicate(&mut self, progress: &Progress) {
         if progress.duplicate && !self.retransmits_after_timeout() {
-            self.dupacks += 1;
+            self.recovery.dupacks += 1;
             self.limit_duplicates(0);
         }
     }
 
     /// Whether all that is out was out at a timeout.
     fn retransmits_after_timeout(&self) -> bool {
-        self.counts_duplicates() && matches!(self.mode, Mode::Loss { recover } if self.nxt <= recover)
+        self.rules.counts_duplicates()
+            && matches!(self.recovery.mode, Mode::Loss { recover } if self.stream.nxt() <= recover)
     }
 
     /// `tcp_check_reno_reordering`: more duplicates than segments that may have been delivered mean reordering.
     pub(in crate::sender) fn limit_duplicates(&mut self, acknowledged: u64) {
-        if !self.counts_duplicates() {
+        if !self.rules.counts_duplicates() {
             return;
         }
         let out = self.board.segments();
         let holes = (self.board.lost_segments() + self.board.resent_segments()).max(1).min(out);
-        if self.dupacks + holes > out {
-            self.dupacks = out - holes;
+        if self.recovery.dupacks + holes > out {
+            self.recovery.dupacks = out - holes;
             self.rack.note_degree(out + acknowledged);
         }
     }

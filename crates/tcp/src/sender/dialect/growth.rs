@@ -19,7 +19,7 @@ impl Dialect {
     }
 
     /// Whether the sender keeps how much of the window is used.
-    const fn watches_usage(self) -> bool {
+    const fn watches_window_use(self) -> bool {
         matches!(self.growth, Growth::Used)
     }
 }
@@ -28,14 +28,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Bytes of an ACK by which the window may grow, as far as the sender judges that: see [`Growth`]. Once reordering was seen
     /// Linux counts what is delivered in any order (`tcp_may_raise_cwnd`).
     pub(in crate::sender) fn counts(&self, progress: &Progress) -> u64 {
-        if !self.dialect.watches_usage() {
+        if !self.rules.dialect.watches_window_use() {
             return progress.advanced;
         }
         let window = self.plan.window;
         let slow_start = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh);
-        if !self.usage.is_limit(window.packets(self.mss), slow_start) {
+        if !self.shaper.window_use.is_limit(window.packets(self.stream.mss()), slow_start) {
             0
-        } else if self.dialect.is_linux() && self.rack.reordering > self.rules.reordering {
+        } else if self.rules.dialect.is_linux() && self.rack.reordering > self.rules.reordering {
             progress.advanced.max(progress.bytes)
         } else {
             progress.advanced
@@ -44,10 +44,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// New data left: `tcp_cwnd_validate` notes how much of the window is used.
     #[inline]
-    pub(in crate::sender) fn note_usage(&mut self) {
-        if self.dialect.watches_usage() {
-            let full = self.board.in_network() >= self.window().packets(self.mss);
-            self.usage.note(self.una, self.nxt, self.board.segments(), full);
+    pub(in crate::sender) fn note_window_use(&mut self) {
+        if self.rules.dialect.watches_window_use() {
+            let full = self.board.in_network() >= self.window().packets(self.stream.mss());
+            self.shaper.window_use.note(self.stream.una(), self.stream.nxt(), self.board.segments(), full);
         }
     }
 }

@@ -4,7 +4,6 @@ use firstflight::{Avoidance, Span, Startup, Time};
 
 use super::Dialect;
 use crate::clock::TICK;
-use crate::config::Recovery;
 use crate::sender::Sender;
 use crate::sender::ack::AckInput;
 use crate::sender::echo::{age, echo_of};
@@ -28,29 +27,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether an ACK that an ACK of later data overtook is heard for its SACK blocks. RFC 9293 section 3.10.7.4 ignores such an
     /// ACK; to Linux its blocks are news all the same (`tcp_ack`, `old_ack`).
     pub(in crate::sender) fn hears_old(&self, input: &AckInput<'_>) -> bool {
-        self.dialect.is_linux() && !input.blocks.is_empty()
+        self.rules.dialect.is_linux() && !input.blocks.is_empty()
     }
 
     /// Whether SACK blocks that were told of before are left out, for they say nothing new. Linux looks at all of them, and its
     /// queue is cut where they end.
     pub(crate) fn keeps_blocks(&self) -> bool {
-        !self.dialect.is_linux() && self.queue.is_none()
+        !self.rules.dialect.is_linux() && self.shaper.queue.is_none()
     }
 
     /// Whether an ACK offers another window than the last one. To Linux a window that only shrinks is no news
     /// (`tcp_may_update_window`).
     pub(in crate::sender) fn changes_window(&self, input: &AckInput<'_>) -> bool {
-        if self.dialect.is_linux() {
-            input.window > self.rwnd || input.window == 0
+        if self.rules.dialect.is_linux() {
+            input.window > self.peer_window.offered() || input.window == 0
         } else {
-            input.window != self.rwnd
+            input.window != self.peer_window.offered()
         }
     }
 
     /// Whether the window of an ACK is taken over: always (RFC 9293 section 3.10.7.4), or by Linux if it is news or the ACK brings
     /// something else.
     pub(in crate::sender) fn takes_window(&self, input: &AckInput<'_>, changed: bool, advanced: u64) -> bool {
-        changed || advanced > 0 || input.carries_data || !self.dialect.is_linux()
+        changed || advanced > 0 || input.carries_data || !self.rules.dialect.is_linux()
     }
 
     /// RACK hears of what an ACK delivers, the first `cumulative` of the list being acknowledged cumulatively, in Linux's order.
@@ -88,25 +87,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             (Some((oldest, _)), Some((_, newest))) => (now.since(oldest), now.since(newest)),
             _ => echoed(now, input).filter(|_| acked > 0).map(|rtt| (rtt, rtt))?,
         };
-        self.rtt.sample_as_linux(oldest, newest, self.una, self.nxt);
+        self.rtt.sample_as_linux(oldest, newest, self.stream.una(), self.stream.nxt());
         Some(newest)
     }
 
     /// Bytes that an ACK delivers which acknowledges `bytes`, `advanced` of them cumulatively: without SACK the duplicates before
     /// told Linux of all but one segment (`tcp_remove_reno_sacks`).
     pub(in crate::sender) fn not_told_of_before(&self, bytes: u64, advanced: u64) -> u64 {
-        if self.dialect.is_linux() && advanced > 0 && !self.recovery.uses_sack() {
-            let told = (self.mss * self.dupacks).get();
-            bytes.saturating_sub(told).max(bytes.min(self.mss.get()))
+        if self.rules.dialect.is_linux() && advanced > 0 && !self.rules.method.uses_sack() {
+            let told = (self.stream.mss() * self.recovery.dupacks).get();
+            bytes.saturating_sub(told).max(bytes.min(self.stream.mss().get()))
         } else {
             bytes
         }
-    }
-
-    /// Whether losses are found without SACK as Linux does it: each duplicate ACK says that some segment was delivered
-    /// (`tcp_add_reno_sack`), and the pipe and PRR count with that. RFC 6582 inflates the window instead.
-    pub(in crate::sender) fn counts_duplicates(&self) -> bool {
-        self.dialect.is_linux() && self.recovery == Recovery::NewReno
     }
 }
 

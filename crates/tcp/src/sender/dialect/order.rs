@@ -18,7 +18,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Answers what an ACK with or without an ECN echo shows, once its samples are made and what it undoes is undone.
     #[inline]
     pub(in crate::sender) fn answer(&mut self, now: Time, progress: &Progress, ece: bool) {
-        if self.dialect.is_linux() {
+        if self.rules.dialect.is_linux() {
             self.answer_as_linux(now, progress, ece);
         } else {
             self.answer_as_rfc(now, progress, ece);

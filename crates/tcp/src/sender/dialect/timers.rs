@@ -31,17 +31,16 @@ impl Dialect {
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// An ACK of `progress` puts the timers off, or ends them.
     pub(in crate::sender) fn restart_timers(&mut self, now: Time, progress: &Progress) {
-        if self.nxt == self.una {
-            self.timers.rto_at = None;
-            self.timers.probe_at = None;
-            self.reorder_at = None;
-        } else if self.dialect.is_linux() {
+        if self.stream.nxt() == self.stream.una() {
+            self.timers.stop_timeouts();
+            self.recovery.reorder_at = None;
+        } else if self.rules.dialect.is_linux() {
             self.restart_one_timer(now, progress);
         } else if progress.advanced > 0 {
             self.restart_timeout_and_probe(now);
         }
-        if self.dialect.is_linux() {
-            self.restart_persist(now);
+        if self.rules.dialect.is_linux() {
+            self.persist.begin_again(now, self.rtt.rto());
         }
     }
 
@@ -49,8 +48,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// ACK only (RFC 6582 section 4, "impatient").
     #[inline]
     fn restart_timeout_and_probe(&mut self, now: Time) {
-        let impatient = self.recovery == Recovery::NewReno;
-        let keep = match &mut self.mode {
+        let impatient = self.rules.method == Recovery::NewReno;
+        let keep = match &mut self.recovery.mode {
             Mode::Recovery(episode) => core::mem::replace(&mut episode.partial_seen, true) && impatient,
             Mode::Open | Mode::Loss { .. } => false,
         };
@@ -67,7 +66,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if progress.advanced == 0 && !alive || self.rack.timed {
             return;
         }
-        self.reorder_at = None;
+        self.recovery.reorder_at = None;
         let another = self.timers.probe_at.is_some() || progress.reordering;
         let timeout = now + self.rtt.rto();
         self.schedule_probe(now, Some(timeout));
@@ -76,28 +75,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             Some(if takes_over { self.timeout_of_head(now).unwrap_or(now) } else { timeout });
     }
 
-    /// `tcp_ack_probe`: the wait for the next probe of a closed window begins again with each ACK.
-    fn restart_persist(&mut self, now: Time) {
-        if self.persist_at.take().is_some() {
-            self.persist_backoff = self.persist_backoff.saturating_sub(1);
-            self.arm_persist(now);
-        }
-    }
-
     /// The probe's timer is due: a probe leaves if anything is outstanding, or with one out the timeout takes its turn
     /// (`tcp_send_loss_probe`).
     pub(in crate::sender) fn probe_is_over(&mut self, now: Time) {
         self.timers.probe_at = None;
-        if self.dialect.schedules_a_second_probe() && self.probe.is_some() {
+        if self.rules.dialect.schedules_a_second_probe() && self.recovery.probe.is_unanswered() {
             self.timers.rto_at = self.timeout_of_head(now).or(Some(now));
         } else {
-            self.probe_due = !self.board.is_empty();
+            self.recovery.probe.call_for(!self.board.is_empty());
         }
     }
 
     /// The reordering timer was due, and with one timer the timeout comes next (`tcp_rack_reo_timeout`).
     pub(in crate::sender) fn turn_to_timeout(&mut self, now: Time) {
-        if self.dialect.has_one_timer() {
+        if self.rules.dialect.has_one_timer() {
             self.timers.rto_at = self.timeout_of_head(now).or(Some(now));
         }
     }
@@ -107,13 +98,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(in crate::sender) fn begins_timeout(&self, start: u64, again: bool) -> bool {
         self.timers.rto_at.is_none()
-            || again && self.dialect.is_linux() && start == self.una && self.reorder_at.is_none()
+            || again
+                && self.rules.dialect.is_linux()
+                && start == self.stream.una()
+                && self.recovery.reorder_at.is_none()
     }
 
     /// The timeout that bounds the probe of what leaves now: the running one, or with one timer that of the first segment.
     #[inline]
     pub(in crate::sender) fn timeout_for_probe(&self, now: Time) -> Option<Time> {
-        if self.dialect.has_one_timer() { self.timeout_of_head(now) } else { self.timers.rto_at }
+        if self.rules.dialect.has_one_timer() { self.timeout_of_head(now) } else { self.timers.rto_at }
     }
 
     /// `tcp_rto_delta_us`: when the first outstanding segment times out, if that lies ahead.

@@ -8,11 +8,11 @@ use firstflight::{
     Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
 };
 
-use crate::sender::ack::{AckInput, MOST_KEPT};
-use crate::sender::recovery::Mode;
+use crate::sender::Sender;
+use crate::sender::ack::AckInput;
+use crate::sender::lists::MOST_KEPT;
 use crate::sender::rtt::RttEstimator;
 use crate::sender::scoreboard::{Head, Transmission};
-use crate::sender::{PutOff, Sender};
 
 /// What a calm sender may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,28 +30,18 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// [`Sender::take_turn`] and [`Sender::send_full`] leave it so.
     pub(crate) fn is_calm(&self) -> bool {
         // What is most often otherwise comes first.
-        if !matches!(self.mode, Mode::Open) || !self.board.is_orderly(self.rack.newest()) {
-            return false;
-        }
-        let waits_for_nothing = self.probe.is_none()
-            && !self.probe_due
-            && !self.persist_due
-            && self.persist_at.is_none()
-            && self.reorder_at.is_none()
-            && self.reduction.is_none()
-            && !self.reducing_for_marks
-            && !self.cwr_due
-            && !self.new_first
-            && !self.approved.is_awaited();
-        let failures = self.unanswered_probes | self.consecutive_timeouts | self.persist_backoff;
-        let counted = self.dupacks | self.extra | u64::from(failures);
-        waits_for_nothing
-            && counted == 0
-            && self.rack.fack <= self.una
+        self.recovery.is_open()
+            && self.board.is_orderly(self.rack.newest())
+            && self.recovery.is_calm()
+            && self.ecn.is_idle()
+            && self.persist.is_idle()
+            && self.user_timeout.is_unused()
+            && !self.packets.approved.is_awaited()
+            && self.rack.fack <= self.stream.una()
             && self.rtt.backoff() == 0
-            && self.established
-            && self.queue.is_none()
-            && self.rules.expects
+            && self.stream.is_established()
+            && self.shaper.queue.is_none()
+            && self.rules.has_fast_ways
     }
 
     /// Whether an ACK is of this kind, if the sender is calm.
@@ -67,27 +57,27 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// that is settled by what acknowledges more than was out when the repair ended.
     #[inline]
     pub(crate) fn may_expect(&self, ack: u64) -> bool {
-        ack > self.una && ack <= self.nxt && ack <= self.undo.settled_by()
+        ack > self.stream.una() && ack <= self.stream.nxt() && ack <= self.undo.settled_by()
     }
 
     /// The same of an ACK that does not acknowledge our FIN.
     #[inline]
     pub(crate) fn may_expect_of_data(&self, ack: u64) -> bool {
-        ack <= self.written && self.may_expect(ack)
+        ack <= self.stream.written() && self.may_expect(ack)
     }
 
     /// Whether the peer offers the window that it offered before. Then an ACK on data that acknowledges nothing more tells
     /// a calm sender nothing: of the segments of a bulk transfer these are the receiver's half.
     #[inline]
     pub(crate) fn is_window(&self, window: u64) -> bool {
-        window == self.rwnd
+        window == self.peer_window.offered()
     }
 
     /// What [`Sender::on_ack`] does with that: nothing.
     #[inline]
     pub(crate) fn on_no_news(&mut self, now: Time) {
         debug_assert!(self.is_calm(), "only a calm sender expects anything");
-        self.last_received = Some(now);
+        self.activity.received(now);
     }
 
     /// What [`Sender::on_ack`] does with an expected one.
@@ -96,7 +86,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         debug_assert!(self.is_calm(), "only a calm sender expects anything");
         #[cfg(test)]
         {
-            self.expected_acks += 1;
+            self.counters.expected_acks += 1;
         }
         // Nothing is done before it is known that the usual way leads to the end, so that there is nothing to keep for later.
         if !self.take_usual_ack(now, ack, window) {
@@ -109,55 +99,52 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
     fn take_usual_ack(&mut self, now: Time, ack: u64, window: u64) -> bool {
-        let Some(head) = self.board.head_up_to(ack).filter(|_| window == self.rwnd) else { return false };
+        let Some(head) = self.board.head_up_to(ack).filter(|_| window == self.peer_window.offered()) else {
+            return false;
+        };
         let sample = now.since(head.sent_at);
         if !RttEstimator::is_ordinary(sample) || !self.tell_in_brief(ack, head.bytes(), false) {
             return false;
         }
-        debug_assert_eq!(head.bytes(), Bytes::new(ack - self.una), "it is all that is acknowledged");
-        self.last_received = Some(now);
-        self.una = ack;
-        self.window_edge = ack.saturating_add(window);
+        debug_assert_eq!(head.bytes(), Bytes::new(ack - self.stream.una()), "it is all that is acknowledged");
+        self.activity.received(now);
+        self.stream.acknowledge(ack);
+        self.peer_window.slide(ack);
         self.board.drop_first(head.len);
         self.rack.newest = head.packet;
         self.rack.rtt = sample;
         self.rack.fack = ack;
         self.rtt.smooth_ordinary(sample);
-        self.rate.on_ack(now, head.bytes(), Some(head.sent_at));
-        self.put_timeouts_off(now);
+        self.packets.rate.on_ack(now, head.bytes(), Some(head.sent_at));
+        self.timers.put_off(now, self.stream.is_outstanding());
         true
     }
 
     /// What is done with any.
     #[inline(never)]
     fn take_expected_ack(&mut self, now: Time, ack: u64, window: u64) {
-        let advanced = Bytes::new(ack - self.una);
-        self.last_received = Some(now);
-        self.una = ack;
-        if window == self.rwnd {
-            self.window_edge = ack.saturating_add(window);
+        let advanced = Bytes::new(ack - self.stream.una());
+        self.activity.received(now);
+        self.stream.acknowledge(ack);
+        if window == self.peer_window.offered() {
+            self.peer_window.slide(ack);
         } else {
-            self.set_window(ack, window);
+            self.take_window(ack, window);
         }
         if self.tell_in_brief(ack, advanced, false) {
             let tally = self.board.acknowledge_in_order(ack, |_| {});
             if let Some(head) = tally.newest {
                 self.sample_in_order(now, &head);
             }
-            self.rate.on_ack(now, Bytes::new(tally.bytes), tally.newest.map(|head| head.flight.sent_at));
+            self.packets.rate.on_ack(
+                now,
+                Bytes::new(tally.bytes),
+                tally.newest.map(|head| head.flight.sent_at),
+            );
         } else {
             self.tell_expected_ack(now, ack, advanced);
         }
-        self.put_timeouts_off(now);
-    }
-
-    /// Both timers are put off, if anything is outstanding.
-    #[inline]
-    fn put_timeouts_off(&mut self, now: Time) {
-        self.timers.rto_at = None;
-        self.timers.probe_at = None;
-        let outstanding = self.nxt != self.una;
-        self.timers.put_off = outstanding.then_some(PutOff { timeout_from: now, probe_from: now });
+        self.timers.put_off(now, self.stream.is_outstanding());
     }
 
     /// The samples that the newest of what it acknowledges gives; the round trip.
@@ -178,10 +165,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let rtt = tally.newest.map(|head| self.sample_in_order(now, &head));
         let bytes = Bytes::new(tally.bytes);
         let flight = tally.newest.map(|head| head.flight).filter(|_| !bytes.is_zero());
-        self.rate.on_ack(now, bytes, flight.map(|flight| flight.sent_at));
-        let delivery_rate = flight.and_then(|flight| self.rate.sample(now, &flight));
+        self.packets.rate.on_ack(now, bytes, flight.map(|flight| flight.sent_at));
+        let delivery_rate = flight.and_then(|flight| self.packets.rate.sample(now, &flight));
         // Nothing is lost or SACKed.
-        let path = self.path_with(now, self.outstanding(), self.outstanding());
+        let path = self.path_with(now, self.stream.outstanding(), self.stream.outstanding());
         let mut event = Event::Acked(Ack {
             packets: &self.lists.delivered,
             bytes,
@@ -189,7 +176,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             sacked: Bytes::ZERO,
             segments: tally.segments,
             duplicate: false,
-            counts_bytes: self.dialect.counts_bytes(),
+            counts_bytes: self.rules.dialect.counts_bytes(),
             rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
             delivery_rate,
             ..Ack::new(&[])
@@ -203,7 +190,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.adopt(&path, || Call::Plan);
         }
         if self.lists.delivered.capacity() > MOST_KEPT {
-            self.put_lists_away();
+            self.lists.put_away();
         }
     }
 
@@ -211,12 +198,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn take_turn(&mut self) -> Turn {
         debug_assert!(self.is_calm(), "only a calm sender takes turns");
-        let full = self.mss.get();
-        let end = self.nxt + full;
+        let full = self.stream.mss().get();
+        let end = self.stream.nxt() + full;
         // Nothing is lost or SACKed, so the pipe is what is outstanding.
-        let used = self.nxt - self.una;
-        let plain = self.written > end
-            && self.window_edge >= end
+        let used = self.stream.nxt() - self.stream.una();
+        let plain = self.stream.written() > end
+            && self.peer_window.edge() >= end
             && used > 0
             && matches!(self.plan.pacing, Pacing::AckClock)
             && self.plan.ask.is_none();
@@ -225,14 +212,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             if used + full <= self.plan.window.get() {
                 return Turn::Full;
             }
-            self.limit = SendLimit::Window;
+            self.activity.limit = SendLimit::Window;
             Turn::Nothing
-        } else if self.written <= self.nxt
-            && (!self.fin || self.fin_sent())
+        } else if self.stream.written() <= self.stream.nxt()
+            && (!self.stream.is_shut() || self.stream.fin_sent())
             && !matches!(self.plan.pacing, Pacing::Train { .. })
         {
             self.timers.pace_at = None;
-            self.limit = SendLimit::App;
+            self.activity.limit = SendLimit::App;
             Turn::Nothing
         } else {
             Turn::Unclear
@@ -255,13 +242,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The length of a full segment.
     #[inline]
     pub(crate) fn full_length(&self) -> u16 {
-        low(self.mss)
+        low(self.stream.mss())
     }
 
     /// The full segment that left last.
     #[inline]
     pub(crate) fn last_full(&self) -> Sent {
-        Sent { packet: self.next_packet - 1, bytes: self.mss, tag: self.last_tag, retransmission: false }
+        self.packets.last_full(self.stream.mss())
     }
 
     /// Sends what [`Turn::Full`] promises, from [`Sender::nxt`] on. Says whether the next turn would be [`Turn::Nothing`],
@@ -271,7 +258,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let tag = self.plan.tag;
         if self.minds_sends() {
             // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
-            let (packet, bytes) = (self.next_packet, self.mss);
+            let (packet, bytes) = (self.packets.next(), self.stream.mss());
             self.tell(now, &Event::Sent(Sent { packet, bytes, tag, retransmission: false }));
             self.put_full(now, tag);
             return false;
@@ -305,13 +292,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let used = self.put_full(now, tag);
         self.controller.sent_unminded(Bytes::new(u64::from(used)));
         // The plan stands: it is the next turn's.
-        let (full, used) = (u64::from(low(self.mss)), u64::from(used));
-        let next_end = self.nxt + full;
-        let last =
-            self.written > next_end && self.window_edge >= next_end && used + full > self.plan.window.get();
+        let (full, used) = (u64::from(low(self.stream.mss())), u64::from(used));
+        let next_end = self.stream.nxt() + full;
+        let last = self.stream.written() > next_end
+            && self.peer_window.edge() >= next_end
+            && used + full > self.plan.window.get();
         if last {
             debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
-            self.limit = SendLimit::Window;
+            self.activity.limit = SendLimit::Window;
         }
         last
     }
@@ -320,30 +308,27 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it writes is at hand where it is asked for")]
     fn put_full(&mut self, now: Time, tag: Tag) -> u32 {
-        let (start, len) = (self.nxt, low(self.mss));
+        let (start, len) = (self.stream.nxt(), low(self.stream.mss()));
         let end = start + u64::from(len);
-        let (since_delivery, since_first_sent) = self.rate.on_send(now, false);
+        let (since_delivery, since_first_sent) = self.packets.rate.on_send(now, false);
         let how = Transmission {
             at: now,
-            packet: self.next_packet,
+            packet: self.packets.next(),
             tag,
-            limit: self.limit,
-            delivered: self.rate.delivered(),
+            limit: self.activity.limit,
+            delivered: self.packets.rate.delivered(),
             since_delivery,
             since_first_sent,
         };
         self.board.sent(start, len, false, &how);
-        self.nxt = end;
-        self.next_packet += 1;
-        self.packets_sent += 1;
-        self.last_sent = Some(now);
-        self.last_tag = tag;
-        debug_assert!(!self.idle_served, "something is outstanding");
+        self.stream.advance(end);
+        self.packets.full_left(tag);
+        self.activity.sent_again(now);
         match &mut self.timers.put_off {
             Some(put_off) => put_off.probe_from = now,
             None => self.schedule_probe(now, self.timers.rto_at),
         }
-        let outstanding = end - self.una;
+        let outstanding = end - self.stream.una();
         debug_assert!(outstanding < 1 << 31, "the peer's window holds it");
         short(outstanding)
     }
@@ -366,7 +351,7 @@ fn short(outstanding: u64) -> u32 {
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether the shorter way is taken where it can be.
     pub(crate) fn expect_acks(&mut self, on: bool) {
-        self.rules.expects = on;
+        self.rules.has_fast_ways = on;
     }
 }
 

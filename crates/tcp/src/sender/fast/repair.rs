@@ -37,17 +37,17 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Whether losses are being repaired so, without a mark or a probe to be answered or made up for.
     #[inline]
     fn repairs(&self) -> bool {
-        matches!(self.mode, Mode::Recovery(Episode { budget: Budget::Proportional(_), .. }))
-            && self.rules.expects
-            && self.queue.is_none()
-            && self.reduction.is_none()
-            && self.probe.is_none()
+        matches!(self.recovery.mode, Mode::Recovery(Episode { budget: Budget::Proportional(_), .. }))
+            && self.rules.has_fast_ways
+            && self.shaper.queue.is_none()
+            && self.ecn.reduction().is_none()
+            && !self.recovery.probe.is_unanswered()
     }
 
     /// Whether such a repair is under way, and no probe is due. [`Sender::on_ack_in_repair`] and [`Sender::poll_mending`] leave
     /// it so.
     pub(crate) fn mends(&self) -> bool {
-        self.repairs() && !self.probe_due
+        self.repairs() && !self.recovery.probe.is_due()
     }
 
     /// Whether an ACK of what was sent goes on with such a repair: it neither ends it nor shows that it is for nothing, and
@@ -57,21 +57,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.goes_on_plainly(input.ack)
             && input.dsack.is_none()
             && !input.ece
-            && !self.answers_the_original(self.una, input)
+            && !self.answers_the_original(self.stream.una(), input)
             // The timestamp may be the only sample that it gives.
-            && (input.echo.is_none() || input.ack == self.una)
+            && (input.echo.is_none() || input.ack == self.stream.una())
     }
 
     /// The same of one up to `ack` that has neither timestamps nor a mark, and reports no duplicate.
     #[inline]
     fn goes_on_plainly(&self, ack: u64) -> bool {
-        self.repairs() && self.is_before_the_end(ack) && ack >= self.una
+        self.repairs() && self.is_before_the_end(ack) && ack >= self.stream.una()
     }
 
     /// Whether an ACK of all up to `ack` does not end a repair.
     #[inline]
     pub(crate) fn is_before_the_end(&self, ack: u64) -> bool {
-        matches!(self.mode, Mode::Recovery(episode) if ack < episode.recover)
+        matches!(self.recovery.mode, Mode::Recovery(episode) if ack < episode.recover)
     }
 
     /// What [`Sender::on_ack`] does with one that goes on, up to `ack`, and selectively of `blocks`.
@@ -80,21 +80,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         debug_assert!(self.goes_on_plainly(ack), "anything else takes the longer way");
         #[cfg(test)]
         {
-            self.repair_acks += 1;
+            self.counters.repair_acks += 1;
         }
-        self.last_received = Some(now);
+        self.activity.received(now);
         self.settle_timeouts();
-        self.unanswered_probes = 0;
+        self.user_timeout.answered();
         let (progress, marked) = self.take_in_repair(now, ack, window, blocks);
         if progress.advanced > 0 {
-            self.consecutive_timeouts = 0;
-            (self.dupacks, self.extra) = (0, 0);
+            self.user_timeout.advanced();
+            self.recovery.forget_duplicates();
         } else if progress.duplicate {
-            self.dupacks += 1;
+            self.recovery.dupacks += 1;
         }
-        if self.una > self.cwr_until {
-            self.reducing_for_marks = false;
-        }
+        self.ecn.end_if_acknowledged(self.stream.una());
         if (progress.advanced > 0 || progress.bytes > 0)
             && !self.tell_in_brief(ack, Bytes::new(progress.advanced), true)
         {
@@ -105,13 +103,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.find_losses_by_rack(now, marked);
         self.reckon_in_repair(now, &progress);
         if progress.advanced > 0
-            && let Mode::Recovery(episode) = &mut self.mode
+            && let Mode::Recovery(episode) = &mut self.recovery.mode
         {
             episode.partial_seen = true;
             self.timers.rto_at = Some(now + self.rtt.rto());
             self.timers.probe_at = None;
         }
-        self.put_lists_away();
+        self.lists.put_away();
     }
 
     /// Marks what such an ACK acknowledges, makes the samples, and lists what was delivered. Says whether any of it was
@@ -125,15 +123,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         window: u64,
         blocks: &[(u64, u64)],
     ) -> (Progress, bool) {
-        let advanced = ack - self.una;
+        let advanced = ack - self.stream.una();
         self.lists.delivered.clear();
         let mut intake = Intake {
             now,
             min_rtt: self.rtt.min(),
-            mss: self.mss,
-            next: (self.next_packet, self.nxt),
+            mss: self.stream.mss(),
+            next: (self.packets.next(), self.stream.nxt()),
             rack: &mut self.rack,
-            approved: &mut self.approved,
+            approved: &mut self.packets.approved,
             delivered: &mut self.lists.delivered,
             bytes: 0,
             newest: None,
@@ -149,23 +147,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let (whole, before) = (intake.bytes, intake.delivered.len());
         let mut first = true;
         for &(start, end) in blocks {
-            if start >= ack && end <= self.nxt && start < end {
+            if start >= ack && end <= self.stream.nxt() && start < end {
                 self.board.sack(start, end, |arrival| intake.hear(&arrival, &mut first));
             }
         }
         let marked = intake.delivered.len() > before;
         let Intake { bytes, newest, newest_clean, repaired, .. } = intake;
         let (sacked, bytes) = (bytes - whole, bytes + trimmed);
-        self.una = ack;
-        self.set_window(ack, window);
+        self.stream.acknowledge(ack);
+        self.take_window(ack, window);
         // Karn's algorithm, and more: see [`Sender::take_in`].
         let rtt = newest_clean.filter(|_| !repaired).map(|sent_at| now.since(sent_at));
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
         }
         let newest = newest.map(|(_, flight)| flight).filter(|_| bytes > 0);
-        self.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
-        let (duplicate, reordering) = (advanced == 0 && sacked > 0, self.reorder_at.is_some());
+        self.packets.rate.on_ack(now, Bytes::new(bytes), newest.map(|newest| newest.sent_at));
+        let (duplicate, reordering) = (advanced == 0 && sacked > 0, self.recovery.reorder_at.is_some());
         // Only the answer to a probe asks for the window, and none is out.
         let window_changed = false;
         let progress = Progress {
@@ -194,9 +192,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             pipe: self.board.pipe(),
             ssthresh: self.plan.window,
             safe: progress.advanced > 0 && self.lists.lost.is_empty(),
-            mss: self.mss,
+            mss: self.stream.mss(),
         };
-        if let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &mut self.mode {
+        if let Some(prr) = self.recovery.prr_mut() {
             prr.on_ack(&ack);
         }
     }
@@ -208,11 +206,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         debug_assert!(self.mends(), "it is asked for by whoever knows that");
         debug_assert!(self.timers.put_off.is_none(), "what began it has settled the timeouts");
         let Some(next) = self.next_in_repair() else { return InRepair::Unclear };
-        debug_assert!(self.nxt > self.una && self.established, "what is repaired is outstanding");
+        debug_assert!(
+            self.stream.nxt() > self.stream.una() && self.stream.is_established(),
+            "what is repaired is outstanding"
+        );
         self.timers.pace_at = None;
-        let forced = next.again.is_some() && core::mem::take(&mut self.forced);
+        let forced = next.again.is_some() && core::mem::take(&mut self.recovery.forced);
         if !forced && !self.fits_in_repair(next.len) {
-            self.limit = SendLimit::Window;
+            self.activity.limit = SendLimit::Window;
             return InRepair::Nothing;
         }
         InRepair::Leaves(self.send_in_repair(now, &next))
@@ -229,9 +230,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             return (!range.fin).then_some(Repair { start: range.start, len: range.len, again: Some(range) });
         }
         let full = self.full_segment();
-        let ahead = self.backlog() > full && self.window_edge.saturating_sub(self.nxt) >= full;
+        let ahead = self.stream.backlog() > full && self.peer_window.room(self.stream.nxt()) >= full;
         let len = u16::try_from(full).ok().filter(|_| ahead)?;
-        Some(Repair { start: self.nxt, len, again: None })
+        Some(Repair { start: self.stream.nxt(), len, again: None })
     }
 
     /// Sends it.
@@ -240,7 +241,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     fn send_in_repair(&mut self, now: Time, next: &Repair) -> Outgoing {
         let &Repair { start, len, ref again } = next;
         let (how, sent) = self.transmission(now, len, again.is_some());
-        if let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &mut self.mode {
+        if let Some(prr) = self.recovery.prr_mut() {
             prr.sent(sent.bytes);
         }
         self.tell_sent(now, &sent);
@@ -248,17 +249,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let mut cwr = false;
         if let Some(range) = again {
             self.board.resent(range, &how);
-            self.retransmissions += 1;
+            self.counters.retransmissions += 1;
             self.undo.note_resent(start, end, clock::stamp(now));
         } else {
             self.board.sent(start, len, false, &how);
-            self.nxt = end;
+            self.stream.advance(end);
             self.timers.probe_at = None;
-            cwr = core::mem::take(&mut self.cwr_due);
+            cwr = self.ecn.take_cwr();
         }
-        self.packets_sent += 1;
-        self.last_sent = Some(now);
-        self.idle_served = false;
+        self.packets.sent += 1;
+        self.activity.sent(now);
         if self.timers.rto_at.is_none() {
             self.timers.rto_at = Some(now + self.rtt.rto());
         }
@@ -269,24 +269,23 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
         let Some(at) = at else { return false };
-        let others =
-            self.timers.probe_at.is_some() | self.timers.pace_at.is_some() | self.persist_at.is_some();
+        let others = self.timers.probe_at.is_some() | self.timers.pace_at.is_some() | self.persist.is_armed();
         !others
             && self.plan.wake.is_none()
             && self.timers.put_off.is_none()
-            && self.consecutive_timeouts | self.unanswered_probes == 0
+            && self.user_timeout.is_unused()
             && self.timers.rto_at.is_some_and(|timeout| at <= timeout)
-            && self.reorder_at.is_none_or(|reordering| at <= reordering)
+            && self.recovery.reorder_at.is_none_or(|reordering| at <= reordering)
     }
 
     /// [`Sender::fits`] then.
     #[inline]
     fn fits_in_repair(&self, len: u16) -> bool {
-        let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &self.mode else {
+        let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &self.recovery.mode else {
             return false;
         };
         let (pipe, bytes) = (self.board.pipe(), Bytes::new(u64::from(len)));
-        let fits = pipe.is_zero() || pipe + bytes <= prr.window() + self.mss * self.extra;
+        let fits = pipe.is_zero() || pipe + bytes <= prr.window() + self.stream.mss() * self.recovery.extra;
         debug_assert_eq!(fits, self.fits(bytes), "the same rule");
         fits
     }

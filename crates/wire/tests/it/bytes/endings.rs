@@ -136,7 +136,7 @@ fn a_peer_that_falls_silent_is_waited_for_as_long_as_the_host_has_patience() {
     let mut pipe = pipe([0, 0]);
     stay_open(&mut pipe);
     run(&mut pipe, SECOND);
-    pipe.ends[0].socket.set_patience(Span::from_secs(40));
+    pipe.ends[0].socket.set_user_timeout(Span::from_secs(40));
     pipe.deaf = [true; 2];
     assert_eq!(pipe.ends[0].socket.write(&[1; 100]), 100);
     pipe.act();

@@ -73,14 +73,14 @@ fn state(host: &Host, now: Time) -> String {
     let timers = [
         sender.timeouts().0,
         sender.timeouts().1,
-        sender.reorder_at,
-        sender.persist_at,
+        sender.recovery.reorder_at,
+        sender.persist.timer(),
         sender.timers.pace_at,
     ];
-    let counters = (sender.dupacks, sender.extra, sender.unanswered_probes, sender.consecutive_timeouts);
+    let counters = (sender.recovery.dupacks, sender.recovery.extra, sender.user_timeout);
     let rack = (sender.rack.newest, sender.rack.rtt, sender.rack.fack);
-    let (path, rate, snapshot) = (sender.path(now), sender.rate, host.snapshot());
-    let marks = (sender.cwr_due, sender.undo.armed, sender.idle_served, host.stats());
+    let (path, rate, snapshot) = (sender.path(now), sender.packets.rate, host.snapshot());
+    let marks = (sender.ecn.is_cwr_due(), sender.undo.armed, sender.activity.is_idle_served(), host.stats());
     format!("{path:?} {snapshot:?} {timers:?} {counters:?} {rack:?} {rate:?} {marks:?}")
 }
 
@@ -177,7 +177,7 @@ proptest! {
         let writes = Writes { client, server, closes };
         let (short, _) = transfer(&config, parts, Fates(fates), writes, true);
         let (long, client) = transfer(&config, parts, Fates(fates), writes, false);
-        prop_assert_eq!((client.sender().expected_acks, client.sender().repair_acks), (0, 0));
+        prop_assert_eq!((client.sender().counters.expected_acks, client.sender().counters.repair_acks), (0, 0));
         prop_assert_eq!(short, long);
     }
 }
@@ -210,7 +210,7 @@ fn of_a_transfer_without_loss_all_acks_of_data_are_expected() {
     let config = Config { ack_policy: AckPolicy::Every, ..Config::default() };
     let (_, client) = transfer(&config, Parts::SussAndCubic, Fates([255; 32]), ALL_AT_ONCE, true);
     let (expected, acknowledged) =
-        (client.sender().expected_acks, client.sender().una / u64::from(config.mss));
+        (client.sender().counters.expected_acks, client.sender().una() / u64::from(config.mss));
     assert!(acknowledged > 1_000 && expected == acknowledged, "{expected} of {acknowledged}");
 }
 
@@ -224,6 +224,6 @@ fn of_the_acks_of_a_repair_nearly_all_take_its_shorter_way() {
     let ((_, states), client) = transfer(&config, Parts::SlowStartAndReno, Fates(fates), ALL_AT_ONCE, true);
     let client_repairs = |states: &[String; 2]| states[0].contains("recovering: true");
     let within = states.windows(2).filter(|pair| pair.iter().all(client_repairs) && pair[0][0] != pair[1][0]);
-    let (shorter, all) = (client.sender().repair_acks, within.count() as u64);
+    let (shorter, all) = (client.sender().counters.repair_acks, within.count() as u64);
     assert!(shorter > 100 && shorter * 20 >= all * 19, "{shorter} of {all}");
 }

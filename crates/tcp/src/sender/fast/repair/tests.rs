@@ -117,11 +117,11 @@ fn leaves(host: &mut Host, now: Time, expects: bool) -> Vec<Segment> {
 
 fn state(host: &Host, now: Time) -> String {
     let sender = host.sender();
-    let counters = (sender.dupacks, sender.extra, sender.unanswered_probes, sender.consecutive_timeouts);
+    let counters = (sender.recovery.dupacks, sender.recovery.extra, sender.user_timeout);
     // What is left of a reduction that can no longer be undone says nothing.
     let undo = sender.undo.armed.then_some(sender.undo);
-    let marks = (sender.forced, sender.limit, sender.rwnd, sender.window_edge, undo);
-    let (rack, mode) = (sender.rack, sender.mode);
+    let marks = (sender.recovery.forced, sender.activity.limit, sender.peer_window, undo);
+    let (rack, mode) = (sender.rack, sender.recovery.mode);
     let (timer, pipe, sacked) = (host.next_timer(), sender.board.pipe(), sender.board.sacked_segments());
     let path = sender.path(now);
     format!("{path:?} {counters:?} {marks:?} {rack:?} {mode:?} {timer:?} {pipe:?}, sacked: {sacked}")
@@ -165,7 +165,7 @@ fn course(initial_sequence: u32, steps: &[(u64, Step)], expects: bool) -> (Vec<(
             }
         }
     }
-    (course, host.sender().repair_acks)
+    (course, host.sender().counters.repair_acks)
 }
 
 proptest! {

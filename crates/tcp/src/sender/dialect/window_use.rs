@@ -2,7 +2,7 @@
 
 /// How much of the window was used since it was last filled, or in this round trip.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::sender) struct Usage {
+pub(in crate::sender) struct WindowUse {
     /// The most segments outstanding.
     most: u64,
     /// When this is acknowledged, a new round trip counts.
@@ -10,7 +10,7 @@ pub(in crate::sender) struct Usage {
     limited: bool,
 }
 
-impl Usage {
+impl WindowUse {
     /// Sending stopped, or went on, with `outstanding` segments from `una` to `nxt`; `limited` if the window was full.
     pub(in crate::sender) fn note(&mut self, una: u64, nxt: u64, outstanding: u64, limited: bool) {
         if una >= self.until || limited || !self.limited && outstanding > self.most {
@@ -30,21 +30,21 @@ mod tests {
 
     #[test]
     fn a_window_half_used_grows_in_slow_start_only() {
-        let mut usage = Usage::default();
-        usage.note(0, 6, 6, false);
-        assert!(usage.is_limit(11, true) && !usage.is_limit(12, true));
-        assert!(!usage.is_limit(6, false));
-        usage.note(0, 12, 12, true);
-        assert!(usage.is_limit(12, false));
+        let mut window_use = WindowUse::default();
+        window_use.note(0, 6, 6, false);
+        assert!(window_use.is_limit(11, true) && !window_use.is_limit(12, true));
+        assert!(!window_use.is_limit(6, false));
+        window_use.note(0, 12, 12, true);
+        assert!(window_use.is_limit(12, false));
     }
 
     #[test]
     fn what_was_used_is_forgotten_with_the_round_trip() {
-        let mut usage = Usage::default();
-        usage.note(0, 10, 10, true);
-        usage.note(5, 11, 6, false);
-        assert!(usage.is_limit(100, false));
-        usage.note(10, 12, 2, false);
-        assert!(!usage.is_limit(4, true));
+        let mut window_use = WindowUse::default();
+        window_use.note(0, 10, 10, true);
+        window_use.note(5, 11, 6, false);
+        assert!(window_use.is_limit(100, false));
+        window_use.note(10, 12, 2, false);
+        assert!(!window_use.is_limit(4, true));
     }
 }
