@@ -1,7 +1,7 @@
 //! The hosts of a TCP flow: two endpoints, and the application of each.
 
 use firstflight::{Avoidance, Startup, Time};
-use firstflight_tcp::{Departure, Endpoint, Happening, Ready, Repair, Role};
+use firstflight_tcp::{Departure, Endpoint, Fast, Happening, NextSegment, RepairSegment, Role};
 
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
@@ -79,8 +79,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     #[inline]
     pub(crate) fn fetch(&self, side: Side) {
         let (host, bytes) = match side {
-            Side::Client => (&self.client, Endpoint::<S, R, A>::FIRST_OF_SENDING),
-            Side::Server => (&self.server, Endpoint::<S, R, A>::FIRST_OF_RECEIVING),
+            Side::Client => (&self.client, Fast::<S, R, A>::FIRST_OF_SENDING),
+            Side::Server => (&self.server, Fast::<S, R, A>::FIRST_OF_RECEIVING),
         };
         fetch_first(&host.endpoint, bytes);
         fetch(&host.armed);
@@ -266,21 +266,21 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let host = self.host(side);
         host.tell(now, (id, side), fabric, recorder);
         // What each side mostly sends has a way of its own.
-        match (side, host.endpoint.ready()) {
-            (_, Ready::Nothing) => {}
-            (Side::Client, Ready::Full) => self.send_full(now, side, fabric, recorder),
-            (Side::Server, Ready::Ack) => {
+        match (side, host.endpoint.fast().ready()) {
+            (_, NextSegment::Nothing) => {}
+            (Side::Client, NextSegment::Full) => self.send_full(now, side, fabric, recorder),
+            (Side::Server, NextSegment::Ack) => {
                 let segment = fabric.next_segment();
-                let ip_length = host.endpoint.usual_ack(now, segment);
+                let ip_length = host.endpoint.fast().pure_ack(now, segment);
                 recorder.sent(now, id, side, host.packets, segment, None);
                 let label = host.label(id, side, ip_length, false);
                 fabric.send_segment(now, label, recorder);
                 host.tell(now, (id, side), fabric, recorder);
             }
-            (Side::Client, Ready::Other) if host.endpoint.is_repairing() => {
+            (Side::Client, NextSegment::Other) if host.endpoint.fast().is_repairing() => {
                 self.send_repair(now, side, fabric, recorder);
             }
-            (Side::Client | Side::Server, Ready::Full | Ready::Ack | Ready::Other) => {
+            (Side::Client | Side::Server, NextSegment::Full | NextSegment::Ack | NextSegment::Other) => {
                 self.send_any(now, side, fabric, recorder);
             }
         }
@@ -294,14 +294,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let host = self.host(side);
         loop {
             let segment = fabric.next_segment();
-            let (ip_length, last) = host.endpoint.full_segment(now, segment);
-            recorder.sent(now, id, side, host.packets, segment, Some(&host.endpoint.last_full()));
+            let (ip_length, last) = host.endpoint.fast().full_segment(now, segment);
+            recorder.sent(now, id, side, host.packets, segment, Some(&host.endpoint.fast().last_full()));
             let label = host.label(id, side, ip_length, true);
             fabric.send_segment(now, label, recorder);
             if last {
                 return host.tell(now, (id, side), fabric, recorder);
             }
-            if host.endpoint.ready() != Ready::Full {
+            if host.endpoint.fast().ready() != NextSegment::Full {
                 return self.send_any(now, side, fabric, recorder);
             }
         }
@@ -314,15 +314,15 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         let host = self.host(side);
         loop {
             let segment = fabric.next_segment();
-            match host.endpoint.repair_segment(now, segment) {
-                Repair::Leaves(sent, ip_length) => {
+            match host.endpoint.fast().repair_segment(now, segment) {
+                RepairSegment::Leaves(sent, ip_length) => {
                     recorder.sent(now, id, side, host.packets, segment, Some(&sent));
                     let label = host.label(id, side, ip_length, true);
                     let label = Label { retransmission: sent.retransmission, ..label };
                     fabric.send_segment(now, label, recorder);
                 }
-                Repair::Nothing => return host.tell(now, (id, side), fabric, recorder),
-                Repair::Other => return self.send_any(now, side, fabric, recorder),
+                RepairSegment::Nothing => return host.tell(now, (id, side), fabric, recorder),
+                RepairSegment::Other => return self.send_any(now, side, fabric, recorder),
             }
         }
     }
@@ -335,7 +335,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         loop {
             let segment = fabric.next_segment();
             // Looked at where it was written: a processor waits to copy what was just written piece by piece.
-            let departure = host.endpoint.transmit_into(now, segment);
+            let departure = host.endpoint.fast().transmit_into(now, segment);
             let Some(Departure { sent, last, ip_length, asks }) = &departure else { break };
             recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
             let retransmission = sent.as_ref().is_some_and(|sent| sent.retransmission);
@@ -369,7 +369,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
 
     #[inline]
     fn tell<W: Recorder>(&mut self, now: Time, whose: (FlowId, Side), fabric: &mut Fabric, recorder: &mut W) {
-        if self.endpoint.has_news() {
+        if self.endpoint.fast().has_news() {
             self.tell_news(now, whose, fabric, recorder);
         }
     }
@@ -406,7 +406,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn set_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
-        if next.is_some() || !self.endpoint.needs_no_waking_before(self.armed) {
+        if next.is_some() || !self.endpoint.fast().needs_no_waking_before(self.armed) {
             self.look_at_timer(now, whose, next, fabric);
         }
     }

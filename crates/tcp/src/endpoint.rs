@@ -1,7 +1,5 @@
 //! The endpoint: one side of a connection, from the handshake to the close.
 
-use std::mem::offset_of;
-
 use firstflight::{Avoidance, Controller, Span, Startup, Time};
 
 use crate::config::Config;
@@ -10,7 +8,7 @@ use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 use crate::sender::Sender;
 
-use self::exchange::Told;
+use self::exchange::SackMemory;
 use self::handshake::{Handshake, Offer};
 
 mod exchange;
@@ -21,9 +19,9 @@ mod interface;
 mod quick_start;
 mod ranges;
 
-pub use fast::Repair;
+pub use fast::{Departure, Fast, NextSegment, RepairSegment};
 pub use info::{Info, Standing, Trouble};
-pub use interface::{Departure, Happening, Ready, Role, Snapshot, Stats, Transmit};
+pub use interface::{Happening, Role, Snapshot, Stats, Transmit};
 
 /// Where the connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,8 +64,8 @@ const DEFAULT_MSS: u16 = 536;
 /// What fits an IPv4 packet beside 40 bytes of headers.
 const MAX_MSS: u16 = 65_495;
 
-/// One side of a connection. `S`, `R` and `A` are its start-up scheme, restart policy and avoidance law. What every segment
-/// touches lies together: the receiver ends with it, the sender begins with it.
+/// One side of a connection. `S`, `R` and `A` are its start-up scheme, restart policy and avoidance law. The fields that every
+/// segment touches lie together: the receiver ends with them, and the sender begins with them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Endpoint<S, R, A> {
@@ -82,14 +80,15 @@ pub struct Endpoint<S, R, A> {
     acks_sent: u64,
     /// `TS.Recent` (RFC 7323 section 4.3).
     recent_timestamp: u32,
-    /// Our own, which sequence numbers are counted from.
+    /// Our initial sequence number.
     initial_sequence: u32,
     state: State,
     options: Options,
-    /// Whether nothing but data and its acknowledgement is under way; see [`Endpoint::is_smooth`]. May be unset though it
-    /// is so.
+    /// Whether segments may be predicted ([`Endpoint::is_smooth`]), as far as that was looked at: may be `false` though they
+    /// may.
     smooth: bool,
-    /// The same of a repair; see [`Endpoint::is_mending`]. Both are never set.
+    /// Whether a repair with a fast way is under way ([`Endpoint::is_mending`]), as far as that was looked at. Never set while
+    /// `smooth` is.
     mending: bool,
     probe_window: bool,
     /// Our FIN went first.
@@ -99,7 +98,7 @@ pub struct Endpoint<S, R, A> {
     all_acknowledged: bool,
     closed: bool,
     sender: Sender<S, R, A>,
-    told: Told,
+    sack_memory: SackMemory,
     handshake: Handshake,
     quick_start: Negotiation,
     offer: Offer,
@@ -107,17 +106,9 @@ pub struct Endpoint<S, R, A> {
     stamped_at: Time,
     /// When the last challenge ACK was called for.
     challenged_at: Option<Time>,
-    /// An ACK of what was not sent came before the connection is open, and is to be reset (RFC 9293 sections 3.10.7.3 and
-    /// 3.10.7.4).
+    /// The number of an ACK, before the connection is open, of what was not sent: it is answered with a RST (RFC 9293 sections
+    /// 3.10.7.3 and 3.10.7.4).
     refused_ack: Option<u32>,
-}
-
-impl<S, R, A> Endpoint<S, R, A> {
-    /// How many of its first bytes an endpoint touches that only receives: what a host of many may have fetched ahead.
-    pub const FIRST_OF_RECEIVING: usize =
-        offset_of!(Self, sender) + Sender::<S, R, A>::FIRST_OF_EVERY_SEGMENT;
-    /// The same of one that sends and has nothing to repair.
-    pub const FIRST_OF_SENDING: usize = offset_of!(Self, sender) + Sender::<S, R, A>::FIRST_OF_SENDING;
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
@@ -142,7 +133,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             challenged_at: None,
             newest_start: 0,
             refused_ack: None,
-            told: Told::default(),
+            sack_memory: SackMemory::default(),
             quick_start: Negotiation::new(config.secret),
             smooth: false,
             mending: false,
@@ -175,67 +166,69 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.receiver.read(bytes)
     }
 
-    /// Whether small segments wait for the acknowledgement of small ones, if the endpoint cuts for offload; they do
-    /// at first.
+    /// Sets whether small segments wait for the acknowledgement of small ones (Nagle), as they do at first. Only for an
+    /// endpoint with [`Config::offload`].
     pub fn set_nagle(&mut self, on: bool) {
-        self.sender.set_nagle(on);
+        self.sender.shaper.set_nagle(on);
     }
 
-    /// The sequence number that it expects next (`RCV.NXT`).
+    /// The sequence number that the endpoint expects next (`RCV.NXT`).
     pub fn next_expected(&self) -> u32 {
         crate::seq::wrap(self.peer.initial, self.receiver.next())
     }
 
-    /// Holds segments back that are not full until it is let go (Linux `TCP_CORK`), if the endpoint cuts for offload.
+    /// Sets whether segments that are not full are held back (Linux `TCP_CORK`). Only for an endpoint with [`Config::offload`].
     pub fn set_cork(&mut self, on: bool) {
-        self.sender.set_cork(on);
+        self.sender.shaper.set_cork(on);
     }
 
-    /// The application has `bytes` more to send and will write more soon: a segment that is not full waits for that, or
-    /// for an ACK (Linux `MSG_MORE`), if the endpoint cuts for offload.
+    /// The application has `bytes` more to send and will write more soon: a segment that is not full waits for that, or for an
+    /// ACK (Linux `MSG_MORE`). Only for an endpoint with [`Config::offload`].
     pub fn write_more(&mut self, bytes: u64) {
         self.sender.write_more(bytes);
     }
 
-    /// What waits to be a full segment is sent as it is, if the endpoint cuts for offload.
+    /// Sends what waits to fill a segment as it is. Only for an endpoint with [`Config::offload`].
     pub fn push(&mut self) {
-        self.sender.push();
+        self.sender.shaper.push();
     }
 
-    /// Whether ACKs may be quick ([`crate::AckPolicy::Linux`]); if they may, one that is delayed leaves now, unless
+    /// Sets whether ACKs may be quick ([`crate::AckPolicy::Linux`]). If they may, an ACK that is delayed leaves now, unless
     /// there is data to read.
     pub fn set_quick_ack(&mut self, on: bool) {
         self.receiver.set_quick_ack(on);
     }
 
-    /// Bounds what is written and was not sent yet, if the endpoint cuts for offload; unbounded at first.
+    /// Bounds the bytes that are written and not sent. Without this there is no bound. Only for an endpoint with
+    /// [`Config::offload`].
     pub fn set_unsent_limit(&mut self, bytes: u64) {
-        self.sender.set_unsent_limit(bytes);
+        self.sender.shaper.set_unsent_limit(bytes);
     }
 
-    /// For how long data is sent again, or a closed window probed, before the connection is given up: when the next of
-    /// these is due, or at that very instant if `exact`.
+    /// Sets the user timeout: for how long data is sent again, or a closed window probed, before the connection is given up.
+    /// The connection ends when the next of these is due after that, or at that very instant if `exact`.
     pub fn set_user_timeout(&mut self, timeout: Span, exact: bool) {
-        self.sender.set_user_timeout(timeout, exact);
+        self.sender.user_timeout.set(timeout, exact);
     }
 
-    /// Bounds what is written and not acknowledged, if the endpoint cuts for offload; unbounded at first.
+    /// Bounds the bytes that are written and not acknowledged. Without this there is no bound. Only for an endpoint with
+    /// [`Config::offload`].
     pub fn set_send_limit(&mut self, bytes: u64) {
-        self.sender.set_send_limit(bytes);
+        self.sender.shaper.set_send_limit(bytes);
     }
 
-    /// Whether the segment that left last is followed by more of its burst, if the endpoint cuts for offload: on the wire
-    /// they are one until the device has parted them.
+    /// Whether more of its burst follows the segment that left last: on the wire they are one packet until the device has
+    /// parted them. Only for an endpoint with [`Config::offload`].
     pub fn is_in_burst(&self) -> bool {
-        self.sender.is_in_burst()
+        self.sender.shaper.is_in_burst()
     }
 
-    /// Bytes written that found no room within [`Endpoint::set_send_limit`]; they go on as room is made.
+    /// Bytes written that found no room within [`Endpoint::set_send_limit`]. They are taken in as room is made.
     pub fn untaken(&self) -> u64 {
-        self.sender.untaken()
+        self.sender.shaper.untaken()
     }
 
-    /// Gives up what found no room; how many bytes it was.
+    /// Gives up what found no room. Gives how many bytes that is.
     pub fn drop_untaken(&mut self) -> u64 {
         self.sender.drop_untaken()
     }
@@ -264,7 +257,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// A segment arrived that was not predicted. What leaves for it, and what comes next, may be.
+    /// A segment arrived that was not predicted. What leaves for it may be predicted again, and so may the next segment.
     #[inline(never)]
     fn on_other_segment(&mut self, now: Time, segment: &Segment) {
         if self.mending && self.on_ack_in_repair(now, segment) {
@@ -295,7 +288,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     pub fn on_timer(&mut self, now: Time) {
         self.takes_a_closer_look();
         // A timeout may forget what was SACKed.
-        self.told = Told::default();
+        self.sack_memory = SackMemory::default();
         match self.state {
             State::Closed | State::Listening | State::Aborted => {}
             State::SynSent | State::SynReceived => {
@@ -320,20 +313,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         Some(Transmit { segment, sent: departure.sent, offset: self.offset_of(&segment) })
     }
 
-    /// The same for a host that keeps segments in places of its own: the segment is written to `place`, which is left as
-    /// it is, or with anything, if none may leave. [`Endpoint::offset_of`] says where its payload lies in the stream.
-    pub fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
+    /// [`Fast::transmit_into`].
+    fn transmit_into(&mut self, now: Time, place: &mut Segment) -> Option<Departure> {
         match self.ready() {
-            Ready::Full => {
+            NextSegment::Full => {
                 let (ip_length, last) = self.full_segment(now, place);
-                Some(Departure { sent: Some(self.last_full()), last, ip_length, asks: false })
+                Some(Departure { sent: Some(self.sender.last_full()), last, ip_length, asks: false })
             }
-            Ready::Ack => {
-                let ip_length = self.usual_ack(now, place);
+            NextSegment::Ack => {
+                let ip_length = self.predicted_ack(now, place);
                 Some(Departure { sent: None, last: true, ip_length, asks: false })
             }
-            Ready::Nothing => None,
-            Ready::Other => self.next_transmit(now, place),
+            NextSegment::Nothing => None,
+            NextSegment::Other => self.next_transmit(now, place),
         }
     }
 
@@ -384,10 +376,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         None
     }
 
-    /// Whether [`Endpoint::next_timer`] is no earlier than `at`, or there is neither, as far as a short look tells: it
-    /// mostly spares a host the longer one.
+    /// [`Fast::needs_no_waking_before`].
     #[inline]
-    pub fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
+    fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
         if self.smooth {
             self.receiver.timer().is_none() && self.sender.needs_no_waking_before(at)
         } else {
@@ -404,19 +395,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// Whether [`Endpoint::poll_happening`] or [`Endpoint::poll_told`] would give anything.
-    #[inline]
-    pub fn has_news(&self) -> bool {
-        self.sender.journal.has_news()
-    }
-
     /// The oldest happening not yet taken.
     pub fn poll_happening(&mut self) -> Option<Happening> {
         self.sender.journal.take_happening()
     }
 
-    /// Keeps what the controller is told from now on, for [`Endpoint::poll_told`]. Whoever asks for it must take it,
-    /// for it is kept until then.
+    /// Keeps what the controller is told from now on, until [`Endpoint::poll_told`] takes it. A host that asks for this must
+    /// take it.
     pub fn keep_told(&mut self) {
         self.sender.keep_told();
     }

@@ -87,7 +87,8 @@ mod seq;
 
 pub use config::{AckPolicy, Config, Growth, PacedBy, Recovery, RtoFloor, SlowStartCounts, Stack};
 pub use endpoint::{
-    Departure, Endpoint, Happening, Info, Ready, Repair, Role, Snapshot, Standing, Stats, Transmit, Trouble,
+    Departure, Endpoint, Fast, Happening, Info, NextSegment, RepairSegment, Role, Snapshot, Standing, Stats,
+    Transmit, Trouble,
 };
 pub use segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
 pub use sender::Offload;

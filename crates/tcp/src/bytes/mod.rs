@@ -9,6 +9,8 @@ mod reassembly;
 mod send;
 mod socket;
 
-pub use reassembly::Reassembly;
-pub use send::{Payload, SendBuffer};
+use reassembly::Reassembly;
+use send::SendBuffer;
+
+pub use send::Payload;
 pub use socket::{Error, Settings, Socket};

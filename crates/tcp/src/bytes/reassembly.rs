@@ -10,19 +10,19 @@ use super::pages::Pages;
 /// A receive buffer. The endpoint knows which ranges of the stream arrived; the buffer has the bytes at their places. A byte
 /// that arrived is not overwritten, and a byte beyond the window has no place.
 #[derive(Clone, Debug)]
-pub struct Reassembly {
+pub(super) struct Reassembly {
     pages: Pages,
 }
 
 impl Reassembly {
     /// An empty one for a receive window of at most `window` bytes.
-    pub fn new(window: u64) -> Self {
+    pub(super) fn new(window: u64) -> Self {
         Self { pages: Pages::new(window, 0) }
     }
 
     /// Puts what the endpoint lacks of the payload of a segment at its place, before the endpoint hears the segment. The
     /// endpoint may refuse the segment: then the bytes count as missing, and whatever arrives for them takes their place.
-    pub fn take_in<S: Startup, R: Startup, A: Avoidance>(
+    pub(super) fn take_in<S: Startup, R: Startup, A: Avoidance>(
         &mut self,
         endpoint: &Endpoint<S, R, A>,
         segment: &Segment,
@@ -39,7 +39,7 @@ impl Reassembly {
 
     /// Copies the first bytes in order that the application has not taken into `bytes`, and takes them of the endpoint; how
     /// many there were.
-    pub fn read<S: Startup, R: Startup, A: Avoidance>(
+    pub(super) fn read<S: Startup, R: Startup, A: Avoidance>(
         &mut self,
         endpoint: &mut Endpoint<S, R, A>,
         bytes: &mut [u8],

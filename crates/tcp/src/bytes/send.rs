@@ -8,7 +8,7 @@ use super::pages::Pages;
 /// A send buffer: it takes bytes up to its room, gives any stretch of them as often as it is sent, and makes room as they
 /// are acknowledged.
 #[derive(Clone, Debug)]
-pub struct SendBuffer {
+pub(super) struct SendBuffer {
     pages: Pages,
     room: u64,
     /// The first byte that is not acknowledged, and the one after the last that was written, as offsets in the stream.
@@ -18,12 +18,12 @@ pub struct SendBuffer {
 
 impl SendBuffer {
     /// An empty one for at most `room` bytes, which are sent in segments of at most `mss`.
-    pub fn new(room: u64, mss: u16) -> Self {
+    pub(super) fn new(room: u64, mss: u16) -> Self {
         Self { pages: Pages::new(room, usize::from(mss)), room, start: 0, end: 0 }
     }
 
     /// Takes as much of the beginning of `bytes` as there is room for; how much that is.
-    pub fn write(&mut self, bytes: &[u8]) -> usize {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
         let len = bytes.len().min(usize::try_from(self.free()).unwrap_or(usize::MAX));
         self.pages.put(self.end, &bytes[..len]);
         self.end += len as u64;
@@ -31,13 +31,13 @@ impl SendBuffer {
     }
 
     /// The bytes of a segment: what of `range` was written and is not released.
-    pub fn bytes(&self, range: Range<u64>) -> Payload<'_> {
+    pub(super) fn bytes(&self, range: Range<u64>) -> Payload<'_> {
         let (start, end) = (range.start.max(self.start), range.end.min(self.end));
         Payload(self.pages.two_pieces(start..end.max(start)))
     }
 
     /// All below `offset` is acknowledged (SND.UNA); the FIN beyond the last byte may be, too.
-    pub fn release(&mut self, offset: u64) {
+    pub(super) fn release(&mut self, offset: u64) {
         let offset = offset.min(self.end);
         if offset > self.start {
             self.start = offset;
@@ -46,17 +46,17 @@ impl SendBuffer {
     }
 
     /// Bytes that [`SendBuffer::write`] would take.
-    pub fn free(&self) -> u64 {
+    pub(super) fn free(&self) -> u64 {
         self.room - self.len()
     }
 
     /// Bytes written and not acknowledged.
-    pub fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.end - self.start
     }
 
     /// Whether all that was written is acknowledged.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.end == self.start
     }
 }

@@ -10,32 +10,33 @@ use crate::seq;
 
 use super::{Endpoint, State};
 
-/// RFC 5961 section 7 wants the ACKs that unacceptable segments call for throttled, for example to ten in five seconds.
-/// This is Linux's spacing (`tcp_invalid_ratelimit`), which comes to that, a connection at a time.
+/// The least time between two challenge ACKs of a connection: Linux's (`tcp_invalid_ratelimit`). RFC 5961 section 7 wants them
+/// throttled, for example to ten in five seconds.
 const CHALLENGES_APART: Span = Span::from_millis(500);
-/// RFC 7323 section 5.5: of a clock that ticks once a millisecond, half of its range is a little more.
+/// How long a timestamp can be compared: little less than half the range of a clock that ticks once a millisecond (RFC 7323
+/// section 5.5).
 const TIMESTAMPS_LAST: Span = Span::from_secs(24 * 24 * 3_600);
 
-/// The SACK blocks of the last ACK that had any, in its order: what lies in them is marked. Empty ones are in the place of
-/// those that were not heeded.
+/// The SACK blocks of the last ACK that had any, in its order. What lies in them is marked on the scoreboard. A block that was
+/// not heeded is kept as an empty one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct SackMemory {
     pub(super) blocks: [SackBlock; MAX_SACK_BLOCKS],
-    /// What was acknowledged then.
+    /// Up to where the stream was acknowledged then.
     pub(super) una: u64,
 }
 
-impl Told {
-    /// Those blocks which, if they are told of again while `una` is acknowledged, say nothing new; none where that is not
-    /// `kept`, or so long ago that their sequence numbers may have come round.
+impl SackMemory {
+    /// The blocks that say nothing new if an ACK repeats them while `una` is acknowledged. None if blocks are not `kept`, or if
+    /// they are so old that their sequence numbers may have come round.
     pub(super) fn of(&self, una: u64, kept: bool) -> &[SackBlock; MAX_SACK_BLOCKS] {
         const NONE: &[SackBlock; MAX_SACK_BLOCKS] = &[SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS];
         if kept && una - self.una < 1 << 30 { &self.blocks } else { NONE }
     }
 }
 
-/// Whether all blocks but the first were told of by the ACK before, each in its place or in the one before it, as they
-/// mostly were.
+/// Whether all blocks of an ACK but the first are repeated: each was on the ACK `before`, in the same place or in the one
+/// before it. In most ACKs they are.
 #[inline]
 pub(super) fn only_first_is_new(told: &[SackBlock], before: &[SackBlock; MAX_SACK_BLOCKS]) -> bool {
     let stood =
@@ -136,13 +137,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// Whether what is so far ahead of the next byte expected lies in the window.
+    /// Whether a segment that begins so far `ahead` of the next byte expected lies in the window.
     fn is_inside(&self, ahead: i64) -> bool {
         (0..=i64::try_from(self.receiver.room()).unwrap_or(i64::MAX)).contains(&ahead)
     }
 
-    /// An unacceptable segment is answered with an ACK (RFC 9293 section 3.10.7.4). Data always is, for its sender lacks
-    /// an ACK; what has none may be an answer to an ACK of ours, and two that refuse each other's would go on for ever.
+    /// Answers an unacceptable segment with an ACK (RFC 9293 section 3.10.7.4). Data is always answered, for its sender lacks
+    /// an ACK. A segment without data may answer an ACK of ours, so the answer is throttled: two endpoints that refuse each
+    /// other's ACKs would go on for ever.
     fn refuse(&mut self, now: Time, segment: &Segment) {
         if segment.sequence_length() > 0 {
             self.receiver.acknowledge_now();
@@ -151,7 +153,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// The challenge ACK of RFC 5961, unless one left not long ago (section 7).
+    /// Sends the challenge ACK of RFC 5961, unless one left not long ago (section 7).
     fn challenge(&mut self, now: Time) {
         if self.challenged_at.is_none_or(|last| now.since(last) >= CHALLENGES_APART) {
             self.challenged_at = Some(now);
@@ -159,7 +161,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// RFC 7323 section 4.3: the timestamp of the segment that the next ACK answers, if it lies in the window and is not too old.
+    /// Keeps the timestamp of a segment that the next ACK answers, to be echoed (RFC 7323 section 4.3).
     pub(super) fn note_timestamp(&mut self, now: Time, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps
             && seq::distance(self.peer.initial, segment.seq, self.last_ack_sent) <= 0
@@ -169,8 +171,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// RFC 7323 section 5: protection against wrapped sequence numbers. A timestamp that was heard so long ago may have been
-    /// overtaken, and says nothing (section 5.5).
+    /// Whether a timestamp shows a segment to be an old duplicate (PAWS, RFC 7323 section 5). A timestamp that was heard too
+    /// long ago may have been overtaken, and proves nothing (section 5.5).
     pub(super) fn is_too_old(&self, now: Time, segment: &Segment) -> bool {
         let is_older =
             |timestamps: Timestamps| timestamps.value.wrapping_sub(self.recent_timestamp) > u32::MAX / 2;
@@ -183,7 +185,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         u64::from(segment.window) << self.peer.scale
     }
 
-    /// The acknowledgement of a segment that begins at `start`. Says whether it was acceptable; if not, nothing was done.
+    /// Takes in the acknowledgement of a segment that begins at `start`. Says whether it was acceptable; if not, nothing was
+    /// done.
     fn take_ack(&mut self, now: Time, segment: &Segment, start: Option<u64>) -> bool {
         let initial = self.initial_sequence;
         let una = self.sender.una();
@@ -217,7 +220,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             return self.sender.on_ack(now, &input);
         }
         let told = segment.sack_blocks();
-        let before = self.told.of(una, self.sender.keeps_blocks());
+        let before = self.sack_memory.of(una, self.sender.keeps_blocks());
         let mut all = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
         let unclear = if only_first_is_new(told, before) { 1 } else { told.len() };
         let mut fresh = [(0, 0); MAX_SACK_BLOCKS];
@@ -252,7 +255,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let acceptable = self.sender.on_ack(now, &input);
         // An old ACK's were left out.
         if acceptable && ack >= una {
-            self.told = Told { blocks: all, una };
+            self.sack_memory = SackMemory { blocks: all, una };
         }
         acceptable
     }

@@ -34,40 +34,6 @@ impl Transmit {
     }
 }
 
-/// A segment left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Departure {
-    /// For data packets: the packet's number, its tag, and whether its data was sent before.
-    pub sent: Option<Sent>,
-    /// Whether nothing else may leave now, so that the endpoint need not be asked. May be unset though it is so.
-    pub last: bool,
-    /// Its [`Segment::ip_length`].
-    pub ip_length: u32,
-    /// Whether it carries Quick-Start options.
-    pub asks: bool,
-}
-
-impl Departure {
-    /// Of a segment of whatever kind, behind which there may be others.
-    pub(super) fn of(segment: &Segment, sent: Option<Sent>) -> Self {
-        let asks = !segment.quick_start.is_empty();
-        Self { sent, last: false, ip_length: segment.ip_length(), asks }
-    }
-}
-
-/// What of the usual may leave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ready {
-    /// A full segment of new data, by [`Endpoint::full_segment`](super::Endpoint::full_segment).
-    Full,
-    /// An ACK without data, by [`Endpoint::usual_ack`](super::Endpoint::usual_ack).
-    Ack,
-    /// Nothing.
-    Nothing,
-    /// Something else, or nothing: [`Endpoint::transmit_into`](super::Endpoint::transmit_into) knows.
-    Other,
-}
-
 /// What happened inside an endpoint, for whoever keeps the record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Happening {

@@ -13,7 +13,7 @@ use super::{Endpoint, State};
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Where the payload of a segment that left just now begins in the stream that this side writes.
     #[inline]
-    pub fn offset_of(&self, segment: &Segment) -> u64 {
+    pub(super) fn offset_of(&self, segment: &Segment) -> u64 {
         // A SYN has no payload.
         seq::unwrap(self.initial_sequence, segment.seq, self.sender.una()).unwrap_or(0)
     }
@@ -47,12 +47,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// Whether [`Endpoint::shut`] was called.
-    pub fn is_shut(&self) -> bool {
+    pub(crate) fn is_shut(&self) -> bool {
         self.sender.is_shut()
     }
 
     /// Whether the FIN was acknowledged, and with it all that was written.
-    pub fn is_shut_acknowledged(&self) -> bool {
+    pub(crate) fn is_shut_acknowledged(&self) -> bool {
         self.sender.finished()
     }
 

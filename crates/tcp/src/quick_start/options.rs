@@ -62,7 +62,7 @@ impl Options {
     }
 
     /// Bytes of the option in the TCP header.
-    pub const fn tcp_length(&self) -> u32 {
+    pub(crate) const fn tcp_length(&self) -> u32 {
         if self.tcp == 0 { 0 } else { 8 }
     }
 

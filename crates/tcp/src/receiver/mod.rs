@@ -411,7 +411,7 @@ impl Receiver {
         self.ece_last = self.echo;
     }
 
-    /// The same with data, which has no room for SACK blocks.
+    /// Data left that acknowledges, without room for SACK blocks.
     #[inline]
     pub(crate) fn acknowledged_with_data(&mut self) {
         // With nothing due, nothing arrived since an ACK left.

@@ -51,7 +51,7 @@ impl Reassembly {
         duplicate
     }
 
-    /// The same where it begins below the highest range.
+    /// Adds a range that begins below the highest one. Gives the part of the range that had arrived before.
     fn insert_below(&mut self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut duplicate = None;
         let (mut low, mut high) = (start, end);

@@ -11,16 +11,16 @@ use crate::config::Recovery;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckInput<'a> {
     pub(crate) ack: u64,
-    /// The window it offers, in bytes.
+    /// The window that the ACK offers, in bytes.
     pub(crate) window: u64,
-    /// SACK blocks, DSACK taken out.
+    /// SACK blocks, without the one that reports a duplicate.
     pub(crate) blocks: &'a [(u64, u64)],
-    /// A duplicate reported (RFC 2883).
+    /// The duplicate that the first SACK block reports (DSACK, RFC 2883).
     pub(crate) dsack: Option<(u64, u64)>,
-    /// Whether the segment carried data, a SYN or a FIN: then it is no duplicate ACK.
+    /// Whether the segment carried data, a SYN or a FIN. Such a segment is no duplicate ACK.
     pub(crate) carries_data: bool,
     pub(crate) ece: bool,
-    /// TSecr (RFC 7323).
+    /// The timestamp that the ACK echoes: TSecr (RFC 7323).
     pub(crate) echo: Option<u32>,
 }
 
@@ -29,22 +29,22 @@ pub(crate) struct AckInput<'a> {
 pub(super) struct Progress {
     pub(super) advanced: u64,
     pub(super) segments: u32,
-    /// Bytes newly delivered, and those of them that were SACKed.
+    /// Bytes newly delivered; `sacked` counts those of them that were SACKed.
     pub(super) bytes: u64,
     pub(super) sacked: u64,
     pub(super) duplicate: bool,
-    /// Whether it offers another window than the last one.
+    /// Whether the ACK offers another window than the ACK before.
     pub(super) window_changed: bool,
     pub(super) rtt: Option<Span>,
-    /// The packet sent last of those delivered.
+    /// Of the packets that were delivered, the one that left last.
     pub(super) newest: Option<Flight>,
-    /// Whether the reordering timer ran when it came.
+    /// Whether the reordering timer ran when the ACK came.
     pub(super) reordering: bool,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// An acknowledgement arrived. Says whether it was acceptable: one for data never sent is not, and the
-    /// endpoint answers it with an ACK of its own (RFC 9293 section 3.10.7.4).
+    /// An acknowledgement arrived. Says whether the ACK is acceptable. An ACK of data never sent is not; the endpoint answers
+    /// it with an ACK of its own (RFC 9293 section 3.10.7.4).
     pub(crate) fn on_ack(&mut self, now: Time, input: &AckInput<'_>) -> bool {
         if input.ack > self.stream.nxt() {
             return false;
@@ -141,8 +141,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// A repair is over and will not be undone: what only it needed is given back, for most flows of many are between two
-    /// of them.
+    /// A repair is over and will not be undone: gives back the memory that only a repair needs. Most flows spend most of their
+    /// time between two repairs.
     fn give_room_back(&mut self) {
         if self.recovery.is_open() {
             self.lists.shrink_after_repair();
@@ -229,7 +229,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Progress { advanced, segments, bytes, sacked, duplicate, window_changed, rtt, newest, reordering }
     }
 
-    /// Whether something arrived late: once for what was acknowledged selectively, once for the rest.
+    /// RACK notes whether a segment arrived late: first among those acknowledged selectively, then among the rest.
     fn note_reordering(&mut self, cumulative: usize) {
         if self.rules.method != Recovery::Rack {
             return;
@@ -255,8 +255,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// The same to a controller that wants to hear all of it: what was delivered is listed. It is given a copy of the rest, for
-    /// what is given by reference is written to memory even where this is not asked for.
+    /// Tells a controller of an ACK that wants to hear all of it, the delivered packets included. `progress` is a copy: what is
+    /// passed by reference would be written to memory on the other ways, too.
     #[inline(never)]
     pub(super) fn tell_acked_in_full(&mut self, now: Time, progress: Progress, advanced: Bytes) {
         let packets = core::mem::take(&mut self.lists.delivered);

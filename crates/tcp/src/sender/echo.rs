@@ -8,7 +8,7 @@ use super::ack::AckInput;
 use crate::clock::{self, TICK};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// What an ACK measures so that acknowledges more; `newest` is when the newest left of what it delivers.
+    /// The round trip by the timestamp that an ACK echoes. The `newest` of the packets that the ACK delivers left then.
     pub(super) fn echoed(&self, now: Time, input: &AckInput<'_>, newest: Option<Time>) -> Option<Span> {
         let (echo, newest) = (echo_of(input)?, newest?);
         // What is answered with a report of a duplicate is that duplicate; the answers to all else may have been lost in an

@@ -1,11 +1,11 @@
-//! What may leave now: retransmissions first, then new data, within the window, the receiver's window and the
-//! pacer's clock.
+//! What may leave now: retransmissions first, then new data. The congestion window, the peer's window and the pacer's clock
+//! bound it.
 
 use firstflight::brief::InBrief;
 use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup, Time};
 
 use super::Sender;
-use super::fast::InRepair;
+use super::fast::NextRepair;
 use super::offload::{Limit, Situation};
 use super::rack::Probe;
 use super::recovery::{Budget, Mode, Undo};
@@ -27,7 +27,7 @@ pub(crate) struct Outgoing {
     pub(crate) sent: Sent,
 }
 
-/// What kind of thing to send next.
+/// What is to be sent next.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Again(Range),
@@ -39,10 +39,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
         self.settle_timeouts();
         if self.mends() {
-            match self.poll_mending(now) {
-                InRepair::Leaves(outgoing) => return Some(outgoing),
-                InRepair::Nothing => return None,
-                InRepair::Unclear => {}
+            match self.poll_in_repair(now) {
+                NextRepair::Leaves(outgoing) => return Some(outgoing),
+                NextRepair::Nothing => return None,
+                NextRepair::Unclear => {}
             }
         }
         if self.rests() {
@@ -113,8 +113,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.send_new(now)
     }
 
-    /// Whether all that was written and the FIN, if one was asked for, is acknowledged, and no train waits for more: the
-    /// state of whoever only receives.
+    /// Whether all that was written is acknowledged, the FIN included if there is one, and no train waits for more data. An
+    /// endpoint that only receives is always in this state.
     #[inline]
     pub(crate) fn rests(&mut self) -> bool {
         let rests = !self.stream.is_outstanding()
@@ -139,7 +139,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What recovery sends again next, before any new data: its index on the scoreboard.
+    /// The scoreboard index of what recovery sends again next, before any new data.
     #[inline]
     fn retransmission(&mut self) -> Option<u64> {
         match (&mut self.recovery.mode, self.rules.method) {
@@ -152,7 +152,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// Sends new data, or, when there is none, RFC 6675's last resorts. Notes what limits sending.
+    /// Sends new data. Without new data, tries the last resorts of RFC 6675. Notes what limits sending.
     fn send_new(&mut self, now: Time) -> Option<Outgoing> {
         let Some((len, fin)) = self.next_new(now, false) else {
             let next = self.last_resort(now)?;
@@ -169,8 +169,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Some(self.send_range(now, (self.stream.nxt(), len, fin), None))
     }
 
-    /// The length of the next new segment and whether the FIN goes with it; `None` when the application or the
-    /// receiver is the limit. A probe asks for one segment whatever the congestion window.
+    /// The length of the next new segment, and whether the FIN goes with it. `None` if the application or the peer's window is
+    /// the limit. A probe asks for one segment whatever the congestion window says.
     fn next_new(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
         let backlog = self.stream.backlog();
         if backlog == 0 {
@@ -193,7 +193,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Some((len, self.ends_with(len)))
     }
 
-    /// Whether the FIN goes with the next `len` bytes: they are the last, and there is a place for it in the window.
+    /// Whether the FIN goes with the next `len` bytes: if they are the last, and the peer's window has a place for the FIN.
     fn ends_with(&self, len: u16) -> bool {
         let end = self.stream.nxt() + u64::from(len);
         self.stream.is_shut() && end == self.stream.written() && end < self.peer_window.edge()
@@ -205,7 +205,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.stream.mss().get().saturating_sub(self.option_room()).max(1)
     }
 
-    /// The same with offload: the queue looks at the windows itself.
+    /// The length of the next segment of a burst, if writes are cut for offload. The queue looks at the windows itself.
     fn next_of_burst(&mut self, now: Time, probing: bool) -> Option<(u16, bool)> {
         let situation = Situation { probing, ..self.situation(now) };
         let next = self.shaper.queue.as_mut()?.next(&situation);
@@ -233,7 +233,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What was written is taken over even while nothing may leave.
+    /// The offload queue takes over what was written, even while nothing may leave.
     fn take_in_writes(&mut self, now: Time) {
         if self.shaper.queue.is_some() {
             let situation = self.situation(now);
@@ -266,7 +266,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// Linux `tcp_update_pacing_rate`: kept whether or not anything is paced.
+    /// The rate at which Linux would pace (`tcp_update_pacing_rate`). Bursts are sized by it, whether or not anything is paced.
     fn pacing_rate(&self) -> Option<Rate> {
         let window = self.window();
         let starting = self.plan.ssthresh.is_none_or(|ssthresh| window < ssthresh / 2);
@@ -276,7 +276,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         bytes.per(self.rtt.srtt()?)
     }
 
-    /// RFC 6675 `NextSeg` rules 3 and 4, and the end of a train that ran dry.
+    /// Rules 3 and 4 of RFC 6675 `NextSeg`. Before that, cuts a train that ran dry, and sets the persist timer if nothing is
+    /// outstanding.
     fn last_resort(&mut self, now: Time) -> Option<Next> {
         self.cut_train_if_dry(now);
         let held_back =
@@ -306,8 +307,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.board.last().map(Next::Again)
     }
 
-    /// A train that cannot go on for want of data or of receive window is cut, and the scheme is told. A train
-    /// that has not begun for want of data just waits.
+    /// Cuts a train that cannot go on for want of data or of the peer's window, and tells the scheme. A train that has not
+    /// begun for want of data waits.
     fn cut_train_if_dry(&mut self, now: Time) {
         let left = self.shaper.pacer.train_left();
         let begun = self.shaper.pacer.train_begun();
@@ -344,8 +345,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// RFC 8985 section 7.3: a probe carries new data if there is any that may leave, else it repeats the last
-    /// segment.
+    /// What a tail loss probe carries (RFC 8985 section 7.3): new data if any may leave, else the last segment again.
     fn tail_probe(&mut self, now: Time) -> Option<Next> {
         let limit = self.activity.limit;
         let new = self
@@ -363,7 +363,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.send_as(now, next, false)
     }
 
-    /// The same for a probe, if `probing`.
+    /// Sends a segment, as a tail loss probe if `probing`.
     fn send_as(&mut self, now: Time, next: Next, probing: bool) -> Outgoing {
         match next {
             Next::Again(range) => {
@@ -373,8 +373,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// The same: where it starts, how long it is and whether it ends the stream; what is sent again, and whether as a
-    /// probe.
+    /// Puts a segment on the wire and on the scoreboard. A segment is where it starts, its length, and whether it ends the
+    /// stream. `again` is the place of a segment that was sent before, and whether it leaves as a probe.
     fn send_range(
         &mut self,
         now: Time,
@@ -436,7 +436,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Outgoing { start, len, fin, cwr, push, sent }
     }
 
-    /// What is kept of the next packet, of `len` bytes, and what the controller is told of it.
+    /// Takes the next packet number for `len` bytes. Gives what the scoreboard keeps of the packet, and what the controller
+    /// hears of it.
     #[inline]
     pub(super) fn transmission(&mut self, now: Time, len: u16, retransmission: bool) -> (Transmission, Sent) {
         let packet = self.packets.take_number();
@@ -455,7 +456,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         (how, Sent { packet, bytes: Bytes::new(u64::from(len)), tag: self.plan.tag, retransmission })
     }
 
-    /// Said before the scoreboard takes the packet in: the flight is what it leaves behind.
+    /// Tells the controller of a packet that leaves. To be called before the scoreboard takes the packet in, for the flight
+    /// that the controller hears of is the one before the packet.
     #[inline]
     pub(super) fn tell_sent(&mut self, now: Time, sent: &Sent) {
         if self.journal.keeps_told() || self.controller.minds_sends() {
@@ -466,7 +468,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// Whether this is ns-2's fast retransmit: the first of its episode, from the head.
+    /// Whether what leaves is ns-2's fast retransmit: the first retransmission of its episode.
     fn is_first_of_count(&self) -> bool {
         self.recovery.is_fast() && self.undo.resent.is_none()
     }

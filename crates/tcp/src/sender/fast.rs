@@ -1,11 +1,11 @@
-//! The fast ways of a sender, behind one door: what most ACKs say, and what leaves for them, is done without looking at all that
-//! an ACK could say. They are an economy: `ack.rs` and `emit.rs` know everything, and where a fast way can be taken it leads to
+//! The fast ways of a sender. They take in what most ACKs say, and send what leaves for those, without looking at all that an
+//! ACK could say. They only save time: `ack.rs` and `emit.rs` know everything, and where a fast way can be taken both lead to
 //! the same state, which tests compare.
 //!
 //! - `expected`: nothing is lost, out of order or waited for, and the ACK is of data sent once;
 //! - `repair`: RACK and PRR repair losses, and the ACK goes on with that.
 //!
-//! They are written for the RFCs' order of an ACK's steps; [`super::dialect::Dialect::has_fast_ways`] says who may take them.
+//! They follow the RFCs' order of an ACK's steps; [`super::dialect::Dialect::has_fast_ways`] says who may take them.
 
 mod expected;
 mod repair;
@@ -15,12 +15,12 @@ use firstflight::{Avoidance, Startup, Time};
 use super::Sender;
 use super::ack::AckInput;
 
-pub(crate) use expected::Turn;
-pub(crate) use repair::InRepair;
+pub(crate) use expected::NextData;
+pub(crate) use repair::NextRepair;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// Takes in an ACK that says nothing but what is expected, or goes on with a repair. Says whether it was one; else nothing
-    /// was done, but that both timeouts are kept as instants from here on.
+    /// Takes in an ACK that is expected or goes on with a repair. Says whether it was one. If not, nothing was done, but that
+    /// the timeout and the probe are kept as instants from now on.
     #[inline]
     pub(super) fn takes_fast_way(&mut self, now: Time, input: &AckInput<'_>) -> bool {
         if self.is_expected(input) {

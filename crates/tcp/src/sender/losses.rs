@@ -41,7 +41,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// All is repaired; duplicate ACKs of what lies at `recover` begin no other episode.
+    /// An episode is over. Duplicate ACKs of `recover` begin no other episode.
     fn end_episode(&mut self, recover: Option<u64>) {
         self.recovery.end(recover);
         self.undo.until = self.stream.nxt();
@@ -54,7 +54,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         sent_at.zip(self.rtt.fine()).is_some_and(|(sent_at, fine)| now.since(sent_at) >= fine)
     }
 
-    /// Finds losses and answers them.
+    /// Finds the losses that an ACK shows, and answers them.
     pub(super) fn note_losses(&mut self, now: Time, progress: &Progress) {
         self.lists.lost.clear();
         let timed_out = self.rules.dialect.recovers_after_timeout() && self.recovery.is_after_timeout();
@@ -97,7 +97,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What an ACK shows to RACK, and to RFC 6675's count beside it, if that `counts`.
+    /// Finds losses by RACK, and by RFC 6675's count of SACKed segments beside it if the ACK `counts`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from two places")]
     pub(super) fn find_losses_by_rack(&mut self, now: Time, counts: bool) {
@@ -138,7 +138,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.rack.overdue_after(self.rtt.srtt(), self.rtt.min(), &self.recovery.widening, eager)
     }
 
-    /// The first loss of an episode: the controller answers with a target, and recovery steers to it.
+    /// The reordering timer found the first loss of an episode.
     pub(super) fn begin_recovery_by_timer(&mut self, now: Time) {
         self.begin_recovery(now, &Progress { bytes: self.delivered_by_timer(), ..Progress::default() });
     }
@@ -187,7 +187,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         });
     }
 
-    /// `segments` full segments, for signed arithmetic.
+    /// Bytes of that many full `segments`, for signed arithmetic.
     fn signed(&self, segments: u64) -> i64 {
         i64::try_from((self.stream.mss() * segments).get()).unwrap_or(i64::MAX)
     }
@@ -230,7 +230,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// The rest of it where what may leave is not reckoned in proportion.
+    /// An ACK in the middle of a recovery without PRR.
     #[inline(never)]
     fn go_on_without_prr(&mut self, now: Time, progress: &Progress) {
         let (one, acked) = (self.signed(1), i64::try_from(progress.advanced).unwrap_or(i64::MAX));
@@ -271,7 +271,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.tell_lost_in(now, self.flight_to_reduce());
     }
 
-    /// The same of losses in a `flight` that may be acknowledged since.
+    /// Tells the controller of losses in a `flight` that may have been acknowledged since.
     pub(super) fn tell_lost_in(&mut self, now: Time, flight: Bytes) {
         self.packets.approved.lost(&self.lists.lost);
         if !self.rules.tells_all && !self.controller.minds_losses(self.is_reducing()) {
@@ -282,8 +282,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.lists.lost = packets;
     }
 
-    /// RFC 3042: a new segment on each of the first two duplicate ACKs. With a pipe that leaves out SACKed
-    /// segments this comes of itself.
+    /// Limited transmit (RFC 3042): a new segment on each of the first two duplicate ACKs. With SACK it needs no rule, for the
+    /// pipe leaves SACKed segments out.
     pub(super) fn limited_transmit(&mut self) {
         // Vegas has something better than to wait for the third.
         let by_hand = !matches!(self.rules.method, Recovery::Rack | Recovery::Sack | Recovery::Vegas);

@@ -1,4 +1,4 @@
-//! ECN marks: one reduction a window of data, and what the next new data says of it.
+//! ECN marks: one reduction per window of data, and the CWR that answers the echo.
 
 use firstflight::{Avoidance, Event, Startup, Time};
 
@@ -16,7 +16,7 @@ pub(super) struct Ecn {
     cwr_due: bool,
     /// Whether a mark was answered and its window of data is not over.
     reducing: bool,
-    /// No second reduction before this is acknowledged (section 6.1.2).
+    /// Marks are answered again once this is acknowledged (section 6.1.2).
     cwr_until: u64,
     /// PRR of the reduction that a mark called for, where it steers to that.
     reduction: Option<Box<Prr>>,
@@ -27,13 +27,13 @@ impl Ecn {
         self.agreed = agreed;
     }
 
-    /// Whether an ACK with or without an echo (`ece`) tells of a mark.
+    /// Whether an ACK tells of a mark: it carries an echo (`ece`) and ECN was agreed on.
     #[inline]
     pub(super) fn tells(&self, ece: bool) -> bool {
         ece && self.agreed
     }
 
-    /// Whether an echo is of a mark that no reduction answers yet, all up to `una` being acknowledged.
+    /// Whether an echo on an ACK up to `una` is of a mark that no reduction answered yet.
     #[inline]
     fn is_unanswered(&self, una: u64) -> bool {
         una > self.cwr_until
@@ -81,13 +81,13 @@ impl Ecn {
         }
     }
 
-    /// Whether the reduction that `una` lies in answered a mark.
+    /// Whether a mark was answered and something of its window of data, beyond `una`, is outstanding.
     pub(super) fn answers_up_to(&self, una: u64) -> bool {
         self.reducing && una < self.cwr_until
     }
 
-    /// A reduction answers all marks of the window of data that is out, up to `nxt`, and the next new data says so with CWR
-    /// (RFC 3168 section 6.1.2). Gives what had been answered before.
+    /// A reduction answers all marks of the data outstanding, which ends at `nxt`. The next new data says so with CWR (RFC 3168
+    /// section 6.1.2). Gives what had been answered before.
     pub(super) fn answer(&mut self, nxt: u64) -> Answered {
         let before = Answered { until: self.cwr_until, due: self.cwr_due };
         if self.agreed {
@@ -97,8 +97,8 @@ impl Ecn {
         before
     }
 
-    /// The reduction that took the place of a mark's was for nothing: marks from now on are answered anew, and CWR need not leave
-    /// (Linux `tcp_ecn_withdraw_cwr`).
+    /// The reduction for a loss was spurious, and took the place of what was answered `before`. Marks from now on are answered
+    /// anew, and CWR need not leave (Linux `tcp_ecn_withdraw_cwr`).
     pub(super) fn withdraw(&mut self, before: Answered) {
         self.cwr_until = before.until;
         self.cwr_due &= before.due;
@@ -123,8 +123,8 @@ impl Ecn {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// RFC 3168 section 6.1.2: one reduction a window of data. A repair answers the marks of what was out when it began; the
-    /// echo of another goes on, with no CWR sent for it, until the repair is over.
+    /// Answers a mark, with one reduction per window of data (RFC 3168 section 6.1.2). A repair answers the marks of what was
+    /// outstanding when it began. The echo of any other mark goes on, with no CWR sent for it, until the repair is over.
     #[inline]
     pub(super) fn note_marks(&mut self, now: Time, ece: bool) {
         if self.ecn.tells(ece) && self.recovery.is_open() && self.ecn.is_unanswered(self.stream.una()) {
@@ -142,7 +142,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.ecn.begin(self.reduction_for_mark(prior));
     }
 
-    /// Linux steers to what a mark left of the window by PRR, as it does after a loss.
+    /// Moves the PRR of a mark's reduction. Linux comes down to the reduced window by PRR after a mark, as after a loss.
     pub(super) fn steer_to_reduction(&mut self, progress: &Progress) {
         if !self.ecn.reducing {
             self.ecn.reduction = None;
@@ -158,8 +158,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// A mark that a reduction for a loss answers, too, makes that reduction final, whether or not anything was lost: the window
-    /// has to be halved for it (RFC 3168 section 6.1.2; Linux `tcp_fastretrans_alert` forgets `prior_ssthresh`).
+    /// A reduction for a loss that also answers a mark is final, whether or not anything was lost: the mark halves the window
+    /// anyway (RFC 3168 section 6.1.2; Linux `tcp_fastretrans_alert` forgets `prior_ssthresh`).
     #[inline]
     pub(super) fn keep_reduction_for_mark(&mut self, ece: bool) {
         self.undo.keeps_window |= self.ecn.tells(ece);

@@ -58,7 +58,7 @@ use user_timeout::UserTimeout;
 
 pub(crate) use ack::AckInput;
 pub(crate) use emit::Outgoing;
-pub(crate) use fast::{InRepair, Turn};
+pub(crate) use fast::{NextData, NextRepair};
 pub use offload::Offload;
 
 /// The sending half of an endpoint.
@@ -90,8 +90,8 @@ pub(crate) struct Sender<S, R, A> {
     lists: Lists,
     ecn: Ecn,
     persist: Persist,
-    user_timeout: UserTimeout,
-    shaper: Shaper,
+    pub(crate) user_timeout: UserTimeout,
+    pub(crate) shaper: Shaper,
     pub(crate) counters: Counters,
 }
 
@@ -163,6 +163,27 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         {
             queue.write(bytes);
         }
+    }
+
+    /// The application wrote `bytes` and will write more soon.
+    pub(crate) fn write_more(&mut self, bytes: u64) {
+        let before = self.stream.written();
+        self.write(bytes);
+        if let Some(queue) = &mut self.shaper.queue
+            && self.stream.written() > before
+        {
+            queue.more_follows();
+        }
+    }
+
+    /// Gives up what was written and found no room. Gives how many bytes that is.
+    pub(crate) fn drop_untaken(&mut self) -> u64 {
+        let untaken = self.shaper.untaken();
+        if let Some(queue) = &mut self.shaper.queue {
+            queue.drop_untaken();
+            self.stream.take_back(untaken);
+        }
+        untaken
     }
 
     pub(crate) fn shut(&mut self) {

@@ -13,7 +13,7 @@ pub(crate) struct Prr {
     out: u64,
     /// The window that the last ACK gave.
     window: Bytes,
-    /// Whether a part of a segment that is due counts as one: Linux counts segments.
+    /// Whether sending is counted in whole segments, as Linux does.
     whole: bool,
 }
 
@@ -40,14 +40,13 @@ impl Prr {
         Self { recover_flight, ..Self::default() }
     }
 
-    /// The same as Linux has it (`tcp_init_cwnd_reduction`): in whole segments, and of the window that was reduced, which
-    /// stands until something is delivered.
+    /// Recovery begins as Linux has it (`tcp_init_cwnd_reduction`): in whole segments, of the window before the reduction. That
+    /// window stands until something is delivered.
     pub(crate) fn in_segments(prior_window: Bytes) -> Self {
         Self { whole: true, window: prior_window, ..Self::begin(prior_window, Bytes::ZERO, Bytes::ZERO) }
     }
 
-    /// RFC 9937 section 6.2: the window after this ACK. It holds a segment at least: less would say that nothing may
-    /// leave, and an empty pipe always takes one.
+    /// The window after this ACK (RFC 9937 section 6.2). It holds at least one segment, for an empty pipe always takes one.
     pub(crate) fn on_ack(&mut self, ack: &PrrAck) {
         self.delivered += ack.delivered.get();
         let (pipe, ssthresh, mss) = (ack.pipe.get(), ack.ssthresh.get(), ack.mss.get());
@@ -67,7 +66,7 @@ impl Prr {
         self.window = Bytes::new((pipe + count).max(mss));
     }
 
-    /// What may have left by now, to come down to `ssthresh` in step with what is delivered.
+    /// Bytes that may have left by now, so that the window comes down to `ssthresh` in step with deliveries.
     fn due(&self, ssthresh: u64, mss: u64) -> u64 {
         let unit = if self.whole { mss.max(1) } else { 1 };
         let count = |bytes: u64| if self.whole { bytes / unit } else { bytes };

@@ -12,8 +12,7 @@ const OPTION: u64 = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Approved(Option<Box<AtRate>>);
 
-/// The packets that left between an approval and the first acknowledgement of one of them: those sent at the
-/// approved rate.
+/// The packets sent at the approved rate: those that left between the approval and the first acknowledgement of one of them.
 #[derive(Clone, Copy, Debug)]
 struct AtRate {
     /// Their numbers: the first, and one past the last.
@@ -37,7 +36,7 @@ impl Approved {
         self.0 = Some(Box::new(AtRate { first, end: u64::MAX, until, lost }));
     }
 
-    /// A packet was delivered; the next one to be sent, and where in the stream.
+    /// A packet was delivered while `next` is the number of the packet to be sent next, and `offset` its place in the stream.
     pub(super) fn delivered(&mut self, packet: u64, next: u64, offset: u64) {
         if let Some(approved) = &mut self.0
             && approved.end == u64::MAX
@@ -48,7 +47,7 @@ impl Approved {
         }
     }
 
-    /// A timeout or a mark, when `una` was acknowledged.
+    /// A timeout or a mark came while all up to `una` was acknowledged.
     pub(super) fn congested(&mut self, una: u64) {
         if let Some(approved) = &mut self.0 {
             approved.lost |= approved.end == u64::MAX || una <= approved.until;

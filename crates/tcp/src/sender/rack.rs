@@ -6,7 +6,7 @@ use super::scoreboard::Arrival;
 
 /// RFC 8985 section 6.2 step 4: the reordering window is a multiple of a quarter of the minimum RTT.
 const REORDER_DIVISOR: u64 = 4;
-/// RFC 8985 section 6.2 step 4: for so many recoveries a window stays wide that reports of duplicates widened.
+/// RFC 8985 section 6.2 step 4: the number of recoveries for which a widened reordering window stays wide.
 const RECOVERIES_WIDE: u8 = 16;
 /// RFC 8985 section 7.2: the worst-case delayed-ACK timer, allowed for when a single segment is in flight.
 const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
@@ -19,8 +19,8 @@ const MOST_REORDERING: u64 = 300;
 /// RACK's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rack {
-    /// The most recently sent packet that was delivered, or nought. Packet numbers order transmissions exactly, where
-    /// the RFC, having none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
+    /// The most recently sent packet that was delivered, or 0. Packet numbers order transmissions exactly; the RFC, having
+    /// none, orders by `RACK.xmit_ts` and breaks ties by `RACK.end_seq`.
     pub(crate) newest: u64,
     /// Whether anything was delivered since losses were looked for.
     pub(crate) advanced: bool,
@@ -32,14 +32,14 @@ pub(crate) struct Rack {
     pub(super) fack: u64,
     /// `RACK.reordering_seen`.
     pub(crate) reordering_seen: bool,
-    /// The greatest distance seen, in segments, by which one arrived late (Linux `tcpi_reordering`).
+    /// The greatest distance, in segments, by which a segment arrived late (Linux `tcpi_reordering`).
     pub(crate) reordering: u64,
-    /// How often one did (Linux `tcpi_reord_seen`).
+    /// How often a segment arrived late (Linux `tcpi_reord_seen`).
     pub(crate) reorderings_seen: u64,
 }
 
 impl Rack {
-    /// Segments are taken to arrive late by up to `reordering`.
+    /// Before anything is delivered. Segments may arrive late by up to `reordering`.
     pub(crate) fn new(reordering: u64) -> Self {
         Self { reordering, ..Self::default() }
     }
@@ -55,8 +55,8 @@ impl Rack {
         self.take(now, min_rtt, arrival);
     }
 
-    /// The same with reordering as Linux sees it (`tcp_check_sack_reordering`), which [`Rack::note_late`] counted: what one ACK
-    /// tells of is not late against the rest of it.
+    /// A segment was delivered at `now`, with reordering as Linux sees it (`tcp_check_sack_reordering`): [`Rack::note_late`]
+    /// counted it before, for segments that one ACK tells of are not late against each other.
     pub(crate) fn delivered_as_counted(&mut self, now: Time, min_rtt: Option<Span>, arrival: &Arrival) {
         self.reordering_seen |= self.reorderings_seen > 0;
         self.take(now, min_rtt, arrival);
@@ -78,8 +78,8 @@ impl Rack {
         self.rtt = rtt;
     }
 
-    /// How long after its transmission a segment is overdue, once a later one was delivered: RACK.rtt and the
-    /// reordering window (RFC 8985 section 6.2 steps 4 and 5).
+    /// How long after its transmission a segment is overdue, once a later one was delivered: `RACK.rtt` and the reordering
+    /// window (RFC 8985 section 6.2 steps 4 and 5). An `eager` sender has no reordering window before reordering was seen.
     pub(crate) fn overdue_after(
         &self,
         srtt: Option<Span>,
@@ -98,15 +98,15 @@ impl Rack {
 }
 
 impl Rack {
-    /// Segments of `mss` bytes, never sent again, were delivered from `start` on, below what was delivered before
-    /// (Linux `tcp_check_sack_reordering`).
+    /// Segments of `mss` bytes that left once were delivered from `start` on. They are late if that is below what was delivered
+    /// before (Linux `tcp_check_sack_reordering`).
     pub(crate) fn note_late(&mut self, start: u64, mss: Bytes) {
         if start < self.fack {
             self.note_degree(self.reordering.max((self.fack - start).div_ceil(mss.get())));
         }
     }
 
-    /// Something arrived late by `degree` segments.
+    /// A segment arrived late by `degree` segments.
     pub(crate) fn note_degree(&mut self, degree: u64) {
         self.reordering = degree.min(MOST_REORDERING);
         self.reorderings_seen += 1;
@@ -117,11 +117,12 @@ impl Rack {
 /// twice (RFC 8985 section 6.2 step 4).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widening {
-    /// `RACK.dsack_round`: reports widen no more until this is acknowledged.
+    /// `RACK.dsack_round`: reports of duplicates widen the window no more until this is acknowledged.
     round: Option<u64>,
-    /// `RACK.reo_wnd_mult`. Quarters of the least round trip; the smoothed one bounds the window long before this is full.
+    /// `RACK.reo_wnd_mult`: the window in quarters of the least round trip. The smoothed round trip bounds the window long
+    /// before this overflows.
     multiple: u8,
-    /// `RACK.reo_wnd_persist`: after so many recoveries more it is narrow again.
+    /// `RACK.reo_wnd_persist`: how many more recoveries the window stays wide.
     persist: u8,
 }
 
@@ -132,7 +133,7 @@ impl Default for Widening {
 }
 
 impl Widening {
-    /// Everything below `una` is acknowledged, and below `nxt` was sent. Says whether the window grew.
+    /// A duplicate was reported while `una` to `nxt` is outstanding. Says whether the window grew.
     pub(crate) fn on_duplicate(&mut self, una: u64, nxt: u64) -> bool {
         let anew = self.round.is_none_or(|round| una >= round);
         if anew {
@@ -152,12 +153,12 @@ impl Widening {
     }
 }
 
-/// A tail loss probe that is not answered yet (RFC 8985 section 7.1).
+/// A tail loss probe that left (RFC 8985 section 7.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// `TLP.end_seq`.
     pub(crate) end: u64,
-    /// What it sent again, if it did (`TLP.is_retrans`): the packet that was lost, if the probe repaired a loss.
+    /// The packet that the probe sent again, if it did (`TLP.is_retrans`). It was lost if the probe repaired a loss.
     pub(crate) again: Option<LostPacket>,
 }
 
@@ -202,12 +203,12 @@ impl TailProbe {
         core::mem::take(&mut self.due)
     }
 
-    /// This one left.
+    /// A probe left.
     pub(super) fn left(&mut self, probe: Probe) {
         self.unanswered = Some(probe);
     }
 
-    /// The probe that left is answered, or says nothing more.
+    /// The probe that left needs no answer any more.
     pub(super) fn forget(&mut self) {
         self.unanswered = None;
     }

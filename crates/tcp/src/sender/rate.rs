@@ -37,7 +37,7 @@ impl RateSampler {
         (short(now.nanos_since(self.delivered_at)), short(now.nanos_since(self.first_sent_at)))
     }
 
-    /// Packets of `bytes` in all were delivered by one ACK; when the one sent last left, of those delivered whole.
+    /// One ACK delivered `bytes`. Of the packets delivered whole, the `newest` left then.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, bytes: Bytes, newest: Option<Time>) {
         if bytes.is_zero() {
@@ -48,7 +48,7 @@ impl RateSampler {
         self.first_sent_at = newest.unwrap_or(self.first_sent_at);
     }
 
-    /// The sample that the ACK just heard gives, `newest` being the one sent last of what it delivered.
+    /// The sample that the ACK just heard gives. Of the packets that it delivered, `newest` left last.
     pub(crate) fn sample(&self, now: Time, newest: &Flight) -> Option<Rate> {
         let send_elapsed = long(newest.since_first_sent)?;
         let ack_elapsed = now.since(newest.sent_at) + long(newest.since_delivery)?;

@@ -6,7 +6,7 @@ use super::prr::Prr;
 use super::rack::{TailProbe, Widening};
 use super::scoreboard::DUP_THRESH;
 
-/// What is under way of finding and repairing losses, RACK's and the scoreboard's part aside, which every ACK touches.
+/// The state of loss recovery. RACK and the scoreboard stand apart, for every ACK touches them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LossRecovery {
     pub(super) mode: Mode,
@@ -18,7 +18,8 @@ pub(super) struct LossRecovery {
     pub(super) forced: bool,
     /// Whether new data leaves before anything is sent again, after a timeout that F-RTO looks at (RFC 5682).
     pub(super) new_first: bool,
-    /// Where the last episode ended: duplicate ACKs of just that are its own (RFC 6582 section 3.2).
+    /// Where the last episode ended. Duplicate ACKs of this offset are of the episode's own retransmissions (RFC 6582 section
+    /// 3.2).
     pub(super) recovered_to: Option<u64>,
     /// RACK's reordering timer (RFC 8985 section 6.2 step 5).
     pub(super) reorder_at: Option<Time>,
@@ -47,7 +48,7 @@ impl LossRecovery {
         matches!(self.mode, Mode::Loss { .. })
     }
 
-    /// Whether nothing is counted or waited for that a loss may come of.
+    /// Whether nothing is being repaired, counted or waited for that a loss may come of.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
         self.is_open()
@@ -101,7 +102,7 @@ impl LossRecovery {
         self.probe.forget();
     }
 
-    /// An episode ended where `recover` says.
+    /// An episode is over. Duplicate ACKs of `recover` begin no other one.
     pub(super) fn end(&mut self, recover: Option<u64>) {
         self.mode = Mode::Open;
         self.recovered_to = recover.or(self.recovered_to);
@@ -136,7 +137,7 @@ pub(crate) struct Episode {
     pub(crate) recover: u64,
     /// Whether a partial ACK was seen (impatient NewReno restarts the timer on the first only).
     pub(crate) partial_seen: bool,
-    /// How it decides what may leave.
+    /// What bounds sending.
     pub(crate) budget: Budget,
     /// Where the search for holes goes on (RFC 6675 rule 3, ns-2).
     pub(crate) hole: u64,
@@ -165,15 +166,15 @@ pub(crate) enum Budget {
     },
 }
 
-/// What marks a reduction had answered: up to where in the stream, and whether CWR was still to be sent.
+/// The marks that were answered before a reduction: up to where in the stream, and whether CWR was still to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answered {
     pub(crate) until: u64,
     pub(crate) due: bool,
 }
 
-/// What tells that an episode was spurious: all that was sent again arrived twice (RFC 3708, DSACK), or the
-/// original was answered (RFC 3522, timestamps; RFC 5682, F-RTO).
+/// The evidence that an episode was spurious: all that was sent again arrived twice (DSACK, RFC 3708), or the original was
+/// answered (timestamps, RFC 3522; F-RTO, RFC 5682).
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Undo {
@@ -181,22 +182,23 @@ pub(crate) struct Undo {
     pub(crate) armed: bool,
     /// Whether F-RTO watches for originals (RFC 5682).
     pub(crate) frto: bool,
-    /// Whether a mark called for the reduction, too: the window stays as it is, whatever becomes of the losses.
+    /// Whether an ECN mark called for the reduction, too. The window then stays reduced, whatever becomes of the losses.
     pub(crate) keeps_window: bool,
     /// The timestamp of the first retransmission.
     pub(crate) stamp: Option<u32>,
-    /// Once the episode is over, what must be acknowledged for the evidence to be too old.
+    /// Once the episode is over: the offset beyond which an acknowledgement makes the evidence too old.
     pub(crate) until: u64,
-    /// Retransmissions of the episode not reported as duplicates; one that was lost keeps it above zero.
+    /// Retransmissions of the episode that were not reported as duplicates. A retransmission that was lost keeps this above
+    /// zero.
     pub(crate) outstanding: u64,
-    /// What was sent again: where the first of it starts, and where the last of it ends.
+    /// What was sent again: the start of the first retransmission, and the greatest end of any.
     pub(crate) resent: Option<(u64, u64)>,
-    /// What had been answered before the reduction.
+    /// The marks that were answered before the reduction.
     pub(crate) marks: Answered,
 }
 
 impl Undo {
-    /// What may be acknowledged before it is too late to undo.
+    /// Up to where the stream may be acknowledged before it is too late to undo.
     #[inline]
     pub(crate) fn settled_by(&self) -> u64 {
         if self.armed { self.until } else { u64::MAX }
@@ -211,7 +213,7 @@ impl Undo {
         self.until = u64::MAX;
     }
 
-    /// Whether a duplicate of `[start, end)` can be of what this episode sent again.
+    /// Whether `[start, end)`, reported as a duplicate, may be a retransmission of this episode.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         self.resent.is_some_and(|(first, upto)| first <= start && end <= upto)
     }

@@ -14,7 +14,7 @@ const MAX_RTO: Span = Span::from_secs(60);
 /// Linux `TCP_RTO_MAX`.
 const MAX_RTO_OF_LINUX: Span = Span::from_secs(120);
 
-/// A longer round trip counts as this, 36 years, so that sums of a few need no care.
+/// A longer round trip counts as this, 36 years, so that sums of a few cannot overflow.
 const LONGEST: Span = Span::from_nanos(1 << 60);
 const UNKNOWN: u64 = u64::MAX;
 
@@ -28,33 +28,33 @@ pub(crate) struct RttEstimator {
     /// [`Span::MAX`] before the first.
     min: Span,
     min_rto: Span,
-    /// What stands in the timeout for the variation at least, in nanoseconds.
+    /// The least that the variation counts for in the timeout, in nanoseconds.
     least_variation: u64,
-    /// What the timeout is at most.
+    /// The greatest timeout.
     most: Span,
     /// A round trip that takes no longer than these nanoseconds is over twice before any timeout.
     short: u64,
     backoff: u32,
-    /// How many there were, modulo 2^32.
+    /// How many samples there were, modulo 2^32.
     samples: u32,
     linux: Option<Box<LinuxEstimator>>,
-    /// The base before there is a sample.
+    /// The timeout before there is a sample, not doubled.
     initial: Span,
 }
 
 /// What bounds the timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// The timeout is this at least.
+    /// The least timeout.
     timeout: Span,
-    /// What stands in the timeout for the variation is this at least.
+    /// The least that the variation counts for in the timeout.
     variation: Span,
-    /// What the timeout is before any sample, unless it is less than it may be.
+    /// The timeout before any sample, if no bound is greater.
     initial: Span,
 }
 
 impl Bounds {
-    /// The bounds that the least timeout is, and what the timeout is at first.
+    /// The bounds for a least timeout of `min_rto` by the rule `floor`, and the timeout before any sample.
     pub(crate) fn new(floor: RtoFloor, min_rto: Span, initial: Span) -> Self {
         match floor {
             // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
@@ -91,14 +91,14 @@ impl RttEstimator {
         }
     }
 
-    /// One that estimates as Linux does.
+    /// An estimator that works as Linux's.
     pub(crate) fn as_linux(bounds: &Bounds) -> Self {
         let linux = Some(Box::new(LinuxEstimator::new(bounds.variation)));
         Self { linux, most: MAX_RTO_OF_LINUX.max(bounds.timeout), ..Self::new(bounds) }
     }
 
-    /// A sample for the estimate, of the oldest segment that an ACK acknowledges, and the newest one's round trip, which
-    /// the least is taken of (Linux `tcp_ack_update_rtt`); `una` to `nxt` is outstanding.
+    /// A sample of the oldest segment that an ACK acknowledges goes into the estimate; the round trip of the `newest` into the
+    /// least round trip (Linux `tcp_ack_update_rtt`). The stream from `una` to `nxt` is outstanding.
     pub(crate) fn sample_as_linux(&mut self, rtt: Span, newest: Span, una: u64, nxt: u64) {
         let Some(linux) = &mut self.linux else { return self.sample(newest) };
         linux.sample(rtt, una, nxt);
@@ -121,14 +121,14 @@ impl RttEstimator {
         self.smooth_ordinary(rtt.clamp(Span::from_nanos(1), LONGEST));
     }
 
-    /// Whether a sample took some time, and not for ever.
+    /// Whether a sample is neither 0 nor longer than the longest that counts.
     #[inline]
     pub(crate) fn is_ordinary(rtt: Span) -> bool {
         // Both bounds are looked at in a step.
         rtt.nanos().wrapping_sub(1) < LONGEST.nanos()
     }
 
-    /// [`RttEstimator::smooth`] then.
+    /// [`RttEstimator::smooth`], for a sample that is ordinary.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from two places, one of which seldom comes to it")]
     pub(crate) fn smooth_ordinary(&mut self, rtt: Span) {
@@ -150,14 +150,15 @@ impl RttEstimator {
         Span::from_nanos(self.srtt + (self.rttvar * 4).max(self.least_variation)).max(self.min_rto)
     }
 
-    /// Nanoseconds that a timeout that was not doubled takes at least, and that of a probe (RFC 8985 section 7.2), as far as
-    /// a short look tells.
+    /// Nanoseconds before which neither the timeout, if it was not doubled, nor the probe (RFC 8985 section 7.2) fires, as far
+    /// as a short look tells.
     #[inline]
     pub(crate) fn least_wait(&self) -> u64 {
         if self.srtt <= self.short { self.srtt * 2 } else { self.least_long_wait() }
     }
 
-    /// The same where the round trip is not known, or is so long that the probe may come as late as the timeout.
+    /// [`RttEstimator::least_wait`], where the round trip is not known, or is so long that the probe may come as late as the
+    /// timeout.
     #[inline(never)]
     fn least_long_wait(&self) -> u64 {
         if self.srtt == UNKNOWN {
@@ -167,9 +168,9 @@ impl RttEstimator {
         (self.srtt * 2).min(timeout)
     }
 
-    /// RFC 6298 section 5.5: the timer is doubled, and stays so until there is a sample (Karn's algorithm). An ACK of what was
-    /// sent again is none without timestamps, and does not end it: where the round trip is longer than the timeout there
-    /// would never be one, and the timer would go off too soon for ever.
+    /// Doubles the timeout (RFC 6298 section 5.5), until there is a sample (Karn's algorithm). Without timestamps an ACK of
+    /// what was sent again gives no sample and does not end the doubling: where the round trip is longer than the timeout there
+    /// would never be a sample, and the timer would go off too soon for ever.
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
     }

@@ -185,7 +185,7 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// How many of its first bytes every packet touches.
+    /// How many of the scoreboard's first bytes every packet touches.
     pub(crate) const FIRST_OF_EVERY_PACKET: usize = offset_of!(Self, sacked);
 
     /// A scoreboard that keeps the order of retransmissions, if RACK is to walk it.
@@ -209,7 +209,7 @@ impl Scoreboard {
         Bytes::new(self.pipe)
     }
 
-    /// The same of payload alone: without the FIN, which is the last segment's.
+    /// Payload bytes in the network: the pipe without the FIN, which is the last segment's.
     pub(crate) fn payload_in_network(&self) -> Bytes {
         let fin = self.records.back().is_some_and(|last| last.fin && last.in_network());
         Bytes::new(self.pipe.saturating_sub(u64::from(fin)))

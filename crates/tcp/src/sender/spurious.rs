@@ -1,4 +1,4 @@
-//! Losses that did not happen: what tells that a reduction was for nothing, and what the answer to a tail loss probe says.
+//! Spurious reductions: the evidence that nothing was lost, and what the answer to a tail loss probe says.
 
 use firstflight::{Avoidance, Bytes, Event, Startup, Time};
 
@@ -9,7 +9,7 @@ use super::recovery::{Mode, Undo};
 use crate::endpoint::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// What could tell that a reduction was for nothing is too old for it. Says whether something was watched for.
+    /// Forgets evidence that is too old to undo a reduction. Says whether there was a reduction that could have been undone.
     pub(super) fn forget_old_undo(&mut self) -> bool {
         let old = self.recovery.is_open() && self.stream.una() > self.undo.until;
         let settled = old && core::mem::take(&mut self.undo).armed;
@@ -19,8 +19,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         settled
     }
 
-    /// Whether the reduction answered a loss that did not happen. Then the repair is over, and the window what it was, unless a
-    /// mark had called for the reduction, too.
+    /// Undoes a reduction that answered no real loss: the repair is over, and the window is what it was, unless an ECN mark had
+    /// called for the reduction, too.
     pub(super) fn undo_if_spurious(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
         if let Some((start, end)) = input.dsack
             && self.undo.covers(start, end)
@@ -60,8 +60,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.tell(now, &Event::SpuriousLoss);
     }
 
-    /// RFC 3522: whether an ACK after `before` was acknowledged is the first of the first retransmission, and echoes an older
-    /// timestamp.
+    /// Whether an ACK answers the original of the first retransmission (RFC 3522): it is the first to acknowledge that segment,
+    /// all up to `before` having been acknowledged, and echoes an older timestamp than the retransmission's.
     #[inline]
     pub(super) fn answers_the_original(&self, before: u64, input: &AckInput<'_>) -> bool {
         matches!((echo_of(input), self.undo.stamp), (Some(echo), Some(stamp)) if is_before(echo, stamp))
@@ -69,8 +69,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.undo.resent.is_some_and(|(first, _)| before <= first && first < input.ack)
     }
 
-    /// RFC 5682 section 3.1 as Linux has it (`tcp_process_loss`): the first ACK after a timeout that advances lets new data
-    /// leave before anything is sent again; then SACKs or duplicates say that the loss was real.
+    /// F-RTO as Linux has it (RFC 5682 section 3.1, `tcp_process_loss`): the first ACK after a timeout that advances lets new
+    /// data leave before anything is sent again. Then SACKs or duplicates say that the loss was real.
     pub(super) fn look_at_timeout(&mut self, progress: &Progress) {
         self.recovery.new_first = false;
         let more = self.stream.nxt() < self.stream.written() && self.peer_window.admits(self.stream.nxt());
@@ -87,9 +87,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// RFC 8985 section 7.4.2: what the answer to a tail loss probe says. A probe that repeated the last segment
-    /// stays open until a duplicate is reported, which says that nothing was lost, or data sent later is
-    /// acknowledged without one: then it repaired a loss, and congestion control must hear of it.
+    /// What the answer to a tail loss probe says (RFC 8985 section 7.4.2). A probe that repeated the last segment stays open
+    /// until one of two things: a duplicate is reported, so that nothing was lost; or data sent later is acknowledged without
+    /// such a report. Then the probe repaired a loss, and congestion control must hear of it.
     pub(super) fn answer_probe(&mut self, now: Time, input: &AckInput<'_>, progress: &Progress) {
         let Some(probe) = self.recovery.probe.unanswered() else { return };
         if input.ack < probe.end {

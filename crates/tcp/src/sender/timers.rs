@@ -8,15 +8,15 @@ use super::recovery::{Mode, Undo};
 use crate::config::Recovery;
 use crate::endpoint::Happening;
 
-/// The timers that most segments touch. Those of reordering and of a closed window run while something is repaired or waited
-/// for, and stand with that: [`super::recovery::LossRecovery`], [`super::peer_window::Persist`].
+/// The timers that most segments touch. The reordering timer and the persist timer run only while something is repaired or
+/// waited for: see [`super::recovery::LossRecovery`] and [`super::peer_window::Persist`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Timers {
-    /// What the next two count from while nothing but expected ACKs puts them off: both are `None` then, and made when they
-    /// are asked for.
+    /// When expected ACKs put off `rto_at` and `probe_at`. While this is set both are `None`, and are made when they are asked
+    /// for.
     pub(super) put_off: Option<PutOff>,
-    /// When what is outstanding times out (RFC 6298 section 5).
+    /// When the retransmission timer fires (RFC 6298 section 5).
     pub(super) rto_at: Option<Time>,
     /// When the tail is probed (RFC 8985 section 7.2).
     pub(super) probe_at: Option<Time>,
@@ -58,7 +58,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Time::earlier(timer, self.user_timeout.ends())
     }
 
-    /// Serves whatever is due. Says whether the connection is to be given up.
+    /// Serves every timer that is due. Says whether the connection is to be given up.
     pub(crate) fn on_timer(&mut self, now: Time) -> bool {
         self.settle_timeouts();
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -109,7 +109,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.user_timeout.counts_out()
     }
 
-    /// RFC 8985 section 6.2 step 5: the reordering timer.
+    /// The reordering timer fired (RFC 8985 section 6.2 step 5).
     fn reordering_is_over(&mut self, now: Time) {
         if self.rules.method != Recovery::Rack {
             return;
@@ -130,7 +130,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.lists.put_away();
     }
 
-    /// RFC 6298 section 5.4 to 5.7 and RFC 5681 section 3.1.
+    /// The retransmission timer fired (RFC 6298 sections 5.4 to 5.7, RFC 5681 section 3.1).
     fn time_out(&mut self, now: Time) {
         self.counters.timeouts += 1;
         self.packets.approved.congested(self.stream.una());
@@ -166,7 +166,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         (Some(timeout), self.rules.probes_tail.then(|| probe.min(timeout)))
     }
 
-    /// From here on they are kept as instants.
+    /// Turns what expected ACKs put off into the instants of the timeout and the probe.
     pub(super) fn settle_timeouts(&mut self) {
         if self.timers.put_off.is_some() {
             (self.timers.rto_at, self.timers.probe_at) = self.timeouts();
@@ -174,8 +174,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// RFC 8985 section 7.2: a probe is scheduled when new data is sent or acknowledged, with SACK, outside of
-    /// recovery, with nothing SACKed and no probe unanswered. It comes no later than the `timeout`, which it puts off.
+    /// Schedules a tail loss probe (RFC 8985 section 7.2). To be called when new data is sent or acknowledged. None is
+    /// scheduled without SACK, in recovery, with something SACKed, or with a probe unanswered. The probe comes no later than
+    /// the `timeout`.
     pub(super) fn schedule_probe(&mut self, now: Time, timeout: Option<Time>) {
         let wanted = self.rules.probes_tail
             && self.recovery.is_open()

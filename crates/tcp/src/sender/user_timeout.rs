@@ -7,7 +7,7 @@ const GIVE_UP_AFTER: u32 = 15;
 
 /// The user timeout (RFC 9293 section 3.9.1, RFC 5482), and what was sent without an answer so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct UserTimeout {
+pub(crate) struct UserTimeout {
     /// Timeouts in a row, with nothing acknowledged since.
     timeouts: u32,
     /// Probes of a closed window in a row, without an ACK since.
@@ -23,7 +23,8 @@ pub(super) struct UserTimeout {
 }
 
 impl UserTimeout {
-    pub(super) fn set(&mut self, span: Span, exact: bool) {
+    /// Sets for how long the host wants to wait, and whether to the instant.
+    pub(crate) fn set(&mut self, span: Span, exact: bool) {
         (self.span, self.exact) = (Some(span), exact);
     }
 

@@ -24,7 +24,6 @@ fn offsets_go_on_past_four_gigabytes_while_sequence_numbers_come_round() {
             let (segment, range) = (&transmit.segment, transmit.range());
             if segment.len > 0 {
                 assert_eq!((range.start, range.end), (sent, sent + u64::from(segment.len)));
-                assert_eq!(client.offset_of(segment), sent);
                 assert_eq!(server.arriving_range(segment), Some(range.clone()));
                 assert_eq!(server.missing(range.clone()), Some(range.clone()));
                 wrapped += u64::from(segment.seq < 65_000);

@@ -75,7 +75,8 @@ fn what_fits_a_silly_window_waits_for_a_larger_one_or_for_a_timer() {
     assert_eq!((line.client.stats().timeouts, line.client.stats().probes), (0, 0));
 }
 
-/// The same with offload (Linux `tcp_write_wakeup`): what fits leaves after a while, and closed or not the window is probed.
+/// A window too small for what waits, with offload (Linux `tcp_write_wakeup`): what fits leaves after a while, and whether or
+/// not the window is closed it is probed.
 #[test]
 fn a_small_window_is_filled_or_probed_after_a_while_with_offload_too() {
     for stack in [Stack::Rfc, Stack::Linux] {
@@ -274,7 +275,7 @@ fn a_segment_without_the_timestamps_agreed_on_is_heard_as_in_linux() {
 fn sends(host: &mut Plain) -> Vec<Segment> {
     let mut all = Vec::new();
     let mut place = Segment::default();
-    while let Some(departure) = host.transmit_into(millis(1), &mut place) {
+    while let Some(departure) = host.fast().transmit_into(millis(1), &mut place) {
         all.push(place);
         if departure.last {
             break;
@@ -336,7 +337,7 @@ fn before_the_connection_is_open_an_ack_of_what_was_not_sent_is_reset() {
     }
 }
 
-/// The same while a loss is repaired, which has ways of its own.
+/// `SND.WL1` (RFC 9293 section 3.10.7.4) while a loss is repaired, which has ways of its own.
 #[test]
 fn in_a_repair_an_ack_that_left_before_data_that_was_heard_sets_no_window() {
     let mut line = after_a_transfer(60_000);

@@ -1,19 +1,20 @@
-//! The segment that is expected: data, or the acknowledgement of what is outstanding, without anything else to
-//! say (header prediction: Jacobson 1990, and every kernel since 4.3BSD-Reno). What is done with it, and what leaves for
-//! it, is what would be done without prediction.
+//! Header prediction (Jacobson 1990, and every kernel since 4.3BSD-Reno): the segment that is expected is data, or the
+//! acknowledgement of what is outstanding, without anything else to say. What is done with it, and what leaves for it, is what
+//! would be done without prediction.
 
-use firstflight::{Avoidance, Sent, Startup, Time};
+use firstflight::{Avoidance, Startup, Time};
 
 use crate::receiver::Incoming;
 use crate::segment::{Ecn, Flags, MAX_SACK_BLOCKS, Segment};
-use crate::sender::Turn;
+use crate::sender::NextData;
 use crate::seq;
 
-use crate::endpoint::{Endpoint, Ready, State};
+use super::NextSegment;
+use crate::endpoint::{Endpoint, State};
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
-    /// Whether the connection is open, our FIN was not acknowledged, nothing of the handshake, of Quick-Start or of a closed
-    /// window is to be seen to, and the sender is calm.
+    /// Whether segments may be predicted: the connection is open, our FIN is not acknowledged, the sender is calm, and nothing
+    /// is due of the handshake, of Quick-Start or of a closed window.
     fn is_smooth(&self) -> bool {
         self.state == State::Open
             && !(self.handshake.due | self.handshake.window_due | self.probe_window | self.all_acknowledged)
@@ -21,8 +22,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && self.sender.is_calm()
     }
 
-    /// To be asked if it was not so before: looks whether it is now, and keeps what is seen. During a repair, with its thousands
-    /// of segments, it is not, and what is looked at is whether [`Endpoint::is_mending`].
+    /// Looks whether segments may be predicted from now on, and keeps the answer. To be called while they may not. During a
+    /// fast recovery the question is whether [`Endpoint::is_mending`].
     #[inline]
     pub(in crate::endpoint) fn turns_smooth(&mut self) -> bool {
         if !self.mending {
@@ -40,14 +41,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// Whatever comes next, nothing is known of it.
+    /// Forgets what is known of the next segment.
     #[inline]
     pub(in crate::endpoint) fn takes_a_closer_look(&mut self) {
         (self.smooth, self.mending) = (false, false);
     }
 
-    /// Takes in a segment that was predicted; says whether it was, else nothing was done that the longer way does not do
-    /// again.
+    /// Takes in a segment if it was predicted, and says whether it was. If not, nothing was done that the longer way does not
+    /// do again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
     pub(in crate::endpoint) fn on_predicted_segment(&mut self, now: Time, segment: &Segment) -> bool {
@@ -65,7 +66,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         }
     }
 
-    /// One with timestamps, which are heard if the rest of it is.
+    /// Takes in a predicted segment with timestamps. They are heard if the rest of the segment is as predicted.
     #[inline(never)]
     fn on_stamped_segment(&mut self, now: Time, segment: &Segment) -> bool {
         if self.ahead(segment).is_none() || self.is_too_old(now, segment) {
@@ -78,13 +79,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         heard
     }
 
-    /// How far ahead of the next byte a segment starts, if that is in the window.
+    /// How far beyond the next byte expected a segment starts, if that is in the window.
     fn ahead(&self, segment: &Segment) -> Option<u64> {
         let ahead = seq::distance(self.peer.initial, segment.seq, self.receiver.next());
         u64::try_from(ahead).ok().filter(|ahead| *ahead <= self.receiver.room())
     }
 
-    /// One whose timestamps, if it has any, have nothing more to say.
+    /// Takes in a predicted segment, its timestamps aside.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "timestamps are looked at in a way of their own")]
     fn on_plain_segment(&mut self, now: Time, segment: &Segment) -> bool {
@@ -116,7 +117,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         true
     }
 
-    /// Data that is not the next, or is and fills a hole, if it is inside the window; says whether it is.
+    /// Takes in data that leaves or fills a hole, if the data is inside the window; says whether it is.
     #[inline(never)]
     fn on_data_around_a_hole(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(ahead) = self.ahead(segment) else { return false };
@@ -128,26 +129,25 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         true
     }
 
-    /// Which of the usual segments may leave, for a host that has ways of its own for them.
+    /// [`super::Fast::ready`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
-    pub fn ready(&mut self) -> Ready {
+    pub(in crate::endpoint) fn ready(&mut self) -> NextSegment {
         if self.smooth {
-            match self.sender.take_turn() {
-                Turn::Full => return Ready::Full,
-                Turn::Nothing if self.receiver.ack_due() => return Ready::Ack,
-                Turn::Nothing => return Ready::Nothing,
-                Turn::Unclear => self.smooth = false,
+            match self.sender.next_data() {
+                NextData::Full => return NextSegment::Full,
+                NextData::Nothing if self.receiver.ack_due() => return NextSegment::Ack,
+                NextData::Nothing => return NextSegment::Nothing,
+                NextData::Unclear => self.smooth = false,
             }
         }
-        Ready::Other
+        NextSegment::Other
     }
 
-    /// What [`Ready::Full`] promises is written to `place`. Gives its [`Segment::ip_length`], and whether nothing else may
-    /// leave now, which may be unset though it is so; [`Endpoint::last_full`] says the rest.
+    /// [`super::Fast::full_segment`].
     #[inline(never)]
-    pub fn full_segment(&mut self, now: Time, place: &mut Segment) -> (u32, bool) {
-        debug_assert_eq!(self.clone().ready(), Ready::Full, "only what may leave does");
+    pub(in crate::endpoint) fn full_segment(&mut self, now: Time, place: &mut Segment) -> (u32, bool) {
+        debug_assert_eq!(self.clone().ready(), NextSegment::Full, "only what may leave does");
         // All that may lead elsewhere is asked before anything is done.
         if self.is_plain() && self.receiver.is_settled() && self.sender.sends_as_usual() {
             let (start, len) = (self.sender.nxt(), self.sender.full_length());
@@ -178,16 +178,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         (ip_length, last && !self.receiver.ack_due())
     }
 
-    /// What [`Endpoint::full_segment`] wrote last.
-    #[inline]
-    pub fn last_full(&self) -> Sent {
-        self.sender.last_full()
-    }
-
-    /// What [`Ready::Ack`] promises is written to `place`; nothing else may leave now. Gives its [`Segment::ip_length`].
+    /// [`super::Fast::pure_ack`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place of a host")]
-    pub fn usual_ack(&mut self, now: Time, place: &mut Segment) -> u32 {
+    pub(in crate::endpoint) fn predicted_ack(&mut self, now: Time, place: &mut Segment) -> u32 {
         let ip_length = if self.is_plain() && !self.receiver.has_blocks() {
             self.plain_ack(place);
             Segment::PLAIN_LENGTH
@@ -198,14 +192,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         ip_length
     }
 
-    /// Whether neither timestamps nor ECN were agreed on, so that headers are without options but for SACK blocks, and
-    /// without flags but ACK.
+    /// Whether neither timestamps nor ECN were agreed on. Headers then have no options but SACK blocks, and no flags but ACK.
     #[inline]
     pub(in crate::endpoint) fn is_plain(&self) -> bool {
         !(self.options.timestamps | self.options.ecn)
     }
 
-    /// [`Endpoint::header`] then, of `len` bytes.
+    /// [`Endpoint::header`] of a segment of `len` bytes, if [`Endpoint::is_plain`].
     #[inline]
     pub(in crate::endpoint) fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
         let window = self.receiver.window(self.options.own_scale);
@@ -221,7 +214,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         };
     }
 
-    /// [`Endpoint::pure_ack`] then, where there are no SACK blocks and nothing of Quick-Start to say.
+    /// [`Endpoint::pure_ack`], if [`Endpoint::is_plain`] and there is nothing to say of SACK blocks or of Quick-Start.
     #[inline]
     fn plain_ack(&mut self, place: &mut Segment) {
         self.acks_sent += 1;
@@ -229,7 +222,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.receiver.acknowledged();
     }
 
-    /// The same with timestamps, or with SACK blocks. Gives its [`Segment::ip_length`].
+    /// Writes an ACK with timestamps or SACK blocks. Gives its [`Segment::ip_length`].
     #[inline(never)]
     fn ack_with_options(&mut self, now: Time, place: &mut Segment) -> u32 {
         if self.is_plain() {

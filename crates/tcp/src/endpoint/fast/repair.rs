@@ -1,49 +1,33 @@
-//! The acknowledgement that goes on with a repair and says nothing else, and the segment that leaves for it. An overshoot makes
-//! thousands of them, so they take a shorter way than other segments of an open connection; where both ways can be taken they
-//! lead to the same state.
+//! The ACK that only goes on with a repair, and the segment that leaves for it. An overshoot takes thousands of both to repair,
+//! so they have a shorter way than other segments of an open connection. Where both ways can be taken they lead to the same
+//! state.
 
-use firstflight::{Avoidance, Sent, Startup, Time};
+use firstflight::{Avoidance, Startup, Time};
 
 use crate::segment::{Flags, Segment};
-use crate::sender::{InRepair, Outgoing};
+use crate::sender::{NextRepair, Outgoing};
 use crate::seq;
 
-use crate::endpoint::exchange::{Told, only_first_is_new};
+use super::RepairSegment;
+use crate::endpoint::exchange::{SackMemory, only_first_is_new};
 use crate::endpoint::{Endpoint, State};
 
 /// What the SACK blocks of an ACK say.
 enum News {
     /// There are none.
     None,
-    /// What those of the ACK before said, so that nothing is to be marked.
+    /// The blocks are those of the ACK before, so that nothing is to be marked.
     Same,
-    /// What the first says, in stream offsets.
+    /// Only the first block is new; in stream offsets.
     First((u64, u64)),
-    /// It takes a closer look.
+    /// Only the longer way can tell.
     Unclear,
 }
 
-/// What leaves in a repair.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Repair {
-    /// This data packet; its [`Segment::ip_length`].
-    Leaves(Sent, u32),
-    /// Nothing until something arrives or a timer is due.
-    Nothing,
-    /// Something else, or nothing: [`Endpoint::transmit_into`] knows.
-    Other,
-}
-
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
-    /// Whether losses are being repaired.
-    #[inline]
-    pub fn is_repairing(&self) -> bool {
-        self.sender.recovering()
-    }
-
-    /// Whether a repair is under way in a connection that is open, without options in its headers, and has nothing of the
-    /// handshake, of Quick-Start, of a closed window or of one told of beyond a hole to see to. The ACKs that go on with it and
-    /// what leaves for them leave it so.
+    /// Whether a repair is under way that has a fast way: the connection is open, its headers are without options, and nothing
+    /// is due of the handshake, of Quick-Start, or of a closed window or one told of beyond a hole. ACKs that go on with the
+    /// repair, and what leaves for them, leave it so.
     pub(in crate::endpoint) fn is_mending(&self) -> bool {
         self.state == State::Open
             && self.is_plain()
@@ -53,23 +37,22 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             && self.sender.mends()
     }
 
-    /// The next segment that may leave while losses are repaired, for a host that has ways of its own for the usual ones: it
-    /// is written to `place`, or `place` is left as it is.
+    /// [`super::Fast::repair_segment`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet of a repair, and from one place of a host")]
-    pub fn repair_segment(&mut self, now: Time, place: &mut Segment) -> Repair {
+    pub(in crate::endpoint) fn repair_segment(&mut self, now: Time, place: &mut Segment) -> RepairSegment {
         if !self.mending || self.sender.asks() || self.receiver.ack_due() {
-            return Repair::Other;
+            return RepairSegment::Other;
         }
         debug_assert!(self.is_mending(), "whatever ends it says so");
-        match self.sender.poll_mending(now) {
-            InRepair::Leaves(Outgoing { start, len, sent, .. }) => {
+        match self.sender.poll_in_repair(now) {
+            NextRepair::Leaves(Outgoing { start, len, sent, .. }) => {
                 self.plain_header(start, len, place);
                 self.receiver.acknowledged_with_data();
-                Repair::Leaves(sent, Segment::PLAIN_LENGTH + u32::from(len))
+                RepairSegment::Leaves(sent, Segment::PLAIN_LENGTH + u32::from(len))
             }
-            InRepair::Nothing => Repair::Nothing,
-            InRepair::Unclear => Repair::Other,
+            NextRepair::Nothing => RepairSegment::Nothing,
+            NextRepair::Unclear => RepairSegment::Other,
         }
     }
 
@@ -79,7 +62,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.mending && self.receiver.timer().is_none() && self.sender.needs_no_waking_in_repair_before(at)
     }
 
-    /// Takes in an acknowledgement of this kind; says whether it was one, else nothing was done.
+    /// Takes in an ACK if it only goes on with a repair, and says whether it did. If not, nothing was done.
     #[inline]
     pub(in crate::endpoint) fn on_ack_in_repair(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.is_mending(), "whatever ends it says so");
@@ -107,11 +90,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.on_ack_in_repair(now, ack, window, block);
         match news {
             News::None | News::Unclear => {}
-            News::Same => self.told.una = una,
+            News::Same => self.sack_memory.una = una,
             News::First(_) => {
                 let told = segment.sack_blocks();
                 let blocks = core::array::from_fn(|i| told.get(i).copied().unwrap_or_default());
-                self.told = Told { blocks, una };
+                self.sack_memory = SackMemory { blocks, una };
             }
         }
         // Not all is while something is repaired.
@@ -119,14 +102,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         true
     }
 
-    /// What the blocks say of an ACK of all up to `ack`.
+    /// What the SACK blocks of an ACK up to `ack` say.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
     fn news(&self, segment: &Segment, ack: u64) -> News {
         let told = segment.sack_blocks();
         let Some(first) = told.first() else { return News::None };
         let una = self.sender.una();
-        let before = self.told.of(una, self.sender.keeps_blocks());
+        let before = self.sack_memory.of(una, self.sender.keeps_blocks());
         // What is left of a segment acknowledged in part may lie whole within a block only now, if that starts where it does.
         if segment.sack == *before
             && seq::distance(self.initial_sequence, first.start, ack) > 0

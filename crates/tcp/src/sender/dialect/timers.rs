@@ -59,7 +59,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.schedule_probe(now, self.timers.rto_at);
     }
 
-    /// The same with one timer.
+    /// [`Sender::restart_timers`] with Linux's one timer.
     fn restart_one_timer(&mut self, now: Time, progress: &Progress) {
         // A selective acknowledgement of what left before the first segment was last sent shows that the path lives.
         let alive = self.board.head_sent().is_some_and(|sent_at| progress.rtt > Some(now.since(sent_at)));

@@ -1,7 +1,6 @@
-//! The acknowledgement that is expected: in order, of packets that were sent once, with nothing lost or out of order
-//! before it. Most are, so it takes a shorter way than [`Sender::on_ack`] goes with the others (the header prediction
-//! of Jacobson's 1990 "4.3BSD-Reno TCP header prediction"); so does the full segment that leaves for it. Where both ways
-//! can be taken they lead to the same state.
+//! Expected ACKs: in order, of packets that were sent once, with nothing lost or out of order before. Most ACKs are expected,
+//! so they and the full segment that leaves for each take a shorter way than [`Sender::on_ack`] and [`Sender::poll`] (header
+//! prediction: Jacobson 1990, "4.3BSD-Reno TCP header prediction"). Where both ways can be taken they lead to the same state.
 
 use firstflight::brief::InBrief;
 use firstflight::{
@@ -14,20 +13,20 @@ use crate::sender::lists::MOST_KEPT;
 use crate::sender::rtt::RttEstimator;
 use crate::sender::scoreboard::{Head, Transmission};
 
-/// What a calm sender may send.
+/// The data that a calm sender may send next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum NextData {
     /// A full segment of new data.
     Full,
     /// Nothing until something arrives or is written.
     Nothing,
-    /// It takes a closer look.
+    /// Only [`Sender::poll`] knows.
     Unclear,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// Whether nothing was lost, marked or probed that is still to be answered or made up for. [`Sender::on_expected_ack`],
-    /// [`Sender::take_turn`] and [`Sender::send_full`] leave it so.
+    /// Whether no loss, mark or probe is still to be answered or repaired. [`Sender::on_expected_ack`], [`Sender::next_data`]
+    /// and [`Sender::send_full`] leave a calm sender calm.
     pub(crate) fn is_calm(&self) -> bool {
         // What is most often otherwise comes first.
         self.recovery.is_open()
@@ -44,7 +43,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.rules.has_fast_ways
     }
 
-    /// Whether an ACK is of this kind, if the sender is calm.
+    /// Whether an ACK is expected.
     pub(in crate::sender) fn is_expected(&self, input: &AckInput<'_>) -> bool {
         self.may_expect(input.ack)
             && input.blocks.is_empty()
@@ -53,34 +52,34 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.is_calm()
     }
 
-    /// Whether an ACK acknowledges something that is outstanding, and leaves a reduction that may yet be undone as it is:
-    /// that is settled by what acknowledges more than was out when the repair ended.
+    /// Whether an ACK up to `ack` acknowledges something that is outstanding and settles no reduction that may yet be undone.
+    /// An ACK of more than was out when the repair ended settles it.
     #[inline]
     pub(crate) fn may_expect(&self, ack: u64) -> bool {
         ack > self.stream.una() && ack <= self.stream.nxt() && ack <= self.undo.settled_by()
     }
 
-    /// The same of an ACK that does not acknowledge our FIN.
+    /// [`Sender::may_expect`], for an ACK that does not acknowledge our FIN.
     #[inline]
     pub(crate) fn may_expect_of_data(&self, ack: u64) -> bool {
         ack <= self.stream.written() && self.may_expect(ack)
     }
 
-    /// Whether the peer offers the window that it offered before. Then an ACK on data that acknowledges nothing more tells
-    /// a calm sender nothing: of the segments of a bulk transfer these are the receiver's half.
+    /// Whether `window` is the window that the peer offered before. Then a data segment that acknowledges nothing new tells a
+    /// calm sender nothing. In a bulk transfer these are the segments that a receiver hears.
     #[inline]
     pub(crate) fn is_window(&self, window: u64) -> bool {
         window == self.peer_window.offered()
     }
 
-    /// What [`Sender::on_ack`] does with that: nothing.
+    /// A data segment arrived that tells the sender nothing: what [`Sender::on_ack`] does with its ACK.
     #[inline]
     pub(crate) fn on_no_news(&mut self, now: Time) {
         debug_assert!(self.is_calm(), "only a calm sender expects anything");
         self.activity.received(now);
     }
 
-    /// What [`Sender::on_ack`] does with an expected one.
+    /// An expected ACK arrived: what [`Sender::on_ack`] does with it.
     #[inline(never)]
     pub(crate) fn on_expected_ack(&mut self, now: Time, ack: u64, window: u64) {
         debug_assert!(self.is_calm(), "only a calm sender expects anything");
@@ -94,8 +93,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What is done with most: of one segment, with the window that was offered before, and a controller that minds nothing
-    /// but growth. Says whether it is one of these.
+    /// Takes in the usual expected ACK: of one segment, with the window that was offered before, for a controller that minds
+    /// nothing but growth. Says whether the ACK was such a one; if not, nothing was done.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
     fn take_usual_ack(&mut self, now: Time, ack: u64, window: u64) -> bool {
@@ -120,7 +119,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         true
     }
 
-    /// What is done with any.
+    /// Takes in any expected ACK.
     #[inline(never)]
     fn take_expected_ack(&mut self, now: Time, ack: u64, window: u64) {
         let advanced = Bytes::new(ack - self.stream.una());
@@ -147,7 +146,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.timers.put_off(now, self.stream.is_outstanding());
     }
 
-    /// The samples that the newest of what it acknowledges gives; the round trip.
+    /// Makes the samples of RACK and of the round trip from the newest packet that an expected ACK acknowledges. Gives the
+    /// round trip.
     fn sample_in_order(&mut self, now: Time, head: &Head) -> Span {
         let sample = now.since(head.flight.sent_at);
         self.rack.newest = head.packet;
@@ -157,7 +157,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         sample
     }
 
-    /// The part of it that tells a controller that wants to hear all of it.
+    /// Takes in an expected ACK for a controller that wants to hear all of it.
     #[inline(never)]
     fn tell_expected_ack(&mut self, now: Time, ack: u64, advanced: Bytes) {
         self.lists.delivered.clear();
@@ -194,9 +194,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What may leave a calm sender: what [`Sender::poll`] would come to.
+    /// The data that may leave a calm sender: what [`Sender::poll`] would find.
     #[inline]
-    pub(crate) fn take_turn(&mut self) -> Turn {
+    pub(crate) fn next_data(&mut self) -> NextData {
         debug_assert!(self.is_calm(), "only a calm sender takes turns");
         let full = self.stream.mss().get();
         let end = self.stream.nxt() + full;
@@ -210,23 +210,24 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         if plain {
             self.timers.pace_at = None;
             if used + full <= self.plan.window.get() {
-                return Turn::Full;
+                return NextData::Full;
             }
             self.activity.limit = SendLimit::Window;
-            Turn::Nothing
+            NextData::Nothing
         } else if self.stream.written() <= self.stream.nxt()
             && (!self.stream.is_shut() || self.stream.fin_sent())
             && !matches!(self.plan.pacing, Pacing::Train { .. })
         {
             self.timers.pace_at = None;
             self.activity.limit = SendLimit::App;
-            Turn::Nothing
+            NextData::Nothing
         } else {
-            Turn::Unclear
+            NextData::Unclear
         }
     }
 
-    /// Whether the next timer of a calm sender is due at `at` or later, or there is neither, as far as a short look tells.
+    /// Whether no timer of a calm sender is due before `at`, or there is neither a timer nor an `at`, as far as a short look
+    /// tells.
     #[inline]
     pub(crate) fn needs_no_waking_before(&self, at: Option<Time>) -> bool {
         if self.timers.pace_at.is_some() || self.plan.wake.is_some() {
@@ -251,8 +252,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.packets.last_full(self.stream.mss())
     }
 
-    /// Sends what [`Turn::Full`] promises, from [`Sender::nxt`] on. Says whether the next turn would be [`Turn::Nothing`],
-    /// and need not be taken.
+    /// Sends what [`NextData::Full`] promises, from [`Sender::nxt`] on. Says whether nothing may follow, so that
+    /// [`Sender::next_data`] need not be asked.
     #[inline]
     pub(crate) fn send_full(&mut self, now: Time) -> bool {
         let tag = self.plan.tag;
@@ -266,20 +267,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.send_unminded(now, tag)
     }
 
-    /// Whether a segment that leaves is told to the controller.
+    /// Whether the controller hears of each segment that leaves.
     #[inline]
     fn minds_sends(&self) -> bool {
         self.rules.tells_all || self.controller.minds_sends()
     }
 
-    /// Whether [`Sender::send_usual`] may be asked for what [`Turn::Full`] promises: nobody minds that it leaves, and there is
-    /// room for it.
+    /// Whether [`Sender::send_usual`] may send what [`NextData::Full`] promises: the controller does not hear of it, and the
+    /// scoreboard has room.
     #[inline]
     pub(crate) fn sends_as_usual(&self) -> bool {
         self.timers.put_off.is_some() && !self.minds_sends() && self.board.has_room()
     }
 
-    /// [`Sender::send_full`] then.
+    /// [`Sender::send_full`], if [`Sender::sends_as_usual`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
     pub(crate) fn send_usual(&mut self, now: Time) -> bool {
@@ -298,13 +299,13 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.peer_window.edge() >= next_end
             && used + full > self.plan.window.get();
         if last {
-            debug_assert!(matches!(self.clone().take_turn(), Turn::Nothing), "nothing follows");
+            debug_assert!(matches!(self.clone().next_data(), NextData::Nothing), "nothing follows");
             self.activity.limit = SendLimit::Window;
         }
         last
     }
 
-    /// Puts it on the scoreboard. Says what is outstanding then: less than 2^30 bytes (RFC 7323 section 2.3).
+    /// Puts a full segment on the scoreboard. Gives the bytes outstanding after that: less than 2^30 (RFC 7323 section 2.3).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it writes is at hand where it is asked for")]
     fn put_full(&mut self, now: Time, tag: Tag) -> u32 {
@@ -349,7 +350,7 @@ fn short(outstanding: u64) -> u32 {
 
 #[cfg(test)]
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// Whether the shorter way is taken where it can be.
+    /// Sets whether the fast ways may be taken.
     pub(crate) fn expect_acks(&mut self, on: bool) {
         self.rules.has_fast_ways = on;
     }

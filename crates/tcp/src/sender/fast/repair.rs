@@ -1,7 +1,6 @@
-//! A repair under way: the ACK that goes on with it and says nothing else, and what leaves for that, where RACK finds the
-//! losses and PRR says how much may leave (RFC 8985, RFC 9937). An overshoot makes thousands of them, so they take a shorter
-//! way than [`Sender::on_ack`] and [`Sender::poll`] go with the others; where both ways can be taken they lead to the same
-//! state.
+//! A repair under way, where RACK finds the losses and PRR says how much may leave (RFC 8985, RFC 9937). An overshoot takes
+//! thousands of ACKs to repair, so the ACKs that only go on with a repair, and what leaves for them, take a shorter way than
+//! [`Sender::on_ack`] and [`Sender::poll`]. Where both ways can be taken they lead to the same state.
 
 use firstflight::{Avoidance, Bytes, Delivered, Pacing, SendLimit, Span, Startup, Time};
 
@@ -16,25 +15,25 @@ use crate::sender::rate::Flight;
 use crate::sender::recovery::{Budget, Episode, Mode};
 use crate::sender::scoreboard::{Arrival, Range};
 
-/// What a repair comes to.
+/// The data that leaves next in a repair.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum InRepair {
+pub(crate) enum NextRepair {
     Leaves(Outgoing),
     Nothing,
-    /// It takes a closer look.
+    /// Only [`Sender::poll`] knows.
     Unclear,
 }
 
-/// What may leave next in a repair: where it starts, how long it is, and its place if it was sent before.
+/// A segment that may leave next in a repair: its start, its length, and its place on the scoreboard if it was sent before.
 #[derive(Clone, Copy, Debug)]
-struct Repair {
+struct Candidate {
     start: u64,
     len: u16,
     again: Option<Range>,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
-    /// Whether losses are being repaired so, without a mark or a probe to be answered or made up for.
+    /// Whether RACK and PRR repair losses, and no mark or probe is to be answered.
     #[inline]
     fn repairs(&self) -> bool {
         matches!(self.recovery.mode, Mode::Recovery(Episode { budget: Budget::Proportional(_), .. }))
@@ -44,14 +43,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && !self.recovery.probe.is_unanswered()
     }
 
-    /// Whether such a repair is under way, and no probe is due. [`Sender::on_ack_in_repair`] and [`Sender::poll_mending`] leave
-    /// it so.
+    /// Whether RACK and PRR repair losses, and no probe is due. [`Sender::on_ack_in_repair`] and [`Sender::poll_in_repair`]
+    /// leave it so.
     pub(crate) fn mends(&self) -> bool {
         self.repairs() && !self.recovery.probe.is_due()
     }
 
-    /// Whether an ACK of what was sent goes on with such a repair: it neither ends it nor shows that it is for nothing, and
-    /// tells of no mark.
+    /// Whether an ACK only goes on with a repair: it neither ends the repair, nor shows that the repair is for nothing, nor
+    /// tells of a mark.
     #[inline]
     pub(in crate::sender) fn goes_on(&self, input: &AckInput<'_>) -> bool {
         self.goes_on_plainly(input.ack)
@@ -62,19 +61,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && (input.echo.is_none() || input.ack == self.stream.una())
     }
 
-    /// The same of one up to `ack` that has neither timestamps nor a mark, and reports no duplicate.
+    /// [`Sender::goes_on`], for an ACK up to `ack` without timestamps, mark or report of a duplicate.
     #[inline]
     fn goes_on_plainly(&self, ack: u64) -> bool {
         self.repairs() && self.is_before_the_end(ack) && ack >= self.stream.una()
     }
 
-    /// Whether an ACK of all up to `ack` does not end a repair.
+    /// Whether an ACK up to `ack` leaves the fast recovery open.
     #[inline]
     pub(crate) fn is_before_the_end(&self, ack: u64) -> bool {
         matches!(self.recovery.mode, Mode::Recovery(episode) if ack < episode.recover)
     }
 
-    /// What [`Sender::on_ack`] does with one that goes on, up to `ack`, and selectively of `blocks`.
+    /// An ACK came that goes on with a repair, up to `ack`, with SACK `blocks`: what [`Sender::on_ack`] does with it.
     #[inline(never)]
     pub(crate) fn on_ack_in_repair(&mut self, now: Time, ack: u64, window: u64, blocks: &[(u64, u64)]) {
         debug_assert!(self.goes_on_plainly(ack), "anything else takes the longer way");
@@ -112,8 +111,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.lists.put_away();
     }
 
-    /// Marks what such an ACK acknowledges, makes the samples, and lists what was delivered. Says whether any of it was
-    /// SACKed, too.
+    /// Marks what an ACK of a repair acknowledges, makes the samples, and lists what was delivered. Says whether something was
+    /// newly SACKed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
     fn take_in_repair(
@@ -180,7 +179,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         (progress, marked)
     }
 
-    /// [`Sender::go_on_recovering`] then.
+    /// [`Sender::go_on_recovering`], where RACK and PRR repair.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
     fn reckon_in_repair(&mut self, now: Time, progress: &Progress) {
@@ -199,13 +198,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         }
     }
 
-    /// What [`Sender::poll`] would come to in such a repair, if nothing is paced, and if it is not the end of what was written.
+    /// What [`Sender::poll`] would give in a repair by RACK and PRR. [`NextRepair::Unclear`] if something is paced, or what was
+    /// written comes to its end.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it gives is dear to pass through memory")]
-    pub(crate) fn poll_mending(&mut self, now: Time) -> InRepair {
+    pub(crate) fn poll_in_repair(&mut self, now: Time) -> NextRepair {
         debug_assert!(self.mends(), "it is asked for by whoever knows that");
         debug_assert!(self.timers.put_off.is_none(), "what began it has settled the timeouts");
-        let Some(next) = self.next_in_repair() else { return InRepair::Unclear };
+        let Some(next) = self.next_in_repair() else { return NextRepair::Unclear };
         debug_assert!(
             self.stream.nxt() > self.stream.una() && self.stream.is_established(),
             "what is repaired is outstanding"
@@ -214,32 +214,36 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         let forced = next.again.is_some() && core::mem::take(&mut self.recovery.forced);
         if !forced && !self.fits_in_repair(next.len) {
             self.activity.limit = SendLimit::Window;
-            return InRepair::Nothing;
+            return NextRepair::Nothing;
         }
-        InRepair::Leaves(self.send_in_repair(now, &next))
+        NextRepair::Leaves(self.send_in_repair(now, &next))
     }
 
-    /// What may leave next where no probe is due.
+    /// What may leave next in a repair, if no probe is due.
     #[inline]
-    fn next_in_repair(&mut self) -> Option<Repair> {
+    fn next_in_repair(&mut self) -> Option<Candidate> {
         if !matches!(self.plan.pacing, Pacing::AckClock) {
             return None;
         }
         if let Some(index) = self.board.next_lost_index() {
             let range = self.board.range(index);
-            return (!range.fin).then_some(Repair { start: range.start, len: range.len, again: Some(range) });
+            return (!range.fin).then_some(Candidate {
+                start: range.start,
+                len: range.len,
+                again: Some(range),
+            });
         }
         let full = self.full_segment();
         let ahead = self.stream.backlog() > full && self.peer_window.room(self.stream.nxt()) >= full;
         let len = u16::try_from(full).ok().filter(|_| ahead)?;
-        Some(Repair { start: self.stream.nxt(), len, again: None })
+        Some(Candidate { start: self.stream.nxt(), len, again: None })
     }
 
-    /// Sends it.
+    /// Sends a segment of a repair.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "from one place")]
-    fn send_in_repair(&mut self, now: Time, next: &Repair) -> Outgoing {
-        let &Repair { start, len, ref again } = next;
+    fn send_in_repair(&mut self, now: Time, next: &Candidate) -> Outgoing {
+        let &Candidate { start, len, ref again } = next;
         let (how, sent) = self.transmission(now, len, again.is_some());
         if let Some(prr) = self.recovery.prr_mut() {
             prr.sent(sent.bytes);
@@ -265,7 +269,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         Outgoing { start, len, fin: false, cwr, push: false, sent }
     }
 
-    /// Whether in such a repair the next timer is due at `at` or later, as far as a short look tells.
+    /// Whether no timer is due before `at` while RACK and PRR repair, as far as a short look tells.
     #[inline]
     pub(crate) fn needs_no_waking_in_repair_before(&self, at: Option<Time>) -> bool {
         let Some(at) = at else { return false };
@@ -278,7 +282,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.recovery.reorder_at.is_none_or(|reordering| at <= reordering)
     }
 
-    /// [`Sender::fits`] then.
+    /// [`Sender::fits`], where RACK and PRR repair.
     #[inline]
     fn fits_in_repair(&self, len: u16) -> bool {
         let Mode::Recovery(Episode { budget: Budget::Proportional(prr), .. }) = &self.recovery.mode else {
@@ -291,29 +295,29 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     }
 }
 
-/// What an ACK of a repair delivers, heard while the scoreboard marks it: what [`Sender::take_in`] does with its list.
+/// What an ACK of a repair delivers. Each segment is heard as the scoreboard marks it, where [`Sender::take_in`] walks a list.
 #[derive(Debug)]
 struct Intake<'a> {
     now: Time,
     min_rtt: Option<Span>,
     mss: Bytes,
-    /// The packet to be sent next, and where in the stream.
+    /// The number of the packet to be sent next, and its place in the stream.
     next: (u64, u64),
     rack: &'a mut Rack,
     approved: &'a mut Approved,
     delivered: &'a mut Vec<Delivered>,
     bytes: u64,
-    /// The packet sent last of those delivered.
+    /// Of the packets that were delivered, the one that left last.
     newest: Option<(u64, Flight)>,
-    /// When the newest left of those sent once.
+    /// Of the delivered packets whose data was sent once, when the newest left.
     newest_clean: Option<Time>,
-    /// Whether one was sent again.
+    /// Whether data was delivered that had been sent again.
     repaired: bool,
 }
 
 impl Intake<'_> {
-    /// A segment was delivered. Those acknowledged in one way come in order, so that the `first` of them that was sent once
-    /// says whether they are late.
+    /// A segment was delivered. Segments that are acknowledged in the same way come in order, so that the `first` of them that
+    /// was sent once says whether they are late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
     fn hear(&mut self, arrival: &Arrival, first: &mut bool) {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::config::{AckPolicy, Config, Recovery};
 use crate::sender::Sender;
-use crate::{Endpoint, Repair, Role, Segment};
+use crate::{Endpoint, RepairSegment, Role, Segment};
 
 type Host = Endpoint<AnyScheme, AnyRestart, AnyLaw>;
 
@@ -86,17 +86,17 @@ fn state(host: &Host, now: Time) -> String {
 
 /// What leaves next, if anything does, and whether nothing else may; by the way of repairs where there is one, if `expects`.
 fn leaves(host: &mut Host, now: Time, place: &mut Segment, expects: bool) -> Option<bool> {
-    if expects && host.is_repairing() {
-        match host.repair_segment(now, place) {
-            Repair::Leaves(sent, ip_length) => {
+    if expects && host.fast().is_repairing() {
+        match host.fast().repair_segment(now, place) {
+            RepairSegment::Leaves(sent, ip_length) => {
                 assert_eq!((sent.bytes.get(), ip_length), (u64::from(place.len), place.ip_length()));
                 return Some(false);
             }
-            Repair::Nothing => return None,
-            Repair::Other => {}
+            RepairSegment::Nothing => return None,
+            RepairSegment::Other => {}
         }
     }
-    host.transmit_into(now, place).map(|departure| departure.last)
+    host.fast().transmit_into(now, place).map(|departure| departure.last)
 }
 
 /// The course of a transfer of half a second, and the client at its end.

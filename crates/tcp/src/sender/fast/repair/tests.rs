@@ -9,7 +9,7 @@ use firstflight::{Controller, Span, Time};
 use proptest::prelude::*;
 
 use crate::segment::{Flags, SackBlock};
-use crate::{Config, Endpoint, Repair, Role, Segment};
+use crate::{Config, Endpoint, RepairSegment, Role, Segment};
 
 type Host = Endpoint<SlowStart, Rfc5681, Reno>;
 
@@ -100,12 +100,15 @@ fn leaves(host: &mut Host, now: Time, expects: bool) -> Vec<Segment> {
     let mut all = Vec::new();
     let mut place = Segment::default();
     while all.len() < 400 {
-        let repair =
-            if expects && host.is_repairing() { host.repair_segment(now, &mut place) } else { Repair::Other };
+        let repair = if expects && host.fast().is_repairing() {
+            host.fast().repair_segment(now, &mut place)
+        } else {
+            RepairSegment::Other
+        };
         match repair {
-            Repair::Leaves(_, ip_length) => assert_eq!(ip_length, place.ip_length()),
-            Repair::Nothing => break,
-            Repair::Other => match host.transmit_into(now, &mut place) {
+            RepairSegment::Leaves(_, ip_length) => assert_eq!(ip_length, place.ip_length()),
+            RepairSegment::Nothing => break,
+            RepairSegment::Other => match host.fast().transmit_into(now, &mut place) {
                 Some(departure) => assert_eq!(departure.ip_length, place.ip_length()),
                 None => break,
             },
@@ -137,7 +140,7 @@ fn course(initial_sequence: u32, steps: &[(u64, Step)], expects: bool) -> (Vec<(
         let sent = leaves(&mut host, now, expects);
         let timer = host.next_timer();
         let late = timer.map(|timer| timer + Span::from_nanos(1));
-        assert!(late.is_none_or(|late| !host.needs_no_waking_before(Some(late))), "it is to be woken");
+        assert!(late.is_none_or(|late| !host.fast().needs_no_waking_before(Some(late))), "it is to be woken");
         course.push((sent, state(&host, now)));
         now = now + Span::from_micros(*micros);
         let una = host.snapshot().una;
@@ -224,7 +227,7 @@ fn a_reset_in_a_repair_leaves_no_timer_and_does_not_say_that_one_is_late_enough(
     leaves(&mut host, now, true);
     let segment = ack(&host, 7, 0, &[(5_000, 8_000)]);
     host.on_segment(now, &segment);
-    assert!(host.is_repairing() && host.needs_no_waking_before(Some(now)));
+    assert!(host.fast().is_repairing() && host.fast().needs_no_waking_before(Some(now)));
     host.on_segment(now, &Segment { flags: Flags::RST, ..segment });
-    assert_eq!((host.next_timer(), host.needs_no_waking_before(Some(now))), (None, false));
+    assert_eq!((host.next_timer(), host.fast().needs_no_waking_before(Some(now))), (None, false));
 }
