@@ -17,7 +17,7 @@ const LEAST_MSS: u16 = 48;
 /// RFC 7323 section 2.3: the largest window scale.
 const MAX_SCALE: u8 = 14;
 /// IP and TCP headers without options.
-const HEADERS: u64 = 40;
+const HEADERS: u16 = 40;
 /// The timestamps option, padded.
 const TIMESTAMPS: u16 = 12;
 /// RFC 6298 section 2.1: the first SYN is sent again after a second.
@@ -176,7 +176,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let agreed = Agreed {
             mss: payload,
             sack: self.options.sack,
-            headers: HEADERS + u64::from(stamps),
+            headers: HEADERS + stamps,
             ecn: self.options.ecn,
             window,
             rtt,

@@ -8,7 +8,6 @@ use firstflight::{SendLimit, Time};
 #[repr(C)]
 pub(super) struct Activity {
     last_received: Option<Time>,
-    last_sent: Option<Time>,
     /// What limits sending now.
     pub(super) limit: SendLimit,
     /// Whether the controller was asked about the idle time before what is to be sent next, and restarted.
@@ -17,7 +16,7 @@ pub(super) struct Activity {
 
 impl Default for Activity {
     fn default() -> Self {
-        Self { last_received: None, last_sent: None, limit: SendLimit::Window, idle_served: false }
+        Self { last_received: None, limit: SendLimit::Window, idle_served: false }
     }
 }
 
@@ -28,28 +27,15 @@ impl Activity {
         self.last_received = Some(now);
     }
 
-    /// A data segment left.
+    /// A data segment left: the next idle time is another one.
     #[inline]
-    pub(super) fn sent(&mut self, now: Time) {
-        self.last_sent = Some(now);
+    pub(super) fn sent(&mut self) {
         self.idle_served = false;
-    }
-
-    /// A data segment left while others were outstanding, so that no idle time was before it.
-    #[inline]
-    pub(super) fn sent_again(&mut self, now: Time) {
-        debug_assert!(!self.idle_served, "something is outstanding");
-        self.last_sent = Some(now);
     }
 
     #[inline]
     pub(super) fn last_received(&self) -> Option<Time> {
         self.last_received
-    }
-
-    #[inline]
-    pub(super) fn last_sent(&self) -> Option<Time> {
-        self.last_sent
     }
 
     pub(super) fn is_idle_served(&self) -> bool {

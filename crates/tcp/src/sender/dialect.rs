@@ -46,7 +46,7 @@ impl Dialect {
         Self { stack: config.stack, growth, counts: config.slow_start_counts, paced_by: config.pacing }
     }
 
-    pub(super) const fn is_linux(self) -> bool {
+    const fn is_linux(self) -> bool {
         matches!(self.stack, Stack::Linux)
     }
 

@@ -418,8 +418,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.stream.advance(start + u64::from(len) + u64::from(fin));
             self.note_window_use();
         }
-        self.packets.sent += u64::from(len > 0);
-        self.activity.sent(now);
+        self.packets.left(now, len > 0);
+        self.activity.sent();
         if self.begins_timeout(start, retransmission) {
             self.timers.rto_at = Some(now + self.rtt.rto());
         }

@@ -41,7 +41,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             lost: self.board.lost_segments() + self.board.resent_segments(),
             resent: self.board.resent_segments(),
             retransmissions: self.counters.retransmissions,
-            data_segments: self.packets.sent,
+            data_segments: self.packets.sent(),
             reordering: self.rack.reordering,
             reorderings_seen: self.rack.reorderings_seen,
             timeouts_in_a_row: u64::from(self.user_timeout.timeouts()),

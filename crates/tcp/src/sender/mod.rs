@@ -140,7 +140,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// The handshake is over.
     pub(crate) fn establish(&mut self, now: Time, agreed: &Agreed) {
-        let resized = self.stream.establish(Bytes::new(u64::from(agreed.mss)), Bytes::new(agreed.headers));
+        let resized = self.stream.establish(Bytes::new(u64::from(agreed.mss)), agreed.headers);
         if !agreed.sack {
             self.rules.do_without_sack();
         }
@@ -231,7 +231,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Data packets sent, retransmissions included.
     pub(crate) fn packets_sent(&self) -> u64 {
-        self.packets.sent
+        self.packets.sent()
     }
 
     pub(crate) fn payload_in_network(&self) -> Bytes {
@@ -297,7 +297,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             rto: self.rtt.rto(),
             limit: self.activity.limit,
             recovering: self.is_reducing(),
-            last_sent: self.activity.last_sent(),
+            last_sent: self.packets.last_sent(),
             last_received: self.activity.last_received(),
             wake: self.plan.wake,
         }
@@ -377,7 +377,7 @@ pub(crate) struct Agreed {
     pub(crate) mss: u16,
     pub(crate) sack: bool,
     /// Bytes of headers of a data segment.
-    pub(crate) headers: u64,
+    pub(crate) headers: u16,
     pub(crate) ecn: bool,
     pub(crate) window: u64,
     pub(crate) rtt: Option<Span>,

@@ -1,6 +1,6 @@
 //! Packets: each transmission of a segment is one, with a number of its own that never repeats.
 
-use firstflight::{Bytes, Sent, Tag};
+use firstflight::{Bytes, Sent, Tag, Time};
 
 use super::quick_start::Approved;
 use super::rate::RateSampler;
@@ -12,7 +12,9 @@ pub(super) struct Packets {
     /// The number of the packet to be sent next.
     next: u64,
     /// Data packets sent, retransmissions included.
-    pub(super) sent: u64,
+    sent: u64,
+    /// When the last packet left.
+    last_sent: Option<Time>,
     /// The delivery rate.
     pub(super) rate: RateSampler,
     /// Those that left at a rate that Quick-Start approved.
@@ -36,12 +38,30 @@ impl Packets {
         number
     }
 
+    /// The packet left, with or without data.
+    #[inline]
+    pub(super) fn left(&mut self, now: Time, with_data: bool) {
+        self.sent += u64::from(with_data);
+        self.last_sent = Some(now);
+    }
+
     /// A full segment of new data left, with this tag.
     #[inline]
-    pub(super) fn full_left(&mut self, tag: Tag) {
+    pub(super) fn full_left(&mut self, now: Time, tag: Tag) {
         self.next += 1;
-        self.sent += 1;
+        self.left(now, true);
         self.last_tag = tag;
+    }
+
+    /// Data packets sent, retransmissions included.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// When the last packet left.
+    #[inline]
+    pub(super) fn last_sent(&self) -> Option<Time> {
+        self.last_sent
     }
 
     /// The full segment that left last, of `bytes`.

@@ -45,10 +45,10 @@ impl Rules {
         }
     }
 
-    /// Whether losses are found without SACK as Linux does it: each duplicate ACK says that some segment was delivered
-    /// (`tcp_add_reno_sack`), and the pipe and PRR count with that. RFC 6582 inflates the window instead.
+    /// Whether each duplicate ACK counts as a segment delivered: losses are found without SACK, and
+    /// [`Dialect::counts_duplicates`].
     #[inline]
     pub(super) fn counts_duplicates(&self) -> bool {
-        self.dialect.is_linux() && self.method == Recovery::NewReno
+        self.dialect.counts_duplicates() && self.method == Recovery::NewReno
     }
 }

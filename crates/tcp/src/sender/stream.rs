@@ -14,8 +14,8 @@ pub(super) struct Stream {
     written: u64,
     /// Payload bytes of a full segment.
     mss: Bytes,
-    /// Bytes of a full segment with its headers.
-    wire: Bytes,
+    /// Bytes of the headers of a segment.
+    headers: u16,
     /// Whether a FIN follows what was written.
     fin: bool,
     /// Whether the handshake is over, so that data may leave.
@@ -23,18 +23,18 @@ pub(super) struct Stream {
 }
 
 /// IP and TCP headers, until the handshake has agreed on options.
-const HEADERS: Bytes = Bytes::new(40);
+const HEADERS: u16 = 40;
 
 impl Stream {
     pub(super) fn new(mss: Bytes) -> Self {
-        Self { una: 0, nxt: 0, written: 0, mss, wire: mss + HEADERS, fin: false, established: false }
+        Self { una: 0, nxt: 0, written: 0, mss, headers: HEADERS, fin: false, established: false }
     }
 
     /// The handshake agreed on the size of segments, and on `headers` bytes of headers. Says whether the size is another one
     /// than before.
-    pub(super) fn establish(&mut self, mss: Bytes, headers: Bytes) -> bool {
+    pub(super) fn establish(&mut self, mss: Bytes, headers: u16) -> bool {
         let resized = self.mss != mss;
-        (self.mss, self.wire, self.established) = (mss, mss + headers, true);
+        (self.mss, self.headers, self.established) = (mss, headers, true);
         resized
     }
 
@@ -87,15 +87,16 @@ impl Stream {
         self.mss
     }
 
+    /// Bytes of a full segment with its headers.
     #[inline]
     pub(super) fn wire(&self) -> Bytes {
-        self.wire
+        self.mss + self.headers()
     }
 
     /// Bytes of headers of a segment.
     #[inline]
     pub(super) fn headers(&self) -> Bytes {
-        self.wire - self.mss
+        Bytes::new(u64::from(self.headers))
     }
 
     #[inline]

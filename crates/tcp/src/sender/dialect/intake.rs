@@ -21,6 +21,12 @@ impl Dialect {
     pub(in crate::sender) const fn measures_the_newest(self) -> bool {
         !self.is_linux()
     }
+
+    /// Whether without SACK each duplicate ACK says that some segment was delivered (`tcp_add_reno_sack`), so that the pipe and PRR
+    /// count with duplicates. RFC 6582 inflates the window instead.
+    pub(in crate::sender) const fn counts_duplicates(self) -> bool {
+        self.is_linux()
+    }
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {

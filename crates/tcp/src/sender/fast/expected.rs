@@ -323,8 +323,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         };
         self.board.sent(start, len, false, &how);
         self.stream.advance(end);
-        self.packets.full_left(tag);
-        self.activity.sent_again(now);
+        self.packets.full_left(now, tag);
+        debug_assert!(!self.activity.is_idle_served(), "something is outstanding");
         match &mut self.timers.put_off {
             Some(put_off) => put_off.probe_from = now,
             None => self.schedule_probe(now, self.timers.rto_at),

@@ -261,8 +261,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.timers.probe_at = None;
             cwr = self.ecn.take_cwr();
         }
-        self.packets.sent += 1;
-        self.activity.sent(now);
+        self.packets.left(now, true);
+        self.activity.sent();
         if self.timers.rto_at.is_none() {
             self.timers.rto_at = Some(now + self.rtt.rto());
         }
