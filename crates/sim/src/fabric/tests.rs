@@ -83,31 +83,20 @@ impl Recorder for Log {
     }
 }
 
-/// The same of one who does not mind queues.
+/// A log that does not hear of queues.
 #[derive(Default)]
 struct Deaf(Log);
 
 impl Recorder for Deaf {
     const HEARS_QUEUES: bool = false;
 
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, of: &Segment, sent: Option<&Sent>) {
-        self.0.sent(at, flow, side, number, of, sent);
+    fn inner(&mut self) -> (Option<&mut impl Recorder>, Option<&mut impl Recorder>) {
+        (Some(&mut self.0), None::<&mut ()>)
     }
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        self.0.arrived(at, flow, side, segment);
-    }
-    fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
-        self.0.dropped(at, link, packet, cause);
-    }
-    fn happening(&mut self, at: Time, flow: FlowId, side: Side, what: &Happening, of: impl Fn() -> Snapshot) {
-        self.0.happening(at, flow, side, what, of);
-    }
-    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
-        self.0.delivered(at, flow, bytes);
-    }
+    fn queue(&mut self, _: Time, _: LinkId, _: Bytes, _: u32) {}
 }
 
-/// The same of one who does not mind hearing of drops late, either.
+/// A log that does not hear of queues, and hears of drops late.
 #[derive(Default)]
 struct Careless(Log);
 
@@ -115,20 +104,12 @@ impl Recorder for Careless {
     const HEARS_QUEUES: bool = false;
     const HEARS_DROPS_IN_TURN: bool = false;
 
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, of: &Segment, sent: Option<&Sent>) {
-        self.0.sent(at, flow, side, number, of, sent);
+    fn inner(&mut self) -> (Option<&mut impl Recorder>, Option<&mut impl Recorder>) {
+        (Some(&mut self.0), None::<&mut ()>)
     }
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        self.0.arrived(at, flow, side, segment);
-    }
+    fn queue(&mut self, _: Time, _: LinkId, _: Bytes, _: u32) {}
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
         self.0.drops.push((at, Log::drop(link, packet, cause)));
-    }
-    fn happening(&mut self, at: Time, flow: FlowId, side: Side, what: &Happening, of: impl Fn() -> Snapshot) {
-        self.0.happening(at, flow, side, what, of);
-    }
-    fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
-        self.0.delivered(at, flow, bytes);
     }
 }
 
