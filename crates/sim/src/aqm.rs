@@ -6,12 +6,10 @@
 mod codel;
 mod fq_codel;
 mod pie;
+mod queue;
 mod red;
 
-use std::collections::VecDeque;
-
-use firstflight::{Rate, Time};
-use firstflight_tcp::Ecn;
+use firstflight::Time;
 
 pub use codel::CoDelSpec;
 pub use fq_codel::FqCoDelSpec;
@@ -19,14 +17,14 @@ pub use pie::PieSpec;
 pub use red::RedSpec;
 
 use crate::fault::DisciplineFault;
-use crate::packet::{FlowKey, LinkId};
-use crate::parcel::Parcel;
+use crate::packet::LinkId;
 use crate::quantity::QueueLimit;
 use crate::random::{Purpose, Stream};
 
 use codel::CoDel;
 use fq_codel::FqCoDel;
 use pie::Pie;
+pub(crate) use queue::{Arrival, Outbox, Waiting};
 use red::Red;
 
 /// What a queue does before it is full. The limit of the queue is its link's in every case.
@@ -53,78 +51,6 @@ impl Discipline {
             Self::FqCoDel(spec) => spec.check(),
             Self::Pie(spec) => spec.check(),
         }
-    }
-}
-
-/// A packet in a queue: what disciplines ask of it, whatever it carries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) parcel: Parcel,
-    pub(crate) flow: FlowKey,
-    pub(crate) ecn: Ecn,
-    /// When it came.
-    pub(crate) since: Time,
-}
-
-impl Waiting {
-    /// IP bytes.
-    fn wire(&self) -> u32 {
-        self.parcel.wire()
-    }
-}
-
-/// What a discipline did to packets on one occasion.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Outbox {
-    pub(crate) dropped: VecDeque<Parcel>,
-    pub(crate) marked: VecDeque<Parcel>,
-}
-
-impl Outbox {
-    /// Marks a packet as having met congestion, if it may be marked (RFC 3168 section 5).
-    fn mark(&mut self, waiting: &mut Waiting) -> bool {
-        if waiting.ecn == Ecn::NotCapable {
-            return false;
-        }
-        waiting.ecn = Ecn::Ce;
-        self.marked.push_back(waiting.parcel);
-        true
-    }
-}
-
-/// What a discipline is told of the queue that a packet comes to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) now: Time,
-    /// Whether the queue has a place for it.
-    pub(crate) room: bool,
-    /// Since when the transmitter has been idle, if it is.
-    pub(crate) idle_since: Option<Time>,
-    /// The rate of the link by now; `None` without bounds.
-    pub(crate) rate: Option<Rate>,
-}
-
-/// FIFO order, with the bytes counted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fifo {
-    packets: VecDeque<Waiting>,
-    bytes: u64,
-}
-
-impl Fifo {
-    fn push(&mut self, waiting: Waiting) {
-        self.bytes += u64::from(waiting.wire());
-        self.packets.push_back(waiting);
-    }
-
-    fn pop(&mut self) -> Option<Waiting> {
-        let waiting = self.packets.pop_front()?;
-        self.bytes -= u64::from(waiting.wire());
-        Some(waiting)
-    }
-
-    fn len(&self) -> u32 {
-        u32::try_from(self.packets.len()).unwrap_or(u32::MAX)
     }
 }
 

@@ -4,23 +4,23 @@ use firstflight::Time;
 use firstflight_tcp::Segment;
 
 use crate::agenda::Agenda;
+use crate::descriptor::{Descriptor, Fate};
 use crate::link::Link;
 use crate::network::{Network, Traffic};
 use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload, Side};
-use crate::parcel::{Fate, Parcel};
 use crate::pool::Pool;
 use crate::prefetch::{self, fetch};
 use crate::quick_start::Router;
 use crate::recorder::Recorder;
-use crate::routes::Routes;
+use crate::route_table::RouteTable;
 use crate::source::Cbr;
 use crate::spec::LinkSpec;
 use crate::stats::{End, FlowStats, LinkStats};
 use crate::topology::Route;
 
 mod events;
-mod feeders;
 mod passing;
+mod upstream;
 
 /// A link and the router ahead of it, if that takes part in Quick-Start.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Hop {
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     links: Vec<Hop>,
-    routes: Routes,
+    routes: RouteTable,
     /// Packets on links.
     packets: Pool,
     pub(crate) flows: Vec<FlowStats>,
@@ -77,16 +77,16 @@ pub(crate) enum Device {
 
 impl Fabric {
     pub(crate) fn new<S, R, A>(network: &Network<S, R, A>, seed: u64) -> Self {
-        let hop = |((id, spec), fed_by_one): ((u32, &LinkSpec), bool)| Hop {
-            link: Link::new(LinkId(id), spec, seed, fed_by_one),
+        let hop = |((id, spec), sole_upstream): ((u32, &LinkSpec), bool)| Hop {
+            link: Link::new(LinkId(id), spec, seed, sole_upstream),
             router: spec.quick_start.map(|router| {
                 Box::new(Router::new(router, (spec.rate, spec.rates.as_ref()), LinkId(id), seed))
             }),
         };
-        let fed_by_one = feeders::last_behind_one(network);
+        let sole_upstream = upstream::behind_sole_upstream(network);
         let mut fabric = Self {
-            links: (0u32..).zip(&network.links).zip(fed_by_one).map(hop).collect(),
-            routes: Routes::default(),
+            links: (0u32..).zip(&network.links).zip(sole_upstream).map(hop).collect(),
+            routes: RouteTable::default(),
             packets: Pool::default(),
             flows: vec![FlowStats::default(); network.flows.len()],
             agenda: Agenda::new(
@@ -109,10 +109,10 @@ impl Fabric {
     }
 
     /// From now on drops are told of in their turn, or whenever links look.
-    pub(crate) fn tell_drops_in_turn(&mut self, in_turn: bool) {
+    pub(crate) fn set_drops_in_turn(&mut self, in_turn: bool) {
         for index in 0..self.links.len() {
             if let Link::DropTail(link) = &mut self.links[index].link {
-                link.tell_in_turn(in_turn);
+                link.set_drops_in_turn(in_turn);
                 self.refresh(LinkId(u32::try_from(index).unwrap_or(u32::MAX)));
             }
         }
@@ -215,8 +215,8 @@ impl Fabric {
         packet.sent_at = now;
         let start = self.routes.start(flow, from);
         self.sequence += 1;
-        let parcel = Parcel::segment(name, start.step, wire, asks).in_place(self.sequence);
-        self.enter_link(now, (start.first(), start.second()), parcel, recorder);
+        let descriptor = Descriptor::segment(name, start.position, wire, asks).in_place(self.sequence);
+        self.enter_link(now, (start.first(), start.second()), descriptor, recorder);
     }
 
     /// Counts a packet that leaves.
@@ -254,8 +254,8 @@ impl Fabric {
         }
         let name = self.packets.put(packet);
         self.sequence += 1;
-        let parcel = Parcel::datagram(name, start.step, packet.wire).in_place(self.sequence);
-        self.enter(now, parcel, recorder);
+        let descriptor = Descriptor::datagram(name, start.position, packet.wire).in_place(self.sequence);
+        self.enter(now, descriptor, recorder);
     }
 
     /// A datagram to the sink at the far end of a link that loses none.
@@ -265,11 +265,12 @@ impl Fabric {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return };
         let flow = packet.flow;
         match link.admit(now, (packet.wire, self.sequence), || flow.index(), recorder) {
-            Ok(trip) => {
+            Ok(schedule) => {
                 link.make_room(now, &mut self.flows, recorder);
-                let step = self.routes.start(flow, Side::Client).step;
-                let parcel = Parcel::datagram(PacketId::default(), step, packet.wire).in_place(self.sequence);
-                link.take(now, parcel, trip, Fate::Sinks(flow.0), recorder);
+                let position = self.routes.start(flow, Side::Client).position;
+                let descriptor =
+                    Descriptor::datagram(PacketId::default(), position, packet.wire).in_place(self.sequence);
+                link.take(now, descriptor, schedule, Fate::Sinks(flow.0), recorder);
                 if link.doubts_since_entry() {
                     self.refresh(id);
                 }

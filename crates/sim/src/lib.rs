@@ -14,6 +14,7 @@ mod agenda;
 mod aqm;
 mod arrivals;
 mod batch;
+mod descriptor;
 mod fabric;
 mod fault;
 mod host;
@@ -21,7 +22,6 @@ mod link;
 mod network;
 mod on_off;
 mod packet;
-mod parcel;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod parts;
@@ -35,7 +35,7 @@ mod random;
 mod recorder;
 mod ring;
 mod rounds;
-mod routes;
+mod route_table;
 mod sim;
 mod sizes;
 mod source;

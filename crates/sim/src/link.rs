@@ -5,23 +5,25 @@
 //! packets back and releases them together has neither queue nor rate ([`Batcher`]). What the latter two do is kept
 //! out of line: the path of a packet over a drop-tail link has to stay in the instruction cache.
 
+mod arrival_queue;
 mod batcher;
 mod drop_tail;
-mod inbox;
 mod managed;
-mod parts;
+mod queue_meter;
+mod wire;
 
 use firstflight::Time;
 
 use crate::aqm::{Aqm, Waiting};
+use crate::descriptor::{Descriptor, Transit};
 use crate::packet::{DropCause, LinkId};
-use crate::parcel::{Parcel, Passage};
 use crate::recorder::Recorder;
 use crate::spec::LinkSpec;
 use crate::stats::LinkStats;
 
+pub(crate) use arrival_queue::Expectation;
 use batcher::Batcher;
-pub(crate) use drop_tail::{DropTail, Expectation, Turned};
+pub(crate) use drop_tail::{DropTail, DroppedDatagram};
 use managed::{LATE, Managed};
 
 /// A link at work.
@@ -43,14 +45,14 @@ pub(crate) enum Other {
 }
 
 impl Link {
-    /// A link at rest; `fed_by_one` says that all it carries comes from one other link, and goes no further.
-    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, fed_by_one: bool) -> Self {
+    /// A link at rest; `sole_upstream` says that all it carries comes from one other link, and goes no further.
+    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, sole_upstream: bool) -> Self {
         if let Some(batch) = spec.batch {
             return Self::Other(Other::Batcher(Box::new(Batcher::new(id, batch, spec.delay, seed))));
         }
         match Aqm::new(spec.discipline, spec.queue, (id, seed)) {
             Some(aqm) => Self::Other(Other::Managed(Box::new(Managed::new(id, spec, aqm, seed)))),
-            None => Self::DropTail(DropTail::new(id, spec, seed, fed_by_one)),
+            None => Self::DropTail(DropTail::new(id, spec, seed, sole_upstream)),
         }
     }
 
@@ -84,7 +86,7 @@ impl Other {
     pub(crate) fn enter<W: Recorder>(&mut self, waiting: Waiting, recorder: &mut W) -> Result<(), DropCause> {
         match self {
             Self::Managed(link) => link.enter(waiting, recorder)?,
-            Self::Batcher(link) => link.enter(waiting.since, waiting.parcel),
+            Self::Batcher(link) => link.enter(waiting.since, waiting.descriptor),
         }
         Ok(())
     }
@@ -111,7 +113,7 @@ impl Other {
     }
 
     /// The link's event: takes the first packet that has arrived by `now`, or lets one leave the queue.
-    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Transit> {
         match self {
             Self::Managed(link) => link.event(now, recorder),
             Self::Batcher(link) => link.arrival(now),
@@ -119,7 +121,7 @@ impl Other {
     }
 
     /// Takes one of the packets that the queue's discipline dropped since it was last asked.
-    pub(crate) fn take_dropped(&mut self) -> Option<Parcel> {
+    pub(crate) fn take_dropped(&mut self) -> Option<Descriptor> {
         match self {
             Self::Managed(link) => link.take_dropped(),
             Self::Batcher(_) => None,
@@ -127,7 +129,7 @@ impl Other {
     }
 
     /// Takes one of the packets that the queue's discipline marked since it was last asked.
-    pub(crate) fn take_marked(&mut self) -> Option<Parcel> {
+    pub(crate) fn take_marked(&mut self) -> Option<Descriptor> {
         match self {
             Self::Managed(link) => link.take_marked(),
             Self::Batcher(_) => None,

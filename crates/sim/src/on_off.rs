@@ -74,7 +74,7 @@ impl OnOffSpec {
 
 /// What an event of a source is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Happened {
+pub(crate) enum OnOffEvent {
     /// A period begins in which it offers this rate.
     Offers(Rate),
     /// A datagram leaves.
@@ -117,15 +117,15 @@ impl OnOff {
 
     /// The begin or end of a period, or a datagram is due.
     #[inline(never)]
-    pub(crate) fn on_timer(&mut self, now: Time) -> Happened {
+    pub(crate) fn on_timer(&mut self, now: Time) -> OnOffEvent {
         if !self.begun {
             self.begun = true;
         } else if now >= self.until {
             self.turn(now);
         } else {
-            return Happened::Sends(self.send(now));
+            return OnOffEvent::Sends(self.send(now));
         }
-        Happened::Offers(if self.on { self.spec.rate } else { Rate::ZERO })
+        OnOffEvent::Offers(if self.on { self.spec.rate } else { Rate::ZERO })
     }
 
     /// When [`OnOff::on_timer`] is to be called next; `None` once the source has stopped.

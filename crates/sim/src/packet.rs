@@ -17,9 +17,9 @@ pub(crate) struct PacketId(pub(crate) u32);
 
 /// A place on a way: a link, or its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Step(u32);
+pub(crate) struct Position(u32);
 
-impl Step {
+impl Position {
     /// The place of this number among those of all ways.
     #[inline]
     pub(crate) const fn at(place: u32) -> Self {

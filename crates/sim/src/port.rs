@@ -47,9 +47,9 @@ use firstflight::Time;
 use firstflight_tcp::Ecn;
 
 use crate::aqm::Waiting;
+use crate::descriptor::{Descriptor, Fate, Transit};
 use crate::link::Link;
-use crate::packet::{DropCause, LinkId, PacketId, Step};
-use crate::parcel::{Fate, Parcel, Passage};
+use crate::packet::{DropCause, LinkId, PacketId, Position};
 use crate::quick_start::{self, Router};
 use crate::stats::{FlowStats, LinkStats};
 
@@ -72,9 +72,9 @@ pub struct Port<T> {
     slots: Slots<T>,
     sources: Sources,
     /// Counters of each source of cross traffic.
-    crossing: Vec<FlowStats>,
+    cross_stats: Vec<FlowStats>,
     /// What became of packets, and the host does not know yet: of a link that has events.
-    told: VecDeque<Outcome<T>>,
+    outcomes: VecDeque<Outcome<T>>,
 }
 
 /// The link's name among the random streams of a seed: a simulation's first link draws the same.
@@ -100,8 +100,8 @@ impl<T> Port<T> {
             router,
             slots: Slots::default(),
             sources,
-            crossing: vec![FlowStats::default(); cross.len()],
-            told: VecDeque::new(),
+            cross_stats: vec![FlowStats::default(); cross.len()],
+            outcomes: VecDeque::new(),
         })
     }
 
@@ -111,16 +111,16 @@ impl<T> Port<T> {
     /// # Errors
     /// Gives the packet back if the policer or the queue drops it at once.
     pub fn enter(&mut self, now: Time, packet: Arriving<T>) -> Result<(), Dropped<T>> {
-        let now = self.note(now);
+        let now = self.advance(now);
         self.run(now);
         let Arriving { bytes, flow, ecn, quick_start, payload } = packet;
         let passed = quick_start.map(|option| quick_start::pass(now, self.router.as_deref_mut(), option));
         let name = self.slots.put(Slot { payload, ecn, marked: false, quick_start: passed });
-        let parcel = Parcel::segment(name, Step::default(), bytes.into(), false);
-        if let Err(cause) = self.let_in(Waiting { parcel, flow, ecn, since: now }, Fate::Arrives)
+        let descriptor = Descriptor::segment(name, Position::default(), bytes.into(), false);
+        if let Err(cause) = self.let_in(Waiting { descriptor, flow, ecn, since: now }, Fate::Arrives)
             && let Some(Slot { payload, .. }) = self.slots.take(name)
         {
-            return Err(Dropped { payload, at: self.told_time(now), cause });
+            return Err(Dropped { payload, at: self.host_time(now), cause });
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl<T> Port<T> {
     /// When the host is to ask [`Port::event`] next, by its clock; `None` while no packet of its is inside. A packet leaves
     /// then, or the queue decides which does next.
     pub fn next_event(&self) -> Option<Time> {
-        let at = if !self.told.is_empty() {
+        let at = if !self.outcomes.is_empty() {
             self.now
         } else if self.slots.is_empty() {
             return None;
@@ -138,47 +138,47 @@ impl<T> Port<T> {
                 Link::Other(link) => link.due_at()?,
             }
         };
-        Some(self.told_time(at))
+        Some(self.host_time(at))
     }
 
     /// What became of the next of the packets that have left or were dropped by `now`; `None` if there is no other. A host
     /// asks until then.
     pub fn event(&mut self, now: Time) -> Option<Outcome<T>> {
-        let now = self.note(now);
+        let now = self.advance(now);
         match &self.link {
             Link::DropTail(_) => self.arrival(now),
             Link::Other(_) => {
                 // No further than there is something to say: what comes after it may come much later.
-                while self.told.is_empty() && !self.slots.is_empty() && self.step(now) {}
-                self.told.pop_front()
+                while self.outcomes.is_empty() && !self.slots.is_empty() && self.step(now) {}
+                self.outcomes.pop_front()
             }
         }
     }
 
     /// How many of the host's packets are inside, those that have left unheard included.
     pub fn inside(&self) -> usize {
-        self.slots.len() + self.told.len()
+        self.slots.len() + self.outcomes.len()
     }
 
     /// Counters up to `now`, cross traffic included.
     pub fn stats(&mut self, now: Time) -> LinkStats {
-        let now = self.note(now);
+        let now = self.advance(now);
         self.run(now);
         if let Link::DropTail(link) = &mut self.link {
-            link.settle(now, &mut self.crossing, &mut ());
+            link.settle(now, &mut self.cross_stats, &mut ());
         }
         let quick_start = self.router.as_ref().map(|router| router.stats).unwrap_or_default();
         LinkStats { quick_start, ..self.link.stats(now) }
     }
 
     /// An instant by the host's clock.
-    fn told_time(&self, at: Time) -> Time {
+    fn host_time(&self, at: Time) -> Time {
         at.after_nanos(self.start.nanos())
     }
 
     /// The latest instant so far by the port's clock, when the host's says `now`.
     #[inline]
-    fn note(&mut self, now: Time) -> Time {
+    fn advance(&mut self, now: Time) -> Time {
         self.now = self.now.max(Time::from_nanos(now.nanos_since(self.start)));
         self.now
     }
@@ -191,8 +191,8 @@ impl<T> Port<T> {
             self.run(at);
             let Link::DropTail(link) = &mut self.link else { return None };
             link.catch_up(at, &mut ());
-            let passage = link.arrival(at, &mut self.crossing)?;
-            if let Some(outcome) = self.outcome(passage) {
+            let transit = link.arrival(at, &mut self.cross_stats)?;
+            if let Some(outcome) = self.outcome(transit) {
                 return Some(outcome);
             }
         }
@@ -215,10 +215,10 @@ impl<T> Port<T> {
     #[inline(never)]
     fn run_sources(&mut self, now: Time) {
         while let Some(at) = self.sources.next().filter(|at| *at <= now) {
-            self.take_turns(at);
-            self.turn_source(at);
+            self.run_link_sources(at);
+            self.run_source(at);
         }
-        self.take_turns(now);
+        self.run_link_sources(now);
     }
 
     /// The next of what comes before what the host does at `now`, at a link that has events; whether there was something.
@@ -228,30 +228,30 @@ impl<T> Port<T> {
         let source = self.sources.next().filter(|at| *at <= now);
         if let Some(at) = link.due(source.unwrap_or(now)) {
             match link.event(at, &mut ()) {
-                Some(passage) => {
-                    let outcome = self.outcome(passage);
-                    self.told.extend(outcome);
+                Some(transit) => {
+                    let outcome = self.outcome(transit);
+                    self.outcomes.extend(outcome);
                 }
-                None => self.hear(at),
+                None => self.note_signals(at),
             }
             return true;
         }
         if let Some(at) = source {
-            self.turn_source(at);
+            self.run_source(at);
         }
         source.is_some()
     }
 
     /// The next event of a source, which is at `now`.
     #[inline(never)]
-    fn turn_source(&mut self, now: Time) {
+    fn run_source(&mut self, now: Time) {
         if let Some(datagram) = self.sources.take(now) {
             self.enter_datagram(now, datagram);
         }
     }
 
     /// The same of the sources that the link has itself.
-    fn take_turns(&mut self, now: Time) {
+    fn run_link_sources(&mut self, now: Time) {
         let Link::DropTail(link) = &mut self.link else { return };
         let router = &mut self.router;
         let mut carried = |at, wire| {
@@ -260,14 +260,17 @@ impl<T> Port<T> {
             }
         };
         let all = |_| true;
-        while link.take_turns((now, u64::MAX), all, &mut carried, (&mut self.crossing, &mut ())).is_some() {}
+        while link
+            .admit_in_turn((now, u64::MAX), all, &mut carried, (&mut self.cross_stats, &mut ()))
+            .is_some()
+        {}
     }
 
     /// A datagram of cross traffic comes.
     fn enter_datagram(&mut self, now: Time, datagram: Datagram) {
         let Datagram { source, flow, wire } = datagram;
-        let parcel = Parcel::datagram(PacketId(source), Step::default(), wire);
-        let waiting = Waiting { parcel, flow, ecn: Ecn::NotCapable, since: now };
+        let descriptor = Descriptor::datagram(PacketId(source), Position::default(), wire);
+        let waiting = Waiting { descriptor, flow, ecn: Ecn::NotCapable, since: now };
         // The link counts what it drops, and nobody else asks.
         let _ = self.let_in(waiting, Fate::Sinks(source));
     }
@@ -275,52 +278,52 @@ impl<T> Port<T> {
     /// The link lets a packet in, or drops it. Over a drop-tail link this is its fate unless the wire loses it.
     #[inline]
     fn let_in(&mut self, waiting: Waiting, fate: Fate) -> Result<(), DropCause> {
-        let Waiting { parcel, flow, since: now, .. } = waiting;
+        let Waiting { descriptor, flow, since: now, .. } = waiting;
         match &mut self.link {
             Link::DropTail(link) => {
-                let trip = link.admit(now, (parcel.wire(), 0), || flow.stream as usize, &mut ())?;
-                link.make_room(now, &mut self.crossing, &mut ());
-                let fate = if trip.lost { Fate::Lost } else { fate };
-                link.take(now, parcel, trip, fate, &mut ());
+                let schedule = link.admit(now, (descriptor.wire(), 0), || flow.stream as usize, &mut ())?;
+                link.make_room(now, &mut self.cross_stats, &mut ());
+                let fate = if schedule.lost { Fate::Lost } else { fate };
+                link.take(now, descriptor, schedule, fate, &mut ());
             }
             Link::Other(link) => {
                 link.enter(waiting, &mut ())?;
-                self.hear(now);
+                self.note_signals(now);
             }
         }
         if let Some(router) = &mut self.router {
-            router.carries(now, parcel.wire());
+            router.carries(now, descriptor.wire());
         }
         Ok(())
     }
 
     /// Notes what the discipline of the queue just marked and dropped.
     #[inline]
-    fn hear(&mut self, now: Time) {
-        let at = self.told_time(now);
-        let Self { link: Link::Other(link), slots, told, .. } = self else { return };
-        while let Some(parcel) = link.take_marked() {
-            if !parcel.is_datagram() {
-                slots.mark(parcel.packet());
+    fn note_signals(&mut self, now: Time) {
+        let at = self.host_time(now);
+        let Self { link: Link::Other(link), slots, outcomes, .. } = self else { return };
+        while let Some(descriptor) = link.take_marked() {
+            if !descriptor.is_datagram() {
+                slots.mark(descriptor.packet());
             }
         }
-        while let Some(parcel) = link.take_dropped() {
-            if !parcel.is_datagram()
-                && let Some(Slot { payload, .. }) = slots.take(parcel.packet())
+        while let Some(descriptor) = link.take_dropped() {
+            if !descriptor.is_datagram()
+                && let Some(Slot { payload, .. }) = slots.take(descriptor.packet())
             {
-                told.push_back(Outcome::Dropped(Dropped { payload, at, cause: DropCause::Queue }));
+                outcomes.push_back(Outcome::Dropped(Dropped { payload, at, cause: DropCause::Queue }));
             }
         }
     }
 
     /// What became of a packet at the far end; `None` of cross traffic.
-    fn outcome(&mut self, passage: Passage) -> Option<Outcome<T>> {
-        if passage.parcel.is_datagram() {
+    fn outcome(&mut self, transit: Transit) -> Option<Outcome<T>> {
+        if transit.descriptor.is_datagram() {
             return None;
         }
-        let at = self.told_time(passage.arrives);
-        let Slot { payload, ecn, marked, quick_start } = self.slots.take(passage.parcel.packet())?;
-        Some(if passage.is_lost() {
+        let at = self.host_time(transit.arrives);
+        let Slot { payload, ecn, marked, quick_start } = self.slots.take(transit.descriptor.packet())?;
+        Some(if transit.is_lost() {
             Outcome::Dropped(Dropped { payload, at, cause: DropCause::Random })
         } else {
             Outcome::Left(Departure { payload, at, ecn, marked, quick_start })

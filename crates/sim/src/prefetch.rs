@@ -5,6 +5,8 @@
 
 use prefetch_index::prefetch_index;
 
+use crate::packet::{FlowId, PacketId, Side};
+
 /// Bytes that a cache fetches at once.
 const LINE: usize = 64;
 
@@ -29,4 +31,13 @@ pub(crate) fn fetch_first<T>(value: &T, bytes: usize) {
         prefetch_index(nowhere, from + line);
     }
     prefetch_index(nowhere, from + bytes - 1);
+}
+
+/// What was fetched for the next arrivals of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prefetched {
+    /// The packet that arrives after the next.
+    pub(crate) second: Option<PacketId>,
+    /// The host where the next packet arrives.
+    pub(crate) host: Option<(FlowId, Side)>,
 }

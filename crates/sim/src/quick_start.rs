@@ -17,29 +17,13 @@ use crate::random::{Purpose, Stream};
 use crate::stats::QuickStartStats;
 use crate::trace::RateTrace;
 use capacity::Capacity;
+pub use meter::Estimator;
 use meter::Meter;
 use recent::Recent;
 pub use recent::Ring;
 
 /// Parts in a whole of [`RouterSpec::threshold_ppm`].
 const MILLION: u128 = 1_000_000;
-
-/// How a router estimates the use of its link from measurements over intervals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Estimator {
-    /// What the newest interval carried.
-    Interval,
-    /// The mean of intervals with exponentially falling weights.
-    Ewma {
-        /// The weight of the newest, in millionths.
-        weight_ppm: u32,
-    },
-    /// The most that any of the newest intervals carried.
-    Peak {
-        /// How many; at least one. RFC 4782 appendix B.2 speaks of 3 to 20 of 0.15 s.
-        intervals: u8,
-    },
-}
 
 /// A router that takes part in Quick-Start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

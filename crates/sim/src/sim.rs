@@ -1,7 +1,7 @@
 //! A run: the clock, and whatever happens next.
 
-mod ahead;
 mod branch;
+mod prefetching;
 
 use firstflight::{Avoidance, Startup, Time};
 use firstflight_tcp::Endpoint;
@@ -10,15 +10,13 @@ use crate::arrivals::{Arrivals, Arrived, Process};
 use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
-use crate::on_off::{Happened, OnOff};
+use crate::on_off::{OnOff, OnOffEvent};
 use crate::packet::{FlowId, LinkId, PacketId, Side};
-use crate::prefetch;
+use crate::prefetch::{self, Prefetched};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::source::Cbr;
 use crate::stats::{End, FlowStats, LinkStats};
-
-use ahead::Ahead;
 
 /// A network at work: a pure function of the network and the seed.
 #[derive(Clone, Debug)]
@@ -34,7 +32,8 @@ pub struct Sim<S, R, A, W> {
     arrived: Vec<Arrived>,
     seed: u64,
     recorder: W,
-    ahead: Ahead,
+    /// What was fetched for the next arrivals of each link.
+    prefetched: Vec<Prefetched>,
 }
 
 /// The hosts of a flow.
@@ -44,7 +43,7 @@ enum Hosts<S, R, A> {
     Cbr(Box<Cbr>),
     OnOff(Box<OnOff>),
     /// A constant rate that the link lets in by itself where it ends.
-    Elsewhere,
+    InLink,
     /// It came up in the run and has closed at both ends.
     Gone,
 }
@@ -80,9 +79,9 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             fabric.wake_process(processes.len(), process.next());
             processes.push((process, spec.clone()));
         }
-        fabric.tell_drops_in_turn(W::HEARS_DROPS_IN_TURN);
+        fabric.set_drops_in_turn(W::HEARS_DROPS_IN_TURN);
         let own = network.flows.len();
-        let ahead = Ahead::new(network.links.len());
+        let prefetched = vec![Prefetched::default(); network.links.len()];
         Ok(Self {
             now: Time::ZERO,
             fabric,
@@ -92,7 +91,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             arrived: Vec::new(),
             seed,
             recorder,
-            ahead,
+            prefetched,
         })
     }
 
@@ -153,7 +152,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub fn endpoint(&self, flow: FlowId, side: Side) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
-            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::Elsewhere | Hosts::Gone => None,
+            Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink | Hosts::Gone => None,
         }
     }
 
@@ -172,7 +171,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.recorder
     }
 
-    /// Lets links look at each packet at the instant of its coming, and sources of a constant rate have their own events.
+    /// Lets links look at each packet at the instant of its fetched, and sources of a constant rate have their own events.
     #[cfg(test)]
     pub(crate) fn look_at_once(&mut self) {
         for source in self.fabric.look_at_once() {
@@ -225,12 +224,12 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             Device::Link(link) => {
                 if let Some(packet) = self.fabric.event(self.now, link, &mut self.recorder) {
                     if self.flows.len() > prefetch::FEW && self.fabric.has_many_packets() {
-                        self.look_ahead(link);
+                        self.prefetch_next(link);
                     }
                     self.deliver(packet);
                 }
             }
-            Device::Process(process) => self.bring_up(process as usize),
+            Device::Process(process) => self.start_due(process as usize),
             Device::Host(flow, side) => {
                 match &mut self.flows[flow.index()] {
                     Hosts::Tcp(tcp) => tcp.on_timer(self.now, side, &mut self.fabric, &mut self.recorder),
@@ -240,11 +239,13 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                         source.advance();
                         self.fabric.wake(flow, side, source.next());
                     }
-                    Hosts::OnOff(source) => turn(source, self.now, &mut self.fabric, &mut self.recorder),
-                    Hosts::Elsewhere | Hosts::Gone => {}
+                    Hosts::OnOff(source) => {
+                        run_on_off(source, self.now, &mut self.fabric, &mut self.recorder);
+                    }
+                    Hosts::InLink | Hosts::Gone => {}
                 }
                 if flow.index() >= self.own {
-                    self.bury(flow);
+                    self.retire(flow);
                 }
             }
         }
@@ -264,14 +265,14 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
             Side::Client => tcp.receive(self.now, Side::Server, name, &mut self.fabric, &mut self.recorder),
         }
         if tcp.is_over() && flow.index() >= self.own {
-            self.bury(flow);
+            self.retire(flow);
         }
     }
 
     /// Begins the flows of a process that are due.
     #[cold]
     #[inline(never)]
-    fn bring_up(&mut self, process: usize) {
+    fn start_due(&mut self, process: usize) {
         while let Some(arrived) = self.processes[process].0.take(self.now) {
             let spec = &self.processes[process].1;
             let route = spec.ways.route(arrived.way);
@@ -295,7 +296,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     /// Frees what a flow that came up needed, once it has closed at both ends.
     #[cold]
     #[inline(never)]
-    fn bury(&mut self, flow: FlowId) {
+    fn retire(&mut self, flow: FlowId) {
         let place = &mut self.flows[flow.index()];
         if matches!(place, Hosts::Tcp(tcp) if tcp.is_over()) {
             *place = Hosts::Gone;
@@ -307,14 +308,14 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
 
 /// The event of an on/off source.
 #[inline(never)]
-fn turn<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, recorder: &mut W) {
+fn run_on_off<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, recorder: &mut W) {
     let flow = source.flow();
     match source.on_timer(now) {
-        Happened::Offers(rate) => {
+        OnOffEvent::Offers(rate) => {
             fabric.flows[flow.index()].started.get_or_insert(now);
             recorder.offered(now, flow, rate.bps());
         }
-        Happened::Sends(packet) => fabric.send_datagram(now, packet, recorder),
+        OnOffEvent::Sends(packet) => fabric.send_datagram(now, packet, recorder),
     }
     if let Some(stop) = source.cut_off_at() {
         recorder.offered(stop, flow, 0);
@@ -336,7 +337,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
                     return Self::Cbr(Box::new(source));
                 }
                 match fabric.take_on(source) {
-                    None => return Self::Elsewhere,
+                    None => return Self::InLink,
                     Some(source) => {
                         let first = source.next();
                         (Self::Cbr(Box::new(source)), first)

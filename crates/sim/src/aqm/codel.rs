@@ -8,7 +8,7 @@
 
 use firstflight::{Span, Time};
 
-use super::{Arrival, Fifo, Outbox, Waiting};
+use super::queue::{Arrival, Fifo, Outbox, Waiting};
 use crate::fault::DisciplineFault;
 
 /// Parameters of `CoDel`.
@@ -154,7 +154,7 @@ fn signal(spec: CoDelSpec, head: &mut Option<Waiting>, out: &mut Outbox) -> bool
     {
         return true;
     }
-    out.dropped.extend(head.take().map(|waiting| waiting.parcel));
+    out.dropped.extend(head.take().map(|waiting| waiting.descriptor));
     false
 }
 
@@ -184,7 +184,7 @@ mod tests {
         for ask in 0..asks {
             let mut out = Outbox::default();
             codel.depart(Time::from_nanos((from + ask * every) * MS), &mut out);
-            drops.extend(out.dropped.iter().map(|parcel| (from + ask * every, number(*parcel))));
+            drops.extend(out.dropped.iter().map(|descriptor| (from + ask * every, number(*descriptor))));
         }
         (codel, drops)
     }
@@ -250,10 +250,10 @@ mod tests {
             let mut out = Outbox::default();
             let left = codel.depart(Time::from_nanos(ask * MS), &mut out).expect("enough are there");
             if let Some(marked) = out.marked.front() {
-                assert_eq!(*marked, left.parcel);
+                assert_eq!(*marked, left.descriptor);
             }
-            marks.extend(out.marked.iter().map(|parcel| (ask, number(*parcel))));
-            drops.extend(out.dropped.iter().map(|parcel| (ask, number(*parcel))));
+            marks.extend(out.marked.iter().map(|descriptor| (ask, number(*descriptor))));
+            drops.extend(out.dropped.iter().map(|descriptor| (ask, number(*descriptor))));
         }
         // The times of the drops without ECN. Number 200 is marked at 205 ms; nobody is lost but by chance.
         assert_eq!(marks, [(105, 100), (205, 200), (276, 271), (334, 329)]);

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 use firstflight::Time;
 
-use super::codel::Control;
-use super::{Arrival, CoDelSpec, Fifo, Outbox, Waiting};
+use super::codel::{CoDelSpec, Control};
+use super::queue::{Arrival, Fifo, Outbox, Waiting};
 use crate::fault::DisciplineFault;
 use crate::packet::FlowKey;
 use crate::quantity::QueueLimit;
@@ -160,7 +160,7 @@ impl FqCoDel {
             let Some(waiting) = flow.queue.pop() else { break };
             bytes += u64::from(waiting.wire());
             dropped += 1;
-            out.dropped.push_back(waiting.parcel);
+            out.dropped.push_back(waiting.descriptor);
         }
         let drops = u32::try_from(dropped).unwrap_or(u32::MAX);
         flow.control.note_drops(drops);
@@ -194,7 +194,7 @@ mod tests {
 
     fn order(fq: &mut FqCoDel) -> Vec<(u32, u64)> {
         std::iter::from_fn(|| fq.depart(Time::ZERO, &mut Outbox::default()))
-            .map(|waiting| name(waiting.parcel))
+            .map(|waiting| name(waiting.descriptor))
             .collect()
     }
 
@@ -214,7 +214,7 @@ mod tests {
     fn a_new_flow_goes_first_and_then_waits_its_turn() {
         let mut fq = fq(QueueLimit::Unlimited);
         let next = |fq: &mut FqCoDel| {
-            fq.depart(Time::ZERO, &mut Outbox::default()).map(|waiting| name(waiting.parcel))
+            fq.depart(Time::ZERO, &mut Outbox::default()).map(|waiting| name(waiting.descriptor))
         };
         offer(&mut fq, 1, 0..40, 100);
         // The first turn of a new flow: 16 packets, overdrawn by 86. Then it is an old one, with 1428 bytes to go.
@@ -240,7 +240,7 @@ mod tests {
         assert!(offer(&mut fq, 2, 0..60, 1_200).dropped.is_empty());
         // 100 wait and one is in transmission. Flow 2 has 72 000 bytes: 30 of its packets are half of them.
         let out = offer(&mut fq, 1, 40..41, 1_500);
-        let dropped: Vec<(u32, u64)> = out.dropped.iter().map(|parcel| name(*parcel)).collect();
+        let dropped: Vec<(u32, u64)> = out.dropped.iter().map(|descriptor| name(*descriptor)).collect();
         assert_eq!(dropped, (0..30).map(|number| (2, number)).collect::<Vec<_>>());
         assert_eq!((fq.packets(), fq.bytes()), (71, 41 * 1_500 + 30 * 1_200));
         let mut fq = self::fq(QueueLimit::Bytes(Bytes::new(300_000)));

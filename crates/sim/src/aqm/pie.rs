@@ -7,7 +7,7 @@
 
 use firstflight::{Span, Time};
 
-use super::{Arrival, Fifo, Outbox, Waiting};
+use super::queue::{Arrival, Fifo, Outbox, Waiting};
 use crate::fault::DisciplineFault;
 use crate::random::Stream;
 

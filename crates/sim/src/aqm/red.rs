@@ -8,7 +8,7 @@
 
 use firstflight::{Bytes, Span};
 
-use super::{Arrival, Fifo, Outbox, Waiting};
+use super::queue::{Arrival, Fifo, Outbox, Waiting};
 use crate::fault::DisciplineFault;
 use crate::quantity::{Probability, QueueLimit};
 use crate::random::Stream;

@@ -1,26 +1,29 @@
 //! Packets and streams for the tests of the disciplines, and what all of them have to keep to.
 
+use firstflight::Rate;
+use firstflight_tcp::Ecn;
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{FlowId, PacketId, Side, Step};
+use crate::descriptor::Descriptor;
+use crate::packet::{FlowId, FlowKey, PacketId, Position, Side};
 
-/// A packet that came at time zero. Its parcel bears its flow and its number.
+/// A packet that came at time zero. Its descriptor bears its flow and its number.
 pub(super) fn of_flow(flow: u32, number: u64, wire: u32) -> Waiting {
     let name = PacketId(u32::try_from(number).expect("small"));
-    let parcel = Parcel::segment(name, Step::at(flow), wire, false);
+    let descriptor = Descriptor::segment(name, Position::at(flow), wire, false);
     let flow = FlowKey::of(FlowId(flow), Side::Client);
-    Waiting { parcel, flow, ecn: Ecn::NotCapable, since: Time::ZERO }
+    Waiting { descriptor, flow, ecn: Ecn::NotCapable, since: Time::ZERO }
 }
 
 /// The number of a packet of [`of_flow`].
-pub(super) fn number(parcel: Parcel) -> u64 {
-    parcel.packet().0.into()
+pub(super) fn number(descriptor: Descriptor) -> u64 {
+    descriptor.packet().0.into()
 }
 
 /// Its flow, and its number.
-pub(super) fn name(parcel: Parcel) -> (u32, u64) {
-    (parcel.step().place(), number(parcel))
+pub(super) fn name(descriptor: Descriptor) -> (u32, u64) {
+    (descriptor.position().place(), number(descriptor))
 }
 
 /// A packet of 1000 bytes that came at time zero.
@@ -112,11 +115,11 @@ proptest! {
                     inside.insert(index, wire);
                 }
             }
-            for parcel in &out.dropped {
-                prop_assert!(inside.remove(&number(*parcel)).is_some());
+            for descriptor in &out.dropped {
+                prop_assert!(inside.remove(&number(*descriptor)).is_some());
             }
-            if let Some(Waiting { parcel, .. }) = left {
-                let (flow, number) = name(parcel);
+            if let Some(Waiting { descriptor, .. }) = left {
+                let (flow, number) = name(descriptor);
                 prop_assert!(inside.remove(&number).is_some());
                 let last = &mut last_of[flow as usize];
                 prop_assert!(last.is_none_or(|last| last < number), "a flow is kept in order");

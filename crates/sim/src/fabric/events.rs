@@ -3,9 +3,9 @@
 use firstflight::Time;
 
 use super::{Fabric, is_clients_data};
+use crate::descriptor::Transit;
 use crate::link::Link;
 use crate::packet::{DropCause, LinkId, Packet, PacketId};
-use crate::parcel::Passage;
 use crate::prefetch::{self, fetch};
 use crate::recorder::Recorder;
 
@@ -15,13 +15,13 @@ impl Fabric {
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
         let arrived = match &mut self.links[id.index()].link {
             Link::DropTail(link) => {
-                let is_last = |step| self.routes.link(step).is_none();
+                let is_last = |position| self.routes.link(position).is_none();
                 if let Some((packet, next)) = link.arrival_of_segment(now, is_last, &mut self.flows) {
                     let event = link.set_event_with(next);
                     if self.packets.places() > prefetch::MANY
-                        && let Some((_, parcel)) = next
+                        && let Some((_, descriptor)) = next
                     {
-                        fetch(self.packets.get(parcel.packet()));
+                        fetch(self.packets.get(descriptor.packet()));
                     }
                     self.set_event(id, event);
                     return Some(packet);
@@ -32,36 +32,36 @@ impl Fabric {
                 let arrived = link.event(now, recorder);
                 self.refresh(id);
                 if arrived.is_none() {
-                    self.hear_discipline(now, id, recorder);
+                    self.report_discipline(now, id, recorder);
                 }
                 arrived
             }
         }?;
-        let parcel = arrived.parcel;
+        let descriptor = arrived.descriptor;
         if arrived.is_lost() {
-            let packet = self.packets.take(parcel.packet());
+            let packet = self.packets.take(descriptor.packet());
             self.drop(now, id, &packet, DropCause::Random, recorder);
             return None;
         }
-        let ahead = parcel.ahead();
-        if self.routes.link(ahead.step()).is_some() {
-            self.enter(now, ahead, recorder);
+        let advanced = descriptor.advanced();
+        if self.routes.link(advanced.position()).is_some() {
+            self.enter(now, advanced, recorder);
             return None;
         }
-        if parcel.is_datagram() {
-            let flow = self.packets.get(parcel.packet()).flow;
-            self.flows[flow.index()].delivered_bytes += u64::from(parcel.wire());
-            self.packets.forget(parcel.packet());
+        if descriptor.is_datagram() {
+            let flow = self.packets.get(descriptor.packet()).flow;
+            self.flows[flow.index()].delivered_bytes += u64::from(descriptor.wire());
+            self.packets.forget(descriptor.packet());
             return None;
         }
-        Some(parcel.packet())
+        Some(descriptor.packet())
     }
 
     /// The event of a drop-tail link: a packet that it has taken arrives, or it looks at what came.
     #[inline]
-    fn drop_tail_event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Passage> {
+    fn drop_tail_event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Transit> {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
-        link.catch_up_ahead(now, recorder);
+        link.catch_up_before_expected(now, recorder);
         let Some(arrived) = link.arrival(now, &mut self.flows) else {
             return self.look(now, id, recorder);
         };
@@ -72,7 +72,7 @@ impl Fabric {
 
     /// A drop-tail link looks at what came.
     #[inline(never)]
-    fn look<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Passage> {
+    fn look<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Transit> {
         self.take_in(now, id, u64::MAX, recorder);
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
         link.catch_up(now, recorder);
@@ -102,11 +102,11 @@ impl Fabric {
     /// Counts and tells what the discipline of a link's queue just dropped and marked.
     #[cold]
     #[inline(never)]
-    pub(super) fn hear_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
+    pub(super) fn report_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {
         while let Link::Other(link) = &mut self.links[id.index()].link
-            && let Some(parcel) = link.take_marked()
+            && let Some(descriptor) = link.take_marked()
         {
-            let packet = self.packets.get_mut(parcel.packet());
+            let packet = self.packets.get_mut(descriptor.packet());
             packet.mark();
             if is_clients_data(packet) {
                 self.flows[packet.flow.index()].data_marked += 1;
@@ -114,9 +114,9 @@ impl Fabric {
             recorder.marked(now, id, packet);
         }
         while let Link::Other(link) = &mut self.links[id.index()].link
-            && let Some(parcel) = link.take_dropped()
+            && let Some(descriptor) = link.take_dropped()
         {
-            let packet = self.packets.take(parcel.packet());
+            let packet = self.packets.take(descriptor.packet());
             self.drop(now, id, &packet, DropCause::Queue, recorder);
         }
     }

@@ -4,9 +4,9 @@ use firstflight::Time;
 
 use super::{Fabric, Hop};
 use crate::aqm::Waiting;
-use crate::link::{DropTail, Expectation, Link, Turned};
+use crate::descriptor::{Descriptor, Fate};
+use crate::link::{DropTail, DroppedDatagram, Expectation, Link};
 use crate::packet::{FlowKey, LinkId, Payload};
-use crate::parcel::{Fate, Parcel};
 use crate::quick_start;
 use crate::recorder::Recorder;
 
@@ -14,12 +14,12 @@ impl Fabric {
     /// A packet comes to the link ahead of it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    pub(super) fn enter<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) {
-        let Some(id) = self.routes.link(parcel.step()) else {
-            return self.packets.forget(parcel.packet());
+    pub(super) fn enter<W: Recorder>(&mut self, now: Time, descriptor: Descriptor, recorder: &mut W) {
+        let Some(id) = self.routes.link(descriptor.position()) else {
+            return self.packets.forget(descriptor.packet());
         };
-        let next = self.routes.link(parcel.ahead().step());
-        self.enter_link(now, (Some(id), next), parcel, recorder);
+        let next = self.routes.link(descriptor.advanced().position());
+        self.enter_link(now, (Some(id), next), descriptor, recorder);
     }
 
     /// The same of this link, where the next one is known, too.
@@ -29,11 +29,11 @@ impl Fabric {
         &mut self,
         now: Time,
         (id, next): (Option<LinkId>, Option<LinkId>),
-        parcel: Parcel,
+        descriptor: Descriptor,
         recorder: &mut W,
     ) {
-        let (ahead, Some(id)) = (parcel.ahead(), id) else {
-            return self.packets.forget(parcel.packet());
+        let (advanced, Some(id)) = (descriptor.advanced(), id) else {
+            return self.packets.forget(descriptor.packet());
         };
         // What is in doubt at a calm link is so as it was, if the packet does not wait.
         match next {
@@ -42,17 +42,17 @@ impl Fabric {
                     && link.is_calm(now)
                 {
                     link.start_due(now, recorder);
-                    let Some(arrives) = link.pass(now, parcel) else {
-                        return self.enter_to_wait(now, id, parcel, recorder);
+                    let Some(arrives) = link.admit_at_once(now, descriptor) else {
+                        return self.enter_to_wait(now, id, descriptor, recorder);
                     };
-                    return match next_link.expect(arrives, ahead) {
+                    return match next_link.expect(arrives, advanced) {
                         Expectation::Taken => {}
                         Expectation::EventMoved => {
                             self.bring_forward(next);
-                            self.thin_out(now, recorder);
+                            self.relieve(now, recorder);
                         }
                         Expectation::Refused => {
-                            if link.take_passing(now, parcel, arrives) {
+                            if link.append_started(now, descriptor, arrives) {
                                 self.refresh(id);
                             }
                         }
@@ -62,50 +62,62 @@ impl Fabric {
             None => {
                 if let Link::DropTail(link) = &mut self.links[id.index()].link
                     && link.is_calm(now)
-                    && let Some(arrives) = link.pass(now, parcel)
+                    && let Some(arrives) = link.admit_at_once(now, descriptor)
                 {
-                    if link.take_passing(now, parcel, arrives) {
+                    if link.append_started(now, descriptor, arrives) {
                         self.refresh(id);
                     }
                     return;
                 }
             }
         }
-        self.enter_at_length(now, id, parcel, recorder);
+        self.enter_at_length(now, id, descriptor, recorder);
     }
 
     /// The same, at a drop-tail link that has looked at all that came before, of a packet that may have to wait, or more.
     #[inline(never)]
-    fn enter_to_wait<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
-        if parcel.asks() {
-            self.ask(now, id, parcel);
+    fn enter_to_wait<W: Recorder>(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        descriptor: Descriptor,
+        recorder: &mut W,
+    ) {
+        if descriptor.asks() {
+            self.ask(now, id, descriptor);
         }
-        let first = self.let_in_to_wait(now, id, parcel, recorder);
+        let first = self.let_in_to_wait(now, id, descriptor, recorder);
         if let Link::DropTail(link) = &mut self.links[id.index()].link
             && (first || link.doubts_since_entry())
         {
             self.refresh(id);
         }
         if self.crowded.is_some() {
-            self.thin_out(now, recorder);
+            self.relieve(now, recorder);
         }
     }
 
     /// The same, at any link.
     #[inline(never)]
-    fn enter_at_length<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
+    fn enter_at_length<W: Recorder>(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        descriptor: Descriptor,
+        recorder: &mut W,
+    ) {
         let Link::DropTail(link) = &mut self.links[id.index()].link else {
-            return self.enter_other(now, id, parcel, recorder);
+            return self.enter_other(now, id, descriptor, recorder);
         };
         if link.is_due(now) {
             self.take_in(now, id, self.present, recorder);
         }
-        self.enter_to_wait(now, id, parcel, recorder);
+        self.enter_to_wait(now, id, descriptor, recorder);
     }
 
     /// A link that was found crowded looks at what came to it.
     #[inline(never)]
-    fn thin_out<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
+    fn relieve<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         if let Some(id) = self.crowded.take() {
             self.take_in(now, id, self.present, recorder);
             self.refresh(id);
@@ -114,32 +126,34 @@ impl Fabric {
 
     /// The same, at a link whose events say it all.
     #[inline(never)]
-    fn enter_other<W: Recorder>(&mut self, now: Time, id: LinkId, parcel: Parcel, recorder: &mut W) {
-        if parcel.asks() {
-            self.ask(now, id, parcel);
+    fn enter_other<W: Recorder>(&mut self, now: Time, id: LinkId, descriptor: Descriptor, recorder: &mut W) {
+        if descriptor.asks() {
+            self.ask(now, id, descriptor);
         }
         let Hop { link: Link::Other(link), router } = &mut self.links[id.index()] else { return };
-        let packet = self.packets.get(parcel.packet());
+        let packet = self.packets.get(descriptor.packet());
         let flow = FlowKey::of(packet.flow, packet.from);
-        match link.enter(Waiting { parcel, flow, ecn: packet.ecn(), since: now }, recorder) {
+        match link.enter(Waiting { descriptor, flow, ecn: packet.ecn(), since: now }, recorder) {
             Ok(()) => {
                 if let Some(router) = router {
-                    router.carries(now, parcel.wire());
+                    router.carries(now, descriptor.wire());
                 }
             }
             Err(cause) => {
-                let packet = self.packets.take(parcel.packet());
+                let packet = self.packets.take(descriptor.packet());
                 self.drop(now, id, &packet, cause, recorder);
             }
         }
         self.refresh(id);
-        self.hear_discipline(now, id, recorder);
+        self.report_discipline(now, id, recorder);
     }
 
     /// A Quick-Start request comes to a router.
     #[cold]
-    fn ask(&mut self, now: Time, id: LinkId, parcel: Parcel) {
-        let Payload::Segment(segment) = &mut self.packets.get_mut(parcel.packet()).payload else { return };
+    fn ask(&mut self, now: Time, id: LinkId, descriptor: Descriptor) {
+        let Payload::Segment(segment) = &mut self.packets.get_mut(descriptor.packet()).payload else {
+            return;
+        };
         let Some(option) = segment.quick_start.ip() else { return };
         let router = self.links[id.index()].router.as_deref_mut();
         segment.quick_start.set_ip(Some(quick_start::pass(now, router, option)));
@@ -155,7 +169,7 @@ impl Fabric {
             if hands_on {
                 self.hand_on(now, id, sequence, recorder);
             } else {
-                self.take_turns(now, id, sequence, recorder);
+                self.admit_in_turn(now, id, sequence, recorder);
             }
             if !self.take_in_one(now, id, sequence, recorder) {
                 break;
@@ -174,12 +188,12 @@ impl Fabric {
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     fn hand_on<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
         while let Link::DropTail(link) = &self.links[id.index()].link
-            && let Some(step) = link.first_goes_to(now, sequence)
-            && let Some(next) = self.routes.link(step)
+            && let Some(position) = link.first_goes_to(now, sequence)
+            && let Some(next) = self.routes.link(position)
             && let Some((link, next_link)) = pair(&mut self.links, id, next)
         {
             let routes = &self.routes;
-            let goes_there = |step| routes.is_at(step, next);
+            let goes_there = |position| routes.is_at(position, next);
             let heard = (&mut *self.flows, &mut *recorder);
             let (moved, stuck) = link.hand_on(next_link, (now, sequence), goes_there, heard);
             if moved {
@@ -193,17 +207,17 @@ impl Fabric {
 
     /// The same at a link to which datagrams of sources come, up to a packet that needs more than to be let in.
     #[inline(never)]
-    fn take_turns<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
+    fn admit_in_turn<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
         while let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] {
-            let is_last = |step| self.routes.link(step).is_none();
+            let is_last = |position| self.routes.link(position).is_none();
             let carried = |at, wire| {
                 if let Some(router) = router {
                     router.carries(at, wire);
                 }
             };
             let heard = (&mut *self.flows, &mut *recorder);
-            let Some(Turned { at, packet, cause }) =
-                link.take_turns((now, sequence), is_last, carried, heard)
+            let Some(DroppedDatagram { at, packet, cause }) =
+                link.admit_in_turn((now, sequence), is_last, carried, heard)
             else {
                 break;
             };
@@ -216,10 +230,10 @@ impl Fabric {
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     fn take_in_one<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        let Some((at, parcel)) = link.take_expected(now, sequence) else { return false };
-        match link.pass(at, parcel) {
-            Some(arrives) => self.pass_on(at, id, parcel, arrives),
-            None => self.let_in_to_wait(at, id, parcel, recorder),
+        let Some((at, descriptor)) = link.take_expected(now, sequence) else { return false };
+        match link.admit_at_once(at, descriptor) {
+            Some(arrives) => self.pass_on(at, id, descriptor, arrives),
+            None => self.let_in_to_wait(at, id, descriptor, recorder),
         };
         true
     }
@@ -228,15 +242,15 @@ impl Fabric {
     /// whether it is the first there on whose arrival something depends.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
-    fn pass_on(&mut self, at: Time, id: LinkId, parcel: Parcel, arrives: Time) -> bool {
-        let ahead = parcel.ahead();
-        if let Some(next) = self.routes.link(ahead.step())
-            && self.expect(next, arrives, ahead)
+    fn pass_on(&mut self, at: Time, id: LinkId, descriptor: Descriptor, arrives: Time) -> bool {
+        let advanced = descriptor.advanced();
+        if let Some(next) = self.routes.link(advanced.position())
+            && self.expect(next, arrives, advanced)
         {
             return false;
         }
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        link.take_passing(at, parcel, arrives)
+        link.append_started(at, descriptor, arrives)
     }
 
     /// A packet enters a drop-tail link, behind all that came before, and may have to wait. Says whether it is the first
@@ -246,23 +260,23 @@ impl Fabric {
         &mut self,
         at: Time,
         id: LinkId,
-        parcel: Parcel,
+        descriptor: Descriptor,
         recorder: &mut W,
     ) -> bool {
-        let ahead = parcel.ahead();
-        let Some(next) = self.routes.link(ahead.step()) else {
-            return self.let_in_last_to_wait(at, id, parcel, recorder);
+        let advanced = descriptor.advanced();
+        let Some(next) = self.routes.link(advanced.position()) else {
+            return self.let_in_last_to_wait(at, id, descriptor, recorder);
         };
         let Some((link, next_link)) = pair(&mut self.links, id, next) else {
-            return self.let_in_at_length(at, id, parcel, recorder);
+            return self.let_in_at_length(at, id, descriptor, recorder);
         };
-        let Some(trip) = link.wait(at, parcel, recorder) else {
-            return self.let_in_at_length(at, id, parcel, recorder);
+        let Some(schedule) = link.admit_to_wait(at, descriptor, recorder) else {
+            return self.let_in_at_length(at, id, descriptor, recorder);
         };
         link.make_room(at, &mut self.flows, recorder);
-        let expectation = next_link.expect(trip.arrives, ahead);
-        let fate = if expectation == Expectation::Refused { Fate::Arrives } else { Fate::Passed };
-        let first = link.take(at, parcel, trip, fate, recorder);
+        let expectation = next_link.expect(schedule.arrives, advanced);
+        let fate = if expectation == Expectation::Refused { Fate::Arrives } else { Fate::HandedOn };
+        let first = link.take(at, descriptor, schedule, fate, recorder);
         if expectation == Expectation::EventMoved {
             self.bring_forward(next);
         }
@@ -275,15 +289,15 @@ impl Fabric {
         &mut self,
         at: Time,
         id: LinkId,
-        parcel: Parcel,
+        descriptor: Descriptor,
         recorder: &mut W,
     ) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        let Some(trip) = link.wait(at, parcel, recorder) else {
-            return self.let_in_at_length(at, id, parcel, recorder);
+        let Some(schedule) = link.admit_to_wait(at, descriptor, recorder) else {
+            return self.let_in_at_length(at, id, descriptor, recorder);
         };
         link.make_room(at, &mut self.flows, recorder);
-        link.take(at, parcel, trip, Fate::Arrives, recorder)
+        link.take(at, descriptor, schedule, Fate::Arrives, recorder)
     }
 
     /// The same, of a packet that may be dropped, or more.
@@ -292,46 +306,46 @@ impl Fabric {
         &mut self,
         at: Time,
         id: LinkId,
-        parcel: Parcel,
+        descriptor: Descriptor,
         recorder: &mut W,
     ) -> bool {
         let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] else { return false };
         let packets = &self.packets;
-        let flow = || packets.get(parcel.packet()).flow.index();
-        let trip = match link.admit(at, (parcel.wire(), parcel.sequence()), flow, recorder) {
-            Ok(trip) => trip,
+        let flow = || packets.get(descriptor.packet()).flow.index();
+        let schedule = match link.admit(at, (descriptor.wire(), descriptor.sequence()), flow, recorder) {
+            Ok(schedule) => schedule,
             Err(cause) => {
-                let packet = self.packets.take(parcel.packet());
+                let packet = self.packets.take(descriptor.packet());
                 self.drop(at, id, &packet, cause, recorder);
                 return false;
             }
         };
         if let Some(router) = router {
-            router.carries(at, parcel.wire());
+            router.carries(at, descriptor.wire());
         }
         link.make_room(at, &mut self.flows, recorder);
-        let parcel = parcel.in_place(trip.place);
-        let ahead = parcel.ahead();
-        let fate = match self.routes.link(ahead.step()) {
-            _ if trip.lost => Fate::Lost,
-            Some(next) if self.expect(next, trip.arrives, ahead) => Fate::Passed,
-            None if parcel.is_datagram() => {
-                let flow = self.packets.get(parcel.packet()).flow;
-                self.packets.forget(parcel.packet());
+        let descriptor = descriptor.in_place(schedule.place);
+        let advanced = descriptor.advanced();
+        let fate = match self.routes.link(advanced.position()) {
+            _ if schedule.lost => Fate::Lost,
+            Some(next) if self.expect(next, schedule.arrives, advanced) => Fate::HandedOn,
+            None if descriptor.is_datagram() => {
+                let flow = self.packets.get(descriptor.packet()).flow;
+                self.packets.forget(descriptor.packet());
                 Fate::Sinks(flow.0)
             }
             Some(_) | None => Fate::Arrives,
         };
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        link.take(at, parcel, trip, fate, recorder)
+        link.take(at, descriptor, schedule, fate, recorder)
     }
 
     /// A link is told when a packet will come. Says whether that was enough.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
-    fn expect(&mut self, id: LinkId, at: Time, parcel: Parcel) -> bool {
+    fn expect(&mut self, id: LinkId, at: Time, descriptor: Descriptor) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
-        match link.expect(at, parcel) {
+        match link.expect(at, descriptor) {
             Expectation::Refused => false,
             Expectation::Taken => true,
             Expectation::EventMoved => {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use firstflight::{Span, Time};
 
 use crate::batch::Batch;
+use crate::descriptor::{Descriptor, Fate, Transit};
 use crate::packet::LinkId;
-use crate::parcel::{Fate, Parcel, Passage};
 use crate::random::{Purpose, Stream};
 use crate::stats::LinkStats;
 
@@ -16,7 +16,7 @@ pub(crate) struct Batcher {
     delay: Span,
     /// The first release instant of [`Batch::Every`].
     phase: Time,
-    ring: VecDeque<Passage>,
+    ring: VecDeque<Transit>,
     /// How many of the ring's last packets wait for their batch to fill.
     open: usize,
     last_arrival: Time,
@@ -41,26 +41,26 @@ impl Batcher {
     }
 
     #[inline(never)]
-    pub(crate) fn enter(&mut self, now: Time, parcel: Parcel) {
+    pub(crate) fn enter(&mut self, now: Time, descriptor: Descriptor) {
         self.stats.packets += 1;
-        self.stats.bytes += u64::from(parcel.wire());
+        self.stats.bytes += u64::from(descriptor.wire());
         let released = match self.batch {
             Batch::Every(span) => self.next_release(now, span),
             Batch::Of { packets, hold } => self.join(now, packets, hold),
         };
         let arrives = released + self.delay;
         self.last_arrival = self.last_arrival.max(arrives);
-        self.ring.push_back(Passage::new(parcel, now, arrives, Fate::Arrives));
+        self.ring.push_back(Transit::new(descriptor, now, arrives, Fate::Arrives));
         self.close_if_full(arrives);
     }
 
     pub(crate) fn next_arrival(&self) -> Option<(Time, u64)> {
-        self.ring.front().map(|passage| (passage.arrives, passage.parcel.sequence()))
+        self.ring.front().map(|transit| (transit.arrives, transit.descriptor.sequence()))
     }
 
     #[inline(never)]
-    pub(crate) fn arrival(&mut self, now: Time) -> Option<Passage> {
-        self.ring.front().filter(|passage| passage.arrives <= now)?;
+    pub(crate) fn arrival(&mut self, now: Time) -> Option<Transit> {
+        self.ring.front().filter(|transit| transit.arrives <= now)?;
         if self.open == self.ring.len() {
             // The hold of the open batch is over.
             self.open = 0;
@@ -102,8 +102,8 @@ impl Batcher {
             return;
         }
         let first = self.ring.len() - self.open.min(self.ring.len());
-        for passage in self.ring.iter_mut().skip(first) {
-            passage.arrives = arrives;
+        for transit in self.ring.iter_mut().skip(first) {
+            transit.arrives = arrives;
         }
         self.open = 0;
     }
@@ -112,10 +112,10 @@ impl Batcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{PacketId, Step};
+    use crate::packet::{PacketId, Position};
 
-    fn packet(number: u32) -> Parcel {
-        Parcel::segment(PacketId(number), Step::default(), 40, false).in_place(u64::from(number))
+    fn packet(number: u32) -> Descriptor {
+        Descriptor::segment(PacketId(number), Position::default(), 40, false).in_place(u64::from(number))
     }
 
     /// Number and arrival of packets offered at these instants, with an event for every arrival.
@@ -132,8 +132,8 @@ mod tests {
 
     fn until(link: &mut Batcher, end: u64, arrived: &mut Vec<(u32, u64)>) {
         while let Some((at, _)) = link.next_arrival().filter(|(at, _)| at.nanos() < end) {
-            let passage = link.arrival(at).expect("the link said so");
-            arrived.push((passage.parcel.packet().0, at.nanos()));
+            let transit = link.arrival(at).expect("the link said so");
+            arrived.push((transit.descriptor.packet().0, at.nanos()));
         }
     }
 

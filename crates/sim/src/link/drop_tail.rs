@@ -3,7 +3,7 @@
 //!
 //! A FIFO that drops only at its tail decides a packet's whole future on arrival, so the link needs no event for
 //! the start or end of a transmission: it catches up with those whenever it is touched. For the same reason it can
-//! say at once when a packet comes to the next link, which puts that into its [`Inbox`] and looks at it when
+//! say at once when a packet comes to the next link, which puts that into its [`ArrivalQueue`] and looks at it when
 //! something depends on it: when the packet would arrive at the far end, or could find the queue full and somebody minds
 //! when it is dropped. If only that one
 //! link feeds the next, and what it carries ends there, a packet that need not wait is let in as soon as it is known to
@@ -11,10 +11,11 @@
 
 use firstflight::{Bytes, Time};
 
-use super::inbox::Inbox;
-use super::parts::{Meter, Wire};
+use super::arrival_queue::ArrivalQueue;
+use super::queue_meter::QueueMeter;
+use super::wire::Wire;
+use crate::descriptor::{Descriptor, Fate, Transit};
 use crate::packet::{DropCause, LinkId};
-use crate::parcel::{Fate, Parcel, Passage};
 use crate::policer::Policer;
 use crate::quantity::QueueLimit;
 use crate::recorder::Recorder;
@@ -23,12 +24,12 @@ use crate::spec::LinkSpec;
 use crate::stats::FlowStats;
 use crate::transmitter::Transmitter;
 
-pub(crate) use ahead::Expectation;
-pub(crate) use sources::Turned;
+pub(crate) use sources::DroppedDatagram;
 
-mod ahead;
 mod counters;
+mod expect;
 mod sources;
+mod turns;
 
 use sources::{NEVER, Sources};
 
@@ -36,20 +37,20 @@ use sources::{NEVER, Sources};
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct DropTail {
-    /// Whether packets may be put into the inbox: nothing else is to happen when they come.
+    /// Whether packets may be put into the arrivals: nothing else is to happen when they come.
     expects: bool,
     /// Whether all of it comes from one other link, which says so in the order of its coming, and goes no further.
-    fed_by_one: bool,
+    sole_upstream: bool,
     /// Whether nothing but the queue stands in the way of packets.
     plain: bool,
     /// Whether drops are told of in their turn. They are anyway while datagrams of sources come.
-    tells_in_turn: bool,
-    /// Which packets may take the short ways, by [`Parcel::kind`]: plain segments as large as the packet before.
+    drops_in_turn: bool,
+    /// Which packets may take the short ways, by [`Descriptor::kind`]: plain segments as large as the packet before.
     short: u32,
-    inbox: Inbox,
+    arrivals: ArrivalQueue,
     /// When the next datagram of a source comes.
     datagram: Time,
-    ring: Ring<Passage>,
+    ring: Ring<Transit>,
     /// The ring's first packet that has not started transmission, or its end. Those behind it may have started, too, unless
     /// the link has caught up.
     unstarted: u64,
@@ -62,7 +63,7 @@ pub(crate) struct DropTail {
     /// The place of the last packet in the order of events.
     last_place: u64,
     /// What is expected, and each datagram of a source before the event that the agenda has, finds room, or nobody minds when
-    /// it is dropped, as long as fewer packets than this were ever put into the inbox. It may be more.
+    /// it is dropped, as long as fewer packets than this were ever put into the arrivals. It may be more.
     unsure_from: u64,
     /// When the event comes that the agenda has, and its place in the order.
     event: Option<(Time, u64)>,
@@ -76,7 +77,7 @@ pub(crate) struct DropTail {
     /// The greatest packet that was ever let in, in IP bytes.
     largest: u64,
     /// The integrals in it count each packet's whole wait as soon as it is known.
-    meter: Meter,
+    meter: QueueMeter,
     id: LinkId,
     sources: Sources,
     policer: Option<Box<Policer>>,
@@ -89,7 +90,7 @@ pub(crate) struct DropTail {
 
 /// The times of a packet that was let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Trip {
+pub(crate) struct Schedule {
     starts: Time,
     pub(crate) arrives: Time,
     pub(crate) lost: bool,
@@ -98,8 +99,8 @@ pub(crate) struct Trip {
 }
 
 impl DropTail {
-    /// A link at rest; `fed_by_one` says that all it carries comes from one other link, and goes no further.
-    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, fed_by_one: bool) -> Self {
+    /// A link at rest; `sole_upstream` says that all it carries comes from one other link, and goes no further.
+    pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, sole_upstream: bool) -> Self {
         let (transmitter, wire) =
             (Transmitter::new(spec.rate, spec.rates.as_ref()), Wire::new(id, spec, seed));
         let expects = spec.policer.is_none() && transmitter.takes_time();
@@ -108,15 +109,15 @@ impl DropTail {
             queue: spec.queue,
             policer: spec.policer.map(|policer| Box::new(Policer::new(policer))),
             expects,
-            fed_by_one: fed_by_one && expects,
+            sole_upstream: sole_upstream && expects,
             sources: Sources::default(),
             datagram: NEVER,
             plain: expects && spec.quick_start.is_none() && wire.is_sure(),
-            tells_in_turn: true,
+            drops_in_turn: true,
             short: u32::MAX,
             uncounted: 0,
             sinking: 0,
-            inbox: Inbox::default(),
+            arrivals: ArrivalQueue::default(),
             ring: Ring::default(),
             unstarted: 0,
             loud: 0,
@@ -127,7 +128,7 @@ impl DropTail {
             largest: 0,
             unsure_from: 0,
             freed: None,
-            meter: Meter::default(),
+            meter: QueueMeter::default(),
             event: None,
             #[cfg(test)]
             last_entry: None,
@@ -137,8 +138,8 @@ impl DropTail {
     }
 
     /// From now on drops are told of in their turn, or whenever the link looks.
-    pub(crate) fn tell_in_turn(&mut self, in_turn: bool) {
-        self.tells_in_turn = in_turn;
+    pub(crate) fn set_drops_in_turn(&mut self, in_turn: bool) {
+        self.drops_in_turn = in_turn;
         self.unsure_from = if in_turn || self.has_sources() { 0 } else { u64::MAX };
     }
 
@@ -146,14 +147,14 @@ impl DropTail {
     /// looked at: [`DropTail::admit`] does then.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
-    pub(crate) fn pass(&mut self, now: Time, parcel: Parcel) -> Option<Time> {
-        self.pass_alike(now, (parcel.kind(), parcel.sequence()))
+    pub(crate) fn admit_at_once(&mut self, now: Time, descriptor: Descriptor) -> Option<Time> {
+        self.admit_alike_at_once(now, (descriptor.kind(), descriptor.sequence()))
     }
 
     /// The same of whatever is as large as a segment of this kind. It comes in this place in the order of events.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
-    fn pass_alike(&mut self, now: Time, (kind, sequence): (u32, u64)) -> Option<Time> {
+    fn admit_alike_at_once(&mut self, now: Time, (kind, sequence): (u32, u64)) -> Option<Time> {
         if self.unstarted != self.ring.end() || kind != self.short && !self.turn_to(kind) {
             return None;
         }
@@ -168,23 +169,28 @@ impl DropTail {
     /// Lets a segment in that may have to wait; `None` if more has to be looked at: [`DropTail::admit`] does then.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    pub(crate) fn wait<W: Recorder>(&mut self, now: Time, parcel: Parcel, recorder: &mut W) -> Option<Trip> {
-        self.wait_alike(now, (parcel.kind(), parcel.sequence()), recorder)
+    pub(crate) fn admit_to_wait<W: Recorder>(
+        &mut self,
+        now: Time,
+        descriptor: Descriptor,
+        recorder: &mut W,
+    ) -> Option<Schedule> {
+        self.admit_alike_to_wait(now, (descriptor.kind(), descriptor.sequence()), recorder)
     }
 
     /// The same of whatever is as large as a segment of this kind. It comes in this place in the order of events.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    fn wait_alike<W: Recorder>(
+    fn admit_alike_to_wait<W: Recorder>(
         &mut self,
         now: Time,
         (kind, sequence): (u32, u64),
         recorder: &mut W,
-    ) -> Option<Trip> {
+    ) -> Option<Schedule> {
         if kind != self.short && !self.turn_to(kind) {
             return None;
         }
-        let wire = Parcel::wire_of_kind(kind);
+        let wire = Descriptor::wire_of_kind(kind);
         if W::HEARS_QUEUES || !self.waits_unnoticed(now, wire) {
             self.catch_up(now, recorder);
             if !self.has_room(now, wire) {
@@ -196,7 +202,7 @@ impl DropTail {
         self.note_entry(now);
         self.uncounted += 1;
         self.last_place = sequence;
-        Some(Trip { starts, arrives: self.wire.carry_surely(ends), lost: false, place: sequence })
+        Some(Schedule { starts, arrives: self.wire.carry_surely(ends), lost: false, place: sequence })
     }
 
     /// Whether a packet of `wire` IP bytes waits, finds room, and is no new peak, even if nothing has left the queue since the
@@ -218,15 +224,15 @@ impl DropTail {
 
     /// The same as the recorder is told it.
     #[inline]
-    fn told_waiting(&self) -> u32 {
+    fn waiting_count(&self) -> u32 {
         u32::try_from(self.waiting()).unwrap_or(u32::MAX)
     }
 
     /// Packets of this kind take the short ways from now on, if they may; says whether they do.
     #[inline(never)]
     fn turn_to(&mut self, kind: u32) -> bool {
-        let wire = Parcel::wire_of_kind(kind);
-        let may = self.plain && kind == Parcel::plain_kind(wire) && self.transmitter.turn_to(wire);
+        let wire = Descriptor::wire_of_kind(kind);
+        let may = self.plain && kind == Descriptor::plain_kind(wire) && self.transmitter.turn_to(wire);
         if may {
             self.largest = self.largest.max(u64::from(wire));
             self.shorten(wire);
@@ -237,19 +243,19 @@ impl DropTail {
     /// Plain segments as large as this take the short ways from now on.
     #[inline]
     fn shorten(&mut self, wire: u32) {
-        if self.plain && self.short != Parcel::plain_kind(wire) {
+        if self.plain && self.short != Descriptor::plain_kind(wire) {
             self.meter.stats.packets += self.uncounted;
-            self.meter.stats.bytes += self.uncounted * u64::from(Parcel::wire_of_kind(self.short));
+            self.meter.stats.bytes += self.uncounted * u64::from(Descriptor::wire_of_kind(self.short));
             self.uncounted = 0;
-            self.short = Parcel::plain_kind(wire);
+            self.short = Descriptor::plain_kind(wire);
         }
     }
 
-    /// Takes a packet that was let in by [`DropTail::pass`], and on which something depends. Says whether it is the first.
+    /// Takes a packet that was let in by [`DropTail::admit_at_once`], and on which something depends. Says whether it is the first.
     #[inline]
-    pub(crate) fn take_passing(&mut self, now: Time, parcel: Parcel, arrives: Time) -> bool {
+    pub(crate) fn append_started(&mut self, now: Time, descriptor: Descriptor, arrives: Time) -> bool {
         let first = self.loud == self.ring.end();
-        self.ring.push(Passage::new(parcel, now, arrives, Fate::Arrives));
+        self.ring.push(Transit::new(descriptor, now, arrives, Fate::Arrives));
         self.unstarted = self.ring.end();
         first
     }
@@ -263,7 +269,7 @@ impl DropTail {
         (wire, sequence): (u32, u64),
         flow: impl FnOnce() -> usize,
         recorder: &mut W,
-    ) -> Result<Trip, DropCause> {
+    ) -> Result<Schedule, DropCause> {
         #[cfg(test)]
         self.note_entry(now);
         self.catch_up(now, recorder);
@@ -283,7 +289,7 @@ impl DropTail {
         let (arrives, lost) = self.wire.carry(flow, self.transmitter.free_at());
         // Of two that arrive together the first to enter comes first, whichever left its host before.
         self.last_place = if arrives == before { sequence.max(self.last_place + 1) } else { sequence };
-        Ok(Trip { starts, arrives, lost, place: self.last_place })
+        Ok(Schedule { starts, arrives, lost, place: self.last_place })
     }
 
     /// Takes a packet that was let in at `now`. Says whether it is the first on whose arrival something depends.
@@ -292,34 +298,34 @@ impl DropTail {
     pub(crate) fn take<W: Recorder>(
         &mut self,
         now: Time,
-        parcel: Parcel,
-        trip: Trip,
+        descriptor: Descriptor,
+        schedule: Schedule,
         fate: Fate,
         recorder: &mut W,
     ) -> bool {
-        let waits = trip.starts > now;
-        if fate == Fate::Passed && !waits && self.unstarted == self.ring.end() {
+        let waits = schedule.starts > now;
+        if fate == Fate::HandedOn && !waits && self.unstarted == self.ring.end() {
             return false;
         }
-        let passage = Passage::new(parcel, trip.starts, trip.arrives, fate);
+        let transit = Transit::new(descriptor, schedule.starts, schedule.arrives, fate);
         let name = self.ring.end();
         if waits {
-            self.ring.push(passage);
-            let wire = u64::from(parcel.wire());
-            self.meter.wait(trip.starts.nanos_since(now), wire);
+            self.ring.push(transit);
+            let wire = u64::from(descriptor.wire());
+            self.meter.wait(schedule.starts.nanos_since(now), wire);
             self.waiting_bytes += wire;
             // Unless it was one of those that were expected.
             self.unsure_from = self.unsure_from.saturating_sub(1);
             self.meter.peak(self.waiting(), self.waiting_bytes);
-            recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.told_waiting());
+            recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting_count());
         } else {
             // Nothing can wait ahead of a packet that starts at once.
-            self.ring.push(passage);
+            self.ring.push(transit);
             self.unstarted = self.ring.end();
         }
         self.sinking += u64::from(matches!(fate, Fate::Sinks(_)));
         let first = self.loud == name;
-        if passage.is_quiet() {
+        if transit.is_quiet() {
             self.loud += u64::from(first);
             false
         } else {
@@ -359,30 +365,30 @@ impl DropTail {
     /// Takes the first packet that has arrived by `now` and on which something depends, behind those that are counted.
     /// `None` also if the link has to take in what is expected before it can tell.
     #[inline]
-    pub(crate) fn arrival(&mut self, now: Time, flows: &mut [FlowStats]) -> Option<Passage> {
-        let passage = *self.ring.get(self.loud)?;
-        if passage.arrives > now || self.unstarted <= self.loud {
+    pub(crate) fn arrival(&mut self, now: Time, flows: &mut [FlowStats]) -> Option<Transit> {
+        let transit = *self.ring.get(self.loud)?;
+        if transit.arrives > now || self.unstarted <= self.loud {
             return None;
         }
         if self.ring.head() < self.loud {
             self.sink(now, flows);
         }
         self.let_go();
-        self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
-        Some(passage)
+        self.meter.stats.dropped_at_random += u64::from(transit.is_lost());
+        Some(transit)
     }
 
     /// Lets the first packet go, which is the first on whose arrival something depended, and gives the next such one with
     /// the instant of its arrival.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    fn let_go(&mut self) -> Option<(Time, Parcel)> {
+    fn let_go(&mut self) -> Option<(Time, Descriptor)> {
         self.ring.drop_first();
         loop {
             self.loud += 1;
             match self.ring.get(self.loud) {
-                Some(passage) if passage.is_quiet() => {}
-                passage => return passage.map(|passage| (passage.arrives, passage.parcel)),
+                Some(transit) if transit.is_quiet() => {}
+                transit => return transit.map(|transit| (transit.arrives, transit.descriptor)),
             }
         }
     }
@@ -399,13 +405,14 @@ impl DropTail {
         let end = self.loud.min(self.unstarted);
         while self.sinking > 0
             && self.ring.head() < end
-            && let Some(passage) = self.ring.first()
+            && let Some(transit) = self.ring.first()
         {
-            if !passage.is_passed() {
-                if passage.arrives > now {
+            if !transit.is_handed_on() {
+                if transit.arrives > now {
                     return;
                 }
-                flows[passage.parcel.packet().index()].delivered_bytes += u64::from(passage.parcel.wire());
+                flows[transit.descriptor.packet().index()].delivered_bytes +=
+                    u64::from(transit.descriptor.wire());
                 self.sinking -= 1;
             }
             self.ring.drop_first();
@@ -424,15 +431,15 @@ impl DropTail {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(crate) fn catch_up<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
-        while let Some(&Passage { starts, parcel, .. }) = self.ring.get(self.unstarted) {
+        while let Some(&Transit { starts, descriptor, .. }) = self.ring.get(self.unstarted) {
             if starts > now {
                 break;
             }
-            let wire = parcel.wire();
+            let wire = descriptor.wire();
             self.unstarted += 1;
             self.waiting_bytes -= u64::from(wire);
             self.freed = Some((starts, u64::from(wire)));
-            recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.told_waiting());
+            recorder.queue(starts, self.id, Bytes::new(self.waiting_bytes), self.waiting_count());
         }
     }
 

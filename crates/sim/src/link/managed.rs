@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 
 use firstflight::{Bytes, Time};
 
-use super::parts::{Meter, Wire};
+use super::queue_meter::QueueMeter;
+use super::wire::Wire;
 use crate::agenda::SEQUENCE;
 use crate::aqm::{Aqm, Arrival, Outbox, Waiting};
+use crate::descriptor::{Descriptor, Fate, Transit};
 use crate::packet::{DropCause, LinkId};
-use crate::parcel::{Fate, Parcel, Passage};
 use crate::policer::Policer;
 use crate::quantity::QueueLimit;
 use crate::recorder::Recorder;
@@ -31,9 +32,9 @@ pub(crate) struct Managed {
     transmitter: Transmitter,
     wire: Wire,
     /// Packets in transmission or on the wire.
-    ring: VecDeque<Passage>,
+    ring: VecDeque<Transit>,
     out: Outbox,
-    meter: Meter,
+    meter: QueueMeter,
 }
 
 impl Managed {
@@ -47,15 +48,15 @@ impl Managed {
             wire: Wire::new(id, spec, seed),
             ring: VecDeque::new(),
             out: Outbox::default(),
-            meter: Meter::default(),
+            meter: QueueMeter::default(),
         }
     }
 
     /// A packet comes.
     #[inline(never)]
     pub(crate) fn enter<W: Recorder>(&mut self, waiting: Waiting, recorder: &mut W) -> Result<(), DropCause> {
-        let Waiting { parcel, since: now, .. } = waiting;
-        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, parcel.wire())) {
+        let Waiting { descriptor, since: now, .. } = waiting;
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, descriptor.wire())) {
             self.meter.stats.dropped_by_policer += 1;
             return Err(DropCause::Policer);
         }
@@ -64,7 +65,7 @@ impl Managed {
         let idle = (never || free < now) && self.aqm.packets() == 0;
         let arrival = Arrival {
             now,
-            room: idle || !self.transmitter.takes_time() || self.has_room(parcel.wire()),
+            room: idle || !self.transmitter.takes_time() || self.has_room(descriptor.wire()),
             idle_since: idle.then_some(free),
             rate: self.transmitter.rate_at(now),
         };
@@ -73,7 +74,7 @@ impl Managed {
             self.meter.stats.dropped_by_queue += 1;
             return Err(DropCause::Queue);
         }
-        self.meter.accept(parcel.wire());
+        self.meter.accept(descriptor.wire());
         if idle || !self.transmitter.takes_time() {
             self.start(now);
         } else {
@@ -86,7 +87,7 @@ impl Managed {
     /// The next event and its place among those of its instant.
     #[inline(never)]
     pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
-        let arrival = self.ring.front().map(|passage| (passage.arrives, passage.parcel.sequence()));
+        let arrival = self.ring.front().map(|transit| (transit.arrives, transit.descriptor.sequence()));
         let departure =
             (self.aqm.packets() > 0).then(|| (self.transmitter.free_at(), LATE | u64::from(self.id.0)));
         match (arrival, departure) {
@@ -97,12 +98,12 @@ impl Managed {
 
     /// The event: a packet that has arrived by `now`, or else the next transmission begins.
     #[inline(never)]
-    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Passage> {
+    pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Transit> {
         let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
         if place < LATE {
-            let passage = self.ring.pop_front()?;
-            self.meter.stats.dropped_at_random += u64::from(passage.is_lost());
-            return Some(passage);
+            let transit = self.ring.pop_front()?;
+            self.meter.stats.dropped_at_random += u64::from(transit.is_lost());
+            return Some(transit);
         }
         self.count_to(at);
         self.start(at);
@@ -110,16 +111,16 @@ impl Managed {
         None
     }
 
-    pub(crate) fn take_dropped(&mut self) -> Option<Parcel> {
-        let parcel = self.out.dropped.pop_front()?;
+    pub(crate) fn take_dropped(&mut self) -> Option<Descriptor> {
+        let descriptor = self.out.dropped.pop_front()?;
         self.meter.stats.dropped_by_queue += 1;
-        Some(parcel)
+        Some(descriptor)
     }
 
-    pub(crate) fn take_marked(&mut self) -> Option<Parcel> {
-        let parcel = self.out.marked.pop_front()?;
+    pub(crate) fn take_marked(&mut self) -> Option<Descriptor> {
+        let descriptor = self.out.marked.pop_front()?;
         self.meter.stats.marked += 1;
-        Some(parcel)
+        Some(descriptor)
     }
 
     pub(crate) fn last_arrival(&self) -> Time {
@@ -132,11 +133,11 @@ impl Managed {
 
     /// The next packet leaves the queue, if the discipline leaves one.
     fn start(&mut self, now: Time) {
-        if let Some(Waiting { parcel, flow, .. }) = self.aqm.depart(now, &mut self.out) {
-            let starts = self.transmitter.transmit(now, parcel.wire());
+        if let Some(Waiting { descriptor, flow, .. }) = self.aqm.depart(now, &mut self.out) {
+            let starts = self.transmitter.transmit(now, descriptor.wire());
             let (arrives, lost) = self.wire.carry(|| flow.stream as usize, self.transmitter.free_at());
             let fate = if lost { Fate::Lost } else { Fate::Arrives };
-            self.ring.push_back(Passage::new(parcel, starts, arrives, fate));
+            self.ring.push_back(Transit::new(descriptor, starts, arrives, fate));
         }
     }
 

@@ -4,7 +4,7 @@ use firstflight::Time;
 
 use super::spec::Cross;
 use crate::link::Link;
-use crate::on_off::{Happened, OnOff};
+use crate::on_off::{OnOff, OnOffEvent};
 use crate::packet::{FlowId, FlowKey, Side};
 use crate::source::Cbr;
 
@@ -92,8 +92,8 @@ impl Source {
                 let happened = source.on_timer(now);
                 *next = source.next();
                 match happened {
-                    Happened::Sends(packet) => Some(packet),
-                    Happened::Offers(_) => None,
+                    OnOffEvent::Sends(packet) => Some(packet),
+                    OnOffEvent::Offers(_) => None,
                 }
             }
         }?;

@@ -5,11 +5,27 @@
 
 use firstflight::{Rate, Span, Time};
 
-use super::Estimator;
 use super::capacity::Capacity;
 
 /// Fractions of a unit of work in which means are kept.
 const SCALE: u64 = 1 << 10;
+
+/// How a router estimates the use of its link from measurements over intervals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Estimator {
+    /// What the newest interval carried.
+    Interval,
+    /// The mean of intervals with exponentially falling weights.
+    Ewma {
+        /// The weight of the newest, in millionths.
+        weight_ppm: u32,
+    },
+    /// The most that any of the newest intervals carried.
+    Peak {
+        /// How many; at least one. RFC 4782 appendix B.2 speaks of 3 to 20 of 0.15 s.
+        intervals: u8,
+    },
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Meter {

@@ -16,10 +16,10 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     /// The same run, watched from now on by what `watcher` makes of who watched it so far. Who hears of drops in their turn is to
     /// take over when links have looked at everything: after [`Sim::run`], not after [`Sim::run_on`].
     pub fn watched_by<V: Recorder>(self, watcher: impl FnOnce(W) -> V) -> Sim<S, R, A, V> {
-        let Self { now, mut fabric, flows, own, processes, arrived, seed, recorder, ahead } = self;
-        fabric.tell_drops_in_turn(V::HEARS_DROPS_IN_TURN);
+        let Self { now, mut fabric, flows, own, processes, arrived, seed, recorder, prefetched } = self;
+        fabric.set_drops_in_turn(V::HEARS_DROPS_IN_TURN);
         let recorder = watcher(recorder);
-        Sim { now, fabric, flows, own, processes, arrived, seed, recorder, ahead }
+        Sim { now, fabric, flows, own, processes, arrived, seed, recorder, prefetched }
     }
 
     /// Gives a TCP flow that has yet to start other ends. Its ways and its start stay.

@@ -2,9 +2,9 @@
 
 use firstflight::Time;
 
-use super::super::parts::Meter;
+use super::super::queue_meter::QueueMeter;
 use super::DropTail;
-use crate::parcel::{Parcel, Passage};
+use crate::descriptor::{Descriptor, Transit};
 use crate::stats::LinkStats;
 
 impl DropTail {
@@ -14,33 +14,33 @@ impl DropTail {
     }
 
     /// The packets that were let in before they come.
-    fn early(&self, now: Time) -> impl Iterator<Item = &Passage> {
+    fn early(&self, now: Time) -> impl Iterator<Item = &Transit> {
         // What started without a wait came when it started.
         let started = (self.ring.head()..self.unstarted).rev();
-        started.map_while(move |name| self.ring.get(name).filter(|passage| passage.starts > now))
+        started.map_while(move |name| self.ring.get(name).filter(|transit| transit.starts > now))
     }
 
     /// The meter with all packets that were let in.
-    fn counted(&self) -> Meter {
+    fn counted(&self) -> QueueMeter {
         let mut meter = self.meter.clone();
         meter.stats.packets += self.uncounted;
-        meter.stats.bytes += self.uncounted * u64::from(Parcel::wire_of_kind(self.short));
+        meter.stats.bytes += self.uncounted * u64::from(Descriptor::wire_of_kind(self.short));
         meter
     }
 
     /// Counters up to `now`, which the link has caught up with.
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
         let mut stats = self.counted().stats(now, 0, 0);
-        for passage in self.early(now) {
+        for transit in self.early(now) {
             stats.packets -= 1;
-            stats.bytes -= u64::from(passage.parcel.wire());
+            stats.bytes -= u64::from(transit.descriptor.wire());
         }
         // Of those that wait still, what of their wait is to come.
         for name in self.unstarted..self.ring.end() {
-            let Some(passage) = self.ring.get(name) else { continue };
-            let left = u128::from(passage.starts.since(now).nanos());
+            let Some(transit) = self.ring.get(name) else { continue };
+            let left = u128::from(transit.starts.since(now).nanos());
             stats.packet_nanos -= left;
-            stats.byte_nanos -= left * u128::from(passage.parcel.wire());
+            stats.byte_nanos -= left * u128::from(transit.descriptor.wire());
         }
         stats
     }

@@ -4,7 +4,8 @@ use firstflight::{Rate, Span};
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{PacketId, Step};
+use crate::link::Expectation;
+use crate::packet::{PacketId, Position};
 use crate::quantity::Probability;
 use crate::transmitter::BIT_NANOS;
 
@@ -14,27 +15,27 @@ fn at(nanos: u64) -> Time {
     Time::from_nanos(nanos)
 }
 
-fn packet(number: u64, wire: u32) -> Parcel {
+fn packet(number: u64, wire: u32) -> Descriptor {
     let id = PacketId(u32::try_from(number).expect("few packets"));
-    Parcel::segment(id, Step::default(), wire, false).in_place(number)
+    Descriptor::segment(id, Position::default(), wire, false).in_place(number)
 }
 
 /// A packet of flow 0 comes; `quiet` says that it goes no further than its sink.
 fn enter<W: Recorder>(
     link: &mut DropTail,
     now: Time,
-    parcel: Parcel,
+    descriptor: Descriptor,
     quiet: bool,
     (flows, recorder): (&mut [FlowStats], &mut W),
 ) -> Result<(), DropCause> {
-    let trip = link.admit(now, (parcel.wire(), parcel.sequence()), || 0, recorder)?;
+    let schedule = link.admit(now, (descriptor.wire(), descriptor.sequence()), || 0, recorder)?;
     link.make_room(now, flows, recorder);
-    let fate = match (trip.lost, quiet) {
+    let fate = match (schedule.lost, quiet) {
         (true, _) => Fate::Lost,
         (false, true) => Fate::Sinks(0),
         (false, false) => Fate::Arrives,
     };
-    link.take(now, parcel, trip, fate, recorder);
+    link.take(now, descriptor, schedule, fate, recorder);
     Ok(())
 }
 
@@ -73,8 +74,8 @@ fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut
 fn arrivals<W: Recorder>(link: &mut DropTail, until: Time, recorder: &mut W, outcome: &mut Outcome) {
     while let Some((when, _)) = link.set_event().filter(|(when, _)| *when <= until) {
         link.catch_up(when, recorder);
-        let passage = link.arrival(when, &mut []).expect("the link said so");
-        outcome.arrived.push((u64::from(passage.parcel.packet().0), when.nanos(), passage.is_lost()));
+        let transit = link.arrival(when, &mut []).expect("the link said so");
+        outcome.arrived.push((u64::from(transit.descriptor.packet().0), when.nanos(), transit.is_lost()));
     }
 }
 
@@ -208,7 +209,7 @@ fn quiet_packets_are_no_events_and_are_taken_in_their_turn() {
     }
     assert_eq!(sunk(&mut link, 9_999), 0);
     assert_eq!(sunk(&mut link, 30_000), 10, "the one ahead of the last is an event");
-    assert_eq!(link.arrival(at(30_000), &mut []).map(|p| p.parcel.packet().0), Some(1));
+    assert_eq!(link.arrival(at(30_000), &mut []).map(|p| p.descriptor.packet().0), Some(1));
     assert_eq!(sunk(&mut link, 30_000), 20);
 }
 
@@ -263,7 +264,7 @@ fn model(rate: u64, limit: QueueLimit, offers: &[(u64, u32)]) -> (Outcome, u128)
 /// Offers packets to a link that does not tell of drops in their turn: those that it expects it is told of `lead` nanoseconds
 /// before, and it looks when it said that it would. The others come unexpected, and go no further.
 fn offer_late(link: &mut DropTail, offers: &[(u64, u32, bool)], lead: u64) -> Outcome {
-    link.tell_in_turn(false);
+    link.set_drops_in_turn(false);
     let mut outcome = Outcome::default();
     let told = |&(number, (when, _, expected)): &(u64, (u64, u32, bool))| {
         (if expected { when.saturating_sub(lead) } else { when }, number)
@@ -295,9 +296,9 @@ fn offer_late(link: &mut DropTail, offers: &[(u64, u32, bool)], lead: u64) -> Ou
 
 /// Lets in what was expected by then.
 fn let_in(link: &mut DropTail, (now, sequence): (Time, u64), outcome: &mut Outcome) {
-    while let Some((when, parcel)) = link.take_expected(now, sequence) {
-        if enter(link, when, parcel, false, (&mut [FlowStats::default()], &mut ())).is_err() {
-            outcome.dropped.push(parcel.sequence());
+    while let Some((when, descriptor)) = link.take_expected(now, sequence) {
+        if enter(link, when, descriptor, false, (&mut [FlowStats::default()], &mut ())).is_err() {
+            outcome.dropped.push(descriptor.sequence());
         }
     }
 }
@@ -307,9 +308,9 @@ fn looks(link: &mut DropTail, until: Time, outcome: &mut Outcome) {
     while let Some((now, _)) = link.event.filter(|(now, _)| *now <= until) {
         let_in(link, (now, u64::MAX), outcome);
         link.catch_up(now, &mut ());
-        if let Some(passage) = link.arrival(now, &mut [FlowStats::default()]) {
-            assert_eq!(passage.arrives, now, "the link looks too late");
-            outcome.arrived.push((passage.parcel.sequence(), now.nanos(), false));
+        if let Some(transit) = link.arrival(now, &mut [FlowStats::default()]) {
+            assert_eq!(transit.arrives, now, "the link looks too late");
+            outcome.arrived.push((transit.descriptor.sequence(), now.nanos(), false));
         }
         link.set_event();
     }

@@ -1,4 +1,4 @@
-//! What every kind of link has beside its transmitter: what may befall a packet on the wire, counters.
+//! The wire of a link: propagation, random loss, jitter.
 
 use firstflight::{Span, Time};
 
@@ -6,7 +6,6 @@ use crate::packet::LinkId;
 use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
 use crate::spec::LinkSpec;
-use crate::stats::LinkStats;
 
 /// What befalls packets on the wire.
 #[derive(Clone, Debug)]
@@ -108,56 +107,4 @@ fn stream_of(streams: &mut Vec<Stream>, flow: usize, seed: u64, purpose: Purpose
         streams.push(Stream::new(seed, purpose, id.0, minor));
     }
     &mut streams[flow]
-}
-
-/// The counters of a queue, with the integrals of what waits in it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Meter {
-    /// Since when the integrals have to be continued.
-    counted_to: Time,
-    pub(super) stats: LinkStats,
-}
-
-impl Meter {
-    /// Continues the integrals to `at`, before what waits changes.
-    #[inline]
-    pub(super) fn count_to(&mut self, at: Time, packets: u32, bytes: u64) {
-        if packets > 0 {
-            let nanos = u128::from(at.since(self.counted_to).nanos());
-            self.stats.packet_nanos += nanos * u128::from(packets);
-            self.stats.byte_nanos += nanos * u128::from(bytes);
-        }
-        self.counted_to = at;
-    }
-
-    /// The counters up to `now`.
-    pub(super) fn stats(&self, now: Time, packets: u32, bytes: u64) -> LinkStats {
-        let mut copy = self.clone();
-        copy.count_to(now.max(self.counted_to), packets, bytes);
-        copy.stats
-    }
-
-    /// Counts, ahead of time, that a packet of so many bytes will have waited so many nanoseconds.
-    #[inline]
-    pub(super) fn wait(&mut self, nanos: u64, bytes: u64) {
-        self.stats.packet_nanos += u128::from(nanos);
-        self.stats.byte_nanos += u128::from(nanos) * u128::from(bytes);
-    }
-
-    /// Counts a packet that was accepted.
-    pub(super) fn accept(&mut self, wire: u32) {
-        self.stats.packets += 1;
-        self.stats.bytes += u64::from(wire);
-    }
-
-    /// Counts that so much waits.
-    #[inline]
-    pub(super) fn peak(&mut self, packets: u64, bytes: u64) {
-        if packets > u64::from(self.stats.peak_packets) {
-            self.stats.peak_packets = u32::try_from(packets).unwrap_or(u32::MAX);
-        }
-        if bytes > self.stats.peak_bytes {
-            self.stats.peak_bytes = bytes;
-        }
-    }
 }

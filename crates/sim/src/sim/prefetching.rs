@@ -8,43 +8,25 @@ use firstflight::{Avoidance, Startup};
 
 use super::{Hosts, Sim};
 use crate::fabric::Device;
-use crate::packet::{FlowId, LinkId, PacketId, Side};
+use crate::packet::{FlowId, LinkId, Side};
 use crate::prefetch::fetch;
 use crate::recorder::Recorder;
-
-/// What was fetched for the next arrivals of each link.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Ahead(Vec<Coming>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Coming {
-    /// The packet that arrives after the next.
-    second: Option<PacketId>,
-    /// The host where the next arrives.
-    host: Option<(FlowId, Side)>,
-}
-
-impl Ahead {
-    pub(super) fn new(links: usize) -> Self {
-        Self(vec![Coming::default(); links])
-    }
-}
 
 impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     /// Has what the next events need fetched, where a packet has just arrived at the end of this link.
     #[inline(never)]
-    pub(super) fn look_ahead(&mut self, link: LinkId) {
-        let coming = &mut self.ahead.0[link.index()];
-        coming.host = None;
+    pub(super) fn prefetch_next(&mut self, link: LinkId) {
+        let fetched = &mut self.prefetched[link.index()];
+        fetched.host = None;
         if let Some(next) = self.fabric.upcoming(link, 0)
-            && coming.second == Some(next)
+            && fetched.second == Some(next)
         {
             let packet = self.fabric.packet(next);
-            coming.host = Some((packet.flow, packet.from.other()));
+            fetched.host = Some((packet.flow, packet.from.other()));
             self.flows.get(packet.flow.index()).inspect(|hosts| fetch(*hosts));
         }
-        coming.second = self.fabric.upcoming(link, 1);
-        if let Some(second) = coming.second {
+        fetched.second = self.fabric.upcoming(link, 1);
+        if let Some(second) = fetched.second {
             fetch(self.fabric.packet(second));
         }
         self.fabric.fetch_later(link);
@@ -61,7 +43,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     fn next_host(&self) -> Option<(FlowId, Side)> {
         let (_, _, next) = self.fabric.next()?;
         match self.fabric.device(next) {
-            Device::Link(link) => self.ahead.0[link.index()].host.or_else(|| {
+            Device::Link(link) => self.prefetched[link.index()].host.or_else(|| {
                 let packet = self.fabric.packet(self.fabric.upcoming(link, 0)?);
                 Some((packet.flow, packet.from.other()))
             }),

@@ -3,8 +3,8 @@
 use firstflight::{Bytes, Rate, Span};
 use proptest::prelude::*;
 
-use super::super::Expectation;
 use super::*;
+use crate::link::Expectation;
 use crate::packet::{FlowId, LinkId};
 use crate::quantity::QueueLimit;
 use crate::source::CbrSpec;
@@ -41,8 +41,8 @@ fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_th
     let expect = |link: &mut DropTail, numbers: std::ops::RangeInclusive<u64>| {
         for number in numbers {
             let id = PacketId(u32::try_from(number).expect("few packets"));
-            let parcel = Parcel::segment(id, Step::default(), 10, false).in_place(number);
-            match link.expect(at(first + 15_000 + 100 * number), parcel) {
+            let descriptor = Descriptor::segment(id, Position::default(), 10, false).in_place(number);
+            match link.expect(at(first + 15_000 + 100 * number), descriptor) {
                 Expectation::Refused => panic!("they come in order"),
                 Expectation::Taken => {}
                 Expectation::EventMoved => drop(link.set_event()),
@@ -63,8 +63,8 @@ fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_th
 /// What is to be seen of a link and of its source's flow by `now`, when it has looked.
 fn seen(link: &mut DropTail, now: Time, flows: &mut [FlowStats]) -> impl PartialEq + std::fmt::Debug + use<> {
     let mut arrived = Vec::new();
-    while let Some(passage) = link.arrival(now, flows) {
-        arrived.push(passage.arrives);
+    while let Some(transit) = link.arrival(now, flows) {
+        arrived.push(transit.arrives);
     }
     link.settle(now, flows, &mut ());
     let ahead = (link.datagram, link.transmitter.free_at(), link.last_arrival(), link.waiting());
@@ -74,14 +74,14 @@ fn seen(link: &mut DropTail, now: Time, flows: &mut [FlowStats]) -> impl Partial
 /// Lets a link look, whenever what it looks at came.
 fn look(link: &mut DropTail, now: Time, flows: &mut [FlowStats], dropped: &mut Vec<(Time, bool)>) {
     loop {
-        if let Some(turned) = link.take_turns((now, u64::MAX), |_| true, |_, _| {}, (flows, &mut ())) {
+        if let Some(turned) = link.admit_in_turn((now, u64::MAX), |_| true, |_, _| {}, (flows, &mut ())) {
             dropped.push((turned.at, true));
             continue;
         }
-        let Some((when, parcel)) = link.take_expected(now, u64::MAX) else { break };
-        if let Ok(trip) = link.admit(when, (parcel.wire(), parcel.sequence()), || 1, &mut ()) {
+        let Some((when, descriptor)) = link.take_expected(now, u64::MAX) else { break };
+        if let Ok(schedule) = link.admit(when, (descriptor.wire(), descriptor.sequence()), || 1, &mut ()) {
             link.make_room(when, flows, &mut ());
-            link.take(when, parcel, trip, Fate::Arrives, &mut ());
+            link.take(when, descriptor, schedule, Fate::Arrives, &mut ());
         } else {
             dropped.push((when, false));
         }
@@ -122,9 +122,9 @@ proptest! {
                 number += 1;
                 let came = now + Span::from_nanos((place + 1) * interval * intervals / 5);
                 let id = PacketId(u32::try_from(number).expect("few packets"));
-                let parcel = Parcel::segment(id, Step::default(), others.unwrap_or(datagram), false);
+                let descriptor = Descriptor::segment(id, Position::default(), others.unwrap_or(datagram), false);
                 for link in [&mut late, &mut in_turn] {
-                    link.expect(came, parcel.in_place(number));
+                    link.expect(came, descriptor.in_place(number));
                 }
             }
             let until = now + Span::from_nanos(intervals * interval + intervals);

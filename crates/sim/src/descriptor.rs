@@ -3,11 +3,11 @@
 use firstflight::Time;
 
 use crate::agenda::SEQUENCE;
-use crate::packet::{PacketId, Step};
+use crate::packet::{PacketId, Position};
 
 /// A packet on its way, as far as links care: two numbers, which a function is given in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Parcel {
+pub(crate) struct Descriptor {
     /// From the top bits down: the packet, or of one on whose arrival nothing depends the number of the flow; and the place
     /// on its way of the link that it is on, or enters next.
     name: u64,
@@ -31,23 +31,23 @@ const _: () = assert!(FLAGS + WIRE + SEQUENCE == u64::BITS);
 const GONE: PacketId = PacketId(u32::MAX);
 
 #[inline]
-fn name(packet: PacketId, step: Step) -> u64 {
-    u64::from(packet.0) << u32::BITS | u64::from(step.place())
+fn name(packet: PacketId, position: Position) -> u64 {
+    u64::from(packet.0) << u32::BITS | u64::from(position.place())
 }
 
-impl Parcel {
+impl Descriptor {
     /// A segment of `wire` IP bytes, at most 65,535; `asks` says whether routers have to look into it.
     #[inline]
-    pub(crate) fn segment(packet: PacketId, step: Step, wire: u32, asks: bool) -> Self {
+    pub(crate) fn segment(packet: PacketId, position: Position, wire: u32, asks: bool) -> Self {
         debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
-        Self { name: name(packet, step), rest: u64::from(wire) << FLAGS | if asks { ASKS } else { 0 } }
+        Self { name: name(packet, position), rest: u64::from(wire) << FLAGS | if asks { ASKS } else { 0 } }
     }
 
     /// A datagram of `wire` IP bytes, at most 65,535.
     #[inline]
-    pub(crate) fn datagram(packet: PacketId, step: Step, wire: u32) -> Self {
+    pub(crate) fn datagram(packet: PacketId, position: Position, wire: u32) -> Self {
         debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
-        Self { name: name(packet, step), rest: u64::from(wire) << FLAGS | DATAGRAM }
+        Self { name: name(packet, position), rest: u64::from(wire) << FLAGS | DATAGRAM }
     }
 
     /// The packet, or the number of a flow.
@@ -59,11 +59,11 @@ impl Parcel {
     /// The link that it is on, or enters next, by its place on the way.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "they are the low bits")]
-    pub(crate) const fn step(&self) -> Step {
-        Step::at(self.name as u32)
+    pub(crate) const fn position(&self) -> Position {
+        Position::at(self.name as u32)
     }
 
-    /// What a segment is on whose way nothing else is to be done, of so many IP bytes: [`Parcel::kind`] of it.
+    /// What a segment is on whose way nothing else is to be done, of so many IP bytes: [`Descriptor::kind`] of it.
     #[inline]
     pub(crate) const fn plain_kind(wire: u32) -> u32 {
         wire << FLAGS
@@ -92,12 +92,12 @@ impl Parcel {
     /// The same under another name.
     #[inline]
     pub(crate) fn named(self, packet: PacketId) -> Self {
-        Self { name: name(packet, self.step()), ..self }
+        Self { name: name(packet, self.position()), ..self }
     }
 
     /// The same ahead of the next link.
     #[inline]
-    pub(crate) fn ahead(self) -> Self {
+    pub(crate) fn advanced(self) -> Self {
         // Ways are never as long as to reach into the bits of the packet.
         Self { name: self.name + 1, ..self }
     }
@@ -140,56 +140,56 @@ pub(crate) enum Fate {
     /// It reaches its sink, which counts its bytes for the flow of this number.
     Sinks(u32),
     /// The next link expects it already.
-    Passed,
+    HandedOn,
     /// It is lost on the wire.
     Lost,
 }
 
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Passage {
-    pub(crate) parcel: Parcel,
+pub(crate) struct Transit {
+    pub(crate) descriptor: Descriptor,
     /// When its transmission starts: until then it waits in the queue.
     pub(crate) starts: Time,
     /// When it arrives at the far end.
     pub(crate) arrives: Time,
 }
 
-const _: () = assert!(size_of::<Passage>() == 32);
+const _: () = assert!(size_of::<Transit>() == 32);
 
-impl Passage {
+impl Transit {
     #[inline]
-    pub(crate) fn new(mut parcel: Parcel, starts: Time, arrives: Time, fate: Fate) -> Self {
+    pub(crate) fn new(mut descriptor: Descriptor, starts: Time, arrives: Time, fate: Fate) -> Self {
         match fate {
             Fate::Arrives => {}
-            Fate::Lost => parcel.rest |= LOST,
+            Fate::Lost => descriptor.rest |= LOST,
             Fate::Sinks(flow) => {
-                parcel.rest |= QUIET;
-                parcel = parcel.named(PacketId(flow));
+                descriptor.rest |= QUIET;
+                descriptor = descriptor.named(PacketId(flow));
             }
-            Fate::Passed => {
-                parcel.rest |= QUIET;
-                parcel = parcel.named(GONE);
+            Fate::HandedOn => {
+                descriptor.rest |= QUIET;
+                descriptor = descriptor.named(GONE);
             }
         }
-        Self { parcel, starts, arrives }
+        Self { descriptor, starts, arrives }
     }
 
     /// Whether it is lost on the wire.
     #[inline]
     pub(crate) const fn is_lost(&self) -> bool {
-        self.parcel.rest & LOST != 0
+        self.descriptor.rest & LOST != 0
     }
 
     /// Whether nothing depends on the instant of its arrival.
     #[inline]
     pub(crate) const fn is_quiet(&self) -> bool {
-        self.parcel.rest & QUIET != 0
+        self.descriptor.rest & QUIET != 0
     }
 
     /// Whether the next link expects it already.
     #[inline]
-    pub(crate) fn is_passed(&self) -> bool {
-        self.parcel.packet() == GONE && self.is_quiet()
+    pub(crate) fn is_handed_on(&self) -> bool {
+        self.descriptor.packet() == GONE && self.is_quiet()
     }
 }

@@ -1,6 +1,6 @@
 //! The ways of all flows.
 
-use crate::packet::{FlowId, LinkId, Side, Step};
+use crate::packet::{FlowId, LinkId, Position, Side};
 use crate::prefetch::fetch;
 use crate::topology::Route;
 
@@ -10,7 +10,7 @@ const END: LinkId = LinkId(u32::MAX);
 /// Where a way begins, with its first two links, which every packet asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
-    pub(crate) step: Step,
+    pub(crate) position: Position,
     first: LinkId,
     second: LinkId,
 }
@@ -37,21 +37,21 @@ impl Start {
 
 /// Where the ways of each flow begin, and the links of all ways, one way after the other.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Routes {
+pub(crate) struct RouteTable {
     /// Of each flow, its client's way and its server's.
     starts: Vec<[Start; 2]>,
     links: Vec<LinkId>,
 }
 
-impl Routes {
+impl RouteTable {
     /// The ways of another flow.
     pub(crate) fn add(&mut self, forward: &[LinkId], reverse: &[LinkId]) -> FlowId {
         let starts = [forward, reverse].map(|way| {
-            let step = Step::at(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
+            let position = Position::at(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
             self.links.extend_from_slice(way);
             self.links.push(END);
             let link = |index| way.get(index).copied().unwrap_or(END);
-            Start { step, first: link(0), second: link(1) }
+            Start { position, first: link(0), second: link(1) }
         });
         self.starts.push(starts);
         FlowId(u32::try_from(self.starts.len() - 1).unwrap_or(u32::MAX))
@@ -76,20 +76,20 @@ impl Routes {
 
     /// The link at a place; `None` at the end of a way.
     #[inline]
-    pub(crate) fn link(&self, step: Step) -> Option<LinkId> {
-        let link = self.links[step.place() as usize];
+    pub(crate) fn link(&self, position: Position) -> Option<LinkId> {
+        let link = self.links[position.place() as usize];
         (link != END).then_some(link)
     }
 
     /// Whether this link is at a place.
     #[inline]
-    pub(crate) fn is_at(&self, step: Step, link: LinkId) -> bool {
-        self.links[step.place() as usize] == link
+    pub(crate) fn is_at(&self, position: Position, link: LinkId) -> bool {
+        self.links[position.place() as usize] == link
     }
 
     /// The way of a flow's client; `None` if there is no such flow.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
-        let [start, end] = self.starts.get(flow.index())?.map(|start| start.step.place() as usize);
+        let [start, end] = self.starts.get(flow.index())?.map(|start| start.position.place() as usize);
         self.links.get(start..end.checked_sub(1)?)
     }
 }

@@ -5,7 +5,7 @@ use crate::packet::LinkId;
 
 /// What is known of what comes to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Feeder {
+enum Upstream {
     Nobody,
     /// All of it comes from this link, and goes no further.
     One(LinkId),
@@ -14,37 +14,39 @@ enum Feeder {
 }
 
 /// Whether all that a link carries comes from one other link, and goes no further: of each link of the network.
-pub(super) fn last_behind_one<S, R, A>(network: &Network<S, R, A>) -> Vec<bool> {
-    let mut feeders = vec![Feeder::Nobody; network.links.len()];
+pub(super) fn behind_sole_upstream<S, R, A>(network: &Network<S, R, A>) -> Vec<bool> {
+    let mut upstreams = vec![Upstream::Nobody; network.links.len()];
     for flow in &network.flows {
-        note(&mut feeders, &flow.forward);
+        note(&mut upstreams, &flow.forward);
         if matches!(flow.traffic, Traffic::Tcp(_)) {
-            note(&mut feeders, &flow.reverse);
+            note(&mut upstreams, &flow.reverse);
         }
     }
     for process in &network.arrivals {
         for route in process.ways.samples() {
-            note(&mut feeders, &route.forward);
-            note(&mut feeders, &route.reverse);
+            note(&mut upstreams, &route.forward);
+            note(&mut upstreams, &route.reverse);
         }
     }
-    feeders.into_iter().map(Feeder::is_one).collect()
+    upstreams.into_iter().map(Upstream::is_one).collect()
 }
 
-impl Feeder {
+impl Upstream {
     fn is_one(self) -> bool {
         matches!(self, Self::One(_))
     }
 }
 
-fn note(feeders: &mut [Feeder], way: &[LinkId]) {
+fn note(upstreams: &mut [Upstream], way: &[LinkId]) {
     for (index, link) in way.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|before| way.get(before)).copied();
-        let Some(feeder) = feeders.get_mut(link.index()) else { continue };
-        *feeder = match (*feeder, before) {
-            (Feeder::Nobody, Some(before)) if index + 1 == way.len() => Feeder::One(before),
-            (Feeder::One(one), Some(before)) if index + 1 == way.len() && one == before => Feeder::One(one),
-            _ => Feeder::Several,
+        let Some(upstream) = upstreams.get_mut(link.index()) else { continue };
+        *upstream = match (*upstream, before) {
+            (Upstream::Nobody, Some(before)) if index + 1 == way.len() => Upstream::One(before),
+            (Upstream::One(one), Some(before)) if index + 1 == way.len() && one == before => {
+                Upstream::One(one)
+            }
+            _ => Upstream::Several,
         };
     }
 }
@@ -54,12 +56,12 @@ mod tests {
     use super::*;
 
     fn after(ways: &[&[u32]], links: usize) -> Vec<bool> {
-        let mut feeders = vec![Feeder::Nobody; links];
+        let mut upstreams = vec![Upstream::Nobody; links];
         for way in ways {
             let way: Vec<_> = way.iter().copied().map(LinkId).collect();
-            note(&mut feeders, &way);
+            note(&mut upstreams, &way);
         }
-        feeders.into_iter().map(Feeder::is_one).collect()
+        upstreams.into_iter().map(Upstream::is_one).collect()
     }
 
     #[test]
