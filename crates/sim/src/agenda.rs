@@ -1,24 +1,24 @@
-//! What happens next: at most one pending event for each device, ordered by time and then by sequence.
+//! The agenda of events: at most one for each device, ordered by time and then by sequence number.
 
 use firstflight::Time;
 
-/// Children of a node. Four keep the heap shallow, and siblings lie side by side: of four that are always there the least is
-/// found without a jump.
+/// Children of a node. Four keep the heap shallow. Siblings lie side by side, and the least of four is found without a
+/// branch.
 const ARITY: u32 = 4;
 
 /// A device without an event has no place in the heap.
 const ABSENT: u32 = u32::MAX;
 
-/// An instant, the place in the order of events, and the device, from the top bits down: of two events at one instant
-/// the one scheduled first comes first. One number, so that a comparison takes no branch.
+/// An event as one number, so that a comparison takes no branch. From the top bits down: instant, sequence number,
+/// device. Of two events at one instant the one scheduled first comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Entry(u128);
 
-/// Bits of the device: more than memory has room for.
+/// Bits of a device's number: enough for more devices than memory has room for.
 const DEVICE: u32 = 28;
-/// Bits of the place in the order: at a twentieth of a microsecond of work an event, ten days'.
+/// Bits of a sequence number: enough for ten days of work, at 50 ns an event.
 pub(crate) const SEQUENCE: u32 = 44;
-/// The first instant that is never reached, two years after the beginning.
+/// The first instant that cannot be represented, two years after the beginning.
 const NEVER: u64 = (1 << (u128::BITS - DEVICE - SEQUENCE)) - 1;
 
 impl Entry {
@@ -34,7 +34,7 @@ impl Entry {
         if other < self { other } else { self }
     }
 
-    /// When it is; [`NEVER`] is never.
+    /// When the event is; [`NEVER`] stands for any later instant.
     #[inline]
     fn nanos(self) -> u64 {
         (self.0 >> (DEVICE + SEQUENCE)) as u64
@@ -52,48 +52,48 @@ impl Entry {
     }
 }
 
-/// As many events as are cheaper to search than to keep in order.
+/// Up to this many events, a search costs less than a heap.
 const FEW: usize = 8;
-/// How many of them are searched each time, those of devices whose event moves most if there is room. Of the others only the
-/// least is.
+/// How many of the few are searched each time. They are the events of devices that move most, as far as there is room.
+/// Of the others only the least is kept.
 const BUSY: usize = 4;
 
-/// What stands where there is no event: later than any.
+/// The entry of no event, later than any other.
 const NONE: Entry = Entry(u128::MAX);
 
-/// The root, so that siblings begin where a multiple of [`ARITY`] is.
+/// The root's place in memory. Siblings so begin at a multiple of [`ARITY`].
 const ROOT: u32 = ARITY - 1;
 
-/// Both, to look into memory by.
+/// [`ROOT`] and [`ARITY`] as indices.
 const FIRST: usize = ROOT as usize;
 const SIBLINGS: usize = ARITY as usize;
 
-/// A place in memory, or a device, as the agenda keeps it.
+/// A place in memory, or a device, in the size that the agenda keeps.
 fn name(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(ABSENT)
 }
 
-/// The events in a heap or, while there are few, in no order. It allocates when it is made and when a device comes up.
+/// The agenda: a heap, or a few events in no order. It allocates when it is made and when devices are added.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// The events while there are few, and nothing in other places.
+    /// The events while they are few; [`NONE`] in the other places.
     few: [Entry; FEW],
-    /// The least of those behind the first [`BUSY`].
+    /// The least of the events behind the first [`BUSY`].
     least_of_calm: Entry,
-    /// The events of a heap, from the root on without a gap; behind them nothing, up to the next multiple of [`ARITY`], so
-    /// that there are always as many siblings.
+    /// The heap, from the root on without a gap. It is padded with [`NONE`] to a multiple of [`ARITY`], so that a node
+    /// always has all siblings.
     heap: Vec<Entry>,
     count: usize,
-    /// Whether they are in the heap.
+    /// Whether the events are in the heap.
     ordered: bool,
-    /// Where the event of each device is.
+    /// Where each device's event is.
     place: Vec<u32>,
-    /// The first of the devices whose event hardly moves.
+    /// The first of the devices whose events rarely move.
     calm_from: usize,
 }
 
 impl Agenda {
-    /// An empty agenda for this many devices. From `calm_from` on are those whose event hardly moves.
+    /// An empty agenda for this many devices. The events of devices from `calm_from` on rarely move.
     pub(crate) fn new(devices: usize, calm_from: usize) -> Self {
         let heap = Vec::with_capacity((FIRST + devices).next_multiple_of(SIBLINGS));
         Self {
@@ -112,27 +112,27 @@ impl Agenda {
         self.place.resize(self.place.len() + devices, ABSENT);
     }
 
-    /// The next event: when, its place in the order, and whose.
+    /// The next event: its time, its sequence number, and its device.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, u64, u32)> {
         let next =
             if self.ordered { self.heap.get(FIRST).copied().unwrap_or(NONE) } else { self.least_of_few() };
         let nanos = next.nanos();
         if nanos == NEVER {
-            // Nothing happens sooner than it was to.
+            // The event must not come before its time.
             return (next != NONE).then(|| (Time::MAX, next.sequence(), next.device()));
         }
         Some((Time::from_nanos(nanos), next.sequence(), next.device()))
     }
 
-    /// The least of those in no order: without a jump for each, of which a processor could not guess one.
+    /// The least of the few, without a branch for each, which a processor could not predict.
     #[inline]
     fn least_of_few(&self) -> Entry {
         let [one, two, three, four, ..] = self.few;
         one.sooner(two).sooner(three.sooner(four)).sooner(self.least_of_calm)
     }
 
-    /// Puts an event, or nothing, at a place of the few.
+    /// Sets a place of the few.
     #[inline]
     fn put_few(&mut self, place: usize, entry: Entry) {
         self.few[place] = entry;
@@ -146,7 +146,7 @@ impl Agenda {
         self.least_of_calm = self.few[BUSY..].iter().copied().fold(NONE, Entry::sooner);
     }
 
-    /// Sets the event of a device, in place of the one it had.
+    /// Sets the event of a device, in place of the one before.
     #[inline]
     pub(crate) fn set(&mut self, device: usize, at: Time, sequence: u64) {
         let entry = Entry::new(at, sequence, name(device));
@@ -165,7 +165,7 @@ impl Agenda {
         }
     }
 
-    /// The same in the heap, where this is the place of the device's event if it has one.
+    /// [`Agenda::set`] in the heap. `place` is where the device's event is, if it has one.
     #[inline]
     fn move_in_heap(&mut self, place: u32, entry: Entry) {
         match self.heap.get_mut(place as usize) {
@@ -205,7 +205,7 @@ impl Agenda {
         self.count += 1;
     }
 
-    /// Takes the event of a device away, if it has one.
+    /// Removes the event of a device, if it has one.
     pub(crate) fn clear(&mut self, device: usize) {
         let place = std::mem::replace(&mut self.place[device], ABSENT);
         if place == ABSENT {
@@ -225,13 +225,13 @@ impl Agenda {
                 self.sink(place, last);
             }
         }
-        // Half as many, so that an event that comes and goes does not order them each time.
+        // Half as many as [`FEW`], so that an event that comes and goes does not rebuild the heap each time.
         if self.count <= FEW / 2 {
             self.leave_unordered();
         }
     }
 
-    /// Makes a heap of what is in no order.
+    /// Makes a heap of the few.
     #[cold]
     fn order(&mut self) {
         self.ordered = true;
@@ -246,7 +246,7 @@ impl Agenda {
         }
     }
 
-    /// Takes what is left of a heap out of it.
+    /// Makes the few of what is left of a heap.
     #[cold]
     fn leave_unordered(&mut self) {
         self.ordered = false;
@@ -257,7 +257,7 @@ impl Agenda {
         self.heap.clear();
     }
 
-    /// Puts `entry` at `hole` or as far above as its order says.
+    /// Puts `entry` at `hole`, or as far above it as the order demands.
     fn rise(&mut self, mut hole: u32, entry: Entry) {
         while hole > ROOT {
             let parent = hole / ARITY + ROOT - 1;
@@ -271,7 +271,7 @@ impl Agenda {
         self.put(hole, entry);
     }
 
-    /// Puts `entry`, which is at `from`, as far below as its order says.
+    /// Puts `entry`, which is at `from`, as far below as the order demands.
     #[inline(never)]
     fn sink(&mut self, from: u32, entry: Entry) {
         let mut hole = from;
@@ -350,7 +350,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list that is searched whole.
+        /// Against a list that is searched as a whole.
         #[test]
         fn the_next_event_is_the_least_of_all(
             devices in 1usize..40,

@@ -1,7 +1,7 @@
-//! What a queue does before it is full: active queue management.
+//! Active queue management: queue disciplines, which drop or mark packets before the queue is full.
 //!
-//! A discipline hears of every packet that comes and is asked for the next one to leave; it drops or marks on
-//! either occasion. It has no timer: what it has to do in between is a function of the time that has passed.
+//! A discipline handles every packet that arrives, and returns the next one to leave. It drops or marks on either
+//! occasion. It has no timer: its state is a function of the time that has passed.
 
 mod codel;
 mod fq_codel;
@@ -27,10 +27,10 @@ use pie::Pie;
 pub(crate) use queue::{Arrival, Outbox, Waiting};
 use red::Red;
 
-/// What a queue does before it is full. The limit of the queue is its link's in every case.
+/// A queue discipline. The limit of the queue is the link's in every case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Discipline {
-    /// Nothing.
+    /// Drops a packet that finds the queue full, and no other.
     DropTail,
     /// Random early detection.
     Red(RedSpec),
@@ -54,7 +54,7 @@ impl Discipline {
     }
 }
 
-/// A discipline at work.
+/// The state of a discipline.
 #[derive(Clone, Debug)]
 pub(crate) enum Aqm {
     Red(Red),
@@ -64,7 +64,7 @@ pub(crate) enum Aqm {
 }
 
 impl Aqm {
-    /// The discipline of a link; `None` if it only drops at the tail.
+    /// The discipline of a link; `None` for a drop-tail queue.
     pub(crate) fn new(discipline: Discipline, queue: QueueLimit, (id, seed): (LinkId, u64)) -> Option<Self> {
         let stream = Stream::new(seed, Purpose::Discipline, id.0, 0);
         Some(match discipline {
@@ -76,7 +76,7 @@ impl Aqm {
         })
     }
 
-    /// A packet comes. Says whether it joins the queue.
+    /// A packet arrives. Returns whether it joins the queue.
     pub(crate) fn arrive(&mut self, arrival: Arrival, waiting: Waiting, out: &mut Outbox) -> bool {
         match self {
             Self::Red(red) => red.arrive(arrival, waiting, out),
@@ -89,7 +89,7 @@ impl Aqm {
         }
     }
 
-    /// The transmitter is free: the packet that leaves the queue.
+    /// The packet that leaves the queue when the transmitter is free.
     pub(crate) fn depart(&mut self, now: Time, out: &mut Outbox) -> Option<Waiting> {
         match self {
             Self::Red(red) => red.depart(),
@@ -99,7 +99,7 @@ impl Aqm {
         }
     }
 
-    /// Packets waiting.
+    /// How many packets wait.
     pub(crate) fn packets(&self) -> u32 {
         match self {
             Self::Red(red) => red.queue().len(),
@@ -109,7 +109,7 @@ impl Aqm {
         }
     }
 
-    /// IP bytes waiting.
+    /// How many IP bytes wait.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Red(red) => red.queue().bytes,

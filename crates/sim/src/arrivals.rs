@@ -1,7 +1,7 @@
-//! Flows that come up as the run goes on: transfers or web pages, by a Poisson process or by the clock.
+//! Flows that arrive during a run: transfers or web pages, by a Poisson process or by the clock.
 //!
-//! Arrivals are open: when they come, how large they are and which way they take is drawn from streams of the
-//! process's own, whatever the network does to them. So the same seed brings the same arrivals to every scheme.
+//! Arrivals are open: their times, sizes and routes are drawn from the process's own random streams, whatever the
+//! network does to the flows. So a seed brings equal arrivals to every scheme.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,26 +14,26 @@ use crate::random::{Purpose, Stream};
 use crate::sizes::{Sizes, exponential, nanos, pareto};
 use crate::ways::Ways;
 
-/// A process of TCP flows.
+/// An arrival process of TCP flows.
 #[derive(Clone, Debug)]
 pub struct Arrivals<S, R, A> {
-    /// The ways that they may take; each takes one at random.
+    /// The routes that flows may take. Each takes one at random.
     pub ways: Ways,
     /// No arrival comes before.
     pub start: Time,
-    /// None comes at this instant or later.
+    /// No arrival comes at this instant or later.
     pub stop: Option<Time>,
-    /// No more than this many come; `None` has no end.
+    /// No more than this many arrivals come; with `None` there is no limit.
     pub most: Option<u64>,
     /// The time between arrivals.
     pub gap: Gap,
     /// What an arrival is.
     pub content: Content,
-    /// The ends that they may have; each takes one at random.
+    /// The endpoints that flows may have. Each takes one entry at random.
     pub mix: Vec<Ends<S, R, A>>,
 }
 
-/// The two ends of a flow that comes up.
+/// The two endpoints of an arriving flow.
 #[derive(Clone, Debug)]
 pub struct Ends<S, R, A> {
     /// The sender's endpoint.
@@ -47,9 +47,9 @@ pub struct Ends<S, R, A> {
 /// The time from an arrival to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gap {
-    /// Exponential with this mean, the first too: arrivals are a Poisson process.
+    /// Exponential with this mean, the first time too: arrivals are a Poisson process.
     Exponential(Span),
-    /// Always this; the first comes at the start.
+    /// Always this span. The first arrival comes at the start.
     Constant(Span),
 }
 
@@ -66,11 +66,10 @@ impl Gap {
 pub enum Content {
     /// One transfer on a connection of its own.
     Transfer(Sizes),
-    /// A web page: a file and those embedded in it, each on a connection of its own, one begun after the other.
-    /// Surge's distributions of file sizes ([`Sizes::Web`]), of the number of embedded files (Pareto from 1 with
-    /// exponent 2.43, cut at 100) and of the time between them (Weibull with shape 1.46 and scale 0.382 s; Barford
-    /// and Crovella, Table 1). Surge's users wait for their pages; ours do not, so that the load is what is
-    /// asked for.
+    /// A web page: a file and the files embedded in it, each on a connection of its own, one begun after the other. The
+    /// distributions are Surge's: of file sizes ([`Sizes::Web`]), of the number of embedded files (Pareto from 1 with
+    /// exponent 2.43, cut at 100) and of the time between them (Weibull with shape 1.46 and scale 0.382 s; Barford and
+    /// Crovella, Table 1). Surge's users wait for their pages. Ours do not, so that the load is the load asked for.
     Page,
 }
 
@@ -122,20 +121,20 @@ impl<S, R, A> Arrivals<S, R, A> {
     }
 }
 
-/// A flow that comes up.
+/// A flow that arrived during a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Arrived {
-    /// Its process, by its place in [`crate::Network::arrivals`].
+    /// The index of its process in [`crate::Network::arrivals`].
     pub process: u32,
-    /// Which of the process's ways it takes.
+    /// The index of its route in [`Arrivals::ways`].
     pub way: u64,
-    /// Which of the process's mix its ends are.
+    /// The index of its endpoints in [`Arrivals::mix`].
     pub choice: u32,
     /// Its payload in bytes.
     pub bytes: u64,
 }
 
-/// The process at work.
+/// The state of an arrival process.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     index: u32,
@@ -149,7 +148,8 @@ pub(crate) struct Process {
     gaps: Stream,
     contents: Stream,
     next_arrival: Option<Time>,
-    /// Flows of arrivals so far that have still to begin, in order; the second part keeps that of the draws.
+    /// Flows that have yet to begin, of arrivals so far, in order of time. The second number keeps the order in which
+    /// they were drawn.
     pending: BinaryHeap<Reverse<(Time, u64, Arrived)>>,
     drawn: u64,
 }
@@ -186,7 +186,7 @@ impl Process {
         }
     }
 
-    /// Takes a flow that begins by `now`.
+    /// Takes a flow that is due by `now`.
     pub(crate) fn take(&mut self, now: Time) -> Option<Arrived> {
         while let Some(at) = self.next_arrival.filter(|at| *at <= now) {
             self.arrive(at);
@@ -199,7 +199,7 @@ impl Process {
         self.pending.pop().map(|Reverse((.., arrived))| arrived)
     }
 
-    /// An arrival: its flows, with the times of those that begin later.
+    /// Handles an arrival: draws its flows, and when each begins.
     fn arrive(&mut self, at: Time) {
         match self.content {
             Content::Transfer(sizes) => self.begin(at, sizes),

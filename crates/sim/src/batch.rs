@@ -1,14 +1,14 @@
-//! How a link releases packets together.
+//! Batching: how a link releases packets together.
 
 use firstflight::Span;
 
-/// Holds packets back and releases them together, as links do that send ACKs in aggregates (Wi-Fi, cable and
-/// cellular uplinks, receive offload).
+/// Holds packets back and releases them together, as links do that send ACKs in aggregates (Wi-Fi, cable and cellular
+/// uplinks, receive offload).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Batch {
-    /// All that came since the last time, at instants this far apart. The seed moves their phase.
+    /// Releases come at instants this far apart, each with all packets held. The seed sets their phase.
     Every(Span),
-    /// So many at a time. None is held longer than `hold`: then those that are there are released.
+    /// A release comes when `packets` are held, or when one has been held for `hold`.
     Of {
         /// Packets of a full batch.
         packets: u32,
@@ -18,7 +18,7 @@ pub enum Batch {
 }
 
 impl Batch {
-    /// Whether its batches hold no packet or take no time.
+    /// Whether batches hold no packet or take no time.
     pub(crate) const fn is_empty(self) -> bool {
         match self {
             Self::Every(span) => span.is_zero(),

@@ -1,33 +1,34 @@
-//! A packet as links know it: small, so that thousands of them wait side by side.
+//! The descriptor of a packet: what links keep of it, small enough for thousands to wait side by side.
 
 use firstflight::Time;
 
 use crate::agenda::SEQUENCE;
 use crate::packet::{PacketId, Position};
 
-/// A packet on its way, as far as links care: two numbers, which a function is given in registers.
+/// What a link needs of a packet: two numbers, which a function takes in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Descriptor {
-    /// From the top bits down: the packet, or of one on whose arrival nothing depends the number of the flow; and the place
-    /// on its way of the link that it is on, or enters next.
+    /// Two numbers of 32 bits: the packet's name (of a quiet datagram its flow's number), and its position on its
+    /// route, which is the link that it is on or enters next.
     name: u64,
-    /// From the top bits down: its place in the order of all events, its IP bytes, and the flags below.
+    /// From the top bits down: the sequence number in the event order, the IP bytes, and the flags below.
     rest: u64,
 }
 
-/// Nothing depends on the instant of its arrival: a datagram that reaches its sink, or what the next link expects already.
+/// Nothing depends on the instant of the packet's arrival: a datagram that reaches its sink, or a packet that was
+/// handed on.
 const QUIET: u64 = 1;
-/// It is lost on the wire.
+/// The wire loses the packet.
 const LOST: u64 = 1 << 1;
-/// It is a datagram, not a segment.
+/// The packet is a datagram, not a segment.
 const DATAGRAM: u64 = 1 << 2;
-/// It carries a Quick-Start request, which routers answer.
+/// The packet carries a Quick-Start request, which routers answer.
 const ASKS: u64 = 1 << 3;
 const FLAGS: u32 = 4;
 const WIRE: u32 = 16;
 const _: () = assert!(FLAGS + WIRE + SEQUENCE == u64::BITS);
 
-/// The name of no packet: of what left for the next link.
+/// The name of a packet that was handed on to the next link.
 const GONE: PacketId = PacketId(u32::MAX);
 
 #[inline]
@@ -36,7 +37,7 @@ fn name(packet: PacketId, position: Position) -> u64 {
 }
 
 impl Descriptor {
-    /// A segment of `wire` IP bytes, at most 65,535; `asks` says whether routers have to look into it.
+    /// A segment of `wire` IP bytes, at most 65,535. `asks` says whether it carries a Quick-Start request.
     #[inline]
     pub(crate) fn segment(packet: PacketId, position: Position, wire: u32, asks: bool) -> Self {
         debug_assert!(wire >> WIRE == 0, "beyond what IP can carry");
@@ -50,20 +51,20 @@ impl Descriptor {
         Self { name: name(packet, position), rest: u64::from(wire) << FLAGS | DATAGRAM }
     }
 
-    /// The packet, or the number of a flow.
+    /// The packet's name; of a quiet datagram its flow's number.
     #[inline]
     pub(crate) const fn packet(&self) -> PacketId {
         PacketId((self.name >> u32::BITS) as u32)
     }
 
-    /// The link that it is on, or enters next, by its place on the way.
+    /// The position on the route: the link that the packet is on, or enters next.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "they are the low bits")]
     pub(crate) const fn position(&self) -> Position {
         Position::at(self.name as u32)
     }
 
-    /// What a segment is on whose way nothing else is to be done, of so many IP bytes: [`Descriptor::kind`] of it.
+    /// The [`Descriptor::kind`] of a segment of `wire` IP bytes without flags.
     #[inline]
     pub(crate) const fn plain_kind(wire: u32) -> u32 {
         wire << FLAGS
@@ -75,34 +76,34 @@ impl Descriptor {
         kind >> FLAGS & ((1 << WIRE) - 1)
     }
 
-    /// Its IP bytes and its flags.
+    /// The packet's IP bytes and flags as one number.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "they are the low bits")]
     pub(crate) const fn kind(&self) -> u32 {
         self.rest as u32 & ((1 << (FLAGS + WIRE)) - 1)
     }
 
-    /// The same with another place in the order of all events.
+    /// This packet with another sequence number in the event order.
     #[inline]
     pub(crate) fn in_place(self, sequence: u64) -> Self {
         const REST: u64 = (1 << (FLAGS + WIRE)) - 1;
         Self { rest: self.rest & REST | sequence << (FLAGS + WIRE), ..self }
     }
 
-    /// The same under another name.
+    /// This packet under another name.
     #[inline]
     pub(crate) fn named(self, packet: PacketId) -> Self {
         Self { name: name(packet, self.position()), ..self }
     }
 
-    /// The same ahead of the next link.
+    /// This packet one link further on its route.
     #[inline]
     pub(crate) fn advanced(self) -> Self {
-        // Ways are never as long as to reach into the bits of the packet.
+        // The positions of all routes together do not reach into the bits of the name.
         Self { name: self.name + 1, ..self }
     }
 
-    /// Its place in the order of all events.
+    /// The sequence number in the event order.
     #[inline]
     pub(crate) const fn sequence(&self) -> u64 {
         self.rest >> (FLAGS + WIRE)
@@ -115,7 +116,7 @@ impl Descriptor {
         (self.rest >> FLAGS) as u32 & ((1 << WIRE) - 1)
     }
 
-    /// Whether it is no segment, is lost, or anything else is to be done on its way.
+    /// Whether any flag is set: the packet is no segment, is quiet, is lost, or carries a request.
     #[inline]
     pub(crate) const fn has_flags(&self) -> bool {
         self.rest & ((1 << FLAGS) - 1) != 0
@@ -132,16 +133,16 @@ impl Descriptor {
     }
 }
 
-/// What becomes of a packet at the far end.
+/// What becomes of a packet at the far end of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// It arrives, and something depends on when.
+    /// It arrives, and something depends on the instant.
     Arrives,
     /// It reaches its sink, which counts its bytes for the flow of this number.
     Sinks(u32),
-    /// The next link expects it already.
+    /// The next link has admitted it already, or expects it.
     HandedOn,
-    /// It is lost on the wire.
+    /// The wire loses it.
     Lost,
 }
 
@@ -149,7 +150,7 @@ pub(crate) enum Fate {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transit {
     pub(crate) descriptor: Descriptor,
-    /// When its transmission starts: until then it waits in the queue.
+    /// When its transmission starts. Until then the packet waits in the queue.
     pub(crate) starts: Time,
     /// When it arrives at the far end.
     pub(crate) arrives: Time,
@@ -175,19 +176,19 @@ impl Transit {
         Self { descriptor, starts, arrives }
     }
 
-    /// Whether it is lost on the wire.
+    /// Whether the wire loses the packet.
     #[inline]
     pub(crate) const fn is_lost(&self) -> bool {
         self.descriptor.rest & LOST != 0
     }
 
-    /// Whether nothing depends on the instant of its arrival.
+    /// Whether nothing depends on the instant of the packet's arrival.
     #[inline]
     pub(crate) const fn is_quiet(&self) -> bool {
         self.descriptor.rest & QUIET != 0
     }
 
-    /// Whether the next link expects it already.
+    /// Whether the packet was handed on to the next link.
     #[inline]
     pub(crate) fn is_handed_on(&self) -> bool {
         self.descriptor.packet() == GONE && self.is_quiet()

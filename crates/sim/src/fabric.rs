@@ -1,4 +1,4 @@
-//! The network between the hosts: links at work, routes, and the agenda of what happens next.
+//! The network between the hosts: links, routes, and the agenda of events.
 
 use firstflight::Time;
 use firstflight_tcp::Segment;
@@ -22,7 +22,7 @@ mod events;
 mod passing;
 mod upstream;
 
-/// A link and the router ahead of it, if that takes part in Quick-Start.
+/// A link, and the router before it if that takes part in Quick-Start.
 #[derive(Clone, Debug)]
 struct Hop {
     link: Link,
@@ -30,7 +30,7 @@ struct Hop {
 }
 
 impl Hop {
-    /// Whether a datagram at whose sink it ends is sure to get there, unless it is dropped as it comes.
+    /// Whether a datagram that leaves the network here is sure to arrive, once the link has accepted it.
     fn sinks(&self) -> bool {
         self.router.is_none() && matches!(&self.link, Link::DropTail(link) if link.is_quiet())
     }
@@ -40,20 +40,20 @@ impl Hop {
 pub(crate) struct Fabric {
     links: Vec<Hop>,
     routes: RouteTable,
-    /// Packets on links.
+    /// The packets on links.
     packets: Pool,
     pub(crate) flows: Vec<FlowStats>,
     agenda: Agenda,
     sequence: u64,
-    /// The place in the order of the event that happens now.
+    /// The sequence number of the present event.
     present: u64,
-    /// How many processes bring flows up.
+    /// How many arrival processes there are.
     processes: usize,
-    /// A link that is to look at what came to it as soon as it may.
+    /// A link that is to look at its announced packets as soon as it may.
     crowded: Option<LinkId>,
 }
 
-/// What a host says of a packet.
+/// What a host says of a packet that it sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) flow: FlowId,
@@ -67,7 +67,7 @@ pub(crate) struct Label {
     pub(crate) asks: bool,
 }
 
-/// Whose event is next.
+/// Whose event it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Device {
     Link(LinkId),
@@ -108,7 +108,7 @@ impl Fabric {
         fabric
     }
 
-    /// From now on drops are told of in their turn, or whenever links look.
+    /// From now on links report drops in order of time, or else whenever they catch up.
     pub(crate) fn set_drops_in_turn(&mut self, in_turn: bool) {
         for index in 0..self.links.len() {
             if let Link::DropTail(link) = &mut self.links[index].link {
@@ -118,30 +118,30 @@ impl Fabric {
         }
     }
 
-    /// Another flow comes up.
+    /// Adds a flow during the run.
     pub(crate) fn add_flow(&mut self, route: &Route) -> FlowId {
         self.flows.push(FlowStats::default());
         self.agenda.grow(2);
         self.routes.add_route(route)
     }
 
-    /// Takes away the routers that take part in Quick-Start.
+    /// Removes the routers that take part in Quick-Start.
     pub(crate) fn remove_routers(&mut self) {
         self.links.iter_mut().for_each(|hop| hop.router = None);
     }
 
-    /// The way of a flow's client.
+    /// The route of a flow's client.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
         self.routes.forward(flow)
     }
 
-    /// The next event: when, its place in the order, and the name of its device on the agenda.
+    /// The next event: its time, its sequence number, and the device's number on the agenda.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, u64, u32)> {
         self.agenda.next()
     }
 
-    /// The device of this name on the agenda.
+    /// The device of this number on the agenda.
     #[inline]
     pub(crate) fn device(&self, name: u32) -> Device {
         let (place, links) = (name as usize, self.links.len());
@@ -156,7 +156,7 @@ impl Fabric {
         }
     }
 
-    /// The event of this place in the order happens now.
+    /// The event of this sequence number is the present one.
     pub(crate) fn happens(&mut self, sequence: u64) {
         self.present = sequence;
     }
@@ -166,13 +166,13 @@ impl Fabric {
         self.flows.get(flow.index())?.end
     }
 
-    /// Wakes a host at an instant, or no more.
+    /// Wakes a host at `at`, or not at all.
     pub(crate) fn wake(&mut self, flow: FlowId, side: Side, at: Option<Time>) {
         let hosts = self.links.len() + self.processes;
         self.wake_at(hosts + 2 * flow.index() + usize::from(side == Side::Server), at);
     }
 
-    /// Wakes a process that brings flows up, or no more.
+    /// Wakes an arrival process at `at`, or not at all.
     pub(crate) fn wake_process(&mut self, process: usize, at: Option<Time>) {
         self.wake_at(self.links.len() + process, at);
     }
@@ -187,7 +187,7 @@ impl Fabric {
         }
     }
 
-    /// Where a host writes the segment that it sends next.
+    /// The place where a host writes the next segment that it sends.
     #[inline]
     pub(crate) fn next_segment(&mut self) -> &mut Segment {
         let spare = self.packets.spare();
@@ -200,7 +200,7 @@ impl Fabric {
         }
     }
 
-    /// A host puts the segment that it has written to [`Fabric::next_segment`] on the first link of its way.
+    /// A host sends the segment that it has written to [`Fabric::next_segment`] over the first link of its route.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
     pub(crate) fn send_segment<W: Recorder>(&mut self, now: Time, label: Label, recorder: &mut W) {
@@ -219,7 +219,7 @@ impl Fabric {
         self.enter_link(now, (start.first(), start.second()), descriptor, recorder);
     }
 
-    /// Counts a packet that leaves.
+    /// Counts a packet that leaves its host.
     #[inline]
     fn count(&mut self, now: Time, flow: FlowId, clients_data: bool) {
         let flow = &mut self.flows[flow.index()];
@@ -231,7 +231,8 @@ impl Fabric {
         }
     }
 
-    /// Lets a source of datagrams run whose first leaves at `start`: at the link where they end, or by events.
+    /// Lets the link of a constant-rate source admit its datagrams by itself. Gives the source back if the link cannot;
+    /// the source then needs events.
     pub(crate) fn take_on(&mut self, source: Cbr) -> Option<Cbr> {
         let start = self.routes.start(source.flow(), Side::Client);
         let Some(id) = start.only() else { return Some(source) };
@@ -245,7 +246,7 @@ impl Fabric {
         }
     }
 
-    /// A client puts a datagram on its way. If that is one link, over which it is not lost, no packet is made of it.
+    /// A client sends a datagram. If its route is one link that loses nothing, the datagram needs no packet.
     pub(crate) fn send_datagram<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
         self.count(now, packet.flow, true);
         let start = self.routes.start(packet.flow, Side::Client);
@@ -258,9 +259,9 @@ impl Fabric {
         self.enter(now, descriptor, recorder);
     }
 
-    /// A datagram to the sink at the far end of a link that loses none.
+    /// Sends a datagram to the sink at the far end of a link that loses nothing.
     fn send_to_sink<W: Recorder>(&mut self, now: Time, id: LinkId, packet: &Packet, recorder: &mut W) {
-        self.take_in(now, id, self.present, recorder);
+        self.admit_announced(now, id, self.present, recorder);
         self.sequence += 1;
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return };
         let flow = packet.flow;
@@ -279,14 +280,14 @@ impl Fabric {
         }
     }
 
-    /// The packet on which the event of a link most likely depends, or, behind so many others, a later one.
+    /// The packet on which a link's event most likely depends, or the packet `others` behind it.
     #[inline]
     pub(crate) fn upcoming(&self, id: LinkId, others: u64) -> Option<PacketId> {
         let Link::DropTail(link) = &self.links[id.index()].link else { return None };
         link.upcoming(others)
     }
 
-    /// What comes to a link later is needed soon.
+    /// Fetches a packet that arrives at a link later.
     #[inline]
     pub(crate) fn fetch_later(&self, id: LinkId) {
         if let Link::DropTail(link) = &self.links[id.index()].link {
@@ -294,13 +295,13 @@ impl Fabric {
         }
     }
 
-    /// Whether packets take so much memory that one is in no cache when it arrives.
+    /// Whether packets take so much memory that an arriving one is in no cache.
     #[inline]
     pub(crate) fn has_many_packets(&self) -> bool {
         self.packets.places() > prefetch::MANY
     }
 
-    /// What is kept of a flow is needed soon.
+    /// Fetches what is kept of a flow.
     #[inline]
     pub(crate) fn fetch(&self, flow: FlowId) {
         fetch(&self.flows[flow.index()]);
@@ -313,13 +314,13 @@ impl Fabric {
         self.packets.get(name)
     }
 
-    /// A packet that arrived was heard.
+    /// Frees a packet that its host has handled.
     #[inline]
     pub(crate) fn forget(&mut self, name: PacketId) {
         self.packets.forget(name);
     }
 
-    /// When the last of all packets on links arrives, quiet ones included.
+    /// When the last packet on any link arrives, quiet ones included.
     #[cold]
     #[inline(never)]
     pub(crate) fn last_arrival(&self) -> Time {
@@ -334,8 +335,8 @@ impl Fabric {
                 continue;
             }
             let id = LinkId(u32::try_from(index).unwrap_or(u32::MAX));
-            // What they pass on comes to the next links later than now, or their events would have come.
-            self.take_in(now, id, u64::MAX, recorder);
+            // Packets that are handed on reach the next links after `now`, or those links would have had events.
+            self.admit_announced(now, id, u64::MAX, recorder);
             if let Link::DropTail(link) = &mut self.links[index].link {
                 link.settle(now, &mut self.flows, recorder);
                 self.refresh(id);
@@ -351,7 +352,7 @@ impl Fabric {
         Some(LinkStats { quick_start: quick_start.unwrap_or_default(), ..stats })
     }
 
-    /// Packets accepted by links that have settled, each once for every link.
+    /// Packets accepted by links that have settled. A packet counts once for every link.
     pub(crate) fn packet_hops(&self, now: Time) -> u64 {
         self.links.iter().map(|hop| hop.link.accepted(now)).sum()
     }

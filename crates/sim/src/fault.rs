@@ -5,10 +5,10 @@ use thiserror::Error;
 /// What is wrong with a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum LinkFault {
-    /// Nothing would ever leave it.
+    /// No packet would ever leave the link.
     #[error("its rate is zero")]
     ZeroRate,
-    /// Beyond the arithmetic.
+    /// The rate is beyond the arithmetic.
     #[error("its rate is above 10^15 bit/s")]
     HugeRate,
     /// Every packet that finds the transmitter busy would be lost.
@@ -17,7 +17,7 @@ pub enum LinkFault {
     /// A discipline with impossible parameters.
     #[error("its queue's discipline: {0}")]
     Discipline(DisciplineFault),
-    /// Nothing would ever pass.
+    /// No packet would ever pass.
     #[error("its policer lets nothing pass")]
     EmptyPolicer,
     /// A batch of no packets, or without an end.
@@ -31,16 +31,16 @@ pub enum LinkFault {
 /// What is wrong with a discipline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum DisciplineFault {
-    /// RED's thresholds.
+    /// RED's thresholds are out of order.
     #[error("the least threshold is not below the greatest, or nought")]
     Thresholds,
     /// RED's average would never move, or its probability never rise.
     #[error("a weight or a probability is nought")]
     Nought,
-    /// A time that must pass does not.
+    /// A span that must have a length is zero.
     #[error("a target or an interval is zero")]
     ZeroSpan,
-    /// No queue for any flow, or no packet in a turn.
+    /// There is no queue for any flow, or no byte in a turn.
     #[error("there are no queues, or a turn is worth nothing")]
     NoQueues,
 }
@@ -51,13 +51,13 @@ pub enum FlowFault {
     /// A route names a link that is not there.
     #[error("its route names link {link}, which does not exist")]
     UnknownLink {
-        /// The link named.
+        /// The missing link.
         link: u32,
     },
-    /// A host without a way to the other.
+    /// A host has no route to the other.
     #[error("a route of it has no link")]
     NoRoute,
-    /// Longer than a packet can count.
+    /// A route is longer than a packet can count.
     #[error("a route of it has more than 65535 links")]
     LongRoute,
     /// The clock could never advance.
@@ -66,31 +66,31 @@ pub enum FlowFault {
     /// The receiver's window would close for good.
     #[error("its receiver never reads")]
     NeverReads,
-    /// CBR at no rate.
+    /// A source has no rate.
     #[error("its rate is zero")]
     ZeroRate,
-    /// Beyond the arithmetic.
+    /// The rate is beyond the arithmetic.
     #[error("its rate is above 10^15 bit/s")]
     HugeRate,
-    /// Packets beyond what IP can carry.
+    /// Packets are larger than IP can carry.
     #[error("its packets are above 65535 bytes")]
     HugePacket,
-    /// Packets of no bytes.
+    /// Packets have no bytes.
     #[error("its packets are empty")]
     ZeroPacket,
-    /// A transfer of no bytes.
+    /// A transfer has no bytes.
     #[error("its size is zero")]
     ZeroSize,
-    /// A time that must pass does not.
+    /// A span that must have a length is zero.
     #[error("a mean time of it is zero")]
     ZeroSpan,
-    /// Only what has not happened yet can be changed.
+    /// The flow has started: only a flow that has yet to start can be changed.
     #[error("it is no TCP flow that has yet to start")]
     UnderWay,
-    /// Arrivals with nothing to choose from.
+    /// Arrivals have nothing to choose from.
     #[error("there is no route or no controller to choose from")]
     NoChoice,
-    /// A distribution without a mean.
+    /// A distribution of sizes has no mean.
     #[error("a mean or an exponent of its distribution is impossible")]
     Sizes,
 }

@@ -12,33 +12,33 @@ use crate::rounds::Progress;
 use crate::stats::End;
 use crate::writes::Writing;
 
-/// What an application that always has more to send writes: more than any run can carry, and little enough that
-/// sums with it do not overflow.
+/// The bytes that an application writes that always has more to send: more than any run can carry, and little enough
+/// for sums not to overflow.
 const ENDLESS: u64 = 1 << 62;
 
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Host<S, R, A> {
     endpoint: Endpoint<S, R, A>,
-    /// When its event is due: no later than its endpoint or its application wants to be woken. A timer that is put off leaves
-    /// its event where it is, which when it comes is put off too; most timers are put off many times.
+    /// When the host's event is due: no later than its endpoint or its application needs it. If a timer moves to a
+    /// later instant the event stays where it is, and is put off when it comes. Most timers move many times.
     armed: Option<Time>,
     /// Packets sent.
     packets: u64,
-    /// Whether both directions are closed, or it gave up.
+    /// Whether both directions are closed, or the connection was aborted.
     closed: bool,
 }
 
-/// Both hosts, and what they do; in this order, for of many flows few are in a cache.
+/// The two hosts of a flow. The order of fields matters, because of many flows few are in a cache.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct TcpFlow<S, R, A> {
     client: Host<S, R, A>,
     id: FlowId,
     opened: bool,
-    /// All that the client will write, if there is an end to it.
+    /// The bytes that the client will write in all, if there is an end to them.
     whole: Option<u64>,
-    /// Bytes in order at the server.
+    /// Bytes that the server has in order.
     delivered: u64,
     rounds: Option<Box<Progress>>,
     writing: Option<Box<Writing>>,
@@ -75,7 +75,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// A host is needed soon.
+    /// Fetches a host.
     #[inline]
     pub(crate) fn fetch(&self, side: Side) {
         let (host, bytes) = match side {
@@ -100,7 +100,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.client.closed && self.server.closed
     }
 
-    /// A host's timer is due; the client's first is the start of the flow.
+    /// Handles the timer of a host. The client's first timer starts the flow.
     pub(crate) fn on_timer<W: Recorder>(
         &mut self,
         now: Time,
@@ -131,7 +131,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.serve_woken(now, side, fabric, recorder);
     }
 
-    /// A packet arrived at `side`: what it calls for is done. It is forgotten before anything else is sent.
+    /// Handles a packet that arrived at `side`. The packet is freed before any other is sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place for each side")]
     pub(crate) fn receive<W: Recorder>(
@@ -173,7 +173,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// Does what the client's application is due to do.
+    /// Lets the client's application do what is due.
     fn act<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         self.begin_round(now, recorder);
         if let Some(writing) = &mut self.writing {
@@ -185,7 +185,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// When the application of a host acts next.
+    /// When the application of a host next has something to do.
     #[inline]
     fn next_act(&self, side: Side) -> Option<Time> {
         if side == Side::Server {
@@ -195,7 +195,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         rounds.and_then(Progress::next).or_else(|| writing.and_then(Writing::next))
     }
 
-    /// Writes the reply of the round that is due, if one is.
+    /// Writes the reply of a round, if one is due.
     fn begin_round<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         let (Application::Rounds(spec), Some(rounds)) = (self.application, &mut self.rounds) else { return };
         while let Some(round) = rounds.begin(now) {
@@ -207,7 +207,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// Tells which rounds are over with what was delivered; that may decide when the next begins.
+    /// Reports the rounds that end with what was delivered. That may decide when the next round begins.
     fn end_rounds<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
         let Some(rounds) = &mut self.rounds else { return };
         while let Some(round) = rounds.ended(now, self.delivered) {
@@ -217,7 +217,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.client.set_timer(now, (self.id, Side::Client), next, fabric);
     }
 
-    /// Keeps count of what the server has in order; with the last byte of a sized transfer the server closes too.
+    /// Notes what the server has in order. The server closes with the last byte of a sized transfer.
     fn note_delivery<W: Recorder>(&mut self, now: Time, fabric: &mut Fabric, recorder: &mut W) {
         let received = self.server.endpoint.stats().received;
         if received == self.delivered {
@@ -234,20 +234,20 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         self.end_rounds(now, fabric, recorder);
     }
 
-    /// Serves a host that was woken.
+    /// Sends and sets the timer after a host was woken.
     #[inline(never)]
     fn serve_woken<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         self.send(now, side, fabric, recorder);
         let (id, next) = (self.id, self.next_act(side));
         let host = self.host(side);
-        // An endpoint that was just woken and wants to be woken in the past would stop the clock for ever.
+        // An endpoint that was just woken and asks for a timer in the past would stop the clock for ever.
         let timer = host.timer(next).map(|at| at.max(now.after_nanos(1)));
         host.arm((id, side), timer, fabric);
         let endpoint = &self.endpoint(side);
         recorder.state(now, id, side, || endpoint.snapshot());
     }
 
-    /// After an endpoint has heard something: sends what may leave, sets its timer, tells what happened.
+    /// Sends and sets the timer after an endpoint has handled a segment.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     fn serve<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
@@ -258,14 +258,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         recorder.state(now, id, side, || endpoint.snapshot());
     }
 
-    /// Sends what may leave a host, and tells what happened.
+    /// Sends what may leave a host, and reports what happened.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
     fn send<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         host.tell(now, (id, side), fabric, recorder);
-        // What each side mostly sends has a way of its own.
+        // The usual packet of each side has a function of its own.
         match (side, host.endpoint.fast().ready()) {
             (_, NextSegment::Nothing) => {}
             (Side::Client, NextSegment::Full) => self.send_full(now, side, fabric, recorder),
@@ -286,7 +286,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// The same where a full segment of new data may leave: it does, and what may then.
+    /// [`TcpFlow::send`] where a full segment of new data may leave: sends it and all that may leave after it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
     fn send_full<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
@@ -307,7 +307,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// The same while losses are repaired.
+    /// [`TcpFlow::send`] while losses are repaired.
     #[inline(never)]
     fn send_repair<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
@@ -327,14 +327,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         }
     }
 
-    /// The same, whatever it is.
+    /// [`TcpFlow::send`] for packets of any kind.
     #[inline(never)]
     fn send_any<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         loop {
             let segment = fabric.next_segment();
-            // Looked at where it was written: a processor waits to copy what was just written piece by piece.
+            // The result is read in place: a copy right after a piecewise store would stall the processor.
             let departure = host.endpoint.fast().transmit_into(now, segment);
             let Some(Departure { sent, last, ip_length, asks }) = &departure else { break };
             recorder.sent(now, id, side, host.packets, segment, sent.as_ref());
@@ -359,7 +359,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
-    /// What is said of a packet that leaves, of data that was not sent before, if of any.
+    /// The label of a packet that leaves. Its data, if it has any, was not sent before.
     #[inline]
     fn label(&mut self, flow: FlowId, from: Side, wire: u32, is_data: bool) -> Label {
         let number = self.packets;
@@ -396,13 +396,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         }
     }
 
-    /// When the host wants to be woken: at its endpoint's next timer or its application's `next` act.
+    /// When the host wants to be woken: the next timer of its endpoint, or `next`, when its application has something
+    /// to do.
     #[inline]
     fn timer(&self, next: Option<Time>) -> Option<Time> {
         Time::earlier(self.endpoint.next_timer(), next)
     }
 
-    /// Moves the host's event to what comes first.
+    /// Moves the host's event to the first instant at which it is needed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn set_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
@@ -411,7 +412,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
         }
     }
 
-    /// The same where that takes a closer look.
+    /// [`Host::set_timer`] at length.
     #[inline(never)]
     fn look_at_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
         let timer = self.timer(next);
@@ -421,7 +422,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
             (Some(_), None) | (None, Some(_)) => false,
         };
         let timer = timer.map(|at| at.max(now));
-        // What is due is not put behind what else happens now.
+        // An event that is due stays before what else happens now.
         if !stands && (timer.is_none() || self.armed != timer) {
             self.arm(whose, timer, fabric);
         }

@@ -1,13 +1,13 @@
-//! The virtual network: hosts that run [`firstflight_tcp::Endpoint`]s, links with queues, cross traffic, one
-//! clock of whole nanoseconds.
+//! The virtual network: hosts that run [`firstflight_tcp::Endpoint`]s, links with queues, cross traffic, one clock of
+//! whole nanoseconds.
 //!
 //! A run is a pure function of a [`Network`] and a seed. Build the network from a topology ([`single_path`],
-//! [`dumbbell`], or links by hand), add flows, make a [`Sim`], run it, read the counters; a [`Recorder`] hears
+//! [`dumbbell`], or links by hand), add flows, make a [`Sim`], run it, and read the counters. A [`Recorder`] hears
 //! everything on the way.
 //!
-//! A [`Port`] is one of its links by itself, for packets of any type and under any clock.
+//! A [`Port`] is a single link, for packets of any type and under any clock.
 //!
-//! All events stand in one total order, by time and then by when they were decided. Randomness comes in named
+//! All events stand in one total order, by time and then by when they were decided. Random numbers come in named
 //! streams, one for each purpose, link and flow: another flow does not change what a flow draws.
 
 mod agenda;

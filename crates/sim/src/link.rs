@@ -1,9 +1,10 @@
-//! A link, of whichever kind its description asks for, behind one interface.
+//! A link of any kind, behind one interface.
 //!
-//! A FIFO that drops only at its tail knows each packet's future on arrival and needs one event a packet
-//! ([`DropTail`]). A queue that decides when a packet leaves it needs another for that ([`Managed`]). What holds
-//! packets back and releases them together has neither queue nor rate ([`Batcher`]). What the latter two do is kept
-//! out of line: the path of a packet over a drop-tail link has to stay in the instruction cache.
+//! There are three kinds. A FIFO that drops only at its tail knows each packet's future on arrival and needs one event
+//! a packet ([`DropTail`]). A queue under a discipline decides when a packet leaves it and needs one event more
+//! ([`Managed`]). A batching link holds packets back and releases them together; it has neither queue nor rate
+//! ([`Batcher`]). The code of the latter two is kept out of line, because the path of a packet over a drop-tail link
+//! has to stay in the instruction cache.
 
 mod arrival_queue;
 mod batcher;
@@ -37,7 +38,7 @@ pub(crate) enum Link {
     Other(Other),
 }
 
-/// A link of one of the kinds that are seldom and dear.
+/// A link of one of the two kinds that are rare and slow.
 #[derive(Clone, Debug)]
 pub(crate) enum Other {
     Managed(Box<Managed>),
@@ -45,7 +46,8 @@ pub(crate) enum Other {
 }
 
 impl Link {
-    /// A link at rest; `sole_upstream` says that all it carries comes from one other link, and goes no further.
+    /// A link at rest. `sole_upstream` says that all packets come from one other link, and that this link is the last
+    /// on their routes.
     pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, sole_upstream: bool) -> Self {
         if let Some(batch) = spec.batch {
             return Self::Other(Other::Batcher(Box::new(Batcher::new(id, batch, spec.delay, seed))));
@@ -56,7 +58,7 @@ impl Link {
         }
     }
 
-    /// When the last packet so far arrives.
+    /// When the last packet arrives of those that have entered so far.
     pub(crate) fn last_arrival(&self) -> Time {
         match self {
             Self::DropTail(link) => link.last_arrival(),
@@ -64,7 +66,7 @@ impl Link {
         }
     }
 
-    /// How many packets it let in by `now`, which the link has caught up with.
+    /// How many packets the link accepted by `now`. The link has caught up with `now`.
     pub(crate) fn accepted(&self, now: Time) -> u64 {
         match self {
             Self::DropTail(link) => link.accepted_by(now),
@@ -72,7 +74,7 @@ impl Link {
         }
     }
 
-    /// Counters up to `now`, which the link has caught up with.
+    /// Counters up to `now`. The link has caught up with `now`.
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
         match self {
             Self::DropTail(link) => link.stats(now),
@@ -82,7 +84,7 @@ impl Link {
 }
 
 impl Other {
-    /// A packet comes to the near end, and may be dropped.
+    /// A packet enters at the near end. The link may drop it.
     pub(crate) fn enter<W: Recorder>(&mut self, waiting: Waiting, recorder: &mut W) -> Result<(), DropCause> {
         match self {
             Self::Managed(link) => link.enter(waiting, recorder)?,
@@ -99,8 +101,8 @@ impl Other {
         }
     }
 
-    /// When its next event is, if that comes before what enters at `now`: a transmitter turns to its next packet after all else
-    /// of an instant.
+    /// When the next event is, if it comes before a packet that enters at `now`. Of what happens at one instant, the
+    /// transmitter's turn to its next packet comes last.
     pub(crate) fn due(&self, now: Time) -> Option<Time> {
         let (at, place) = self.next_event()?;
         (at < now || at == now && place < LATE).then_some(at)
@@ -112,7 +114,7 @@ impl Other {
         Some(if place < LATE { at } else { at.after_nanos(1) })
     }
 
-    /// The link's event: takes the first packet that has arrived by `now`, or lets one leave the queue.
+    /// Handles the link's event: takes the first packet that has arrived by `now`, or lets one leave the queue.
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Transit> {
         match self {
             Self::Managed(link) => link.event(now, recorder),
@@ -120,7 +122,7 @@ impl Other {
         }
     }
 
-    /// Takes one of the packets that the queue's discipline dropped since it was last asked.
+    /// Takes one of the packets that the discipline has dropped since the last call.
     pub(crate) fn take_dropped(&mut self) -> Option<Descriptor> {
         match self {
             Self::Managed(link) => link.take_dropped(),
@@ -128,7 +130,7 @@ impl Other {
         }
     }
 
-    /// Takes one of the packets that the queue's discipline marked since it was last asked.
+    /// Takes one of the packets that the discipline has marked since the last call.
     pub(crate) fn take_marked(&mut self) -> Option<Descriptor> {
         match self {
             Self::Managed(link) => link.take_marked(),

@@ -14,16 +14,16 @@ use crate::source::CbrSpec;
 use crate::spec::LinkSpec;
 use crate::writes::Writes;
 
-/// Links and flows. With a seed it determines a run to the last bit.
+/// Links and flows. Together with a seed they determine a run to the last bit.
 #[derive(Clone, Debug)]
 pub struct Network<S, R, A> {
-    /// The links, named by their place.
+    /// The links. A link's number is its index.
     pub links: Vec<LinkSpec>,
-    /// The flows, named by their place. A flow's place also names its random streams, so flows appended at the
-    /// end leave the random numbers of those before them alone.
+    /// The flows. A flow's number is its index. It also names the flow's random streams, so a flow appended at the end
+    /// does not change the random numbers of the others.
     pub flows: Vec<Flow<S, R, A>>,
-    /// Flows that come up as the run goes on. They get the names after those of `flows`, in the order in which they
-    /// come, which is the same whatever the others do.
+    /// Processes of flows that arrive during the run. Arriving flows get the numbers after those of `flows`, in order
+    /// of arrival, which does not depend on what other flows do.
     pub arrivals: Vec<Arrivals<S, R, A>>,
 }
 
@@ -39,18 +39,18 @@ impl<S, R, A> Network<S, R, A> {
         FlowId(u32::try_from(self.flows.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Mutes a flow: it never starts, and every other flow keeps its name and its random numbers. Running the
-    /// same seed with and without a flow gives the harm that it does.
+    /// Mutes a flow: it never starts, and every other flow keeps its number and its random numbers. Two runs of one
+    /// seed, with and without a flow, show the harm that the flow does.
     pub fn mute(&mut self, flow: FlowId) {
         if let Some(flow) = self.flows.get_mut(flow.index()) {
             flow.muted = true;
         }
     }
 
-    /// Whether the network can be run.
+    /// Checks that the network can be run.
     ///
     /// # Errors
-    /// Names the first link or flow that is impossible, and why.
+    /// Returns the first link or flow that is impossible, and why.
     pub fn check(&self) -> Result<(), NetworkError> {
         for (index, link) in self.links.iter().enumerate() {
             link.check().map_err(|fault| NetworkError::Link { link: index, fault })?;
@@ -114,7 +114,7 @@ pub struct Flow<S, R, A> {
     pub reverse: Vec<LinkId>,
     /// When it starts.
     pub start: Time,
-    /// The start is put off by a uniform draw from zero up to this.
+    /// The start is delayed by a uniform draw from zero up to this.
     pub start_spread: Span,
     /// What it sends.
     pub traffic: Traffic<S, R, A>,
@@ -140,7 +140,7 @@ pub struct TcpSpec<S, R, A> {
     pub client: Config,
     /// The receiver's endpoint.
     pub server: Config,
-    /// What governs the sender. The server has a copy, which never sees data to send.
+    /// The controller of the sender. The server has a copy, which never sees data to send.
     pub controller: Controller<S, R, A>,
     /// What the client sends.
     pub application: Application,
@@ -169,7 +169,7 @@ fn check_endpoints(client: &Config, server: &Config) -> Result<(), FlowFault> {
     if !server.reads_at_once {
         return Err(FlowFault::NeverReads);
     }
-    // Headers of 40 bytes, to which endpoints cut the MSS, and the timestamps of RFC 7323, to which they need not.
+    // Endpoints cut the MSS to leave room for headers of 40 bytes, but not for the timestamps of RFC 7323.
     let stamps = if client.timestamps && server.timestamps { 12 } else { 0 };
     if stamps > 0 && u32::from(client.mss.min(server.mss)) > PACKET_LIMIT - 40 - stamps {
         return Err(FlowFault::HugePacket);
@@ -187,7 +187,7 @@ pub enum Application {
     Sized(u64),
     /// Sends a reply in every round, with idle times between, then closes as after a sized transfer.
     Rounds(Rounds),
-    /// Stops and goes: writes by the clock, then closes as after a sized transfer.
+    /// Writes by the clock, then closes as after a sized transfer.
     Writes(Writes),
 }
 
@@ -197,25 +197,25 @@ pub enum NetworkError {
     /// A link is impossible.
     #[error("link {link}: {fault}")]
     Link {
-        /// Its place.
+        /// Its index.
         link: usize,
-        /// Why.
+        /// What is wrong with it.
         fault: LinkFault,
     },
-    /// A process of arrivals is impossible.
+    /// An arrival process is impossible.
     #[error("arrivals {process}: {fault}")]
     Arrivals {
-        /// Its place.
+        /// Its index.
         process: usize,
-        /// Why.
+        /// What is wrong with it.
         fault: FlowFault,
     },
     /// A flow is impossible.
     #[error("flow {flow}: {fault}")]
     Flow {
-        /// Its place.
+        /// Its index.
         flow: usize,
-        /// Why.
+        /// What is wrong with it.
         fault: FlowFault,
     },
 }

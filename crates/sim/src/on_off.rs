@@ -1,4 +1,4 @@
-//! Unresponsive traffic that comes and goes.
+//! An on/off source of unresponsive traffic.
 
 use firstflight::{Rate, Span, Time};
 
@@ -9,25 +9,25 @@ use crate::sizes::{exponential, least, nanos, pareto, pareto_left};
 use crate::source::CbrSpec;
 use crate::transmitter::transmission;
 
-/// Datagrams at a constant rate while the source is on, none while it is off. How far the next packet is counts in
-/// time that the source is on, so the long-run rate is exact however short the periods.
+/// Datagrams at a constant rate while the source is on, none while it is off. The time to the next packet counts only
+/// while the source is on, so the long-run rate is exact however short the periods are.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OnOffSpec {
     /// IP bits per second while it is on.
     pub rate: Rate,
     /// IP bytes of a packet.
     pub packet: u32,
-    /// The mean time that it is on.
+    /// The mean length of a period on.
     pub on: Span,
-    /// The mean time that it is off.
+    /// The mean length of a period off.
     pub off: Span,
-    /// How the two are distributed.
+    /// How the lengths of periods are distributed.
     pub periods: Periods,
     /// No packet leaves at this instant or later.
     pub stop: Option<Time>,
 }
 
-/// How times on and off are distributed.
+/// A distribution of the lengths of periods.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Periods {
     /// Exponential, as in ns-2's `Exponential` traffic.
@@ -58,11 +58,11 @@ impl OnOffSpec {
         })
     }
 
-    /// What is left of a period under way, of which it is not known when it began.
+    /// Draws what is left of a period at an instant that is independent of its beginning.
     #[expect(clippy::cast_precision_loss, reason = "a mean is far below 2^53 ns")]
     fn draw_left(&self, stream: &mut Stream, mean: Span) -> Span {
         match self.periods {
-            // It has no memory.
+            // The exponential distribution has no memory.
             Periods::Exponential => self.draw(stream, mean),
             Periods::Pareto(shape) => {
                 let mean = mean.nanos() as f64;
@@ -72,16 +72,16 @@ impl OnOffSpec {
     }
 }
 
-/// What an event of a source is.
+/// An event of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnOffEvent {
-    /// A period begins in which it offers this rate.
+    /// A period begins in which the source offers this rate.
     Offers(Rate),
     /// A datagram leaves.
     Sends(Packet),
 }
 
-/// The source at work.
+/// The state of an on/off source.
 #[derive(Clone, Debug)]
 pub(crate) struct OnOff {
     id: FlowId,
@@ -92,7 +92,8 @@ pub(crate) struct OnOff {
     begun: bool,
     /// When the period ends.
     until: Time,
-    /// How much time on is left until the next packet, counted from the period's begin or the last packet.
+    /// How much time on is left until the next packet, counted from the beginning of the period or from the last
+    /// packet.
     due: Span,
     /// Since when `due` counts, while it is on.
     since: Time,
@@ -101,8 +102,8 @@ pub(crate) struct OnOff {
 }
 
 impl OnOff {
-    /// A source at `start`, as one is found that has run for ever: on or off with the shares of the two, and that for what
-    /// is left of a period. And its first event.
+    /// A source at `start`, in the state of one that has always run: on or off by their shares of time, with what is
+    /// left of a period. Also returns its first event.
     pub(crate) fn new(id: FlowId, spec: OnOffSpec, start: Time, seed: u64) -> (Self, Option<Time>) {
         let mut stream = Stream::new(seed, Purpose::OnOff, id.0, 0);
         let on = stream.below(spec.on.nanos().saturating_add(spec.off.nanos())) < spec.on.nanos();
@@ -115,7 +116,7 @@ impl OnOff {
         (source, spec.stop.is_none_or(|stop| start < stop).then_some(start))
     }
 
-    /// The begin or end of a period, or a datagram is due.
+    /// Handles the source's event: a period begins or ends, or a datagram is due.
     #[inline(never)]
     pub(crate) fn on_timer(&mut self, now: Time) -> OnOffEvent {
         if !self.begun {
@@ -134,7 +135,7 @@ impl OnOff {
         Some(next).filter(|next| self.spec.stop.is_none_or(|stop| *next < stop))
     }
 
-    /// When the source stops in the middle of a period on, if it has no event before.
+    /// When the source stops, if that is in the middle of a period on and no event comes before.
     pub(crate) fn cut_off_at(&self) -> Option<Time> {
         self.spec.stop.filter(|_| self.on && self.next().is_none())
     }
@@ -192,7 +193,7 @@ mod tests {
         (0..40_000).map(move |seed| OnOff::new(FlowId(0), spec, Time::ZERO, seed).0)
     }
 
-    /// Whether a source is on at an instant, and how often it has turned by then.
+    /// Whether a source is on at an instant, and how often it has changed by then.
     fn at(source: &mut OnOff, instant: u64) -> (bool, u32) {
         // Nothing is sent in between.
         source.due = Span::from_nanos(u64::MAX);

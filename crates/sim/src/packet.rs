@@ -3,30 +3,30 @@
 use firstflight::Time;
 use firstflight_tcp::{Ecn, Segment};
 
-/// A link, by its place in [`crate::Network::links`].
+/// A link, by its index in [`crate::Network::links`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u32);
 
-/// A flow, by its place in [`crate::Network::flows`].
+/// A flow, by its index in [`crate::Network::flows`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FlowId(pub u32);
 
-/// A packet in the network, by its place in [`crate::pool::Pool`].
+/// A packet in the network, by its index in [`crate::pool::Pool`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PacketId(pub(crate) u32);
 
-/// A place on a way: a link, or its end.
+/// A position on a route: one of its links, or its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Position(u32);
 
 impl Position {
-    /// The place of this number among those of all ways.
+    /// The position of this index in the route table.
     #[inline]
     pub(crate) const fn at(place: u32) -> Self {
         Self(place)
     }
 
-    /// Its number among the places of all ways.
+    /// The index in the route table.
     #[inline]
     pub(crate) const fn place(self) -> u32 {
         self.0
@@ -36,22 +36,22 @@ impl Position {
 /// The flow of a packet as a queue sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowKey {
-    /// Packets of one hash are of one flow to a queue that keeps flows apart.
+    /// Queues that keep flows apart take packets of equal hashes for one flow.
     pub(crate) hash: u64,
-    /// Which stream of random numbers its loss and jitter are drawn from, of each link.
+    /// The number of the flow's random streams: each link draws loss and jitter from them.
     pub(crate) stream: u32,
 }
 
 impl FlowKey {
-    /// The key of what one of the two hosts of a simulated flow sends. Each flow has random numbers of its own for loss and
-    /// jitter, by its number, up to which a link keeps a stream for each.
+    /// The key of the packets that one host of a simulated flow sends. The number of the flow names its random streams.
+    /// A link keeps streams for all flows up to the highest number.
     #[inline]
     pub fn of(flow: FlowId, from: Side) -> Self {
         let hash = u64::from(flow.0) << 1 | u64::from(from == Side::Server);
         Self { hash, stream: flow.0 }
     }
 
-    /// The key of a flow known by a hash of its addresses. All such flows share the random numbers of loss and jitter.
+    /// The key of a flow known by a hash of its addresses. All such flows share the random streams of loss and jitter.
     #[inline]
     pub const fn hashed(hash: u64) -> Self {
         Self { hash, stream: 0 }
@@ -115,7 +115,7 @@ pub struct Packet {
     pub retransmission: bool,
     /// IP bytes.
     pub wire: u32,
-    /// Which of the packets of its host it is, of whatever kind, counted from zero.
+    /// The packet's number among all packets of its host, counted from zero.
     pub number: u64,
     /// When it left its host.
     pub sent_at: Time,
@@ -123,8 +123,8 @@ pub struct Packet {
     pub payload: Payload,
 }
 
-// Links do not touch it: what they keep of a packet takes 32 bytes, and 24 while it is expected. One of 64 was slower
-// (docs/decisions.md).
+// Links do not touch packets: a link keeps 32 bytes of each, or 24 while the packet is expected. With 64 bytes the
+// simulator was slower (docs/decisions.md).
 const _: () = assert!(size_of::<Packet>() <= 104);
 
 impl Default for Packet {
@@ -158,7 +158,7 @@ impl Packet {
         }
     }
 
-    /// A queue marked it as having met congestion.
+    /// Marks the packet as having met congestion.
     pub(crate) const fn mark(&mut self) {
         if let Payload::Segment(segment) = &mut self.payload {
             segment.ecn = Ecn::Ce;

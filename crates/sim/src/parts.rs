@@ -1,4 +1,4 @@
-//! Parts of the network each by itself, for benchmarks: what nobody else is to build upon. The feature `bench` has them.
+//! Parts of the simulator for benchmarks, behind the feature `bench`. No other code may depend on them.
 
 use firstflight::Time;
 
@@ -9,30 +9,31 @@ use crate::packet::{FlowId, LinkId, Side};
 use crate::spec::LinkSpec;
 use crate::topology::Route;
 
-/// The queue of events: at most one for each device.
+/// The agenda of events: at most one for each device.
 #[derive(Clone, Debug)]
 pub struct Agenda(agenda::Agenda);
 
 impl Agenda {
-    /// An empty one for this many devices.
+    /// An empty agenda for this many devices.
     pub fn new(devices: usize) -> Self {
         Self(agenda::Agenda::new(devices, devices))
     }
 
-    /// Sets the event of a device, in place of the one it had. Of two at one instant that of the lower sequence comes first.
+    /// Sets the event of a device, in place of the one before. Of two events at one instant the lower sequence number
+    /// comes first.
     #[inline]
     pub fn set(&mut self, device: usize, at: Time, sequence: u64) {
         self.0.set(device, at, sequence);
     }
 
-    /// The next event: when, its sequence, and whose.
+    /// The next event: its time, its sequence number, and its device.
     #[inline]
     pub fn next(&self) -> Option<(Time, u64, usize)> {
         self.0.next().map(|(at, sequence, device)| (at, sequence, device as usize))
     }
 }
 
-/// Links one behind the other, without hosts: what is sent over all of them arrives, and nobody answers.
+/// Links in a row, without hosts: what is sent over all of them arrives, and nobody answers.
 #[derive(Clone, Debug)]
 pub struct Links {
     fabric: Fabric,
@@ -41,7 +42,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// These links at rest. The way over them is added later, so that no link counts as one that only one other feeds.
+    /// These links at rest. The route over them is added later, so that no link counts as one with a sole upstream
+    /// link.
     pub fn new(links: &[LinkSpec]) -> Self {
         let mut fabric = Fabric::new(&Network::<(), (), ()>::new(links.to_vec()), 1);
         let count = u32::try_from(links.len()).unwrap_or(u32::MAX);
@@ -66,7 +68,7 @@ impl Links {
         self.fabric.send_segment(now, label, &mut ());
     }
 
-    /// All that happens before `until`; how many segments arrived at the end.
+    /// Handles all events before `until`. Returns how many segments arrived at the end.
     #[inline]
     pub fn run(&mut self, until: Time) -> u64 {
         let mut arrived = 0;
@@ -83,12 +85,12 @@ impl Links {
         arrived
     }
 
-    /// Segments that were let in, each once for every link.
+    /// Segments accepted. A segment counts once for every link.
     pub fn hops(&self) -> u64 {
         self.fabric.packet_hops(Time::MAX)
     }
 
-    /// Segments that found a queue full, up to `now`.
+    /// Segments dropped by queues up to `now`.
     pub fn dropped(&mut self, now: Time) -> u64 {
         self.fabric.settle(now, &mut ());
         let links = (0..self.count).filter_map(|link| self.fabric.link(now, LinkId(link)));

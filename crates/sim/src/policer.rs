@@ -1,12 +1,12 @@
-//! A token-bucket policer: what comes faster than its rate, beyond a burst, is dropped; nothing waits.
+//! A token-bucket policer: traffic above its rate and burst is dropped, and no packet waits.
 
 use firstflight::{Bytes, Rate, Time};
 
-/// A token bucket, full at the start. Each packet takes its IP bytes out of it; one that finds too few is dropped
-/// and takes none (RFC 2697 with one rate and one bucket, in its colour-blind form; Linux's `police`).
+/// A token bucket, full at the start. Each packet takes its IP bytes out of it. A packet that finds too few tokens is
+/// dropped and takes none (RFC 2697 with one rate and one bucket, in its colour-blind form; Linux's `police`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolicerSpec {
-    /// How fast tokens come, in IP bits per second.
+    /// How fast tokens arrive, in IP bits per second.
     pub rate: Rate,
     /// How many the bucket holds, in IP bytes.
     pub burst: Bytes,
@@ -17,7 +17,7 @@ pub(crate) struct Policer {
     spec: PolicerSpec,
     /// Bits times 10^9, so that no fraction is lost.
     tokens: u128,
-    /// Since when tokens have to be added.
+    /// Up to when tokens have been added.
     filled_to: Time,
 }
 
@@ -75,7 +75,8 @@ mod tests {
         #[test]
         fn over_any_time_no_more_passes_than_burst_and_rate_and_under_load_no_less(
             bps in 1_000_000u64..1_000_000_000,
-            // A packet, and what comes until the next one is offered: a smaller bucket runs over in between.
+            // The largest packet plus the tokens that arrive until the next one: a smaller bucket would overflow in
+            // between.
             burst in 1_650u64..100_000,
             gaps in proptest::collection::vec(0u64..2_000, 200..1_000),
         ) {
@@ -87,7 +88,7 @@ mod tests {
             }
             let allowed = u128::from(burst) * 8_000_000_000 + u128::from(now) * u128::from(bps);
             prop_assert!(u128::from(passed) * 8_000_000_000 <= allowed);
-            // Offered ten times the rate, all that is allowed passes but for one packet.
+            // At ten times the rate, all that the bucket allows passes, but for one packet.
             let mut policer = Policer::new(PolicerSpec { rate: Rate::from_bps(bps), burst: Bytes::new(burst) });
             let step = 1_500 * 800_000_000 / bps;
             let passed: u64 = (0..5_000).map(|n| if policer.passes(Time::from_nanos(n * step), 1_500) { 1_500 } else { 0 }).sum();

@@ -1,12 +1,13 @@
-//! Packets in the network, each at one place from its first link to its last: links pass their names on.
+//! The pool of packets in the network. A packet keeps its place from its first link to its last; links pass its name
+//! on.
 
 use crate::packet::{Packet, PacketId};
 
-/// The packets of a run. It allocates while more are in the network than ever before.
+/// The packets of a run. The pool allocates while it holds more than ever before.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     packets: Vec<Packet>,
-    /// The place that the next packet will have.
+    /// The place of the next packet.
     spare: PacketId,
     /// Other places that hold no packet.
     free: Vec<PacketId>,
@@ -19,20 +20,20 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Puts a packet in.
+    /// Adds a packet.
     #[inline]
     pub(crate) fn put(&mut self, packet: Packet) -> PacketId {
         *self.spare() = packet;
         self.take_spare().0
     }
 
-    /// The place that the next packet will have, with what was left there.
+    /// The place of the next packet, with what was left there.
     #[inline]
     pub(crate) fn spare(&mut self) -> &mut Packet {
         &mut self.packets[self.spare.index()]
     }
 
-    /// The spare place holds a packet now.
+    /// Makes the spare place, which the caller has filled, a packet. Returns its name.
     #[inline]
     pub(crate) fn take_spare(&mut self) -> (PacketId, &mut Packet) {
         let next = match self.free.pop() {
@@ -49,20 +50,20 @@ impl Pool {
         PacketId(u32::try_from(self.packets.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// How many packets there ever were at once, and one.
+    /// The most packets ever at once, and the spare one.
     #[inline]
     pub(crate) fn places(&self) -> usize {
         self.packets.len()
     }
 
-    /// Takes a packet out, whose name is then free for another.
+    /// Removes a packet. Its name is then free for another.
     #[inline]
     pub(crate) fn take(&mut self, id: PacketId) -> Packet {
         self.free.push(id);
         self.packets[id.index()]
     }
 
-    /// Its name is then free for another.
+    /// Removes a packet without a copy. Its name is then free for another.
     #[inline]
     pub(crate) fn forget(&mut self, id: PacketId) {
         self.free.push(id);

@@ -1,12 +1,12 @@
-//! One link of the simulator under whatever clock calls it: a queue, a transmitter and a wire for packets of any type.
+//! A single link of the simulator under any clock: a queue, a transmitter and a wire for packets of any type.
 //!
-//! Packets enter at an instant, and the port says when each leaves, or that it was dropped, or marked on its way. The links
-//! are those of a [`crate::Sim`], so that a host with a wall clock meets the path that was simulated. Instants are computed,
-//! not measured: a host that asks late learns the exact instants of the past. A late wake-up thus delays packets, and never
-//! changes the rate.
+//! Packets enter at an instant. The port says when each one leaves, whether it was marked, or that it was dropped. A port's
+//! link is a link of a [`crate::Sim`], so a host with a wall clock meets the path that was simulated. Instants are
+//! computed, not measured: a host that asks late learns the exact instants of the past. So a late wake-up delays packets,
+//! but never changes the rate.
 //!
-//! What leaves is a function of what entered and when. It does not depend on when the port is asked. Of what happens at
-//! one instant, datagrams of cross traffic enter first, then the host's packets, and then the queue moves on.
+//! What leaves is a function of what entered and when, and does not depend on when the port is asked. At one instant,
+//! datagrams of cross traffic enter first, then the host's packets, and then the queue moves on.
 //!
 //! ```
 //! use firstflight::{Rate, Span, Time};
@@ -58,11 +58,10 @@ pub use packet::{Arriving, Departure, Dropped, Outcome};
 use slots::{Slot, Slots};
 pub use spec::{Cross, PortFault, PortSpec};
 
-/// A link at work for packets of which it keeps a `T` each. It allocates while it holds more packets than ever before, and
-/// not otherwise.
+/// A link for packets of which it keeps a `T` each. A port allocates only while it holds more packets than ever before.
 #[derive(Clone, Debug)]
 pub struct Port<T> {
-    /// When the host's clock says zero of the port's.
+    /// The host's clock at the port's time zero.
     start: Time,
     /// The latest instant so far, by the port's clock.
     now: Time,
@@ -73,18 +72,18 @@ pub struct Port<T> {
     sources: Sources,
     /// Counters of each source of cross traffic.
     cross_stats: Vec<FlowStats>,
-    /// What became of packets, and the host does not know yet: of a link that has events.
+    /// What became of packets and the host has not asked for yet. Only links that are not drop-tail need it.
     outcomes: VecDeque<Outcome<T>>,
 }
 
-/// The link's name among the random streams of a seed: a simulation's first link draws the same.
+/// The link's number among the random streams of a seed: the first link of a simulation draws equal numbers.
 const LINK: LinkId = LinkId(0);
 
 impl<T> Port<T> {
     /// A port at rest. Equal seeds draw equal random numbers.
     ///
     /// # Errors
-    /// Says what makes the port impossible.
+    /// Returns what makes the port impossible.
     pub fn new(spec: &PortSpec, seed: u64) -> Result<Self, PortFault> {
         spec.check()?;
         let PortSpec { link: of, cross, start } = spec;
@@ -105,11 +104,11 @@ impl<T> Port<T> {
         })
     }
 
-    /// A packet comes to the near end at `now`. An instant before the latest so far counts as that one. Cross traffic that came
+    /// A packet enters at `now`. An instant before the latest so far counts as the latest. Cross traffic that arrived
     /// since then enters first, which takes a while after a long idle time.
     ///
     /// # Errors
-    /// Gives the packet back if the policer or the queue drops it at once.
+    /// Returns the packet if the policer or the queue drops it at once.
     pub fn enter(&mut self, now: Time, packet: Arriving<T>) -> Result<(), Dropped<T>> {
         let now = self.advance(now);
         self.run(now);
@@ -117,7 +116,7 @@ impl<T> Port<T> {
         let passed = quick_start.map(|option| quick_start::pass(now, self.router.as_deref_mut(), option));
         let name = self.slots.put(Slot { payload, ecn, marked: false, quick_start: passed });
         let descriptor = Descriptor::segment(name, Position::default(), bytes.into(), false);
-        if let Err(cause) = self.let_in(Waiting { descriptor, flow, ecn, since: now }, Fate::Arrives)
+        if let Err(cause) = self.admit(Waiting { descriptor, flow, ecn, since: now }, Fate::Arrives)
             && let Some(Slot { payload, .. }) = self.slots.take(name)
         {
             return Err(Dropped { payload, at: self.host_time(now), cause });
@@ -125,8 +124,8 @@ impl<T> Port<T> {
         Ok(())
     }
 
-    /// When the host is to ask [`Port::event`] next, by its clock; `None` while no packet of its is inside. A packet leaves
-    /// then, or the queue decides which does next.
+    /// When the host is to call [`Port::event`] next, by its clock; `None` while none of its packets is inside. At that
+    /// instant a packet leaves, or the queue decides which one leaves next.
     pub fn next_event(&self) -> Option<Time> {
         let at = if !self.outcomes.is_empty() {
             self.now
@@ -141,21 +140,21 @@ impl<T> Port<T> {
         Some(self.host_time(at))
     }
 
-    /// What became of the next of the packets that have left or were dropped by `now`; `None` if there is no other. A host
-    /// asks until then.
+    /// The next outcome of a packet that has left or was dropped by `now`; `None` if there is no other. A host calls
+    /// this until it gets `None`.
     pub fn event(&mut self, now: Time) -> Option<Outcome<T>> {
         let now = self.advance(now);
         match &self.link {
             Link::DropTail(_) => self.arrival(now),
             Link::Other(_) => {
-                // No further than there is something to say: what comes after it may come much later.
+                // Stops at the first outcome: what comes after it may come much later.
                 while self.outcomes.is_empty() && !self.slots.is_empty() && self.step(now) {}
                 self.outcomes.pop_front()
             }
         }
     }
 
-    /// How many of the host's packets are inside, those that have left unheard included.
+    /// How many of the host's packets are inside. Packets that have left count until [`Port::event`] has returned them.
     pub fn inside(&self) -> usize {
         self.slots.len() + self.outcomes.len()
     }
@@ -171,19 +170,19 @@ impl<T> Port<T> {
         LinkStats { quick_start, ..self.link.stats(now) }
     }
 
-    /// An instant by the host's clock.
+    /// An instant of the port's clock by the host's clock.
     fn host_time(&self, at: Time) -> Time {
         at.after_nanos(self.start.nanos())
     }
 
-    /// The latest instant so far by the port's clock, when the host's says `now`.
+    /// Moves the port's clock to the host's `now`, but never back. Returns the port's time.
     #[inline]
     fn advance(&mut self, now: Time) -> Time {
         self.now = self.now.max(Time::from_nanos(now.nanos_since(self.start)));
         self.now
     }
 
-    /// The next packet of the host that arrives at the far end of a drop-tail link by `now`.
+    /// The outcome of the next packet of the host that reaches the far end of a drop-tail link by `now`.
     fn arrival(&mut self, now: Time) -> Option<Outcome<T>> {
         loop {
             let Link::DropTail(link) = &self.link else { return None };
@@ -198,7 +197,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// All happens that comes before what the host does at `now`.
+    /// Handles everything that comes before the host's action at `now`.
     #[inline]
     fn run(&mut self, now: Time) {
         match &self.link {
@@ -211,7 +210,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// The same of the cross traffic of a drop-tail link.
+    /// [`Port::run`] for the cross traffic of a drop-tail link.
     #[inline(never)]
     fn run_sources(&mut self, now: Time) {
         while let Some(at) = self.sources.next().filter(|at| *at <= now) {
@@ -221,7 +220,8 @@ impl<T> Port<T> {
         self.run_link_sources(now);
     }
 
-    /// The next of what comes before what the host does at `now`, at a link that has events; whether there was something.
+    /// Handles one event that comes before the host's action at `now`, at a link that is not drop-tail. Returns whether
+    /// there was one.
     #[inline]
     fn step(&mut self, now: Time) -> bool {
         let Link::Other(link) = &mut self.link else { return false };
@@ -242,7 +242,7 @@ impl<T> Port<T> {
         source.is_some()
     }
 
-    /// The next event of a source, which is at `now`.
+    /// Handles the next event of a source, which is at `now`.
     #[inline(never)]
     fn run_source(&mut self, now: Time) {
         if let Some(datagram) = self.sources.take(now) {
@@ -250,7 +250,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// The same of the sources that the link has itself.
+    /// Admits the datagrams up to `now` of the sources that the link has taken on.
     fn run_link_sources(&mut self, now: Time) {
         let Link::DropTail(link) = &mut self.link else { return };
         let router = &mut self.router;
@@ -266,18 +266,19 @@ impl<T> Port<T> {
         {}
     }
 
-    /// A datagram of cross traffic comes.
+    /// A datagram of cross traffic enters.
     fn enter_datagram(&mut self, now: Time, datagram: Datagram) {
         let Datagram { source, flow, wire } = datagram;
         let descriptor = Descriptor::datagram(PacketId(source), Position::default(), wire);
         let waiting = Waiting { descriptor, flow, ecn: Ecn::NotCapable, since: now };
-        // The link counts what it drops, and nobody else asks.
-        let _ = self.let_in(waiting, Fate::Sinks(source));
+        // The link counts its drops, and nobody else asks.
+        let _ = self.admit(waiting, Fate::Sinks(source));
     }
 
-    /// The link lets a packet in, or drops it. Over a drop-tail link this is its fate unless the wire loses it.
+    /// The link admits a packet or drops it. `fate` is what becomes of the packet at the far end of a drop-tail link,
+    /// unless the wire loses it.
     #[inline]
-    fn let_in(&mut self, waiting: Waiting, fate: Fate) -> Result<(), DropCause> {
+    fn admit(&mut self, waiting: Waiting, fate: Fate) -> Result<(), DropCause> {
         let Waiting { descriptor, flow, since: now, .. } = waiting;
         match &mut self.link {
             Link::DropTail(link) => {
@@ -297,7 +298,7 @@ impl<T> Port<T> {
         Ok(())
     }
 
-    /// Notes what the discipline of the queue just marked and dropped.
+    /// Notes the packets that the discipline has just marked and dropped.
     #[inline]
     fn note_signals(&mut self, now: Time) {
         let at = self.host_time(now);
@@ -316,7 +317,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// What became of a packet at the far end; `None` of cross traffic.
+    /// The outcome of a packet at the far end; `None` for cross traffic.
     fn outcome(&mut self, transit: Transit) -> Option<Outcome<T>> {
         if transit.descriptor.is_datagram() {
             return None;

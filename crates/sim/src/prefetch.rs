@@ -1,27 +1,28 @@
-//! What the processor is told to fetch because it is needed soon.
+//! Fetching into the cache.
 //!
-//! With many thousands of flows hardly anything of the one whose turn is next is in a cache, and each look at it waits for
-//! memory. A processor that is told one event before has it by then. This changes how long a run takes and nothing else.
+//! With many thousands of flows, hardly anything of the flow whose event is next is in a cache, and each access waits
+//! for memory. If the processor is asked one event before, the data is there in time. This changes how long a run takes
+//! and nothing else.
 
 use prefetch_index::prefetch_index;
 
 use crate::packet::{FlowId, PacketId, Side};
 
-/// Bytes that a cache fetches at once.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Up to how many flows all of them are in a cache anyway. Tests fetch always, so that small networks try all of it.
+/// Up to this many flows are all in a cache anyway. Tests always fetch, so that small networks exercise the code.
 pub(crate) const FEW: usize = if cfg!(test) { 0 } else { 256 };
-/// From how many packets on they are not.
+/// From this many packets on, an arriving packet is not in a cache.
 pub(crate) const MANY: usize = if cfg!(test) { 0 } else { 4096 };
 
-/// All of a value is needed soon.
+/// Fetches a value.
 #[inline]
 pub(crate) fn fetch<T>(value: &T) {
     fetch_first(value, size_of::<T>());
 }
 
-/// So many of a value's first bytes are needed soon.
+/// Fetches the first `bytes` of a value.
 #[inline]
 pub(crate) fn fetch_first<T>(value: &T, bytes: usize) {
     let nowhere: &[u8] = &[];

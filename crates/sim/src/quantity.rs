@@ -1,4 +1,4 @@
-//! The small values of descriptions, and how great they may be.
+//! Small values of descriptions, and their limits.
 
 use firstflight::{Bytes, Rate};
 
@@ -11,12 +11,12 @@ pub(crate) const PACKET_LIMIT: u32 = 65_535;
 /// How much a queue holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// Whole packets, the one in transmission counted in, as ns-2 does (its `limit_` of N lets N − 1 wait): the
-    /// papers' queues are ns-2's. (A queue discipline of Linux with limit N lets N wait.)
+    /// Whole packets, the one in transmission included, as in ns-2 (where a `limit_` of N lets N − 1 wait): the papers'
+    /// queues are ns-2's. (A queue discipline of Linux with limit N lets N wait.)
     Packets(u32),
-    /// IP bytes that wait, without the packet in transmission; a packet that would not fit whole is dropped.
+    /// IP bytes that wait, without the packet in transmission. A packet that would not fit as a whole is dropped.
     Bytes(Bytes),
-    /// Everything.
+    /// No limit.
     Unlimited,
 }
 
@@ -28,8 +28,8 @@ impl Probability {
     /// It never happens.
     pub const NEVER: Self = Self(0);
 
-    /// `num / den`, rounded to the nearest; anything from one up is the greatest value, which is one short of
-    /// certainty by 2^-64. A `den` of zero counts as one.
+    /// `num / den`, rounded to the nearest fraction of 2^64. A ratio of one or more gives the greatest value, which is
+    /// one short of certainty by 2^-64. A `den` of zero counts as one.
     pub fn ratio(num: u64, den: u64) -> Self {
         let den = u128::from(den.max(1));
         let scaled = ((u128::from(num) << 64) + den / 2) / den;
@@ -52,7 +52,7 @@ impl Probability {
         self.0 == 0
     }
 
-    /// Whether a uniform draw of 64 bits falls under it.
+    /// Whether a uniform draw of 64 bits is below the probability.
     pub(crate) const fn covers(self, draw: u64) -> bool {
         draw < self.0
     }

@@ -1,9 +1,9 @@
-//! Quick-Start routers (RFC 4782 section 3.3 and appendix D; Scharf's analysis, section V): what a router does with
-//! requests for the link that it is about to put them on.
+//! Quick-Start routers (RFC 4782 section 3.3 and appendix D; Scharf's analysis, section V), which answer
+//! requests for a rate.
 //!
-//! A router approves what its capacity, up to a threshold, has left beside the measured traffic and what it approved
-//! in the recent past and may not have seen yet. It keeps no state of flows. Each link, and so each direction, has a
-//! router of its own.
+//! A router approves the capacity of its link up to a threshold, less the measured traffic, and less recent approvals
+//! whose traffic may not have been measured yet. It keeps no state of flows. Each link, and so each direction, has its
+//! own router.
 
 mod capacity;
 mod meter;
@@ -34,12 +34,12 @@ pub struct RouterSpec {
     pub interval: Span,
     /// What is made of measurements.
     pub estimator: Estimator,
-    /// Whether a request for more than there is gets what there is, rather than nothing.
+    /// Whether a request for more than is available gets what is available, rather than nothing.
     pub reduces: bool,
-    /// For how many intervals, the present one included, an approval is remembered; at least one.
-    /// [`RouterSpec::slots`] gives the analysis's number, two are those of RFC 4782 appendix D.
+    /// For how many intervals, the present one included, an approval is remembered; at least one. [`RouterSpec::slots`]
+    /// gives the number of the analysis; RFC 4782 appendix D has two.
     pub slots: u8,
-    /// What of these counts (choice-21).
+    /// Which of the slots count as approved (choice-21).
     pub ring: Ring,
 }
 
@@ -53,7 +53,8 @@ impl RouterSpec {
 }
 
 impl Default for RouterSpec {
-    /// The analysis's: 100 ms, the newest interval, round trips of up to 500 ms; 95 % of the capacity; reduction.
+    /// The values of the analysis: 100 ms, the newest interval, round trips of up to 500 ms; 95 % of the capacity;
+    /// reduction.
     fn default() -> Self {
         let interval = Span::from_millis(100);
         Self {
@@ -67,11 +68,11 @@ impl Default for RouterSpec {
     }
 }
 
-/// A router at work.
+/// The state of a router.
 #[derive(Clone, Debug)]
 pub(crate) struct Router {
     spec: RouterSpec,
-    /// Of what its link carries; it approves everything for one that takes no time.
+    /// Measures what the link carries; `None` for a link that takes no time, for which the router approves everything.
     meter: Option<Meter>,
     recent: Recent,
     random: Stream,
@@ -79,7 +80,7 @@ pub(crate) struct Router {
 }
 
 impl Router {
-    /// The router ahead of the link `id` of this rate, or along this trace in its place.
+    /// The router before the link `id`, which has this rate or follows this trace.
     pub(crate) fn new(
         spec: RouterSpec,
         (rate, rates): (Option<Rate>, Option<&RateTrace>),
@@ -96,14 +97,14 @@ impl Router {
         }
     }
 
-    /// The link took a packet of `wire` bytes in.
+    /// The link accepted a packet of `wire` bytes.
     pub(crate) fn carries(&mut self, now: Time, wire: u32) {
         let Some(meter) = &mut self.meter else { return };
         let intervals = meter.carries(now, wire);
         self.recent.advance(intervals);
     }
 
-    /// A request for a rate of `code` passes. What is left of it.
+    /// Handles a request for the rate `code`. Returns the approved rate.
     fn admit(&mut self, now: Time, code: RateCode) -> RateCode {
         let Some(meter) = &mut self.meter else { return code };
         let intervals = meter.advance(now);
@@ -121,7 +122,8 @@ impl Router {
         granted
     }
 
-    /// Threshold × the capacity at the time, less what is in use and what was approved of late, in bit/s.
+    /// The rate that may be approved, in bit/s: the threshold's share of the capacity, less the traffic and the recent
+    /// approvals.
     fn available(&self, now: Time) -> u64 {
         let Some(meter) = &self.meter else { return u64::MAX };
         let allowed = u128::from(meter.rate_at(now).bps()) * u128::from(self.spec.threshold_ppm) / MILLION;
@@ -129,7 +131,7 @@ impl Router {
         u64::try_from(allowed.saturating_sub(meter.used(now) + approved)).unwrap_or(u64::MAX)
     }
 
-    /// What a request for a rate becomes.
+    /// The answer to a request for a rate.
     fn answer(&mut self, now: Time, rate: RateCode, ttl: u8, hop_limit: u8, nonce: Nonce) -> IpOption {
         let granted = self.admit(now, rate);
         self.count(rate, granted);
@@ -152,12 +154,12 @@ impl Router {
     }
 }
 
-/// The option of a packet that crosses a hop, whose router takes part or not.
+/// The option of a packet after a hop. `router` is the hop's router, if that takes part.
 #[cold]
 pub(crate) fn pass(now: Time, router: Option<&mut Router>, option: IpOption) -> IpOption {
     let IpOption::Request { rate, ttl, hop_limit, nonce } = option else { return option };
-    // Every router lowers the IP header's TTL; one that does not know Quick-Start leaves the QS TTL behind, by which
-    // the sender sees it.
+    // Every router lowers the IP header's TTL. One that does not know Quick-Start leaves the QS TTL as it is, and the
+    // sender sees the difference.
     let hop_limit = hop_limit.wrapping_sub(1);
     match router {
         Some(router) if !rate.is_denied() => router.answer(now, rate, ttl, hop_limit, nonce),

@@ -17,11 +17,11 @@ pub(crate) enum Purpose {
     Jitter = 4,
     /// What a Quick-Start router writes over nonces.
     QuickStart = 5,
-    /// Whom a queue's discipline drops.
+    /// Which packets a queue's discipline drops.
     Discipline = 6,
     /// The phase of a link's releases.
     Release = 7,
-    /// When a process of arrivals has its next.
+    /// When arrivals of a process come.
     Arrival = 8,
     /// How large an arrival is, and what it consists of.
     Size = 9,
@@ -36,12 +36,12 @@ pub(crate) enum Purpose {
 pub(crate) struct Stream(Pcg64);
 
 impl Stream {
-    /// The stream of a run's `seed` for `purpose`, of the `major`-th thing and of its `minor`-th part.
+    /// The stream of a run's `seed` for `purpose`, for the `major`-th object and its `minor`-th part.
     pub(crate) fn new(seed: u64, purpose: Purpose, major: u32, minor: u32) -> Self {
         let name = (u64::from(major) << 32) | u64::from(minor);
         let first = mix(mix(mix(seed) ^ purpose as u64) ^ name);
         let state = (u128::from(first) << 64) | u128::from(mix(first));
-        // Distinct names have distinct PCG increments too, so that no two are shifts of one another.
+        // Distinct names also have distinct PCG increments, so that no two streams are shifts of one another.
         let increment = ((purpose as u128) << 64) | u128::from(name);
         Self(Pcg64::new(state, increment))
     }

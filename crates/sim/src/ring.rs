@@ -1,14 +1,14 @@
-//! A ring of small values in order, each named by how many came before it.
+//! A ring of small values in order. A value's name is how many were added before it.
 
-/// Places of a ring that holds anything.
+/// The least capacity of a ring that holds anything.
 const LEAST: usize = 16;
 
-/// A first-in-first-out ring. It allocates when it holds more than ever before.
+/// A first-in-first-out ring. It allocates while it holds more than ever before.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
-    /// As many places as a power of two.
+    /// The capacity is a power of two.
     places: Box<[T]>,
-    /// How many were ever taken, and how many were ever put.
+    /// How many values were ever removed, and how many were ever added.
     head: u64,
     end: u64,
 }
@@ -20,19 +20,19 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// The name of the first.
+    /// The name of the first value.
     #[inline]
     pub(crate) fn head(&self) -> u64 {
         self.head
     }
 
-    /// The name that the next one will have.
+    /// The name of the next value to be added.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Whether it would have to grow for another one.
+    /// Whether the ring would have to grow for another value.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.end - self.head == self.places.len() as u64
@@ -44,7 +44,7 @@ impl<T: Copy + Default> Ring<T> {
         name as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// The one of this name, if it is there.
+    /// The value of this name, if it is there. The name is not below [`Ring::head`].
     #[inline]
     pub(crate) fn get(&self, name: u64) -> Option<&T> {
         if name < self.end { self.places.get(self.place(name)) } else { None }
@@ -55,7 +55,7 @@ impl<T: Copy + Default> Ring<T> {
         self.get(self.head)
     }
 
-    /// Puts one in ahead of those at the end that come after it, and says how many they are.
+    /// Adds a value before those at the end of which `comes_after` is true. Returns how many they are.
     #[inline]
     pub(crate) fn insert(&mut self, value: T, comes_after: impl Fn(&T) -> bool) -> u64 {
         if self.is_full() {
@@ -88,14 +88,14 @@ impl<T: Copy + Default> Ring<T> {
         self.end += 1;
     }
 
-    /// Drops the first, which is there.
+    /// Removes the first value. The ring is not empty.
     #[inline]
     pub(crate) fn drop_first(&mut self) {
         debug_assert!(self.head < self.end, "nothing is there");
         self.head += 1;
     }
 
-    /// Drops all before the one of this name, or before the next one to be put.
+    /// Removes all values before the one of this name, which may be [`Ring::end`].
     #[inline]
     pub(crate) fn drop_to(&mut self, name: u64) {
         debug_assert!(name <= self.end, "nothing is there");
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a deque.
+        /// Against a double-ended queue.
         #[test]
         fn what_is_put_comes_out_in_order_and_keeps_its_name(
             puts in proptest::collection::vec(proptest::option::of(0usize..20), 0..600),
@@ -135,7 +135,7 @@ mod tests {
             for (value, put) in (0u64..).zip(puts) {
                 if let Some(ahead_of) = put {
                     let others = ahead_of.min(model.len());
-                    // Those before it are said to come before it.
+                    // `comes_after` is false for the values before it.
                     let before: Vec<u64> = model.iter().take(model.len() - others).copied().collect();
                     if others == 0 {
                         ring.push(value);
@@ -154,7 +154,7 @@ mod tests {
                     let many = model.len() as u64 / 2;
                     model.drain(..model.len() / 2);
                     ring.drop_to(taken + many);
-                    // What is gone is gone.
+                    // Removed values stay removed.
                     ring.drop_to(taken);
                     taken += many;
                 }

@@ -1,4 +1,4 @@
-//! An application that sends in rounds with idle times between them: replies on a connection that is kept.
+//! An application that sends in rounds with idle times between: replies on a persistent connection.
 
 use firstflight::{Span, Time};
 
@@ -12,19 +12,19 @@ pub struct Rounds {
     pub count: u32,
     /// Payload bytes of one reply.
     pub bytes: u64,
-    /// From one round to the next.
+    /// The time from one round to the next.
     pub pause: Pause,
-    /// The instant of a round is off by a uniform draw of up to this, before or after. The flow starts this much
-    /// early, so that the first round is centred on it too.
+    /// The beginning of a round is off by a uniform draw of up to this, before or after. The flow starts this much
+    /// early, so that the first round is centred on the flow's start too.
     pub spread: Span,
 }
 
-/// From one round to the next.
+/// How the time from one round to the next counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pause {
     /// A round begins this long after the last byte of the one before was delivered.
     AfterEnd(Span),
-    /// Rounds are centred on instants this far apart, whether or not the one before is over. Flows that start
+    /// Rounds are centred on instants this far apart, whether or not the round before is over. Flows that start
     /// together keep their rounds together.
     Every(Span),
 }
@@ -66,7 +66,7 @@ impl Progress {
         self.next
     }
 
-    /// Begins the round that is due, and says which.
+    /// Begins the round that is due, if one is, and returns its number.
     pub(crate) fn begin(&mut self, now: Time) -> Option<u32> {
         self.next.filter(|at| *at <= now)?;
         let round = self.begun;
@@ -84,7 +84,8 @@ impl Progress {
         self.begun >= self.rounds.count
     }
 
-    /// The server has so many bytes in order: the next round that is over with them, if any.
+    /// Ends the next round if the server has all of its bytes. Returns the round's number. `delivered` is what the
+    /// server has in order.
     pub(crate) fn ended(&mut self, now: Time, delivered: u64) -> Option<u32> {
         let over = self.rounds.bytes.saturating_mul(u64::from(self.ended) + 1);
         if delivered < over || self.ended >= self.begun {

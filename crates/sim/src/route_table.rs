@@ -1,13 +1,13 @@
-//! The ways of all flows.
+//! The routes of all flows.
 
 use crate::packet::{FlowId, LinkId, Position, Side};
 use crate::prefetch::fetch;
 use crate::topology::Route;
 
-/// What stands at the end of each way.
+/// What stands at the end of each route.
 const END: LinkId = LinkId(u32::MAX);
 
-/// Where a way begins, with its first two links, which every packet asks for.
+/// The beginning of a route, with its first two links, which every packet needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) position: Position,
@@ -22,7 +22,7 @@ impl Start {
         (self.first != END).then_some(self.first)
     }
 
-    /// The link that is all of the way; `None` if there is none, or are more.
+    /// The first link, if it is the whole route.
     #[inline]
     pub(crate) fn only(self) -> Option<LinkId> {
         self.first().filter(|_| self.second().is_none())
@@ -35,22 +35,22 @@ impl Start {
     }
 }
 
-/// Where the ways of each flow begin, and the links of all ways, one way after the other.
+/// The routes of all flows: where each begins, and their links one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RouteTable {
-    /// Of each flow, its client's way and its server's.
+    /// For each flow, the beginning of its client's route and of its server's.
     starts: Vec<[Start; 2]>,
     links: Vec<LinkId>,
 }
 
 impl RouteTable {
-    /// The ways of another flow.
+    /// Adds the routes of another flow.
     pub(crate) fn add(&mut self, forward: &[LinkId], reverse: &[LinkId]) -> FlowId {
-        let starts = [forward, reverse].map(|way| {
+        let starts = [forward, reverse].map(|route| {
             let position = Position::at(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
-            self.links.extend_from_slice(way);
+            self.links.extend_from_slice(route);
             self.links.push(END);
-            let link = |index| way.get(index).copied().unwrap_or(END);
+            let link = |index| route.get(index).copied().unwrap_or(END);
             Start { position, first: link(0), second: link(1) }
         });
         self.starts.push(starts);
@@ -61,33 +61,33 @@ impl RouteTable {
         self.add(&route.forward, &route.reverse)
     }
 
-    /// Where the way of a host begins.
+    /// The beginning of a host's route.
     #[inline]
     pub(crate) fn start(&self, flow: FlowId, side: Side) -> Start {
         let [client, server] = self.starts[flow.index()];
         if side == Side::Client { client } else { server }
     }
 
-    /// Where a flow's ways begin is needed soon.
+    /// Fetches the beginnings of a flow's routes.
     #[inline]
     pub(crate) fn fetch(&self, flow: FlowId) {
         fetch(&self.starts[flow.index()]);
     }
 
-    /// The link at a place; `None` at the end of a way.
+    /// The link at a position; `None` at the end of a route.
     #[inline]
     pub(crate) fn link(&self, position: Position) -> Option<LinkId> {
         let link = self.links[position.place() as usize];
         (link != END).then_some(link)
     }
 
-    /// Whether this link is at a place.
+    /// Whether `link` is at this position.
     #[inline]
     pub(crate) fn is_at(&self, position: Position, link: LinkId) -> bool {
         self.links[position.place() as usize] == link
     }
 
-    /// The way of a flow's client; `None` if there is no such flow.
+    /// The route of a flow's client; `None` if there is no such flow.
     pub(crate) fn forward(&self, flow: FlowId) -> Option<&[LinkId]> {
         let [start, end] = self.starts.get(flow.index())?.map(|start| start.position.place() as usize);
         self.links.get(start..end.checked_sub(1)?)

@@ -1,4 +1,4 @@
-//! A run: the clock, and whatever happens next.
+//! A run: the clock and the event loop.
 
 mod branch;
 mod prefetching;
@@ -18,17 +18,17 @@ use crate::recorder::Recorder;
 use crate::source::Cbr;
 use crate::stats::{End, FlowStats, LinkStats};
 
-/// A network at work: a pure function of the network and the seed.
+/// A run of a network: a pure function of the network and the seed.
 #[derive(Clone, Debug)]
 pub struct Sim<S, R, A, W> {
     now: Time,
     fabric: Fabric,
     flows: Vec<Hosts<S, R, A>>,
-    /// How many flows are the network's own.
+    /// How many flows the network description has.
     own: usize,
-    /// What brings flows up, and what they are made of.
+    /// The arrival processes, each with its description.
     processes: Vec<(Process, Arrivals<S, R, A>)>,
-    /// The flows that came up, in order: they have the names after those of the network's own.
+    /// The flows that arrived so far, in order. Their numbers follow those of the flows in the description.
     arrived: Vec<Arrived>,
     seed: u64,
     recorder: W,
@@ -42,30 +42,30 @@ enum Hosts<S, R, A> {
     Tcp(Box<TcpFlow<S, R, A>>),
     Cbr(Box<Cbr>),
     OnOff(Box<OnOff>),
-    /// A constant rate that the link lets in by itself where it ends.
+    /// A constant-rate source that its link has taken on.
     InLink,
-    /// It came up in the run and has closed at both ends.
+    /// The flow arrived during the run and has closed at both ends.
     Gone,
 }
 
 /// Why a run stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// The time was up.
+    /// It reached the given instant.
     Time,
-    /// The flow that was waited for has delivered its last byte.
+    /// The awaited flow has delivered its last byte.
     Finished,
-    /// Its connection was aborted before that.
+    /// The connection of the awaited flow was aborted.
     Aborted,
-    /// Nothing is left to happen; the present is the instant of what happened last.
+    /// No event is left. The present is the instant of the last one.
     Idle,
 }
 
 impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
-    /// The network at time zero, when nothing has happened yet.
+    /// The network at time zero, before the first event.
     ///
     /// # Errors
-    /// Says what makes the network impossible.
+    /// Returns what makes the network impossible.
     pub fn new(network: &Network<S, R, A>, seed: u64, recorder: W) -> Result<Self, NetworkError> {
         network.check()?;
         let mut fabric = Fabric::new(network, seed);
@@ -95,23 +95,22 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         })
     }
 
-    /// Runs on to `until`, which is then the present, or until nothing is left to happen. What happens at `until`
-    /// itself has then happened.
+    /// Runs to `until`, or until no event is left. Events at `until` are handled.
     pub fn run(&mut self, until: Time) -> Stop {
         let stop = self.run_on(until);
         self.fabric.settle(self.now, &mut self.recorder);
         stop
     }
 
-    /// The same for a pause in which nobody asks what links did: what they count, and have told the recorder, and datagrams
-    /// delivered may be of an earlier instant until the run is over by another of these functions. With many links to
-    /// be looked at that is worth its while.
+    /// Runs to `until` without bringing links up to date. Until another function has run the network further, counters
+    /// of links, calls of the recorder about links, and the count of delivered datagrams may be as of an earlier
+    /// instant. A pause costs less that way in a network with many links.
     pub fn run_on(&mut self, until: Time) -> Stop {
         self.run_while(until, None)
     }
 
-    /// Runs on until the last byte of a sized transfer is delivered or its connection is aborted, but not past `limit`. The
-    /// present is then the instant of that; other events of the same instant may be still to come.
+    /// Runs until the last byte of a sized transfer is delivered or its connection is aborted, but not past `limit`.
+    /// Other events of the same instant may still be to come.
     pub fn run_until_ended(&mut self, flow: FlowId, limit: Time) -> Stop {
         let stop = self.run_while(limit, Some(flow));
         self.fabric.settle(self.now, &mut self.recorder);
@@ -128,12 +127,12 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.fabric.flows.get(flow.index()).copied()
     }
 
-    /// How many flows there are by now: the network's own, and those that came up.
+    /// How many flows there are by now, those that arrived included.
     pub fn flow_count(&self) -> u32 {
         u32::try_from(self.flows.len()).unwrap_or(u32::MAX)
     }
 
-    /// What came up under this name; `None` if it is no flow or one of the network's own.
+    /// How a flow arrived; `None` if there is no such flow, or if it is in the network description.
     pub fn arrived(&self, flow: FlowId) -> Option<Arrived> {
         self.arrived.get(flow.index().checked_sub(self.own)?).copied()
     }
@@ -148,7 +147,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.fabric.link(self.now, link)
     }
 
-    /// An endpoint of a TCP flow; `None` also if the flow came up in the run and is over.
+    /// An endpoint of a TCP flow; `None` also if the flow arrived during the run and is over.
     pub fn endpoint(&self, flow: FlowId, side: Side) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
@@ -156,22 +155,23 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// How many packets links have carried, each counted once for every link: the size of the work done.
+    /// How many packets links have carried. A packet counts once for every link. This measures the work of a run.
     pub fn packet_hops(&self) -> u64 {
         self.fabric.packet_hops(self.now)
     }
 
-    /// Whoever watches.
+    /// The recorder.
     pub fn recorder(&self) -> &W {
         &self.recorder
     }
 
-    /// Whoever watched.
+    /// Ends the run and returns its recorder.
     pub fn into_recorder(self) -> W {
         self.recorder
     }
 
-    /// Lets links look at each packet at the instant of its fetched, and sources of a constant rate have their own events.
+    /// Lets links handle each packet at the instant of its arrival, and gives constant-rate sources events of their
+    /// own.
     #[cfg(test)]
     pub(crate) fn look_at_once(&mut self) {
         for source in self.fabric.look_at_once() {
@@ -181,14 +181,14 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// Whether a datagram of a source that has no events ever came to its link together with another packet: their order
-    /// is not the same then.
+    /// Whether a datagram of a link's own source ever arrived together with another packet. The order of the two then
+    /// differs from a run in which sources have events.
     #[cfg(test)]
     pub(crate) fn has_ties(&self) -> bool {
         self.fabric.has_ties()
     }
 
-    /// Runs on until the flow that is waited for, if one is, has ended.
+    /// Runs to `until`, or until the awaited flow has ended.
     #[inline(never)]
     fn run_while(&mut self, until: Time, awaited: Option<FlowId>) -> Stop {
         loop {
@@ -259,7 +259,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         let Hosts::Tcp(tcp) = &mut self.flows[flow.index()] else {
             return self.fabric.forget(name);
         };
-        // Each side has its own way, which hardly ever asks which it is.
+        // Each side has its own code, which hardly ever asks for the side.
         match from {
             Side::Server => tcp.receive(self.now, Side::Client, name, &mut self.fabric, &mut self.recorder),
             Side::Client => tcp.receive(self.now, Side::Server, name, &mut self.fabric, &mut self.recorder),
@@ -269,7 +269,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// Begins the flows of a process that are due.
+    /// Starts the flows of an arrival process that are due.
     #[cold]
     #[inline(never)]
     fn start_due(&mut self, process: usize) {
@@ -293,7 +293,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         self.fabric.wake_process(process, self.processes[process].0.next());
     }
 
-    /// Frees what a flow that came up needed, once it has closed at both ends.
+    /// Frees the hosts of a flow that arrived during the run, once it has closed at both ends.
     #[cold]
     #[inline(never)]
     fn retire(&mut self, flow: FlowId) {
@@ -306,7 +306,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     }
 }
 
-/// The event of an on/off source.
+/// Handles the event of an on/off source.
 #[inline(never)]
 fn run_on_off<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, recorder: &mut W) {
     let flow = source.flow();
@@ -324,7 +324,7 @@ fn run_on_off<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, r
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
-    /// The hosts of a flow, with their first event on the agenda.
+    /// The hosts of a flow. Puts their first event on the agenda.
     fn new(id: FlowId, flow: &Flow<S, R, A>, seed: u64, fabric: &mut Fabric) -> Self {
         let spread = flow.start_spread.nanos().saturating_add(1);
         let put_off = Stream::new(seed, Purpose::Start, id.0, 0).below(spread);

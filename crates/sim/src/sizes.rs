@@ -22,13 +22,13 @@ pub enum Sizes {
         /// The standard deviation of the logarithm.
         sigma: f64,
     },
-    /// Pareto, cut off at a largest size: [`Sizes::pareto`] makes it of the mean.
+    /// Pareto, cut off at a largest size. [`Sizes::pareto`] finds the parameters for a mean.
     Pareto {
         /// The least size.
         least: f64,
         /// The exponent of the tail, above one.
         shape: f64,
-        /// Larger draws count as this much.
+        /// Larger draws are cut to this size.
         largest: f64,
     },
     /// Files of web servers: a log-normal body and a Pareto tail (P. Barford and M. Crovella, "Generating
@@ -43,14 +43,14 @@ const BODY_SIGMA: f64 = 1.318;
 /// Where the tail begins, and its exponent.
 const TAIL_LEAST: f64 = 133_000.0;
 const TAIL_SHAPE: f64 = 1.1;
-/// Our cut: the mean of an uncut tail is carried by files so rare that no run has one.
+/// The cut is ours: the mean of an uncut tail is carried by files so rare that no run has one.
 const TAIL_LARGEST: f64 = 10_000_000.0;
 
 impl Sizes {
-    /// Pareto sizes that are cut off at `largest` and have this mean then, with a tail of exponent `shape`. The mean has to
-    /// be under `largest`, and the exponent above one.
+    /// Pareto sizes with a tail of exponent `shape`, cut off at `largest`, whose mean after the cut is `mean`. The mean
+    /// has to be below `largest`, and the exponent above one.
     pub fn pareto(mean: f64, shape: f64, largest: f64) -> Self {
-        // The cut lowers the mean, and no size is under the least.
+        // The cut lowers the mean, so the least size lies between these two.
         let (mut low, mut high) = (least(mean, shape), mean);
         for _ in 0..60 {
             let middle = f64::midpoint(low, high);
@@ -76,7 +76,7 @@ impl Sizes {
         if possible { Ok(()) } else { Err(FlowFault::Sizes) }
     }
 
-    /// The mean of whole draws is this, to less than a byte.
+    /// The mean of whole draws, to less than a byte.
     pub fn mean(self) -> f64 {
         match self {
             #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
@@ -84,7 +84,8 @@ impl Sizes {
             Self::Exponential { mean } | Self::LogNormal { mean, .. } => mean,
             Self::Pareto { least, shape, largest } => cut_pareto_mean(least, shape, largest),
             Self::Web => {
-                // A log-normal below a bound: the mean, by the share of the mass and of the first moment below it.
+                // The mean of a log-normal below a bound: its mean, times the share of the first moment below the
+                // bound, over the share of the mass.
                 let bound = (libm::log(TAIL_LEAST) - BODY_MU) / BODY_SIGMA;
                 let whole = libm::exp(BODY_MU + BODY_SIGMA * BODY_SIGMA / 2.0);
                 let body = whole * normal_below(bound - BODY_SIGMA) / normal_below(bound);
@@ -132,7 +133,7 @@ pub(crate) fn pareto(stream: &mut Stream, least: f64, shape: f64) -> f64 {
     least * libm::pow(stream.unit(), -1.0 / shape)
 }
 
-/// What is left of a Pareto draw that is under way, at an instant that knows nothing of its begin. Its density at x is the
+/// Draws what is left of a Pareto span at an instant that is independent of its beginning. The density at x is the
 /// chance of a draw above x, over the mean: uniform up to `least`, and beyond it a tail whose exponent is one less.
 pub(crate) fn pareto_left(stream: &mut Stream, least: f64, shape: f64) -> f64 {
     let unit = stream.unit();
@@ -153,18 +154,18 @@ fn cut_pareto_mean(least: f64, shape: f64, largest: f64) -> f64 {
     if largest <= least {
         return largest;
     }
-    // 1 - (least / largest)^(shape - 1), with all its digits where the exponent is next to one.
+    // 1 - (least / largest)^(shape - 1), exact to all digits if the exponent is close to one.
     let tail = -libm::expm1((shape - 1.0) * libm::log(least / largest));
     least + least / (shape - 1.0) * tail
 }
 
-/// A standard normal draw (Box and Muller's transform, one of its two).
+/// A standard normal draw (the Box–Muller transform; one of its two values).
 fn normal(stream: &mut Stream) -> f64 {
     let (radius, angle) = (stream.unit(), stream.unit());
     libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(core::f64::consts::TAU * angle)
 }
 
-/// The share of a standard normal below `x`.
+/// The probability of a standard normal below `x`.
 fn normal_below(x: f64) -> f64 {
     libm::erfc(-x / core::f64::consts::SQRT_2) / 2.0
 }

@@ -1,4 +1,4 @@
-//! Unresponsive traffic.
+//! A constant-rate source of unresponsive traffic.
 
 use firstflight::{Rate, Span, Time};
 
@@ -39,11 +39,11 @@ pub(crate) struct Cbr {
     id: FlowId,
     spec: CbrSpec,
     packets: u64,
-    /// When the next datagram leaves, unless the source has stopped.
+    /// When the next datagram leaves; `None` once the source has stopped.
     next: Option<Time>,
-    /// What a datagram takes at the rate: whole nanoseconds, and the rest over the rate.
+    /// The time of a datagram at the rate: whole nanoseconds, and the remainder over the rate.
     interval: (u64, u64),
-    /// The next datagram is due this part of a nanosecond after its event, over the rate.
+    /// The next datagram is due this fraction of a nanosecond after its event, over the rate.
     remainder: u64,
 }
 
@@ -63,7 +63,7 @@ impl Cbr {
         self.next
     }
 
-    /// When the next datagram but `count` leaves, or one before it.
+    /// When the datagram after the next `count` leaves, or one before it.
     pub(crate) fn after(&self, count: u64) -> Option<Time> {
         let next = self.next?;
         let later = next + Span::from_nanos(self.interval.0.saturating_mul(count));
@@ -93,7 +93,7 @@ impl Cbr {
         self.datagram(self.packets, self.next.unwrap_or_default())
     }
 
-    /// The datagram that left last, at this instant.
+    /// The datagram that left last, at `sent_at`.
     pub(crate) fn packet_before(&self, sent_at: Time) -> Packet {
         self.datagram(self.packets - 1, sent_at)
     }
@@ -110,7 +110,7 @@ impl Cbr {
         }
     }
 
-    /// The next datagram has left.
+    /// Notes that the next datagram has left.
     pub(crate) fn advance(&mut self) {
         match self.next {
             Some(now) => self.advance_from(now),
@@ -118,7 +118,7 @@ impl Cbr {
         }
     }
 
-    /// The same, which left now.
+    /// Notes that the next datagram has left at `now`.
     #[inline]
     pub(crate) fn advance_from(&mut self, now: Time) {
         self.packets += 1;
@@ -130,8 +130,8 @@ impl Cbr {
         self.next = self.unless_stopped(now.after_nanos(nanos + carry));
     }
 
-    /// The datagrams have left that leave by `last`. Says how many they were, and when the last of them left; `None`, and nothing
-    /// is done, if there was none.
+    /// Notes that all datagrams up to `last` have left. Returns how many they were, and when the last of them left;
+    /// `None`, and nothing is done, if there was none.
     pub(crate) fn advance_through(&mut self, last: Time) -> Option<(u64, Time)> {
         let next = self.next?;
         let last = self.spec.stop.map_or(last, |stop| last.min(stop - Span::from_nanos(1)));
@@ -153,13 +153,13 @@ impl Cbr {
         Some((count, left(latest)))
     }
 
-    /// The same source as one hears it so much later, where it never stops.
+    /// This source as a listener hears it later by `by`; it never stops.
     pub(crate) fn heard_later(&self, by: Span) -> Self {
         let spec = CbrSpec { stop: None, ..self.spec };
         Self { spec, next: self.next.map(|next| next + by), ..self.clone() }
     }
 
-    /// At the least so many nanoseconds lie between two datagrams.
+    /// The least number of nanoseconds between two datagrams.
     #[inline]
     pub(crate) fn interval(&self) -> u64 {
         self.interval.0
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against one after the other.
+        /// Against one datagram after the other.
         #[test]
         fn datagrams_that_leave_at_once_are_those_that_leave_one_by_one(
             rate in prop_oneof![1u64..1_000, 1_000u64..100_000_000_000],

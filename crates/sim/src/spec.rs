@@ -13,9 +13,9 @@ use crate::trace::RateTrace;
 /// A one-way link: a queue, a transmitter, a wire.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkSpec {
-    /// IP bits per second; `None` transmits at once, so that nothing ever waits and nothing is dropped by the
-    /// queue. The fraction of a nanosecond that a transmission takes is carried over to the next one, so the
-    /// long-run rate is exact.
+    /// IP bits per second. With `None` a packet is transmitted at once, so that none waits and the queue drops none.
+    /// The fraction of a nanosecond that a transmission takes is carried over to the next one, so the long-run rate is
+    /// exact.
     pub rate: Option<Rate>,
     /// A rate that changes over time, in place of `rate`.
     pub rates: Option<RateTrace>,
@@ -27,14 +27,14 @@ pub struct LinkSpec {
     pub discipline: Discipline,
     /// Polices what enters the queue.
     pub policer: Option<PolicerSpec>,
-    /// The chance that a packet is lost on the wire. It has then taken its place in the queue and its time of
+    /// The chance that the wire loses a packet. A lost packet has taken its place in the queue and its time of
     /// transmission.
     pub loss: Probability,
     /// Each packet is further delayed by a uniform draw from zero up to this; the order is kept.
     pub jitter: Span,
-    /// Holds packets back and releases them together. A link that does has no rate, queue, loss nor jitter.
+    /// Holds packets back and releases them together. A batching link has no rate, queue, loss or jitter.
     pub batch: Option<Batch>,
-    /// The router that puts packets on it, if that takes part in Quick-Start.
+    /// The router before the link, if it takes part in Quick-Start.
     pub quick_start: Option<RouterSpec>,
 }
 
@@ -55,7 +55,7 @@ impl LinkSpec {
         }
     }
 
-    /// Whether a packet gets through it in no time.
+    /// Whether a packet crosses the link in no time.
     pub(crate) fn is_instant(&self) -> bool {
         self.delay.is_zero() && self.rate.is_none() && self.rates.is_none()
     }

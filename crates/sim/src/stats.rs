@@ -2,28 +2,28 @@
 
 use firstflight::Time;
 
-/// What became of a flow.
+/// Counters of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowStats {
     /// When it started: the SYN left, or the first datagram; `None` before.
     pub started: Option<Time>,
-    /// When its first packet with payload left.
+    /// When its client's first packet with payload left.
     pub first_data: Option<Time>,
     /// How it ended, if it did.
     pub end: Option<End>,
     /// Packets with payload that its client sent, retransmissions included.
     pub data_sent: u64,
-    /// Of those, how many a queue dropped, full or not.
+    /// Packets of `data_sent` that a queue dropped, full or not.
     pub data_dropped_by_queue: u64,
-    /// Of those, how many a policer dropped.
+    /// Packets of `data_sent` that a policer dropped.
     pub data_dropped_by_policer: u64,
-    /// Of those, how many were lost at random.
+    /// Packets of `data_sent` that were lost at random.
     pub data_dropped_at_random: u64,
-    /// Of those sent, how many a queue marked as having met congestion.
+    /// Packets of `data_sent` that a queue marked as having met congestion.
     pub data_marked: u64,
     /// All other packets of its hosts: SYNs, ACKs, FINs.
     pub control_sent: u64,
-    /// Of those, how many the network dropped, for whatever cause.
+    /// Packets of `control_sent` that the network dropped, for whatever cause.
     pub control_dropped: u64,
     /// TCP: payload bytes delivered in order. CBR: IP bytes that arrived.
     pub delivered_bytes: u64,
@@ -34,8 +34,8 @@ pub struct FlowStats {
 pub enum End {
     /// The last byte of a sized transfer was delivered in order.
     Delivered(Time),
-    /// Before that an endpoint aborted the connection: what it sent again and again was not answered (RFC 9293 section
-    /// 3.8.3), or it was reset.
+    /// An endpoint aborted the connection before that: repeated retransmissions were not answered (RFC 9293 section
+    /// 3.8.3), or the connection was reset.
     Aborted(Time),
 }
 
@@ -48,7 +48,7 @@ impl FlowStats {
         }
     }
 
-    /// When the connection was aborted before that.
+    /// When the connection was aborted, if that was before the last byte was delivered.
     pub fn aborted(&self) -> Option<Time> {
         match self.end? {
             End::Aborted(at) => Some(at),
@@ -65,41 +65,41 @@ impl FlowStats {
 /// What a link's router did with Quick-Start requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QuickStartStats {
-    /// Requests for some rate that reached it.
+    /// Requests for some rate that reached the router.
     pub asked: u64,
-    /// Of those, how many it approved as they were.
+    /// Requests that the router approved as they were.
     pub granted: u64,
-    /// How many it approved at a lower rate.
+    /// Requests that the router approved at a lower rate.
     pub reduced: u64,
-    /// How many it denied.
+    /// Requests that the router denied.
     pub refused: u64,
 }
 
-/// What a link did.
+/// Counters of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkStats {
     /// Packets accepted, those lost at random included.
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
-    /// Packets that the queue dropped: it was full, or its discipline said so. Those dropped after they had been
+    /// Packets that the queue dropped: it was full, or its discipline dropped them. Packets dropped after they had been
     /// accepted are in `packets` too.
     pub dropped_by_queue: u64,
     /// Packets that the policer dropped.
     pub dropped_by_policer: u64,
     /// Packets that the discipline marked.
     pub marked: u64,
-    /// Packets lost at random, by the time of their would-be arrival.
+    /// Packets lost at random, counted when they would have arrived.
     pub dropped_at_random: u64,
     /// The most packets that ever waited at once, the one in transmission not counted.
     pub peak_packets: u32,
     /// The most IP bytes that ever waited at once.
     pub peak_bytes: u64,
-    /// The time integral of the packets waiting, in packet-nanoseconds, up to now: divide by a length of time
-    /// for the mean queue over it.
+    /// The time integral of the packets waiting, in packet-nanoseconds, up to now. Divide it by a length of time for
+    /// the mean queue over that time.
     pub packet_nanos: u128,
     /// The time integral of the bytes waiting, in byte-nanoseconds.
     pub byte_nanos: u128,
-    /// Quick-Start requests.
+    /// Counters of the link's Quick-Start router.
     pub quick_start: QuickStartStats,
 }

@@ -33,16 +33,17 @@ pub struct PathSpec {
     pub jitter: Span,
     /// The rate of each sender's own access link; `None` puts its packets on the bottleneck at once.
     pub access_rate: Option<Rate>,
-    /// The rate of the way back; `None` makes it a delay only.
+    /// The rate of the reverse path; `None` makes it a delay only.
     pub reverse_rate: Option<Rate>,
-    /// The queue of the way back.
+    /// The queue of the reverse path.
     pub reverse_queue: QueueLimit,
-    /// Holds back what comes back, after the way back, and releases it together.
+    /// Batches ACKs at the end of the reverse path.
     pub ack_batch: Option<Batch>,
 }
 
 impl PathSpec {
-    /// A symmetric path: propagation of `rtt`, half of it (rounded up) on the way back, which is a delay only.
+    /// A symmetric path with a propagation delay of `rtt`. Half of it, rounded up, is on the reverse path, which is a
+    /// delay only.
     pub fn symmetric(rate: Rate, rtt: Span, queue: QueueLimit) -> Self {
         let forward_delay = rtt / 2;
         Self {
@@ -68,16 +69,16 @@ impl PathSpec {
     }
 }
 
-/// The way of one flow.
+/// The routes of one flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
     /// From the client to the server.
     pub forward: Vec<LinkId>,
-    /// Back.
+    /// From the server to the client.
     pub reverse: Vec<LinkId>,
 }
 
-/// Links, and the ways across them.
+/// Links, and routes across them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Topology {
     /// The links, for [`crate::Network::new`].
@@ -93,17 +94,17 @@ pub fn single_path(path: &PathSpec) -> Topology {
     dumbbell(path, 1)
 }
 
-/// `pairs` pairs of hosts that share the bottleneck forward and one link back. Each sender has an access link of
-/// its own if the path names a rate for it; its queue is unlimited, since it stands for the sender's interface.
-/// The propagation of the access link is part of the bottleneck's, which changes no arrival.
+/// `pairs` pairs of hosts that share the bottleneck forward and one link back. Each sender has its own access link if
+/// the path names a rate for it. An access link has an unlimited queue, because it stands for the sender's interface.
+/// Its propagation delay is part of the bottleneck's, which changes no arrival.
 pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
     in_a_row(path, 1, &vec![(0, 1); pairs])
 }
 
-/// `hops` bottlenecks in a row, each as the path's, and a pair of hosts for each of `ways`, from a router to a later
-/// one, counted from nought. Each hop has an equal share of the propagation, the first one what is left over, so that
-/// a way across all of them has the path's. The ACKs of the ways that begin at the first router are held back as the
-/// path says. Access links are as in [`dumbbell`].
+/// `hops` bottlenecks in a row, each like the path's, and a pair of hosts for each entry of `ways`, from one router to
+/// a later one, counted from zero. Each hop has an equal share of the propagation delay and the first one also the
+/// remainder, so that a route across all hops has the delay of the path. The ACKs of routes that begin at the first
+/// router are batched as the path says. Access links are as in [`dumbbell`].
 pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     let hops = hops.max(1);
     let share = |delay: Span, hop: u32| {
@@ -142,22 +143,23 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     Topology { links, bottlenecks: (0..hops).map(LinkId).collect(), routes }
 }
 
-/// Routers in a row, hosts at each of them: flows between any two routers share the links that both cross.
+/// A row of routers with hosts at each of them. Flows between any two routers share the links that both cross.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParkingLot {
-    /// Each of the links between two routers, in either direction.
+    /// The description of each link between two routers, in either direction.
     pub backbone: LinkSpec,
-    /// How many of them there are in a row: one less than routers.
+    /// How many links there are in a row: one less than routers.
     pub hops: u32,
     /// Hosts at each router.
     pub hosts: u32,
-    /// Each of the links between a host and its router, in either direction; `None` puts hosts on their routers.
+    /// The description of each link between a host and its router, in either direction; `None` puts hosts on their
+    /// routers.
     pub edge: Option<LinkSpec>,
 }
 
 impl ParkingLot {
-    /// The links: those of the backbone from the first router to the last, those back, and two for each host, to
-    /// and from its router.
+    /// The links: the backbone from the first router to the last, the backbone back, and two for each host, to and from
+    /// its router.
     pub fn links(&self) -> Vec<LinkSpec> {
         let edges = self.edge.iter().flat_map(|edge| {
             let count = 2 * (self.hops as usize + 1) * self.hosts as usize;
@@ -167,29 +169,30 @@ impl ParkingLot {
         backbone.chain(edges).collect()
     }
 
-    /// The way from a host to another, each named by its router and its place there; `None` if one of them does
-    /// not exist or both are at one router.
+    /// The routes between two hosts, each named by its router and its index there; `None` if one of them does not exist
+    /// or both are at one router.
     pub fn route(&self, from: (u32, u32), to: (u32, u32)) -> Option<Route> {
         let exists = |(router, host): (u32, u32)| router <= self.hops && host < self.hosts;
         if !exists(from) || !exists(to) || from.0 == to.0 {
             return None;
         }
-        Some(Route { forward: self.way(from, to), reverse: self.way(to, from) })
+        Some(Route { forward: self.links_between(from, to), reverse: self.links_between(to, from) })
     }
 
-    /// A way from the first router to the last, for hosts that are the first of theirs.
+    /// The routes between the first host at the first router and the first host at the last router.
     pub fn through(&self) -> Option<Route> {
         self.route((0, 0), (self.hops, 0))
     }
 
-    fn way(&self, from: (u32, u32), to: (u32, u32)) -> Vec<LinkId> {
+    /// The links from one host to another, in order.
+    fn links_between(&self, from: (u32, u32), to: (u32, u32)) -> Vec<LinkId> {
         let edge = |(router, host): (u32, u32), down: u32| {
             self.edge.as_ref().map(|_| LinkId(2 * self.hops + 2 * (router * self.hosts + host) + down))
         };
         let onward = (from.0..to.0).map(LinkId);
         let back = (to.0..from.0).rev().map(|hop| LinkId(self.hops + hop));
-        let mut way = Vec::with_capacity(from.0.abs_diff(to.0) as usize + 2);
-        way.extend(edge(from, 0).into_iter().chain(onward).chain(back).chain(edge(to, 1)));
-        way
+        let mut links = Vec::with_capacity(from.0.abs_diff(to.0) as usize + 2);
+        links.extend(edge(from, 0).into_iter().chain(onward).chain(back).chain(edge(to, 1)));
+        links
     }
 }

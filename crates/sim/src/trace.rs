@@ -7,15 +7,15 @@ use thiserror::Error;
 
 use crate::quantity::RATE_LIMIT;
 
-/// A piecewise constant rate: each step holds until the next one begins, the last for ever. A rate of zero is an
+/// A piecewise constant rate: each step holds until the next one begins, the last one for ever. A rate of zero is an
 /// outage: a transmission in progress goes on after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RateTrace(Arc<[(Time, Rate)]>);
 
-/// Why steps are no trace.
+/// Why steps make no trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum TraceFault {
-    /// There is nothing.
+    /// There is no step.
     #[error("it has no step")]
     Empty,
     /// The first step is not at time zero.
@@ -24,13 +24,13 @@ pub enum TraceFault {
     /// A step does not come after the one before.
     #[error("its step {step} is not after the one before it")]
     Order {
-        /// Its place, from one.
+        /// The step's number, from one.
         step: usize,
     },
-    /// Nothing would ever leave after the end.
+    /// Nothing would ever leave after the last step.
     #[error("its last rate is zero")]
     EndsInOutage,
-    /// Beyond the arithmetic.
+    /// A rate is beyond the arithmetic.
     #[error("a rate of it is above 10^15 bit/s")]
     HugeRate,
 }
@@ -39,15 +39,15 @@ pub enum TraceFault {
 pub(crate) struct Step {
     /// Bits per second.
     pub(crate) rate: u64,
-    /// When the next one begins.
+    /// When the next step begins.
     pub(crate) until: Option<Time>,
 }
 
 impl RateTrace {
-    /// A trace of these steps: from when, and which rate of IP bits.
+    /// A trace of these steps: when each begins, and its rate in IP bits per second.
     ///
     /// # Errors
-    /// Steps that do not begin at time zero and follow one another, or end in an outage.
+    /// The steps do not begin at time zero, do not follow one another, or end in an outage.
     pub fn new(steps: &[(Time, Rate)]) -> Result<Self, TraceFault> {
         let (Some((first, _)), Some((_, last))) = (steps.first(), steps.last()) else {
             return Err(TraceFault::Empty);
@@ -72,7 +72,7 @@ impl RateTrace {
         &self.0
     }
 
-    /// The place of the step in force at `at`, which is no earlier than that of place `from`.
+    /// The index of the step in force at `at`, which is no earlier than the step of index `from`.
     pub(crate) fn current(&self, from: usize, at: Time) -> usize {
         let later = self.0.iter().skip(from + 1).take_while(|(begins, _)| *begins <= at);
         from + later.count()
@@ -83,7 +83,7 @@ impl RateTrace {
         Rate::from_bps(self.step(self.place(at)).rate)
     }
 
-    /// How many whole bits it carries from one instant to another.
+    /// How many whole bits the rate carries between two instants.
     pub(crate) fn bits(&self, from: Time, to: Time) -> u64 {
         let (mut place, mut at, mut bit_nanos) = (self.place(from), from, 0);
         while at < to {
@@ -95,7 +95,7 @@ impl RateTrace {
         u64::try_from(bit_nanos / 1_000_000_000).unwrap_or(u64::MAX)
     }
 
-    /// The place of the step in force at `at`.
+    /// The index of the step in force at `at`.
     fn place(&self, at: Time) -> usize {
         self.0.partition_point(|(begins, _)| *begins <= at).saturating_sub(1)
     }

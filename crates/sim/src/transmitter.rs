@@ -4,44 +4,44 @@ use firstflight::{Bytes, Rate, Span, Time};
 
 use crate::trace::{RateTrace, Step};
 
-/// Bits times nanoseconds per second.
+/// Bits in a byte times nanoseconds in a second.
 pub(crate) const BIT_NANOS: u64 = 8_000_000_000;
 
-/// Whole nanoseconds for `wire` bytes at `rate`, begun `remainder / rate` of a nanosecond late, and the new
-/// remainder.
+/// How long `wire` bytes take at `rate`, if they begin `remainder / rate` of a nanosecond late: whole nanoseconds, and
+/// the new remainder.
 pub(crate) fn transmission(rate: Rate, wire: u32, remainder: u64) -> (u64, u64) {
     let rate = rate.bps().max(1);
-    // At most 2^32 × 8·10^9 + 10^15, beyond 64 bits only for packets that no network carries.
+    // At most 2^32 × 8·10^9 + 10^15: beyond 64 bits only for packets that no network carries.
     let work = u64::from(wire).saturating_mul(BIT_NANOS).saturating_add(remainder);
     (work / rate, work % rate)
 }
 
-/// A transmitter: one packet after the other. What each packet touches stands first.
+/// A transmitter, which sends one packet after the other. The fields that each packet touches stand first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Transmitter {
-    /// When the transmitter is free: `free_at` and `remainder / rate` nanoseconds.
+    /// The transmitter is free at `free_at` and `remainder / rate` nanoseconds.
     free_at: Time,
     remainder: u64,
-    /// What the newest size takes, at the one rate, and the one before it: data and ACKs often take turns. Its IP bytes, and
-    /// [`transmission`] of them.
+    /// The newest size and the one before it, because data and ACKs often alternate: IP bytes, and their
+    /// [`transmission`] at a constant rate.
     newest: (u32, u64, u64),
     pace: Pace,
     before: (u32, u64, u64),
 }
 
-/// How fast.
+/// How fast the transmitter is.
 #[derive(Clone, Debug)]
 enum Pace {
-    /// In no time.
+    /// It takes no time.
     Free,
     At(Rate),
-    /// Along a trace, whose step in force when the transmitter is free is the second part.
+    /// The rate follows a trace. The number is the index of the step in force at `free_at`.
     Along(RateTrace, usize),
 }
 
 impl Transmitter {
-    /// One of this rate, or along this trace in its place; without either it takes no time.
+    /// A transmitter of this rate, or one that follows a trace. Without either it takes no time.
     pub(crate) fn new(rate: Option<Rate>, rates: Option<&RateTrace>) -> Self {
         let pace = match (rates, rate) {
             (Some(trace), _) => Pace::Along(trace.clone(), 0),
@@ -51,13 +51,13 @@ impl Transmitter {
         Self { pace, free_at: Time::ZERO, remainder: 0, newest: (0, 0, 0), before: (0, 0, 0) }
     }
 
-    /// Whether it can be busy at all.
+    /// Whether transmissions take time.
     #[inline]
     pub(crate) fn takes_time(&self) -> bool {
         !matches!(self.pace, Pace::Free)
     }
 
-    /// The rate at `at`, which is no earlier than any packet so far.
+    /// The rate at `at`. No packet so far came later than `at`.
     pub(crate) fn rate_at(&self, at: Time) -> Option<Rate> {
         match &self.pace {
             Pace::Free => None,
@@ -66,20 +66,20 @@ impl Transmitter {
         }
     }
 
-    /// When it is free.
+    /// When the transmitter is free.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// The IP bytes of the packet before, what a packet as large takes being known; nought if there was none, or if the
-    /// same size does not always take as long.
+    /// The IP bytes of the last packet, whose transmission time is known; zero if there was none, or if a size does not
+    /// always take equally long.
     #[inline]
     pub(crate) fn alike(&self) -> u32 {
         self.newest.0
     }
 
-    /// Makes a size the newest one; says whether it always takes as long.
+    /// Makes a size the newest one. Returns whether a size always takes equally long.
     pub(crate) fn turn_to(&mut self, wire: u32) -> bool {
         let Pace::At(rate) = self.pace else { return false };
         if self.newest.0 != wire {
@@ -89,15 +89,15 @@ impl Transmitter {
         true
     }
 
-    /// [`transmission`] of a size, if it is one of the newest two.
+    /// [`transmission`] of a size, if it is one of the two newest.
     #[inline]
     fn known(&self, wire: u32) -> Option<(u64, u64)> {
         let (size, nanos, remainder) = if self.newest.0 == wire { self.newest } else { self.before };
         (size == wire).then_some((nanos, remainder))
     }
 
-    /// Transmits a packet that comes to a free transmitter and is as large as the one before, and says when that ends;
-    /// `None`, and nothing is done, if the transmitter is not free.
+    /// Transmits a packet of the newest size that finds the transmitter free. Returns when that ends; `None`, and
+    /// nothing is done, if the transmitter is busy.
     #[inline]
     pub(crate) fn transmit_alike(&mut self, now: Time) -> Option<Time> {
         if self.free_at >= now {
@@ -108,8 +108,8 @@ impl Transmitter {
         Some(self.free_at)
     }
 
-    /// Transmits a packet that is as large as the one before after all that came before, in some time. Says when that
-    /// starts and when it ends; `None`, and nothing is done, if it is not so.
+    /// Transmits a packet of the newest size after all packets before it. Returns when that starts and ends; `None`,
+    /// and nothing is done, if the rate is not constant or the size takes no time.
     #[inline]
     pub(crate) fn transmit_alike_later(&mut self, now: Time) -> Option<(Time, Time)> {
         let Pace::At(rate) = self.pace else { return None };
@@ -125,7 +125,7 @@ impl Transmitter {
         Some((starts, self.free_at))
     }
 
-    /// When a packet ends that is as large as the one before and starts as soon as it can; the remainder is then its own.
+    /// When a packet of the newest size ends that starts as soon as it can. Updates the remainder.
     #[inline]
     fn end_alike(&mut self, rate: Rate) -> Time {
         // Sizes repeat, and an addition is cheaper than a division.
@@ -136,13 +136,13 @@ impl Transmitter {
         self.free_at.after_nanos(nanos + carry)
     }
 
-    /// When [`Transmitter::transmit_alike`] would say that the transmission ends.
+    /// What [`Transmitter::transmit_alike`] would return.
     #[inline]
     pub(crate) fn would_end_alike(&self, at: Time) -> Option<Time> {
         (self.free_at < at).then(|| at.after_nanos(self.newest.1))
     }
 
-    /// When the transmission of a packet would end that comes at `at`, or an instant before that.
+    /// When the transmission of a packet that comes at `at` would end, or an earlier instant.
     #[inline]
     pub(crate) fn would_end(&self, at: Time, wire: u32) -> Time {
         let starts = self.free_at.max(at);
@@ -160,17 +160,16 @@ impl Transmitter {
         }
     }
 
-    /// Whether `wire` bytes and all that is to be transmitted from `at` until it is free at `free` are surely no more than
-    /// `limit`.
+    /// Whether `wire` bytes, and all bytes transmitted from `at` until `free`, surely fit into `limit`.
     pub(crate) fn leaves_room(&self, at: Time, free: Time, wire: u32, limit: Bytes) -> bool {
         let Pace::At(rate) = self.pace else { return false };
-        // The remainder of a nanosecond counts as a whole one.
+        // A part of a nanosecond counts as a whole one.
         let ahead = u128::from(free.since(at).nanos() + 1) * u128::from(rate.bps());
         let bits = |bytes: u64| u128::from(bytes) * u128::from(BIT_NANOS);
         free < at || ahead + bits(wire.into()) <= bits(limit.get())
     }
 
-    /// When a packet that comes at `at` has surely been transmitted by, if the transmitter is free at `free`.
+    /// An instant by which a packet that comes at `at` has surely left, if the transmitter is free at `free`.
     pub(crate) fn ends_by(&self, at: Time, free: Time, wire: u32) -> Time {
         let nanos = match self.pace {
             Pace::At(rate) => self.known(wire).unwrap_or_else(|| transmission(rate, wire, 0)).0 + 1,
@@ -179,7 +178,7 @@ impl Transmitter {
         free.max(at) + Span::from_nanos(nanos)
     }
 
-    /// Transmits after all that came before, and says when that starts. `free_at` is then its end.
+    /// Transmits a packet after all before it. Returns when that starts; it ends at `free_at`.
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time, wire: u32) -> Time {
         if self.free_at < now {
@@ -198,7 +197,7 @@ impl Transmitter {
         starts
     }
 
-    /// Transmits along the trace: what a step carries, then what the next one does.
+    /// Transmits along the trace, step by step.
     #[cold]
     #[inline(never)]
     fn follow(&mut self, wire: u32) {
@@ -215,7 +214,7 @@ impl Transmitter {
                     return;
                 }
             }
-            // The last step has a rate, so it is not the last.
+            // The last step has a rate, so the packet ends in it.
             let Some(until) = until else { return };
             let carried = until.since(self.free_at).nanos().saturating_mul(rate);
             left = left.saturating_sub(carried.saturating_sub(self.remainder));

@@ -1,13 +1,13 @@
-//! Which ways flows that come up may take.
+//! The routes that arriving flows may take.
 
 use std::borrow::Cow;
 
 use crate::topology::{ParkingLot, Route};
 
-/// The ways of a process of arrivals, each as likely as any other.
+/// A set of routes, all equally likely.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ways {
-    /// These.
+    /// The routes of this list.
     Listed(Vec<Route>),
     /// From every host to every host at another router.
     Between(ParkingLot),
@@ -15,11 +15,11 @@ pub enum Ways {
     Onward(ParkingLot),
 }
 
-/// A host: its router, and its place there.
+/// A host: its router, and its index there.
 pub type HostName = (u32, u32);
 
 impl Ways {
-    /// How many there are.
+    /// How many routes there are.
     pub fn count(&self) -> u64 {
         match self {
             Self::Listed(routes) => routes.len() as u64,
@@ -32,7 +32,7 @@ impl Ways {
         }
     }
 
-    /// The hosts at the two ends of the `index`-th way; `None` if there are fewer, or if ways are listed.
+    /// The hosts at the two ends of a route; `None` if there is no such route, or if routes are listed.
     pub fn hosts(&self, index: u64) -> Option<(HostName, HostName)> {
         let (Self::Between(lot) | Self::Onward(lot)) = self else { return None };
         if index >= self.count() {
@@ -45,7 +45,7 @@ impl Ways {
         Some((name(here, from)?, name(there, to)?))
     }
 
-    /// The `index`-th way; `None` if there are fewer.
+    /// The route of this index; `None` if there are fewer.
     pub fn route(&self, index: u64) -> Option<Cow<'_, Route>> {
         match self {
             Self::Listed(routes) => routes.get(usize::try_from(index).ok()?).map(Cow::Borrowed),
@@ -71,7 +71,7 @@ impl Ways {
         (here, other + u64::from(other >= here))
     }
 
-    /// Ways that between them use every link that any of them does.
+    /// Some routes that together use every link that any route uses.
     pub(crate) fn extremes(&self) -> Vec<Cow<'_, Route>> {
         let last = self.count().saturating_sub(1);
         match self {
@@ -82,14 +82,14 @@ impl Ways {
         }
     }
 
-    /// Ways that between them have every link behind every other behind which any of them has it, and first and last every
-    /// link that is so on any of them.
+    /// Some routes that together have every pair of successive links, every first link and every last link that any
+    /// route has.
     pub(crate) fn samples(&self) -> Vec<Cow<'_, Route>> {
         match self {
             Self::Listed(routes) => routes.iter().map(Cow::Borrowed).collect(),
             Self::Between(lot) | Self::Onward(lot) => {
-                // Behind a host's link, and ahead of it, is that of the backbone towards the other host, wherever that is: all
-                // hosts are on ways between neighbours, and further ways differ by their routers alone.
+                // Next to a host's link stands the backbone link towards the other host, however far that is. So routes
+                // between neighbours have all hosts, and longer routes differ only by their routers.
                 let hosts = u64::from(lot.hosts.max(1));
                 let pairs = 0..self.count() / hosts / hosts;
                 let ways = pairs.flat_map(|pair| {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn no_way_has_links_in_a_row_or_first_or_last_that_none_of_the_samples_has() {
-        // The ends of a way are links that are not.
+        // `None` stands for either end of a route.
         let rows = |route: &Route| {
             [&route.forward, &route.reverse].map(|way| {
                 let links = way.iter().copied().map(Some);

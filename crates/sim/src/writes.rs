@@ -1,19 +1,19 @@
-//! An application that stops and goes: it writes some bytes, waits, and writes again.
+//! An application that writes by the clock: some bytes, a pause, and again.
 
 use firstflight::{Span, Time};
 
-/// Writes by the clock, whether or not the ones before are delivered.
+/// Writes by the clock, whether or not the writes before are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Writes {
     /// Payload bytes of all writes.
     pub total: u64,
-    /// Payload bytes of one; the last has what is left.
+    /// Payload bytes of one write. The last one has what is left.
     pub bytes: u64,
     /// From one write to the next. The first is at the start of the flow.
     pub period: Span,
 }
 
-/// How far an application is with its writes.
+/// The state of an application that writes by the clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
     writes: Writes,

@@ -1,4 +1,4 @@
-//! The queue of events with so many pending: the next is found, and its device set anew, later by chance.
+//! The agenda with this many pending events: the next one is found, and its device set anew, later by chance.
 
 use std::hint::black_box;
 
@@ -10,9 +10,9 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::Parts;
 
-/// By how much an event is later than the one that its device had, at most.
+/// The most by which an event is later than the device's event before.
 const LATER: u64 = 1 << 20;
-/// Draws are made before, so that only the queue counts; they fit beside it into the nearest cache.
+/// Random numbers are drawn in advance, so that only the agenda counts. They fit into the nearest cache beside it.
 const DRAWS: usize = 2_048;
 
 pub(crate) fn benches(criterion: &mut Parts) {

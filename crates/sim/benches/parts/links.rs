@@ -1,4 +1,4 @@
-//! Segments over drop-tail links, with the events that this takes and without hosts.
+//! Segments over drop-tail links, with the events that they take and without hosts.
 
 use std::hint::black_box;
 
@@ -20,7 +20,7 @@ fn link() -> LinkSpec {
     LinkSpec { queue: QueueLimit::Packets(1_000), ..LinkSpec::new(Some(rate), Span::from_millis(10)) }
 }
 
-/// Links, and a segment that comes to them ever so often.
+/// Links, and segments that enter at regular intervals.
 struct Line {
     links: Links,
     now: Time,
@@ -28,7 +28,7 @@ struct Line {
 }
 
 impl Line {
-    /// `waiting` segments come at once, before those that come every so often.
+    /// `waiting` segments enter at once, before those that enter every `every`.
     fn new(links: &[LinkSpec], waiting: u64, every: Span) -> Self {
         let mut links = Links::new(links);
         for _ in 0..waiting {
@@ -37,7 +37,7 @@ impl Line {
         Self { links, now: Time::ZERO, every }
     }
 
-    /// The next segment comes. How many arrived since the last.
+    /// The next segment enters. Returns how many have arrived since the last one.
     fn step(&mut self) -> u64 {
         self.now = self.now + self.every;
         let arrived = self.links.run(self.now);
@@ -45,7 +45,7 @@ impl Line {
         arrived
     }
 
-    /// Until the links are as full as they get.
+    /// Runs until the links are as full as they get.
     fn warmed_up(mut self) -> Self {
         for _ in 0..20_000 {
             self.step();
@@ -60,7 +60,7 @@ fn measure(
     line: impl Fn() -> Line,
     measured: impl Fn(&mut Bencher<'_, CpuTime>, &mut Line),
 ) {
-    // Dropped are none unless more comes than the links can send.
+    // Nothing is dropped unless more enters than the links can send.
     let mut tried = line().warmed_up();
     assert_eq!(tried.links.dropped(tried.now) > 0, tried.every < TAKES, "{name}");
     group.bench_function(name, |bencher| measured(bencher, &mut line().warmed_up()));

@@ -1,4 +1,4 @@
-//! What the parts cost that every packet goes through, each by itself: nanoseconds of CPU an operation.
+//! The cost of the parts that every packet goes through, each alone: nanoseconds of CPU time an operation.
 
 #[path = "../common/cpu.rs"]
 mod cpu;
@@ -17,7 +17,7 @@ use cpu::CpuTime;
 
 type Parts = Criterion<CpuTime>;
 
-/// Measures what one of many operations takes, where each call of `some` does as many of them as it says.
+/// Measures one of many operations. Each call of `some` does several and returns how many.
 fn one_of_many(bencher: &mut Bencher<'_, CpuTime>, mut some: impl FnMut() -> u64) {
     bencher.iter_custom(|wanted| {
         let (mut done, before) = (0, CpuTime.start());

@@ -1,4 +1,4 @@
-//! The pacer: when may a packet leave, it leaves, and the plan after the next event is taken over.
+//! The pacer: the instant of a packet, the packet itself, and the plan after the next event.
 
 use std::hint::black_box;
 

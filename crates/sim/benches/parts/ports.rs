@@ -1,4 +1,4 @@
-//! Packets through a port: each enters, and the host is told what became of it.
+//! Packets through a port: each enters, and the host asks what became of it.
 
 use firstflight::{Rate, Span, Time};
 use firstflight_sim::{
@@ -10,7 +10,8 @@ use firstflight_tcp::Ecn;
 use crate::Parts;
 
 const LIMIT: QueueLimit = QueueLimit::Packets(1_000);
-/// 1500 bytes take 12 microseconds at 1 Gbit/s, and come a little faster: the queue is always full, or its discipline at work.
+/// 1500 bytes take 12 microseconds at 1 Gbit/s, and packets come a little faster: the queue is always full, or its
+/// discipline at work.
 const BYTES: u16 = 1_500;
 const EVERY: u64 = 11_900;
 
@@ -33,7 +34,7 @@ impl Host {
         host
     }
 
-    /// The next packet comes, one of 16 flows'; how many have left since the last.
+    /// The next packet enters, of one of 16 flows. Returns how many have left since the last one.
     fn step(&mut self) -> u64 {
         self.now = self.now.after_nanos(EVERY);
         self.number += 1;

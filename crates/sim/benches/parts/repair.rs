@@ -1,4 +1,4 @@
-//! Reassembly and the scoreboard, each by itself and both: in order, and with a quarter of the window missing.
+//! Reassembly and the scoreboard, each alone and both together: in order, and with a quarter of the window missing.
 
 use std::hint::black_box;
 
@@ -10,19 +10,19 @@ use firstflight_tcp::{AckPolicy, Config, MAX_SACK_BLOCKS};
 use crate::Parts;
 
 const LEN: u16 = 1_000;
-/// From one arrival to the next.
+/// The time from one arrival to the next.
 const APART: Span = Span::from_micros(1);
-/// Of so many segments the first is lost when it is sent for the first time.
+/// The first segment of each group of this many is lost when it is first sent.
 const GROUP: u64 = 4;
 const WINDOWS: [u64; 2] = [1_000, 65_536];
 
-/// What arrives, for ever: of each group all but the first, and then what of the group a window ago was missing. So a
-/// quarter of the window is missing at any time, three segments of four come out of order, and the fourth moves what is
-/// in order on by a group.
+/// An endless stream of arrivals: of each group all segments but the first, and then the missing segment of the group a
+/// window ago. So a quarter of the window is missing at any time, three segments of four arrive out of order, and the
+/// fourth extends what is in order by a group.
 #[derive(Clone, Debug)]
 struct Stream {
     window: u64,
-    /// The group that arrives, and how much of it has arrived with what was missing.
+    /// The group that arrives, and how many of its segments have arrived, the missing one included.
     group: u64,
     place: u64,
 }
@@ -32,7 +32,7 @@ impl Stream {
         Self { window, group: 0, place: 0 }
     }
 
-    /// The segment that arrives next; none in the place of what is missing until the first window is over.
+    /// The next segment to arrive; `None` in the place of a missing segment until the first window is over.
     fn next(&mut self) -> Option<u64> {
         if self.place == GROUP {
             (self.group, self.place) = (self.group + 1, 0);
@@ -42,7 +42,7 @@ impl Stream {
         if self.place < GROUP { Some(first + self.place) } else { first.checked_sub(self.window) }
     }
 
-    /// What the receiver says of it.
+    /// The receiver's ACK.
     fn ack(&self) -> Ack {
         let all = (self.group + u64::from(self.place == GROUP)) * GROUP;
         let mut ack = Ack { next: bytes(all.saturating_sub(self.window)), ..Ack::default() };
@@ -93,10 +93,10 @@ impl Sender {
         sender
     }
 
-    /// What an ACK says is marked; what is lost leaves again, and as much new data as was acknowledged.
+    /// Handles an ACK: marks segments, sends lost segments again, and sends as much new data as was acknowledged.
     #[inline]
     fn hear(&mut self, now: Time, ack: &Ack) {
-        // What was missing comes after a window. RACK waits for a quarter more.
+        // A missing segment arrives after a window. RACK waits for a quarter more.
         self.board.hear(now, ack, APART * (self.window + self.window / 4));
         while let Some(start) = self.board.send_again(now) {
             black_box(start);
@@ -112,7 +112,7 @@ impl Sender {
     }
 }
 
-/// A stream under way with both of its ends.
+/// A stream under way, with both of its ends.
 fn under_way(window: u64) -> (Stream, Receiver, Sender) {
     let (mut stream, mut receiver, mut sender) = (Stream::new(window), receiver(), Sender::new(window));
     while !stream.is_under_way() || stream.place < GROUP {

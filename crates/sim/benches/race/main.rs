@@ -56,7 +56,7 @@ fn built_in_path() -> Net {
     network
 }
 
-/// 50 s of the flow; the packet-hops of it all.
+/// Runs 50 s of the flow. Returns its packet-hops.
 fn race(network: &Net) -> u64 {
     let mut sim = Sim::new(network, 1, ()).expect("the built-in path is possible");
     sim.run(Time::ZERO + Span::from_secs(51));

@@ -1,10 +1,10 @@
-//! Controlled delay (RFC 8289): drop or mark when packets leave, once each has waited longer than a target for a
-//! whole interval; then ever more often, by the square root of their number, until the wait is short again.
+//! Controlled delay (RFC 8289). Packets are dropped or marked as they leave, once all packets have waited longer than a
+//! target for a whole interval. Drops then come ever more often, with the square root of their number, until the wait
+//! is short again.
 //!
-//! As the pseudocode of RFC 8289 section 5 (`dodequeue`, `deque`, `control_law`), with marks in place of drops as
-//! Linux's `codel_dequeue` makes them: a marked packet leaves at once, so at most one is marked at a time. The
-//! size below which the queue is left alone is the largest packet seen, as section 5.4 has it for a link whose MTU
-//! is not known.
+//! As the pseudocode of RFC 8289 section 5 (`dodequeue`, `deque`, `control_law`), with marks in place of drops as in
+//! Linux's `codel_dequeue`: a marked packet leaves at once, so at most one is marked at a time. The queue is left alone
+//! below the size of the largest packet seen, as section 5.4 has it for a link of unknown MTU.
 
 use firstflight::{Span, Time};
 
@@ -14,11 +14,11 @@ use crate::fault::DisciplineFault;
 /// Parameters of `CoDel`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelSpec {
-    /// The standing delay that is tolerated.
+    /// The standing delay that the discipline tolerates.
     pub target: Span,
-    /// How long the delay must stay above it: about the longest usual round-trip time.
+    /// How long the delay must stay above the target: about the longest usual round-trip time.
     pub interval: Span,
-    /// Whether to mark packets that may be marked, rather than drop them.
+    /// Whether to mark ECN-capable packets, rather than drop them.
     pub ecn: bool,
 }
 
@@ -64,7 +64,7 @@ impl CoDel {
     }
 }
 
-/// The state of `CoDel`'s control of one queue; the names are the RFC's.
+/// The state of `CoDel`'s control of one queue. The names are those of the RFC.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Control {
     /// When the delay will have been above the target for an interval; `None` while it is below.
@@ -73,14 +73,14 @@ pub(super) struct Control {
     drop_next: Time,
     /// Drops since the dropping state began.
     count: u32,
-    /// `count` when it began.
+    /// `count` when the dropping state began.
     lastcount: u32,
     dropping: bool,
     largest: u32,
 }
 
 impl Control {
-    /// `deque`: the packet that leaves. What is dropped on the way goes to `out`.
+    /// `deque`: returns the packet that leaves. Packets dropped on the way go to `out`.
     pub(super) fn depart(
         &mut self,
         now: Time,
@@ -111,7 +111,7 @@ impl Control {
                 (head, _) = self.head(now, spec, queue);
             }
             self.dropping = true;
-            // If the last dropping state is not long over, go on at about its rate.
+            // If the last dropping state ended recently, go on at about its rate.
             let delta = self.count.saturating_sub(self.lastcount);
             let recent = now < self.drop_next + spec.interval * 16;
             self.count = if delta > 1 && recent { delta } else { 1 };
@@ -140,13 +140,14 @@ impl Control {
         (Some(waiting), ok_to_drop)
     }
 
-    /// Drops from outside the control count as signals too (RFC 8290's overload, as in Linux).
+    /// Counts drops made outside the control as signals (an overload of RFC 8290, as in Linux).
     pub(super) fn note_drops(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }
 }
 
-/// Marks the packet if that is wanted and may be; otherwise drops it. Says whether the packet is still there.
+/// Marks the packet if that is wanted and it is ECN-capable; otherwise drops it. Returns whether the packet is still
+/// there.
 fn signal(spec: CoDelSpec, head: &mut Option<Waiting>, out: &mut Outbox) -> bool {
     if let Some(waiting) = head
         && spec.ecn
@@ -158,7 +159,7 @@ fn signal(spec: CoDelSpec, head: &mut Option<Waiting>, out: &mut Outbox) -> bool
     false
 }
 
-/// The next drop: an interval over the root of the count later, in whole nanoseconds, rounded down.
+/// When the next drop is due: after the interval over the root of the count, in whole nanoseconds, rounded down.
 fn control_law(from: Time, spec: CoDelSpec, count: u32) -> Time {
     let interval = u128::from(spec.interval.nanos());
     let nanos = (interval * interval / u128::from(count.max(1))).isqrt();
@@ -172,8 +173,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A queue of packets that all came at time zero, asked for one every `every` milliseconds from `from` on.
-    /// Which were dropped, by when.
+    /// A queue of packets that all arrived at time zero. From `from` on it is asked for a packet every `every`
+    /// milliseconds. Returns when each drop was, and its number.
     fn drain(spec: CoDelSpec, packets: u64, from: u64, every: u64, asks: u64) -> (CoDel, Vec<(u64, u64)>) {
         let mut codel = CoDel::new(spec);
         let arrival = Arrival { now: Time::ZERO, room: true, idle_since: None, rate: None };

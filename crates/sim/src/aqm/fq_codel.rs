@@ -1,10 +1,10 @@
-//! A queue for each flow, each under `CoDel`, served in turn by the byte, those that are new first (RFC 8290).
+//! A queue for each flow, each under `CoDel`. Queues are served in turn by the byte, new ones first (RFC 8290).
 //!
-//! As RFC 8290 section 4: flows are hashed to queues (`flows` of them); a queue that was empty joins the list of
-//! new ones; a queue gets `quantum` bytes of credit a turn. When the whole is over its limit, half of the queue
-//! with the most bytes is dropped from its head, at most 64 packets (section 4.1, as in Linux). `CoDel` looks at
-//! the bytes of its own queue. The hash is salted by the seed, as a kernel's is at boot; a flow's two directions
-//! are two flows.
+//! As RFC 8290 section 4: flows are hashed to queues (`flows` of them); a queue that was empty joins the list of new
+//! ones; a queue gets `quantum` bytes of credit a turn. When all queues together exceed the limit, half of the queue
+//! with the most bytes is dropped from its head, at most 64 packets (section 4.1, as in Linux). `CoDel` looks at the
+//! bytes of its own queue. The hash is salted by the seed, as a kernel's is at boot. The two directions of a flow are
+//! two flows.
 
 use std::collections::VecDeque;
 
@@ -17,17 +17,17 @@ use crate::packet::FlowKey;
 use crate::quantity::QueueLimit;
 use crate::random::{Stream, mix};
 
-/// The most packets dropped at once when the whole is over its limit.
+/// The most packets dropped at once when the limit is exceeded.
 const DROP_BATCH: usize = 64;
 
 /// Parameters of `FQ-CoDel`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCoDelSpec {
-    /// What every queue is controlled by.
+    /// The parameters of `CoDel` for every queue.
     pub codel: CoDelSpec,
     /// How many queues there are.
     pub flows: u32,
-    /// Bytes that a queue may send in its turn.
+    /// Bytes that a queue may send in a turn.
     pub quantum: u32,
 }
 
@@ -52,7 +52,7 @@ struct FlowQueue {
     queue: Fifo,
     control: Control,
     credit: i64,
-    /// Whether it is on one of the lists.
+    /// Whether the queue is on one of the lists.
     listed: bool,
 }
 
@@ -119,7 +119,7 @@ impl FqCoDel {
                 return Some(waiting);
             }
             list.pop_front();
-            // A new queue that ran empty goes through the old ones once, so that it cannot starve them.
+            // A new queue that ran empty goes through the old list once, so that it cannot starve the others.
             if is_new && !self.old.is_empty() {
                 self.old.push_back(place);
             } else {
@@ -141,7 +141,8 @@ impl FqCoDel {
         usize::try_from((u128::from(hash) * self.flows.len() as u128) >> 64).unwrap_or(0)
     }
 
-    /// Whether more waits than may; the packet in transmission is counted in, see [`QueueLimit::Packets`].
+    /// Whether more waits than the limit allows. The packet in transmission counts as well: see
+    /// [`QueueLimit::Packets`].
     fn is_over(&self) -> bool {
         match self.limit {
             QueueLimit::Unlimited => false,

@@ -1,9 +1,9 @@
-//! Proportional integral controller, enhanced (RFC 8033): drop or mark arriving packets with a probability that a
-//! controller sets every 15 ms from how far the delay is from a reference, and which way it goes.
+//! Proportional integral controller, enhanced (RFC 8033). Arriving packets are dropped or marked with a probability
+//! that a controller updates every 15 ms, from the distance of the delay to a reference and from its trend.
 //!
-//! As RFC 8033 section 4, with: the delay measured by time stamps of packets that leave (section 4.3 allows it),
-//! marks (5.1), drops spread evenly (5.4) and steps that are capped (5.5). The controller needs no timer: its state
-//! at any instant is a function of what came before, and is brought up to date when a packet comes or leaves.
+//! As RFC 8033 section 4, with: the delay measured by time stamps of packets that leave (section 4.3 allows it), marks
+//! (5.1), drops spread evenly (5.4) and capped steps (5.5). The controller needs no timer: its state at any instant is
+//! a function of what came before, and is brought up to date when a packet arrives or leaves.
 
 use firstflight::{Span, Time};
 
@@ -16,13 +16,13 @@ use crate::random::Stream;
 pub struct PieSpec {
     /// The delay to hold (`QDELAY_REF`).
     pub target: Span,
-    /// Between two updates of the probability (`T_UPDATE`).
+    /// The time between two updates of the probability (`T_UPDATE`).
     pub update: Span,
     /// How long a burst is let through after a quiet time (`MAX_BURST`).
     pub burst: Span,
-    /// IP bytes of a typical packet (`MEAN_PKTSIZE`): with two of them or less waiting nothing is dropped.
+    /// IP bytes of a typical packet (`MEAN_PKTSIZE`): nothing is dropped while no more than two of them wait.
     pub packet: u32,
-    /// Whether to mark packets that may be marked while the probability is below a tenth, rather than drop them.
+    /// Whether to mark ECN-capable packets while the probability is below a tenth, rather than drop them.
     pub ecn: bool,
 }
 
@@ -46,10 +46,10 @@ impl PieSpec {
     }
 }
 
-/// Per second of delay, and of its change (section 4.2).
+/// The gains, per second of delay and per second of its change (section 4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Marks end where the probability is this (section 5.1).
+/// From this probability on packets are dropped, not marked (section 5.1).
 const MARK_BELOW: f64 = 0.1;
 
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub(crate) struct Pie {
     probability: f64,
     /// The sum of probabilities since the last drop.
     accumulated: f64,
-    /// The delay of the last packet that left, in seconds; nought if it left nothing behind.
+    /// The delay of the last packet that left, in seconds; zero if it left the queue empty.
     delay: f64,
     /// The delay at the last update.
     delay_before: f64,
@@ -137,7 +137,7 @@ impl Pie {
             self.update();
             self.update_at = self.update_at + self.spec.update;
             if self.is_at_rest() {
-                // No update changes anything any more: skip to the last.
+                // No further update changes anything: skip to the last one.
                 let missed = now.since(self.update_at).nanos() / self.spec.update.nanos().max(1);
                 self.update_at = self.update_at + self.spec.update * missed;
             }
@@ -172,7 +172,7 @@ impl Pie {
     }
 }
 
-/// By how much a step is damped at a probability (section 4.2's table).
+/// The damping of a step at a probability (the table of section 4.2).
 fn damping(probability: f64) -> f64 {
     match probability {
         p if p < 0.000_001 => 2_048.0,

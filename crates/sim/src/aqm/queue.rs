@@ -1,4 +1,4 @@
-//! A queue under a discipline: the packets that wait, and what the discipline is told and says of them.
+//! A queue under a discipline: the packets that wait, and what link and discipline tell each other about them.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use firstflight_tcp::Ecn;
 use crate::descriptor::Descriptor;
 use crate::packet::FlowKey;
 
-/// A packet in a queue: what disciplines ask of it, whatever it carries.
+/// A packet in a queue: what disciplines need of it, whatever it carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) descriptor: Descriptor,
     pub(crate) flow: FlowKey,
     pub(crate) ecn: Ecn,
-    /// When it came.
+    /// When the packet arrived.
     pub(crate) since: Time,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Marks a packet as having met congestion, if it may be marked (RFC 3168 section 5).
+    /// Marks a packet as having met congestion, if it is ECN-capable (RFC 3168 section 5). Returns whether it did.
     pub(super) fn mark(&mut self, waiting: &mut Waiting) -> bool {
         if waiting.ecn == Ecn::NotCapable {
             return false;
@@ -44,19 +44,19 @@ impl Outbox {
     }
 }
 
-/// What a discipline is told of the queue that a packet comes to.
+/// What a discipline needs to know of the queue when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) now: Time,
-    /// Whether the queue has a place for it.
+    /// Whether the queue has room for the packet.
     pub(crate) room: bool,
     /// Since when the transmitter has been idle, if it is.
     pub(crate) idle_since: Option<Time>,
-    /// The rate of the link by now; `None` without bounds.
+    /// The rate of the link at the time; `None` if transmissions take no time.
     pub(crate) rate: Option<Rate>,
 }
 
-/// FIFO order, with the bytes counted.
+/// A FIFO queue that counts its bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fifo {
     pub(super) packets: VecDeque<Waiting>,

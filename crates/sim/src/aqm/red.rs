@@ -1,10 +1,10 @@
-//! Random early detection: drop or mark arriving packets with a probability that rises with the mean queue.
+//! Random early detection: arriving packets are dropped or marked with a probability that rises with the mean queue.
 //!
-//! Source: S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
-//! Transactions on Networking 1(4), 1993, Figure 2; with the gentle slope above the greatest threshold (S. Floyd,
-//! "Recommendation on using the gentle variant of RED", 2000). The queue is measured as its limit is: in packets
-//! that wait, or in bytes; with bytes the probability grows with the packet's size (section IX of the paper). The
-//! packet in transmission does not count, as in ns-2.
+//! Source: S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions
+//! on Networking 1(4), 1993, Figure 2; with the gentle slope above the greatest threshold (S. Floyd, "Recommendation on
+//! using the gentle variant of RED", 2000). The queue is measured in the unit of its limit, which is waiting packets or
+//! bytes. With bytes the probability grows with the packet's size (section IX of the paper). The packet in transmission
+//! does not count, as in ns-2.
 
 use firstflight::{Bytes, Span};
 
@@ -13,7 +13,7 @@ use crate::fault::DisciplineFault;
 use crate::quantity::{Probability, QueueLimit};
 use crate::random::Stream;
 
-/// Parameters of RED. Thresholds are packets or bytes, as the limit of the queue.
+/// Parameters of RED. Thresholds are in packets or bytes, like the limit of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedSpec {
     /// Below this mean queue nothing is dropped.
@@ -22,21 +22,21 @@ pub struct RedSpec {
     pub max: u64,
     /// The probability at `max`.
     pub max_p: Probability,
-    /// The weight of the queue of the moment in the mean.
+    /// The weight of the present queue in the mean.
     pub weight: Probability,
-    /// Whether above `max` the probability rises to one at twice `max`, rather than at once.
+    /// Whether the probability rises to one between `max` and twice `max`, rather than jump at `max`.
     pub gentle: bool,
-    /// IP bytes of a typical packet: for the mean of an idle link, and for the probability of a larger or smaller
-    /// one if bytes are counted.
+    /// IP bytes of a typical packet. It serves for the mean of an idle link and, if bytes are counted, for the
+    /// probability of packets of other sizes.
     pub packet: u32,
-    /// Whether to mark packets that may be marked, rather than drop them, while the mean is below `max`.
+    /// Whether to mark ECN-capable packets while the mean is below `max`, rather than drop them.
     pub ecn: bool,
 }
 
 impl RedSpec {
-    /// RED over a queue of this limit: the gentle slope ends where the queue does, so `max` is half of it, and
-    /// `min` a third of that (Floyd's rule, "RED: Discussions of Setting Parameters", 1997, as are the probability
-    /// of a tenth and the weight of 0.002).
+    /// RED over a queue of this limit. The gentle slope ends where the queue does, so `max` is half of the limit and
+    /// `min` a third of that (Floyd's rule, "RED: Discussions of Setting Parameters", 1997, as are the probability of a
+    /// tenth and the weight of 0.002).
     pub fn over(limit: QueueLimit, packet: u32) -> Self {
         let limit = match limit {
             QueueLimit::Packets(packets) => u64::from(packets),
@@ -69,7 +69,7 @@ impl RedSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     spec: RedSpec,
-    /// Whether bytes are counted, not packets.
+    /// Whether the queue is counted in bytes, not packets.
     by_bytes: bool,
     queue: Fifo,
     stream: Stream,
@@ -115,8 +115,8 @@ impl Red {
         &self.queue
     }
 
-    /// The mean moves towards the queue of the moment; over idle time as if small packets had come to an empty
-    /// queue one after the other.
+    /// Moves the mean towards the present queue. Over an idle time it moves as if typical packets had arrived at an
+    /// empty queue, one after the other.
     #[expect(clippy::cast_precision_loss, reason = "a queue is far below 2^53")]
     fn average(&mut self, arrival: Arrival) {
         let weight = self.spec.weight.to_f64();

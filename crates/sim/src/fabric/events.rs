@@ -1,4 +1,4 @@
-//! What happens at links, and when it does next.
+//! The events of links.
 
 use firstflight::Time;
 
@@ -10,8 +10,9 @@ use crate::prefetch::{self, fetch};
 use crate::recorder::Recorder;
 
 impl Fabric {
-    /// The event of a link: its first packet arrives at the far end, or one leaves its queue, or it looks at what came.
-    /// Gives the packet if it arrives at a host that has to hear of it, which [`Fabric::forget`]s it then.
+    /// Handles the event of a link: its first packet arrives at the far end, or one leaves its queue, or it looks at
+    /// announced packets. Returns a packet that arrives at a TCP host, which calls [`Fabric::forget`] when it has
+    /// handled the packet.
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<PacketId> {
         let arrived = match &mut self.links[id.index()].link {
             Link::DropTail(link) => {
@@ -57,7 +58,7 @@ impl Fabric {
         Some(descriptor.packet())
     }
 
-    /// The event of a drop-tail link: a packet that it has taken arrives, or it looks at what came.
+    /// Handles the event of a drop-tail link: a packet arrives at the far end, or the link looks at announced packets.
     #[inline]
     fn drop_tail_event<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Transit> {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
@@ -70,10 +71,10 @@ impl Fabric {
         Some(arrived)
     }
 
-    /// A drop-tail link looks at what came.
+    /// A drop-tail link looks at its announced packets.
     #[inline(never)]
     fn look<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) -> Option<Transit> {
-        self.take_in(now, id, u64::MAX, recorder);
+        self.admit_announced(now, id, u64::MAX, recorder);
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return None };
         link.catch_up(now, recorder);
         let arrived = link.arrival(now, &mut self.flows);
@@ -99,7 +100,7 @@ impl Fabric {
         }
     }
 
-    /// Counts and tells what the discipline of a link's queue just dropped and marked.
+    /// Counts and reports the packets that the discipline of a queue has just dropped and marked.
     #[cold]
     #[inline(never)]
     pub(super) fn report_discipline<W: Recorder>(&mut self, now: Time, id: LinkId, recorder: &mut W) {

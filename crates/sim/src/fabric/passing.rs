@@ -1,4 +1,7 @@
 //! How packets get from link to link.
+//!
+//! The functions of this file form a cascade. The first ones handle the common packet, inline; each passes what it
+//! cannot handle to a more general one, out of line.
 
 use firstflight::Time;
 
@@ -11,7 +14,7 @@ use crate::quick_start;
 use crate::recorder::Recorder;
 
 impl Fabric {
-    /// A packet comes to the link ahead of it.
+    /// A packet enters the link at its position.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(super) fn enter<W: Recorder>(&mut self, now: Time, descriptor: Descriptor, recorder: &mut W) {
@@ -22,7 +25,7 @@ impl Fabric {
         self.enter_link(now, (Some(id), next), descriptor, recorder);
     }
 
-    /// The same of this link, where the next one is known, too.
+    /// [`Fabric::enter`] where the link and the one after it are known.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(super) fn enter_link<W: Recorder>(
@@ -35,7 +38,7 @@ impl Fabric {
         let (advanced, Some(id)) = (descriptor.advanced(), id) else {
             return self.packets.forget(descriptor.packet());
         };
-        // What is in doubt at a calm link is so as it was, if the packet does not wait.
+        // At a calm link, a packet that does not wait changes nothing about drops in doubt.
         match next {
             Some(next) => {
                 if let Some((link, next_link)) = pair(&mut self.links, id, next)
@@ -74,7 +77,7 @@ impl Fabric {
         self.enter_at_length(now, id, descriptor, recorder);
     }
 
-    /// The same, at a drop-tail link that has looked at all that came before, of a packet that may have to wait, or more.
+    /// A packet enters a drop-tail link that has looked at all earlier arrivals. It may have to wait, or need more.
     #[inline(never)]
     fn enter_to_wait<W: Recorder>(
         &mut self,
@@ -86,7 +89,7 @@ impl Fabric {
         if descriptor.asks() {
             self.ask(now, id, descriptor);
         }
-        let first = self.let_in_to_wait(now, id, descriptor, recorder);
+        let first = self.admit_to_wait(now, id, descriptor, recorder);
         if let Link::DropTail(link) = &mut self.links[id.index()].link
             && (first || link.doubts_since_entry())
         {
@@ -97,7 +100,7 @@ impl Fabric {
         }
     }
 
-    /// The same, at any link.
+    /// A packet enters a link of any kind, whatever it needs.
     #[inline(never)]
     fn enter_at_length<W: Recorder>(
         &mut self,
@@ -110,21 +113,21 @@ impl Fabric {
             return self.enter_other(now, id, descriptor, recorder);
         };
         if link.is_due(now) {
-            self.take_in(now, id, self.present, recorder);
+            self.admit_announced(now, id, self.present, recorder);
         }
         self.enter_to_wait(now, id, descriptor, recorder);
     }
 
-    /// A link that was found crowded looks at what came to it.
+    /// The link that was found crowded looks at its announced packets.
     #[inline(never)]
     fn relieve<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         if let Some(id) = self.crowded.take() {
-            self.take_in(now, id, self.present, recorder);
+            self.admit_announced(now, id, self.present, recorder);
             self.refresh(id);
         }
     }
 
-    /// The same, at a link whose events say it all.
+    /// A packet enters a link that is not drop-tail.
     #[inline(never)]
     fn enter_other<W: Recorder>(&mut self, now: Time, id: LinkId, descriptor: Descriptor, recorder: &mut W) {
         if descriptor.asks() {
@@ -148,7 +151,7 @@ impl Fabric {
         self.report_discipline(now, id, recorder);
     }
 
-    /// A Quick-Start request comes to a router.
+    /// A Quick-Start request passes a router.
     #[cold]
     fn ask(&mut self, now: Time, id: LinkId, descriptor: Descriptor) {
         let Payload::Segment(segment) = &mut self.packets.get_mut(descriptor.packet()).payload else {
@@ -159,10 +162,16 @@ impl Fabric {
         segment.quick_start.set_ip(Some(quick_start::pass(now, router, option)));
     }
 
-    /// A drop-tail link looks at what came to it before `now` and, at that instant, before the `sequence`-th event. Its next
-    /// event is another then.
+    /// A drop-tail link looks at the packets announced for before `now` and, at `now`, before the event of number
+    /// `sequence`. Its next event may change.
     #[inline(never)]
-    pub(super) fn take_in<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
+    pub(super) fn admit_announced<W: Recorder>(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        sequence: u64,
+        recorder: &mut W,
+    ) {
         let Link::DropTail(link) = &self.links[id.index()].link else { return };
         let hands_on = !link.has_sources();
         loop {
@@ -171,19 +180,19 @@ impl Fabric {
             } else {
                 self.admit_in_turn(now, id, sequence, recorder);
             }
-            if !self.take_in_one(now, id, sequence, recorder) {
+            if !self.admit_one_announced(now, id, sequence, recorder) {
                 break;
             }
         }
         if !W::HEARS_QUEUES
             && let Link::DropTail(link) = &mut self.links[id.index()].link
         {
-            // How much room is sure is asked for next.
+            // The link is asked next how many places are sure.
             link.catch_up(now, recorder);
         }
     }
 
-    /// The same of what goes on to another link and needs nothing else, many to the same one in a row.
+    /// [`Fabric::admit_announced`] for packets that go on to another link and need nothing else: many in a row to one link.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     fn hand_on<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
@@ -205,7 +214,7 @@ impl Fabric {
         }
     }
 
-    /// The same at a link to which datagrams of sources come, up to a packet that needs more than to be let in.
+    /// [`Fabric::admit_announced`] at a link with sources of datagrams, up to a packet that needs more than admission.
     #[inline(never)]
     fn admit_in_turn<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) {
         while let Hop { link: Link::DropTail(link), router } = &mut self.links[id.index()] {
@@ -225,21 +234,27 @@ impl Fabric {
         }
     }
 
-    /// The same of the first that was expected, whatever it needs. Says whether there was one.
+    /// [`Fabric::admit_announced`] for the first announced packet, whatever it needs. Returns whether there was one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
-    fn take_in_one<W: Recorder>(&mut self, now: Time, id: LinkId, sequence: u64, recorder: &mut W) -> bool {
+    fn admit_one_announced<W: Recorder>(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        sequence: u64,
+        recorder: &mut W,
+    ) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
         let Some((at, descriptor)) = link.take_expected(now, sequence) else { return false };
         match link.admit_at_once(at, descriptor) {
             Some(arrives) => self.pass_on(at, id, descriptor, arrives),
-            None => self.let_in_to_wait(at, id, descriptor, recorder),
+            None => self.admit_to_wait(at, id, descriptor, recorder),
         };
         true
     }
 
-    /// A packet that entered a drop-tail link at `at` and need not wait is expected by the next, or else taken. Says
-    /// whether it is the first there on whose arrival something depends.
+    /// A packet that entered a drop-tail link at `at` and need not wait is announced to the next link, or else put on
+    /// this one. Returns whether it is the first on this link that is not quiet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn pass_on(&mut self, at: Time, id: LinkId, descriptor: Descriptor, arrives: Time) -> bool {
@@ -253,10 +268,10 @@ impl Fabric {
         link.append_started(at, descriptor, arrives)
     }
 
-    /// A packet enters a drop-tail link, behind all that came before, and may have to wait. Says whether it is the first
-    /// there on whose arrival something depends.
+    /// A packet enters a drop-tail link after all that arrived before, and may have to wait. Returns whether it is the
+    /// first on this link that is not quiet.
     #[inline(never)]
-    fn let_in_to_wait<W: Recorder>(
+    fn admit_to_wait<W: Recorder>(
         &mut self,
         at: Time,
         id: LinkId,
@@ -265,13 +280,13 @@ impl Fabric {
     ) -> bool {
         let advanced = descriptor.advanced();
         let Some(next) = self.routes.link(advanced.position()) else {
-            return self.let_in_last_to_wait(at, id, descriptor, recorder);
+            return self.admit_last_to_wait(at, id, descriptor, recorder);
         };
         let Some((link, next_link)) = pair(&mut self.links, id, next) else {
-            return self.let_in_at_length(at, id, descriptor, recorder);
+            return self.admit_at_length(at, id, descriptor, recorder);
         };
         let Some(schedule) = link.admit_to_wait(at, descriptor, recorder) else {
-            return self.let_in_at_length(at, id, descriptor, recorder);
+            return self.admit_at_length(at, id, descriptor, recorder);
         };
         link.make_room(at, &mut self.flows, recorder);
         let expectation = next_link.expect(schedule.arrives, advanced);
@@ -283,9 +298,9 @@ impl Fabric {
         first
     }
 
-    /// The same, at the last link of its way.
+    /// [`Fabric::admit_to_wait`] at the last link of a route.
     #[inline(never)]
-    fn let_in_last_to_wait<W: Recorder>(
+    fn admit_last_to_wait<W: Recorder>(
         &mut self,
         at: Time,
         id: LinkId,
@@ -294,15 +309,15 @@ impl Fabric {
     ) -> bool {
         let Link::DropTail(link) = &mut self.links[id.index()].link else { return false };
         let Some(schedule) = link.admit_to_wait(at, descriptor, recorder) else {
-            return self.let_in_at_length(at, id, descriptor, recorder);
+            return self.admit_at_length(at, id, descriptor, recorder);
         };
         link.make_room(at, &mut self.flows, recorder);
         link.take(at, descriptor, schedule, Fate::Arrives, recorder)
     }
 
-    /// The same, of a packet that may be dropped, or more.
+    /// [`Fabric::admit_to_wait`] for a packet that may be dropped or lost, or that a router counts.
     #[inline(never)]
-    fn let_in_at_length<W: Recorder>(
+    fn admit_at_length<W: Recorder>(
         &mut self,
         at: Time,
         id: LinkId,
@@ -340,7 +355,7 @@ impl Fabric {
         link.take(at, descriptor, schedule, fate, recorder)
     }
 
-    /// A link is told when a packet will come. Says whether that was enough.
+    /// Announces a packet to a link. Returns whether the link expects it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn expect(&mut self, id: LinkId, at: Time, descriptor: Descriptor) -> bool {
@@ -355,7 +370,7 @@ impl Fabric {
         }
     }
 
-    /// The next event of a link that expects something may come sooner than the agenda has it.
+    /// Renews the event of a link to which a packet was announced: the event may have moved forward.
     #[inline(never)]
     fn bring_forward(&mut self, id: LinkId) {
         if let Link::DropTail(link) = &self.links[id.index()].link
@@ -367,7 +382,7 @@ impl Fabric {
     }
 }
 
-/// Two different drop-tail links.
+/// Two different links, if both are drop-tail.
 #[inline]
 fn pair(links: &mut [Hop], one: LinkId, other: LinkId) -> Option<(&mut DropTail, &mut DropTail)> {
     match links.get_disjoint_mut([one.index(), other.index()]) {

@@ -1,5 +1,5 @@
-//! A network whose links look at what comes when something depends on it, against the same one whose links look at
-//! each packet at the instant of its coming.
+//! A network whose links look at announced packets when something depends on them, against one whose links handle each
+//! packet at its arrival.
 
 use firstflight::avoidance::Reno;
 use firstflight::schemes::{Initial, QuickStart, QuickStartConfig, SlowStart};
@@ -23,7 +23,7 @@ impl Fabric {
         self.links.iter().any(|hop| matches!(&hop.link, Link::DropTail(link) if link.ties))
     }
 
-    /// From now on links look at each packet at the instant of its coming. Nothing may have happened yet.
+    /// From now on links handle each packet at its arrival. No event may have happened yet.
     pub(crate) fn look_at_once(&mut self) -> Vec<Cbr> {
         let links = self.links.iter_mut();
         let sources = links.filter_map(|hop| match &mut hop.link {
@@ -40,17 +40,17 @@ impl Fabric {
 
 type Net = Network<SlowStart, SlowStart, Reno>;
 
-/// Everything that was said; of queues, one list for each link.
+/// All calls of the recorder; those about queues in a list for each link.
 #[derive(Default, PartialEq, Debug)]
 struct Log {
     said: Vec<(Time, String)>,
-    /// What is heard of late.
+    /// Drops that were reported late.
     drops: Vec<(Time, String)>,
     queues: Vec<Vec<(Time, Bytes, u32)>>,
 }
 
 impl Log {
-    /// Nothing but queues is told of late.
+    /// Only calls about queues may come late.
     fn say(&mut self, at: Time, what: String) {
         assert!(self.said.last().is_none_or(|(last, _)| *last <= at), "{what} at {at:?} comes late");
         self.said.push((at, what));
@@ -126,7 +126,8 @@ impl From<Deaf> for Log {
     }
 }
 
-/// What a run says, and the counters at each of these instants. One that is looked at late pauses on the way, too.
+/// The calls of a recorder, and the counters at each of these instants. A run whose links look late also pauses on the
+/// way.
 fn outcome<S: Startup, R: Startup>(
     network: &Network<S, R, Reno>,
     seed: u64,
@@ -136,7 +137,7 @@ fn outcome<S: Startup, R: Startup>(
     outcome_told_to::<S, R, Log>(network, seed, stops, ahead)
 }
 
-/// The same of who watches like this.
+/// [`outcome`] with this recorder.
 fn outcome_told_to<S: Startup, R: Startup, W: Recorder + Default + Into<Log>>(
     network: &Network<S, R, Reno>,
     seed: u64,
@@ -165,7 +166,7 @@ fn outcome_told_to<S: Startup, R: Startup, W: Recorder + Default + Into<Log>>(
     }
     let ties = sim.has_ties();
     let mut log = sim.into_recorder().into();
-    // Of what is said of one instant the order is not the same.
+    // At one instant the order of calls differs.
     log.said.sort();
     (log, counted, ties)
 }
@@ -200,7 +201,7 @@ fn tcp_by<S, R>(
     }
 }
 
-/// Transfers that come up on all of the ways, wherever the others are.
+/// Transfers that arrive on all routes, wherever the other flows are.
 fn arrivals(routes: &[Route], gap: u64) -> Arrivals<SlowStart, SlowStart, Reno> {
     let config = Config { mss: 960, ..Config::default() };
     let controller = Controller::new(SlowStart::new(INITIAL), SlowStart::new(INITIAL), Reno::new());
@@ -233,7 +234,7 @@ fn cbr(
     }
 }
 
-/// Small packets that come to a link as events, ahead of what is expected there.
+/// Small packets that enter a link by events, before announced ones.
 fn on_off(forward: Vec<LinkId>, bps: u64) -> Flow<SlowStart, SlowStart, Reno> {
     let period = Span::from_nanos(40_000_003);
     let spec = OnOffSpec {
@@ -255,7 +256,7 @@ fn queue() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
-/// Rates and delays with few common multiples: of what comes at one instant the order is not the same either way.
+/// Rates and delays with few common multiples: at one instant the order of calls differs.
 fn path() -> impl Strategy<Value = PathSpec> {
     let rate = (2_000_003u64..60_000_017).prop_map(Rate::from_bps);
     let chance = prop_oneof![3 => Just((0u32, 0u64)), 1 => (0u32..20_000, 0u64..3_000_000)];
@@ -348,7 +349,7 @@ fn network() -> impl Strategy<Value = Net> {
     )
 }
 
-/// The log says so if it is not.
+/// The log fails if it is not.
 #[test]
 fn a_drop_of_a_source_that_was_taken_on_last_and_starts_first_is_told_of_in_time() {
     let queue = QueueLimit::Packets(1);
@@ -363,7 +364,8 @@ fn a_drop_of_a_source_that_was_taken_on_last_and_starts_first_is_told_of_in_time
     assert!(log.said.iter().any(|(at, what)| at.nanos() < 53_000_000 && what.contains("dropped")));
 }
 
-/// A request is looked at by every hop when it comes, so that it comes by an event, and what comes behind it is known before.
+/// Every hop handles a request at its arrival, so the request enters by an event, and packets behind it would be
+/// announced before.
 #[test]
 fn nothing_is_let_in_ahead_of_a_request_for_quick_start() {
     let link = |bps, nanos| LinkSpec::new(Some(Rate::from_bps(bps)), Span::from_nanos(nanos));

@@ -1,19 +1,19 @@
-//! Which links one other link feeds, and where what they carry ends.
+//! Which links have a sole upstream link, and are the last link of every route over them.
 
 use crate::network::{Network, Traffic};
 use crate::packet::LinkId;
 
-/// What is known of what comes to a link.
+/// Where the packets of a link come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Upstream {
     Nobody,
-    /// All of it comes from this link, and goes no further.
+    /// All of them come from this link, and leave the network here.
     One(LinkId),
-    /// It comes from hosts or from several links, or some of it goes on.
+    /// They come from hosts or from several links, or some of them go on.
     Several,
 }
 
-/// Whether all that a link carries comes from one other link, and goes no further: of each link of the network.
+/// For each link of the network: whether all of its packets come from one other link, and leave the network here.
 pub(super) fn behind_sole_upstream<S, R, A>(network: &Network<S, R, A>) -> Vec<bool> {
     let mut upstreams = vec![Upstream::Nobody; network.links.len()];
     for flow in &network.flows {
@@ -37,13 +37,13 @@ impl Upstream {
     }
 }
 
-fn note(upstreams: &mut [Upstream], way: &[LinkId]) {
-    for (index, link) in way.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|before| way.get(before)).copied();
+fn note(upstreams: &mut [Upstream], route: &[LinkId]) {
+    for (index, link) in route.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| route.get(before)).copied();
         let Some(upstream) = upstreams.get_mut(link.index()) else { continue };
         *upstream = match (*upstream, before) {
-            (Upstream::Nobody, Some(before)) if index + 1 == way.len() => Upstream::One(before),
-            (Upstream::One(one), Some(before)) if index + 1 == way.len() && one == before => {
+            (Upstream::Nobody, Some(before)) if index + 1 == route.len() => Upstream::One(before),
+            (Upstream::One(one), Some(before)) if index + 1 == route.len() && one == before => {
                 Upstream::One(one)
             }
             _ => Upstream::Several,
@@ -55,11 +55,11 @@ fn note(upstreams: &mut [Upstream], way: &[LinkId]) {
 mod tests {
     use super::*;
 
-    fn after(ways: &[&[u32]], links: usize) -> Vec<bool> {
+    fn after(routes: &[&[u32]], links: usize) -> Vec<bool> {
         let mut upstreams = vec![Upstream::Nobody; links];
-        for way in ways {
-            let way: Vec<_> = way.iter().copied().map(LinkId).collect();
-            note(&mut upstreams, &way);
+        for route in routes {
+            let route: Vec<_> = route.iter().copied().map(LinkId).collect();
+            note(&mut upstreams, &route);
         }
         upstreams.into_iter().map(Upstream::is_one).collect()
     }
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_link_is_not_behind_one_if_hosts_or_two_links_feed_it_or_some_of_it_goes_on() {
-        for ways in [&[&[0u32, 2][..], &[2]], &[&[0, 2], &[1, 2]], &[&[0, 2], &[0, 2, 1]]] {
-            assert!(!after(ways, 3)[2], "{ways:?}");
+        for routes in [&[&[0u32, 2][..], &[2]], &[&[0, 2], &[1, 2]], &[&[0, 2], &[0, 2, 1]]] {
+            assert!(!after(routes, 3)[2], "{routes:?}");
         }
     }
 }

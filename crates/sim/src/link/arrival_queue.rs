@@ -1,35 +1,35 @@
-//! What is known to come to a link, and when.
+//! The packets that are known to arrive at the near end of a link, and when.
 //!
-//! The link before knows when a packet arrives here as soon as it takes it, so that nothing need happen at that instant
-//! unless something depends on it: the link here looks at what came when it has to.
+//! The link before knows when a packet arrives here as soon as it accepts the packet, and announces it. So nothing need
+//! happen at the instant of the arrival: this link looks at its expected arrivals when something depends on them.
 
 use firstflight::Time;
 
 use crate::descriptor::Descriptor;
 use crate::ring::Ring;
 
-/// What comes, in the order of its coming.
+/// Expected arrivals, in order of time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArrivalQueue {
     expected: Ring<Expected>,
-    /// When the last of all that ever came or comes does so.
+    /// The latest arrival ever announced.
     latest: Time,
-    /// IP bytes of all of it.
+    /// IP bytes of all expected packets.
     bytes: u64,
 }
 
-/// What came of expecting a packet.
+/// How a link answers when a packet is announced to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expectation {
-    /// The link does not expect packets, or not this one: it has to be told when it comes.
+    /// The link does not expect packets, or not this one. The packet has to enter by an event at its arrival.
     Refused,
-    /// It will look at it before anything depends on it.
+    /// The link will look at the packet before anything depends on it.
     Taken,
-    /// It will, but its next event may be another now.
+    /// The link will look at the packet, and its next event may have changed.
     EventMoved,
 }
 
-/// A packet, and when it comes.
+/// A packet, and when it arrives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) at: Time,
@@ -45,11 +45,13 @@ impl Expected {
     }
 }
 
-/// Before how many others a packet is put in. Behind another link's long queue it would be dearer than an event.
+/// A packet is put before at most this many others. Further in, as behind a long queue of another link, an event of its
+/// own costs less.
 const REACH: u64 = 32;
 
 impl ArrivalQueue {
-    /// Puts in a packet that comes at `at`, and says in which place; `None` if it would be before too many others.
+    /// Adds a packet that arrives at `at`. Returns how many come before it; `None`, and nothing is added, if it would
+    /// come before more than [`REACH`] others.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn put(&mut self, at: Time, descriptor: Descriptor) -> Option<u64> {
@@ -63,9 +65,9 @@ impl ArrivalQueue {
         Some(count)
     }
 
-    /// The same of one that does not come later than all that ever did.
-    // By itself, or what is put in would be kept in memory for it on the other way, too: written piece by piece and read at
-    // once, for which a processor waits.
+    /// Adds a packet that does not arrive later than all others so far: [`ArrivalQueue::put`] at length.
+    // Out of line: inlined, the new entry would also be spilled to memory on the usual path, and read back before the
+    // store is complete.
     #[inline(never)]
     fn put_ahead(&mut self, at: Time, descriptor: Descriptor) -> Option<u64> {
         let new = Expected { at, descriptor };
@@ -78,7 +80,7 @@ impl ArrivalQueue {
         Some(count - self.expected.insert(new, is_later))
     }
 
-    /// The first that comes no later than `at` and, at that instant, than the `sequence`-th event.
+    /// Takes the first packet if it arrives before `at` or, at `at`, no later in the event order than `sequence`.
     #[inline]
     pub(crate) fn take(&mut self, at: Time, sequence: u64) -> Option<Expected> {
         let first = *self.first_by(at, sequence)?;
@@ -86,13 +88,13 @@ impl ArrivalQueue {
         Some(first)
     }
 
-    /// The same where it stays.
+    /// The packet that [`ArrivalQueue::take`] would take.
     #[inline]
     pub(crate) fn first_by(&self, at: Time, sequence: u64) -> Option<&Expected> {
         self.expected.first().filter(|first| first.at < at || first.place() <= (at, sequence))
     }
 
-    /// Takes the first, which is there and has so many IP bytes.
+    /// Takes the first packet, which is there and has `wire` IP bytes.
     #[inline]
     pub(crate) fn drop_first(&mut self, wire: u32) {
         self.expected.drop_first();
@@ -109,7 +111,7 @@ impl ArrivalQueue {
         self.expected.get(self.expected.head() + place)
     }
 
-    /// How many were ever put in.
+    /// How many packets were ever added.
     #[inline]
     pub(crate) fn count(&self) -> u64 {
         self.expected.end()
@@ -120,7 +122,7 @@ impl ArrivalQueue {
         self.expected.end() - self.expected.head()
     }
 
-    /// IP bytes of all that comes.
+    /// IP bytes of all expected packets.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
@@ -135,14 +137,14 @@ mod tests {
     use crate::packet::{PacketId, Position};
 
     proptest! {
-        /// Against a list that is sorted whole.
+        /// Against a list that is sorted as a whole.
         #[test]
         fn what_comes_is_taken_in_the_order_of_its_coming(
             puts in proptest::collection::vec((0u64..200, proptest::option::of(0u64..200)), 1..300),
         ) {
             let (mut arrivals, mut model) = (ArrivalQueue::default(), Vec::new());
             for (name, (at, take)) in (0u64..).zip(puts) {
-                // Every number once, in no order: who left its host before another may be expected later.
+                // Each sequence number occurs once, in no order: a packet that left its host earlier may arrive later.
                 let sequence = name * 211 % 307;
                 let descriptor = Descriptor::segment(PacketId(0), Position::default(), 40, false).in_place(sequence);
                 let later = model.iter().filter(|one| **one > (at, sequence)).count() as u64;

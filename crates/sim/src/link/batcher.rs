@@ -17,7 +17,7 @@ pub(crate) struct Batcher {
     /// The first release instant of [`Batch::Every`].
     phase: Time,
     ring: VecDeque<Transit>,
-    /// How many of the ring's last packets wait for their batch to fill.
+    /// How many packets at the end of the ring wait for their batch to fill.
     open: usize,
     last_arrival: Time,
     stats: LinkStats,
@@ -62,7 +62,7 @@ impl Batcher {
     pub(crate) fn arrival(&mut self, now: Time) -> Option<Transit> {
         self.ring.front().filter(|transit| transit.arrives <= now)?;
         if self.open == self.ring.len() {
-            // The hold of the open batch is over.
+            // The open batch has been held as long as it may.
             self.open = 0;
         }
         self.ring.pop_front()
@@ -76,17 +76,17 @@ impl Batcher {
         self.stats
     }
 
-    /// The first release no earlier than `now`.
+    /// The first release at `now` or later.
     fn next_release(&self, now: Time, span: Span) -> Time {
         let late = now.since(self.phase).nanos();
         self.phase + Span::from_nanos(late.div_ceil(span.nanos().max(1)).saturating_mul(span.nanos()))
     }
 
-    /// Joins the open batch, and says when it is released at the latest: `now` if this fills it.
+    /// Adds a packet to the open batch. Returns when the batch is released at the latest: `now` if the packet fills it.
     fn join(&mut self, now: Time, packets: u32, hold: Span) -> Time {
         let first = self.ring.len().checked_sub(self.open).and_then(|first| self.ring.get(first));
         let latest = first.filter(|_| self.open > 0).map(|first| first.starts + hold);
-        // A batch whose hold was over may still be on the wire.
+        // A batch that was released earlier may still be on the wire.
         let latest = latest.filter(|latest| *latest >= now).unwrap_or_else(|| {
             self.open = 0;
             now + hold
@@ -95,7 +95,7 @@ impl Batcher {
         if self.open >= packets as usize { now } else { latest }
     }
 
-    /// Releases a batch that is full together with its last packet, which arrives at `arrives`.
+    /// Releases a full batch together with its last packet, which arrives at `arrives`.
     fn close_if_full(&mut self, arrives: Time) {
         let Batch::Of { packets, .. } = self.batch else { return };
         if self.open < packets as usize {
@@ -118,11 +118,11 @@ mod tests {
         Descriptor::segment(PacketId(number), Position::default(), 40, false).in_place(u64::from(number))
     }
 
-    /// Number and arrival of packets offered at these instants, with an event for every arrival.
+    /// Number and arrival of packets that enter at the instants `offers`, with an event for every arrival.
     fn offer(link: &mut Batcher, offers: &[u64]) -> Vec<(u32, u64)> {
         let mut arrived = Vec::new();
         for (number, when) in (0..).zip(offers) {
-            // An arrival comes before the releases of its instant.
+            // An arrival comes before a release at one instant.
             until(link, *when, &mut arrived);
             link.enter(Time::from_nanos(*when), packet(number));
         }
@@ -162,10 +162,10 @@ mod tests {
     #[test]
     fn a_full_batch_leaves_with_its_last_packet_and_no_packet_is_held_too_long() {
         let of = Batch::Of { packets: 3, hold: Span::from_nanos(50) };
-        // Three fill a batch at 20; two wait for a third from 30 to 80; the next fill one at 102.
+        // Three packets fill a batch at 20. Two wait for a third from 30 to 80. The next three fill a batch at 102.
         let arrived = offer(&mut batcher(of, 0), &[0, 10, 20, 30, 40, 100, 101, 102]);
         assert_eq!(arrived, [(0, 20), (1, 20), (2, 20), (3, 80), (4, 80), (5, 102), (6, 102), (7, 102)]);
-        // A packet that comes at the instant of the release goes along.
+        // A packet that enters at the instant of a release is released with the others.
         assert_eq!(offer(&mut batcher(of, 0), &[0, 50, 51]), [(0, 50), (1, 50), (2, 101)]);
     }
 

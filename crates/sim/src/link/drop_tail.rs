@@ -1,13 +1,15 @@
-//! A link with a drop-tail FIFO queue, a transmitter and a wire, as one ring of packets whose times are all known
-//! when they enter.
+//! A link with a drop-tail FIFO queue, a transmitter and a wire: one ring of packets whose times are all known when
+//! they enter.
 //!
-//! A FIFO that drops only at its tail decides a packet's whole future on arrival, so the link needs no event for
-//! the start or end of a transmission: it catches up with those whenever it is touched. For the same reason it can
-//! say at once when a packet comes to the next link, which puts that into its [`ArrivalQueue`] and looks at it when
-//! something depends on it: when the packet would arrive at the far end, or could find the queue full and somebody minds
-//! when it is dropped. If only that one
-//! link feeds the next, and what it carries ends there, a packet that need not wait is let in as soon as it is known to
-//! come: nothing can come before it, until a request for Quick-Start comes, which is not expected.
+//! A FIFO that drops only at its tail decides a packet's whole future on arrival. So the link needs no event for the
+//! start or the end of a transmission: it catches up with them whenever it is called. For the same reason it can
+//! announce each packet to the next link at once. The next link keeps announced packets in its [`ArrivalQueue`] and
+//! looks at them when something depends on them: when one would arrive at the far end, or when one may find the queue
+//! full and the recorder hears of drops in turn.
+//!
+//! If a link has a sole upstream link and is the last on every route, it admits a packet that need not wait as soon as
+//! the packet is announced: no other packet can come before it. That ends with the first Quick-Start request, which is
+//! never announced.
 
 use firstflight::{Bytes, Time};
 
@@ -33,73 +35,77 @@ mod turns;
 
 use sources::{NEVER, Sources};
 
-/// What a packet touches that passes stands first, then what one touches that waits: of many links few are in a cache.
+/// The fields that an unqueued packet touches stand first, then those that a queued packet touches: of many links few
+/// are in a cache.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct DropTail {
-    /// Whether packets may be put into the arrivals: nothing else is to happen when they come.
+    /// Whether packets may be announced: nothing but admission is to be done when they arrive.
     expects: bool,
-    /// Whether all of it comes from one other link, which says so in the order of its coming, and goes no further.
+    /// Whether all packets come from one other link, which announces them in order, and leave the network here.
     sole_upstream: bool,
-    /// Whether nothing but the queue stands in the way of packets.
+    /// Whether a packet needs nothing but room in the queue: no policer, router, loss or jitter.
     plain: bool,
-    /// Whether drops are told of in their turn. They are anyway while datagrams of sources come.
+    /// Whether drops are reported in order of time. While sources send datagrams they are in any case.
     drops_in_turn: bool,
-    /// Which packets may take the short ways, by [`Descriptor::kind`]: plain segments as large as the packet before.
+    /// The [`Descriptor::kind`] of packets that may take the fast paths: plain segments as large as the packet before.
     short: u32,
     arrivals: ArrivalQueue,
-    /// When the next datagram of a source comes.
+    /// When the next datagram of a source arrives.
     datagram: Time,
     ring: Ring<Transit>,
-    /// The ring's first packet that has not started transmission, or its end. Those behind it may have started, too, unless
-    /// the link has caught up.
+    /// The first packet of the ring that has not started transmission, or the ring's end. Until the link catches up,
+    /// later packets may have started too.
     unstarted: u64,
-    /// The ring's first packet that is not quiet, or its end.
+    /// The first packet of the ring that is not quiet, or the ring's end.
     loud: u64,
-    /// How many packets took the short ways that the meter has not counted.
+    /// How many packets took the fast paths and are not in the meter yet.
     uncounted: u64,
     /// How many packets of the ring reach their sink at the far end.
     sinking: u64,
-    /// The place of the last packet in the order of events.
+    /// The sequence number of the last packet's arrival.
     last_place: u64,
-    /// What is expected, and each datagram of a source before the event that the agenda has, finds room, or nobody minds when
-    /// it is dropped, as long as fewer packets than this were ever put into the arrivals. It may be more.
+    /// As long as fewer packets than this were ever announced, no drop is in doubt: each announced packet, and each
+    /// datagram of a source before the link's event, finds room, or nobody needs drops in order of time. It may be set
+    /// too low.
     unsure_from: u64,
-    /// When the event comes that the agenda has, and its place in the order.
+    /// The link's event on the agenda: its time and sequence number.
     event: Option<(Time, u64)>,
     wire: Wire,
     transmitter: Transmitter,
     queue: QueueLimit,
     /// IP bytes of the packets that have not started.
     waiting_bytes: u64,
-    /// The instant at which a packet last left the queue for the transmitter, and its size.
+    /// When a packet last left the queue for the transmitter, and its IP bytes.
     freed: Option<(Time, u64)>,
-    /// The greatest packet that was ever let in, in IP bytes.
+    /// The largest packet so far, in IP bytes.
     largest: u64,
-    /// The integrals in it count each packet's whole wait as soon as it is known.
+    /// Its integrals contain the whole wait of a packet as soon as that is known.
     meter: QueueMeter,
     id: LinkId,
     sources: Sources,
     policer: Option<Box<Policer>>,
-    /// When a packet last came, and whether a datagram of a source ever came at the same instant as another packet.
+    /// When a packet last entered, and whether a datagram of a source ever entered at the same instant as another
+    /// packet.
     #[cfg(test)]
     last_entry: Option<Time>,
     #[cfg(test)]
     pub(crate) ties: bool,
 }
 
-/// The times of a packet that was let in.
+/// The times of an admitted packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Schedule {
     starts: Time,
     pub(crate) arrives: Time,
     pub(crate) lost: bool,
-    /// Its arrival's place in the order of events.
+    /// The sequence number of its arrival.
     pub(crate) place: u64,
 }
 
 impl DropTail {
-    /// A link at rest; `sole_upstream` says that all it carries comes from one other link, and goes no further.
+    /// A link at rest. `sole_upstream` says that all packets come from one other link, and that this link is the last
+    /// on their routes.
     pub(crate) fn new(id: LinkId, spec: &LinkSpec, seed: u64, sole_upstream: bool) -> Self {
         let (transmitter, wire) =
             (Transmitter::new(spec.rate, spec.rates.as_ref()), Wire::new(id, spec, seed));
@@ -137,21 +143,21 @@ impl DropTail {
         }
     }
 
-    /// From now on drops are told of in their turn, or whenever the link looks.
+    /// From now on drops are reported in order of time, or else whenever the link catches up.
     pub(crate) fn set_drops_in_turn(&mut self, in_turn: bool) {
         self.drops_in_turn = in_turn;
         self.unsure_from = if in_turn || self.has_sources() { 0 } else { u64::MAX };
     }
 
-    /// Lets a segment in that need not wait, and says when it arrives; `None`, and nothing is done, if more has to be
-    /// looked at: [`DropTail::admit`] does then.
+    /// Admits a segment that need not wait, and returns its arrival. Returns `None`, and does nothing, if that is not
+    /// the whole story: [`DropTail::admit`] handles every packet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn admit_at_once(&mut self, now: Time, descriptor: Descriptor) -> Option<Time> {
         self.admit_alike_at_once(now, (descriptor.kind(), descriptor.sequence()))
     }
 
-    /// The same of whatever is as large as a segment of this kind. It comes in this place in the order of events.
+    /// [`DropTail::admit_at_once`] for any packet of this kind and sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn admit_alike_at_once(&mut self, now: Time, (kind, sequence): (u32, u64)) -> Option<Time> {
@@ -166,7 +172,8 @@ impl DropTail {
         Some(self.wire.carry_surely(ends))
     }
 
-    /// Lets a segment in that may have to wait; `None` if more has to be looked at: [`DropTail::admit`] does then.
+    /// Admits a segment that may have to wait. Returns `None` if it needs more than room: [`DropTail::admit`] handles
+    /// every packet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(crate) fn admit_to_wait<W: Recorder>(
@@ -178,7 +185,7 @@ impl DropTail {
         self.admit_alike_to_wait(now, (descriptor.kind(), descriptor.sequence()), recorder)
     }
 
-    /// The same of whatever is as large as a segment of this kind. It comes in this place in the order of events.
+    /// [`DropTail::admit_to_wait`] for any packet of this kind and sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn admit_alike_to_wait<W: Recorder>(
@@ -205,30 +212,31 @@ impl DropTail {
         Some(Schedule { starts, arrives: self.wire.carry_surely(ends), lost: false, place: sequence })
     }
 
-    /// Whether a packet of `wire` IP bytes waits, finds room, and is no new peak, even if nothing has left the queue since the
-    /// link caught up last: what has is looked at later, much of it at once.
+    /// Whether a packet of `wire` IP bytes waits, finds room, and makes no new peak, even if no packet has left the
+    /// queue since the link last caught up. The link can then catch up later, with many packets at once.
     #[inline]
     fn waits_unnoticed(&self, now: Time, wire: u32) -> bool {
         let stats = &self.meter.stats;
-        // No peak was ever beyond what there is room for. One may have been freed at this very instant.
+        // A peak never exceeds the room. The addition of `largest` allows for a packet that leaves at this very
+        // instant.
         self.transmitter.free_at() > now
             && self.waiting() + 1 < u64::from(stats.peak_packets)
             && self.waiting_bytes + self.largest + u64::from(wire) <= stats.peak_bytes
     }
 
-    /// How many packets have not started.
+    /// How many packets have not started transmission.
     #[inline]
     fn waiting(&self) -> u64 {
         self.ring.end() - self.unstarted
     }
 
-    /// The same as the recorder is told it.
+    /// [`DropTail::waiting`] in the type that recorders take.
     #[inline]
     fn waiting_count(&self) -> u32 {
         u32::try_from(self.waiting()).unwrap_or(u32::MAX)
     }
 
-    /// Packets of this kind take the short ways from now on, if they may; says whether they do.
+    /// Makes this kind the one of the fast paths, if the kind allows it. Returns whether it does.
     #[inline(never)]
     fn turn_to(&mut self, kind: u32) -> bool {
         let wire = Descriptor::wire_of_kind(kind);
@@ -240,7 +248,7 @@ impl DropTail {
         may
     }
 
-    /// Plain segments as large as this take the short ways from now on.
+    /// Plain segments of `wire` IP bytes take the fast paths from now on.
     #[inline]
     fn shorten(&mut self, wire: u32) {
         if self.plain && self.short != Descriptor::plain_kind(wire) {
@@ -251,7 +259,8 @@ impl DropTail {
         }
     }
 
-    /// Takes a packet that was let in by [`DropTail::admit_at_once`], and on which something depends. Says whether it is the first.
+    /// Adds a packet to the ring that [`DropTail::admit_at_once`] admitted and that is not quiet. Returns whether it is
+    /// the first such packet.
     #[inline]
     pub(crate) fn append_started(&mut self, now: Time, descriptor: Descriptor, arrives: Time) -> bool {
         let first = self.loud == self.ring.end();
@@ -260,8 +269,8 @@ impl DropTail {
         first
     }
 
-    /// A packet of `wire` IP bytes comes to the near end, behind all that was expected before. `sequence` is its place in
-    /// the order of events so far; `flow` says whose it is.
+    /// Admits a packet of `wire` IP bytes, or drops it. All announced packets that arrive before it have been handled.
+    /// `sequence` is its sequence number so far; `flow` gives the number of its flow.
     #[inline]
     pub(crate) fn admit<W: Recorder>(
         &mut self,
@@ -287,12 +296,12 @@ impl DropTail {
         self.shorten(self.transmitter.alike());
         let before = self.wire.last_arrival();
         let (arrives, lost) = self.wire.carry(flow, self.transmitter.free_at());
-        // Of two that arrive together the first to enter comes first, whichever left its host before.
+        // Of two packets that arrive together the first to enter comes first, even if the other left its host before.
         self.last_place = if arrives == before { sequence.max(self.last_place + 1) } else { sequence };
         Ok(Schedule { starts, arrives, lost, place: self.last_place })
     }
 
-    /// Takes a packet that was let in at `now`. Says whether it is the first on whose arrival something depends.
+    /// Adds an admitted packet to the ring. Returns whether it is the first that is not quiet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn take<W: Recorder>(
@@ -314,12 +323,12 @@ impl DropTail {
             let wire = u64::from(descriptor.wire());
             self.meter.wait(schedule.starts.nanos_since(now), wire);
             self.waiting_bytes += wire;
-            // Unless it was one of those that were expected.
+            // One place less is sure, unless the packet itself was announced.
             self.unsure_from = self.unsure_from.saturating_sub(1);
             self.meter.peak(self.waiting(), self.waiting_bytes);
             recorder.queue(now, self.id, Bytes::new(self.waiting_bytes), self.waiting_count());
         } else {
-            // Nothing can wait ahead of a packet that starts at once.
+            // No packet can wait ahead of a packet that starts at once.
             self.ring.push(transit);
             self.unstarted = self.ring.end();
         }
@@ -333,15 +342,15 @@ impl DropTail {
         }
     }
 
-    /// A packet enters.
+    /// Notes that a packet enters.
     #[cfg(test)]
     fn note_entry(&mut self, now: Time) {
         self.ties |= self.sources.are_there() && self.last_entry == Some(now);
         self.last_entry = Some(now);
     }
 
-    /// Before another packet is taken: what has reached its sink, or left for the next link, is let go if otherwise the ring
-    /// would have to grow.
+    /// Called before a packet is added. If the ring is full, drops from it what has reached its sink or was handed on,
+    /// so that it need not grow.
     #[inline]
     pub(crate) fn make_room<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
         if self.ring.is_full() {
@@ -362,8 +371,8 @@ impl DropTail {
         self.wire.last_arrival()
     }
 
-    /// Takes the first packet that has arrived by `now` and on which something depends, behind those that are counted.
-    /// `None` also if the link has to take in what is expected before it can tell.
+    /// Takes the first packet that is not quiet, if it has arrived by `now`. Quiet packets before it are counted.
+    /// Returns `None` also if the link has to look at announced packets first.
     #[inline]
     pub(crate) fn arrival(&mut self, now: Time, flows: &mut [FlowStats]) -> Option<Transit> {
         let transit = *self.ring.get(self.loud)?;
@@ -378,8 +387,7 @@ impl DropTail {
         Some(transit)
     }
 
-    /// Lets the first packet go, which is the first on whose arrival something depended, and gives the next such one with
-    /// the instant of its arrival.
+    /// Drops the first packet, which is not quiet. Returns the next packet that is not quiet, and its arrival.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn let_go(&mut self) -> Option<(Time, Descriptor)> {
@@ -393,14 +401,14 @@ impl DropTail {
         }
     }
 
-    /// Whether no packet is lost on the wire.
+    /// Whether the wire loses no packet.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         !self.wire.may_lose()
     }
 
-    /// Counts what has reached its sink by `now`, and lets go of what has left for the next link, ahead of any packet
-    /// on which something depends. The link has caught up with `now`, or with the start of that packet.
+    /// Counts the packets that have reached their sink by `now`, and drops handed-on packets, up to the first that is
+    /// not quiet. The link has caught up with `now`, or with the start of that packet.
     pub(crate) fn sink(&mut self, now: Time, flows: &mut [FlowStats]) {
         let end = self.loud.min(self.unstarted);
         while self.sinking > 0
@@ -420,14 +428,14 @@ impl DropTail {
         self.ring.drop_to(end);
     }
 
-    /// The same, and all else that is not brought up to `now` by itself.
+    /// Brings everything up to `now`: transmissions, sinks, and the rows of sources.
     pub(crate) fn settle<W: Recorder>(&mut self, now: Time, flows: &mut [FlowStats], recorder: &mut W) {
         self.catch_up(now, recorder);
         self.sink(now, flows);
         self.sources.sink_rows(now, flows);
     }
 
-    /// Lets the transmissions start that are due by `now`.
+    /// Starts the transmissions that are due by `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     pub(crate) fn catch_up<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
@@ -443,7 +451,7 @@ impl DropTail {
         }
     }
 
-    /// The same where most of the time nothing waits.
+    /// [`DropTail::catch_up`], for a caller that mostly finds an empty queue.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     pub(crate) fn start_due<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
@@ -452,20 +460,20 @@ impl DropTail {
         }
     }
 
-    /// How many packets it ever let in, those that have yet to come included.
+    /// How many packets were ever admitted, those admitted before their arrival included.
     #[inline]
     fn accepted(&self) -> u64 {
         self.meter.stats.packets + self.uncounted
     }
 
-    /// Whether a packet may enter. One that finds the transmitter free does not wait and always may.
+    /// Whether a packet may enter. A packet that finds the transmitter free need not wait and always may.
     ///
-    /// A place freed at an instant is free after that instant: of an arrival and the end of a transmission at one
-    /// time, the arrival comes first. (An event simulator whose source decided on its packet before the
-    /// transmission began, as one with a constant rate does, orders them so. Cross traffic in step with the
-    /// transmitter makes such ties the rule, and the other order would give it every place.)
+    /// A place freed at an instant is free after that instant: if an arrival and the end of a transmission coincide,
+    /// the arrival comes first. (An event simulator orders them so if the source decided on the packet before the
+    /// transmission began, as a constant-rate source does. Cross traffic in step with the transmitter makes such ties
+    /// the rule, and the other order would give it every place.)
     fn has_room(&self, now: Time, wire: u32) -> bool {
-        // Even if a place was freed at this very instant.
+        // Allows for a place that was freed at this very instant.
         if matches!(self.queue, QueueLimit::Packets(limit) if self.waiting() + 2 < u64::from(limit))
             || !self.transmitter.takes_time()
             || self.transmitter.free_at() < now

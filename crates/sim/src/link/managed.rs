@@ -1,7 +1,8 @@
-//! A link whose queue is managed: what leaves is decided when the transmitter is free.
+//! A link whose queue is under a discipline, which decides what leaves when the transmitter is free.
 //!
-//! Its event is the earlier of two: a packet arrives at the far end, or the transmitter is free and somebody waits.
-//! The second comes after all else that happens at its instant, as a place freed at an instant is free after it.
+//! The link's event is the earlier of two: a packet arrives at the far end, or the transmitter is free and a packet
+//! waits. The second comes last of all that happens at its instant, because a place freed at an instant is free only
+//! after it.
 
 use std::collections::VecDeque;
 
@@ -20,7 +21,7 @@ use crate::spec::LinkSpec;
 use crate::stats::LinkStats;
 use crate::transmitter::Transmitter;
 
-/// Places in the order of events from here on come after all others of their instant.
+/// Events with a sequence number from this on come last at their instant.
 pub(super) const LATE: u64 = 1 << (SEQUENCE - 1);
 
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ impl Managed {
         }
     }
 
-    /// A packet comes.
+    /// A packet enters at the near end.
     #[inline(never)]
     pub(crate) fn enter<W: Recorder>(&mut self, waiting: Waiting, recorder: &mut W) -> Result<(), DropCause> {
         let Waiting { descriptor, since: now, .. } = waiting;
@@ -84,7 +85,7 @@ impl Managed {
         Ok(())
     }
 
-    /// The next event and its place among those of its instant.
+    /// The next event: its time and its sequence number.
     #[inline(never)]
     pub(crate) fn next_event(&self) -> Option<(Time, u64)> {
         let arrival = self.ring.front().map(|transit| (transit.arrives, transit.descriptor.sequence()));
@@ -96,7 +97,7 @@ impl Managed {
         }
     }
 
-    /// The event: a packet that has arrived by `now`, or else the next transmission begins.
+    /// Handles the event: returns a packet that has arrived by `now`, or else begins the next transmission.
     #[inline(never)]
     pub(crate) fn event<W: Recorder>(&mut self, now: Time, recorder: &mut W) -> Option<Transit> {
         let (at, place) = self.next_event().filter(|(at, _)| *at <= now)?;
@@ -131,7 +132,7 @@ impl Managed {
         self.meter.stats(now, self.aqm.packets(), self.aqm.bytes())
     }
 
-    /// The next packet leaves the queue, if the discipline leaves one.
+    /// The next packet leaves the queue for the transmitter, unless the discipline drops all that wait.
     fn start(&mut self, now: Time) {
         if let Some(Waiting { descriptor, flow, .. }) = self.aqm.depart(now, &mut self.out) {
             let starts = self.transmitter.transmit(now, descriptor.wire());
@@ -141,7 +142,7 @@ impl Managed {
         }
     }
 
-    /// Whether the queue has a place, the packet in transmission counted in: see [`QueueLimit::Packets`].
+    /// Whether the queue has room. The packet in transmission counts as well: see [`QueueLimit::Packets`].
     fn has_room(&self, wire: u32) -> bool {
         match self.queue {
             QueueLimit::Unlimited => true,

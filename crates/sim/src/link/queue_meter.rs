@@ -1,19 +1,19 @@
-//! The counters of a queue.
+//! The counters of a link and its queue.
 
 use firstflight::Time;
 
 use crate::stats::LinkStats;
 
-/// The counters of a queue, with the integrals of what waits in it.
+/// The counters of a link, with time integrals of its queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QueueMeter {
-    /// Since when the integrals have to be continued.
+    /// Up to when the integrals are complete.
     counted_to: Time,
     pub(super) stats: LinkStats,
 }
 
 impl QueueMeter {
-    /// Continues the integrals to `at`, before what waits changes.
+    /// Extends the integrals to `at`, up to which `packets` and `bytes` waited. Called before the queue changes.
     #[inline]
     pub(super) fn count_to(&mut self, at: Time, packets: u32, bytes: u64) {
         if packets > 0 {
@@ -24,27 +24,27 @@ impl QueueMeter {
         self.counted_to = at;
     }
 
-    /// The counters up to `now`.
+    /// The counters up to `now`. `packets` and `bytes` wait.
     pub(super) fn stats(&self, now: Time, packets: u32, bytes: u64) -> LinkStats {
         let mut copy = self.clone();
         copy.count_to(now.max(self.counted_to), packets, bytes);
         copy.stats
     }
 
-    /// Counts, ahead of time, that a packet of so many bytes will have waited so many nanoseconds.
+    /// Counts the whole wait of one packet in advance, which is `nanos` long.
     #[inline]
     pub(super) fn wait(&mut self, nanos: u64, bytes: u64) {
         self.stats.packet_nanos += u128::from(nanos);
         self.stats.byte_nanos += u128::from(nanos) * u128::from(bytes);
     }
 
-    /// Counts a packet that was accepted.
+    /// Counts an accepted packet.
     pub(super) fn accept(&mut self, wire: u32) {
         self.stats.packets += 1;
         self.stats.bytes += u64::from(wire);
     }
 
-    /// Counts that so much waits.
+    /// Notes that this much waits, which may be a new peak.
     #[inline]
     pub(super) fn peak(&mut self, packets: u64, bytes: u64) {
         if packets > u64::from(self.stats.peak_packets) {

@@ -7,7 +7,7 @@ use crate::quantity::Probability;
 use crate::random::{Purpose, Stream};
 use crate::spec::LinkSpec;
 
-/// What befalls packets on the wire.
+/// A wire: its delay, random loss and jitter.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     delay: Span,
@@ -15,7 +15,7 @@ pub(super) struct Wire {
     chances: Option<Box<Chances>>,
 }
 
-/// Jitter and random loss. Every flow has streams of its own.
+/// Jitter and random loss. Every flow has its own streams of random numbers.
 #[derive(Clone, Debug)]
 struct Chances {
     id: LinkId,
@@ -41,13 +41,13 @@ impl Wire {
         self.chances.as_ref().is_some_and(|chances| !chances.loss.is_never())
     }
 
-    /// Whether neither loss nor jitter befalls packets.
+    /// Whether the wire has neither loss nor jitter.
     #[inline]
     pub(super) fn is_sure(&self) -> bool {
         self.chances.is_none()
     }
 
-    /// When a packet arrives whose transmission ends at `sent`, on a wire that is sure.
+    /// When a packet arrives whose transmission ends at `sent`. The wire has neither loss nor jitter.
     #[inline]
     pub(super) fn carry_surely(&mut self, sent: Time) -> Time {
         self.last_arrival = sent + self.delay;
@@ -60,13 +60,13 @@ impl Wire {
         self.delay
     }
 
-    /// When a packet arrives at the earliest whose transmission ends at `sent`.
+    /// The earliest instant at which a packet can arrive whose transmission ends at `sent`.
     #[inline]
     pub(super) fn soonest(&self, sent: Time) -> Time {
         self.last_arrival.max(sent + self.delay)
     }
 
-    /// When a packet arrives whose transmission ends at `sent`, and whether it is lost. `flow` says whose it is.
+    /// When a packet arrives whose transmission ends at `sent`, and whether it is lost. `flow` gives the flow's number.
     #[inline]
     pub(super) fn carry(&mut self, flow: impl FnOnce() -> usize, sent: Time) -> (Time, bool) {
         let (jitter, lost) = match &mut self.chances {
@@ -77,14 +77,14 @@ impl Wire {
         (self.last_arrival, lost)
     }
 
-    /// When the last packet so far arrives.
+    /// When the last packet arrives of those sent so far.
     pub(super) fn last_arrival(&self) -> Time {
         self.last_arrival
     }
 }
 
 impl Chances {
-    /// The jitter of a packet, and whether it is lost.
+    /// Draws the jitter of a packet, and whether it is lost.
     #[cold]
     #[inline(never)]
     fn draw(&mut self, flow: usize) -> (Span, bool) {
@@ -100,7 +100,7 @@ impl Chances {
     }
 }
 
-/// A flow's stream, made when it is first wanted: flows may come up as the run goes on.
+/// The stream of a flow. Streams are made when they are first needed, because flows may be added during a run.
 fn stream_of(streams: &mut Vec<Stream>, flow: usize, seed: u64, purpose: Purpose, id: LinkId) -> &mut Stream {
     while streams.len() <= flow {
         let minor = u32::try_from(streams.len()).unwrap_or(u32::MAX);

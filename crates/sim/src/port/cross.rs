@@ -1,4 +1,4 @@
-//! The cross traffic of a port: sources whose datagrams share its link and are not given out.
+//! The cross traffic of a port: sources whose datagrams share its link and are not returned to the host.
 
 use firstflight::Time;
 
@@ -8,7 +8,7 @@ use crate::on_off::{OnOff, OnOffEvent};
 use crate::packet::{FlowId, FlowKey, Side};
 use crate::source::Cbr;
 
-/// A datagram that comes to the link.
+/// A datagram that enters the link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Datagram {
     /// The number of its source.
@@ -18,11 +18,11 @@ pub(super) struct Datagram {
     pub(super) wire: u32,
 }
 
-/// The sources whose datagrams the link does not let in by itself.
+/// The sources whose datagrams the link does not admit by itself.
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     list: Vec<Source>,
-    /// When the next of their events is.
+    /// When the next event of any source is.
     next: Option<Time>,
 }
 
@@ -33,7 +33,7 @@ enum Source {
 }
 
 impl Sources {
-    /// Sources at the port's beginning. A constant rate that the link can let in by itself goes to the link.
+    /// The sources at time zero. The link takes on each constant-rate source that it can.
     pub(super) fn new(cross: &[Cross], seed: u64, link: &mut Link) -> Self {
         let source = |(id, cross): (u32, &Cross)| match cross {
             Cross::Cbr(spec) => {
@@ -60,7 +60,7 @@ impl Sources {
         self.next
     }
 
-    /// The next event happens, at this instant. Gives the datagram that leaves, if one does.
+    /// Handles the next event, which is at `now`. Returns the datagram that leaves, if one does.
     pub(super) fn take(&mut self, now: Time) -> Option<Datagram> {
         let source = self.list.iter_mut().find(|source| source.next() == Some(now));
         let sent = source.and_then(|source| source.happen(now));

@@ -1,4 +1,4 @@
-//! What a host gives a port, and what it is told.
+//! The packets that a host gives a port, and what it gets back.
 
 use firstflight::Time;
 use firstflight_tcp::Ecn;
@@ -6,7 +6,7 @@ use firstflight_tcp::quick_start::IpOption;
 
 use crate::packet::{DropCause, FlowKey};
 
-/// A packet that comes to a port.
+/// A packet that enters a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arriving<T> {
     /// Its IP bytes.
@@ -15,9 +15,9 @@ pub struct Arriving<T> {
     pub flow: FlowKey,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// The Quick-Start option of its IP header. As every router the port lowers the hop limit that stands in it.
+    /// The Quick-Start option of its IP header. Like every router, the port lowers the hop limit in it.
     pub quick_start: Option<IpOption>,
-    /// What the host wants back.
+    /// A value that the host gets back with the packet.
     pub payload: T,
 }
 
@@ -31,35 +31,35 @@ impl<T> Arriving<T> {
 /// A packet that has left a port at the far end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departure<T> {
-    /// What the host gave.
+    /// The value that the host gave with the packet.
     pub payload: T,
     /// The exact instant at which the packet left.
     pub at: Time,
-    /// Its ECN field by then.
+    /// Its ECN field as it left.
     pub ecn: Ecn,
     /// Whether the queue marked it as having met congestion.
     pub marked: bool,
-    /// The Quick-Start option of its IP header by then.
+    /// The Quick-Start option of its IP header as it left.
     pub quick_start: Option<IpOption>,
 }
 
 /// A packet that a port dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped<T> {
-    /// What the host gave.
+    /// The value that the host gave with the packet.
     pub payload: T,
-    /// The exact instant: of its arrival if the policer or a full queue dropped it, of its would-be departure if it was lost
-    /// at random.
+    /// The exact instant of the drop. If the policer or a full queue dropped the packet, that is its arrival. If the
+    /// wire lost the packet, that is when it would have left.
     pub at: Time,
     /// What dropped it.
     pub cause: DropCause,
 }
 
-/// What became of a packet that a port let in.
+/// What became of a packet that a port accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome<T> {
     /// It left at the far end.
     Left(Departure<T>),
-    /// The discipline of the queue dropped it after all, or it was lost on the wire.
+    /// The discipline of the queue dropped it later, or the wire lost it.
     Dropped(Dropped<T>),
 }

@@ -1,4 +1,4 @@
-//! The packets inside a port, each at a place of its own from when it enters until it is gone.
+//! The packets inside a port. Each keeps its place from when it enters until it is gone.
 
 use firstflight_tcp::Ecn;
 use firstflight_tcp::quick_start::IpOption;
@@ -14,7 +14,7 @@ pub(super) struct Slot<T> {
     pub(super) quick_start: Option<IpOption>,
 }
 
-/// The packets inside. It allocates while more are inside than ever before.
+/// The packets inside. The list allocates while it holds more than ever before.
 #[derive(Clone, Debug)]
 pub(super) struct Slots<T> {
     places: Vec<Option<Slot<T>>>,
@@ -39,7 +39,7 @@ impl<T> Slots<T> {
         self.len() == 0
     }
 
-    /// Puts a packet in.
+    /// Adds a packet.
     #[inline]
     pub(super) fn put(&mut self, slot: Slot<T>) -> PacketId {
         if let Some(name) = self.free.pop() {
@@ -50,7 +50,7 @@ impl<T> Slots<T> {
         PacketId(u32::try_from(self.places.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Takes a packet out, whose name is then free for another.
+    /// Removes a packet. Its name is then free for another.
     #[inline]
     pub(super) fn take(&mut self, name: PacketId) -> Option<Slot<T>> {
         let slot = self.places.get_mut(name.index())?.take()?;
@@ -58,7 +58,7 @@ impl<T> Slots<T> {
         Some(slot)
     }
 
-    /// The queue marked a packet as having met congestion.
+    /// Marks a packet as having met congestion.
     pub(super) fn mark(&mut self, name: PacketId) {
         if let Some(Some(slot)) = self.places.get_mut(name.index()) {
             (slot.ecn, slot.marked) = (Ecn::Ce, true);

@@ -8,21 +8,21 @@ use crate::on_off::OnOffSpec;
 use crate::source::CbrSpec;
 use crate::spec::LinkSpec;
 
-/// A link, and the cross traffic that shares it with the host's packets. Instants in it, of a rate trace or where cross traffic
-/// stops, count from its start.
+/// A link, and the cross traffic that shares it with the host's packets. Instants in the description, as in a rate
+/// trace or where cross traffic stops, count from the port's start.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PortSpec {
     /// The link.
     pub link: LinkSpec,
-    /// What else enters the link. A source's place is the number of its flow: a simulation draws the same random numbers for
-    /// the flow of that number.
+    /// The cross traffic. A source's index is its flow's number: a simulation draws equal random numbers for the flow
+    /// of that number.
     pub cross: Vec<Cross>,
-    /// What the host's clock says when the port comes up.
+    /// The host's clock at the port's time zero.
     pub start: Time,
 }
 
 impl PortSpec {
-    /// A link of its own, that comes up at time zero.
+    /// A link without cross traffic that starts at time zero.
     pub const fn new(link: LinkSpec) -> Self {
         Self { link, cross: Vec::new(), start: Time::ZERO }
     }
@@ -40,7 +40,7 @@ impl PortSpec {
     }
 }
 
-/// Datagrams that share a port's link and leave unseen.
+/// Datagrams that share a port's link and are not returned to the host.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cross {
     /// At a constant bit rate.
@@ -52,15 +52,15 @@ pub enum Cross {
 /// Why a port is impossible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum PortFault {
-    /// Its link is.
+    /// The link is impossible.
     #[error("the port's link: {0}")]
     Link(LinkFault),
-    /// A source of cross traffic is.
+    /// A source of cross traffic is impossible.
     #[error("cross traffic {place} of the port: {fault}")]
     Cross {
-        /// Its place.
+        /// Its index.
         place: usize,
-        /// Why.
+        /// What is wrong with it.
         fault: FlowFault,
     },
 }

@@ -1,4 +1,4 @@
-//! Against the links of a network, where arrivals, departures and questions fall on the same instants as a rule.
+//! A port against a network of one link. Arrivals, departures and calls mostly fall on equal instants.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,16 @@ use crate::spec::LinkSpec;
 use crate::topology::Route;
 use crate::trace::RateTrace;
 
-/// 1250 bytes take this long at 100 Mbit/s: arrivals come at multiples of half of it, and packets are of one or two halves.
+/// The time that 1250 bytes take at 100 Mbit/s. Arrivals are at multiples of half of it, and packets have one or two
+/// halves.
 const TAKES: u64 = 100_000;
 const FLOWS: u32 = 3;
 
-/// A packet of a plan: the half steps since the one before, its flow, its size in half steps, whether it is ECN-capable, whether it
-/// asks for a rate, and whether the port is asked before it enters and after.
+/// A packet of a plan: the half steps since the packet before, its flow, its size in half steps, whether it is
+/// ECN-capable, whether it carries a Quick-Start request, and whether the port is asked before it enters and after.
 type Planned = (u64, u32, u32, bool, bool, [bool; 2]);
 
-/// When a packet left or was dropped; if it left, its ECN field, whether it was marked, and the rate of its request.
+/// When a packet left or was dropped. If it left: its ECN field, whether it was marked, and the rate of its request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Left(Time, Ecn, bool, Option<RateCode>),
@@ -139,7 +140,7 @@ fn in_a_network(spec: &LinkSpec, plan: &[Planned]) -> Fates {
     log.fates
 }
 
-/// All that happens before `until`.
+/// Handles all events before `until`.
 fn run(fabric: &mut Fabric, until: Time, log: &mut Log) {
     while let Some((at, sequence, device)) = fabric.next()
         && at < until
@@ -157,7 +158,7 @@ fn run(fabric: &mut Fabric, until: Time, log: &mut Log) {
     }
 }
 
-/// What becomes of them in a port.
+/// What becomes of the packets in a port.
 fn in_a_port(spec: &LinkSpec, plan: &[Planned]) -> Fates {
     let mut port = Port::new(&PortSpec::new(spec.clone()), 9).expect("a possible port");
     let (mut fates, mut now) = (Fates::new(), Time::ZERO);

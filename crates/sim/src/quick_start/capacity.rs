@@ -1,26 +1,26 @@
-//! What a link can carry, and what of all that it took in it still has to transmit.
+//! The capacity of a link, and how much of its accepted work is still to be transmitted.
 
 use firstflight::{Bytes, Rate, Time};
 
 use crate::trace::RateTrace;
 use crate::transmitter::Transmitter;
 
-/// The capacity of a link, with what it took in one packet after the other.
+/// The capacity of a link, with the packets that it has accepted, transmitted one after the other.
 ///
-/// Work is counted in nanoseconds of a constant rate, which need no division, and along a trace in bits: a nanosecond
-/// is another amount there at every step.
+/// At a constant rate, work is counted in nanoseconds, which need no division. Along a trace it is counted in bits,
+/// because a nanosecond is another amount there at every step.
 #[derive(Clone, Debug)]
 pub(super) enum Capacity {
     Constant {
         rate: Rate,
-        /// When all is transmitted.
+        /// When all accepted work is done.
         done_at: u64,
     },
     Along(Box<(RateTrace, Transmitter)>),
 }
 
 impl Capacity {
-    /// That of a link of this rate, or along this trace in its place; `None` if it takes no time.
+    /// The capacity of a link of this rate, or of one that follows this trace; `None` if the link takes no time.
     pub(super) fn of(rate: Option<Rate>, rates: Option<&RateTrace>) -> Option<Self> {
         match rates {
             Some(trace) => Some(Self::Along(Box::new((trace.clone(), Transmitter::new(rate, rates))))),
@@ -36,7 +36,7 @@ impl Capacity {
         }
     }
 
-    /// The rate at which one unit of work a nanosecond is done.
+    /// The rate at which one unit of work takes a nanosecond.
     pub(super) fn of_one_a_nanosecond(&self) -> Rate {
         match self {
             Self::Constant { rate, .. } => *rate,
@@ -44,7 +44,7 @@ impl Capacity {
         }
     }
 
-    /// The link takes a packet of `wire` bytes in; the work that it makes.
+    /// The link accepts a packet of `wire` bytes. Returns the work of the packet.
     pub(super) fn take(&mut self, now: Time, wire: u32) -> u64 {
         match self {
             Self::Constant { rate, done_at } => {
@@ -59,7 +59,7 @@ impl Capacity {
         }
     }
 
-    /// When all is transmitted that it took in.
+    /// When all accepted work is done.
     pub(super) fn done_at(&self) -> u64 {
         match self {
             Self::Constant { done_at, .. } => *done_at,
@@ -67,7 +67,7 @@ impl Capacity {
         }
     }
 
-    /// The work that is done only after an instant.
+    /// The work that is still to be done at an instant.
     pub(super) fn left(&self, at: u64) -> u64 {
         match self {
             Self::Constant { done_at, .. } => done_at.saturating_sub(at),

@@ -1,13 +1,13 @@
 //! How busy a link is, measured over intervals.
 //!
-//! What is done is exact without an event of its own: of all the work that a link took in, what is not done at an
-//! instant is what it still transmits after it.
+//! The work done by an instant is exact without events of the router's own: it is the work accepted less the work that
+//! is still to be done then.
 
 use firstflight::{Rate, Span, Time};
 
 use super::capacity::Capacity;
 
-/// Fractions of a unit of work in which means are kept.
+/// Means are kept in this fraction of a unit of work.
 const SCALE: u64 = 1 << 10;
 
 /// How a router estimates the use of its link from measurements over intervals.
@@ -17,7 +17,7 @@ pub enum Estimator {
     Interval,
     /// The mean of intervals with exponentially falling weights.
     Ewma {
-        /// The weight of the newest, in millionths.
+        /// The weight of the newest interval, in millionths.
         weight_ppm: u32,
     },
     /// The most that any of the newest intervals carried.
@@ -34,11 +34,11 @@ pub(super) struct Meter {
     /// When the present interval ends.
     ends: u64,
     capacity: Capacity,
-    /// The work taken in, in the units of the capacity.
+    /// The accepted work, in the units of the capacity.
     work: u64,
-    /// What of it was done by the end of the last interval.
+    /// The work that was done by the end of the last interval.
     before: u64,
-    /// The mean, or the newest intervals as a ring; in units of work, the mean in fractions of them.
+    /// The mean, in units of work times [`SCALE`]; and the newest intervals as a ring, in units of work.
     mean: u64,
     newest: Vec<u64>,
     /// How many intervals are over.
@@ -65,20 +65,20 @@ impl Meter {
         }
     }
 
-    /// The link took in a packet of `wire` bytes; how many intervals ended before.
+    /// The link accepted a packet of `wire` bytes. Returns how many intervals ended before.
     pub(super) fn carries(&mut self, now: Time, wire: u32) -> u64 {
         let intervals = self.advance(now);
         self.work = self.work.saturating_add(self.capacity.take(now, wire));
         intervals
     }
 
-    /// Ends the intervals that are over by `now`; how many.
+    /// Ends the intervals that are over by `now`. Returns how many they are.
     pub(super) fn advance(&mut self, now: Time) -> u64 {
         if now.nanos() < self.ends {
             return 0;
         }
         let before = self.over;
-        // Beyond what is still transmitted and what is remembered all intervals are alike.
+        // Once all accepted work is done and the remembered intervals are idle, further intervals change nothing.
         let last = now.nanos();
         while self.ends <= last {
             let idle = self.ends >= self.capacity.done_at().saturating_add(self.interval);
@@ -95,7 +95,8 @@ impl Meter {
     }
 
     fn end_interval(&mut self) {
-        // Along a trace the end of a transmission is known to the nanosecond, in which a fast step carries more than a bit.
+        // Along a trace the end of a transmission is rounded to a nanosecond, in which a fast step carries more than a
+        // bit.
         let done = self.done_by(self.ends).max(self.before);
         let busy = done - self.before;
         self.before = done;
@@ -132,7 +133,8 @@ impl Meter {
         (u128::from(unit) * u128::from(work)).div_ceil(u128::from(nanos.max(1)))
     }
 
-    /// The estimate as work, and in how many nanoseconds. Before the first interval is over, what there is of it.
+    /// The estimate: work, and the nanoseconds that it took. Before the end of the first interval, what has been done
+    /// so far.
     fn done(&self, now: Time) -> (u64, u64) {
         if self.over == 0 {
             return (self.done_by(now.nanos()), now.nanos());

@@ -1,13 +1,13 @@
-//! What a router approved of late: the ring of the analysis (section V-B).
+//! The recent approvals of a router: the ring of the analysis (section V-B).
 //!
-//! An approval is added to every slot. When a measurement ends the oldest slot is emptied and becomes the newest, so
-//! each holds what was approved since it was emptied. The one that is emptied next holds the most, and is what
-//! counts. An approval is so remembered for at least `slots` - 1 and less than `slots` intervals. choice-21: the sum
-//! over slots counts too, if that is asked for; it counts an approval once for every slot that was not emptied since.
+//! An approval is added to every slot. When a measurement ends, the oldest slot is emptied and becomes the newest. So a
+//! slot holds what was approved since it was emptied. The oldest slot, which is emptied next, holds the most, and is what
+//! counts. An approval is thus remembered for at least `slots` - 1 and less than `slots` intervals. choice-21: instead
+//! the sum over slots may count; it has an approval once for every slot that was not emptied since.
 
 use firstflight::Rate;
 
-/// What of the ring counts as approved of late.
+/// Which slots count as recently approved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ring {
     /// The slot that is emptied next.
@@ -28,7 +28,7 @@ impl Recent {
         Self { ring, slots: vec![Rate::ZERO; usize::from(slots.max(1))], oldest: 0 }
     }
 
-    /// Measurements ended.
+    /// Some measurements ended.
     pub(super) fn advance(&mut self, measurements: u64) {
         for _ in 0..measurements.min(self.slots.len() as u64) {
             self.slots[self.oldest] = Rate::ZERO;
@@ -36,14 +36,14 @@ impl Recent {
         }
     }
 
-    /// A rate was approved.
+    /// The router approved a rate.
     pub(super) fn add(&mut self, rate: Rate) {
         for slot in &mut self.slots {
             *slot += rate;
         }
     }
 
-    /// What was approved and may not have been measured yet.
+    /// The rate that was approved and may not have been measured yet.
     pub(super) fn approved(&self) -> Rate {
         match self.ring {
             Ring::Oldest => self.slots[self.oldest],

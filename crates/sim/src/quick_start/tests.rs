@@ -17,7 +17,7 @@ fn router(spec: RouterSpec) -> Router {
     Router::new(spec, (Some(CAPACITY), None), LinkId(0), 1)
 }
 
-/// A router on a link that has these rates from these milliseconds on.
+/// A router on a link whose rates begin at these milliseconds.
 fn router_along(steps: &[(u64, Rate)]) -> Router {
     let steps: Vec<_> = steps.iter().map(|(millis, rate)| (at(*millis), *rate)).collect();
     let rates = RateTrace::new(&steps).ok();
@@ -28,7 +28,7 @@ fn request(rate: RateCode) -> IpOption {
     IpOption::Request { rate, ttl: 200, hop_limit: 64, nonce: Nonce::new(0x1555_5555) }
 }
 
-/// Rate, TTL Diff and nonce of what a request has become.
+/// Rate, TTL Diff and nonce of a request after the router.
 fn fields(option: IpOption) -> (RateCode, u8, Nonce) {
     match option {
         IpOption::Request { rate, ttl, hop_limit, nonce } => (rate, ttl_diff(hop_limit, ttl), nonce),
@@ -36,7 +36,7 @@ fn fields(option: IpOption) -> (RateCode, u8, Nonce) {
     }
 }
 
-/// What a router makes of a request for this rate now.
+/// The answer of a router to a request for this rate at `now`.
 fn asked(router: &mut Router, now: Time, rate: RateCode) -> RateCode {
     let option = request(rate);
     let option = pass(now, Some(router), option);

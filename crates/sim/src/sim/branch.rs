@@ -1,7 +1,7 @@
-//! Runs that begin alike and go on differently: what they have in common is simulated once, and each goes on from a clone.
+//! Runs with a common beginning: the beginning is simulated once, and each run goes on from a clone of it.
 //!
-//! A run that goes on as another does what that other would have done from the beginning, to the last bit, as long as
-//! nothing of what changes has had its turn.
+//! A clone that is changed does what a run with the change would have done from time zero, to the last bit, as long as
+//! what changes has had no effect before.
 
 use firstflight::{Avoidance, Startup};
 
@@ -13,8 +13,9 @@ use crate::packet::{FlowId, Side};
 use crate::recorder::Recorder;
 
 impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
-    /// The same run, watched from now on by what `watcher` makes of who watched it so far. Who hears of drops in their turn is to
-    /// take over when links have looked at everything: after [`Sim::run`], not after [`Sim::run_on`].
+    /// This run with another recorder from now on, which `watcher` makes of the present one. A recorder that hears
+    /// drops in turn is to take over after [`Sim::run`], not after [`Sim::run_on`], because links have to be up to
+    /// date.
     pub fn watched_by<V: Recorder>(self, watcher: impl FnOnce(W) -> V) -> Sim<S, R, A, V> {
         let Self { now, mut fabric, flows, own, processes, arrived, seed, recorder, prefetched } = self;
         fabric.set_drops_in_turn(V::HEARS_DROPS_IN_TURN);
@@ -22,10 +23,10 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
         Sim { now, fabric, flows, own, processes, arrived, seed, recorder, prefetched }
     }
 
-    /// Gives a TCP flow that has yet to start other ends. Its ways and its start stay.
+    /// Gives a TCP flow that has yet to start other endpoints and another application. Its routes and its start stay.
     ///
     /// # Errors
-    /// Ends that are impossible; a flow that has started, is none of the network's own, or is no TCP flow.
+    /// The endpoints are impossible; or the flow has started, arrived during the run, or is no TCP flow.
     pub fn set_ends(&mut self, flow: FlowId, spec: &TcpSpec<S, R, A>) -> Result<(), NetworkError> {
         spec.check().map_err(|fault| NetworkError::Flow { flow: flow.index(), fault })?;
         let hosts = TcpFlow::new(flow, spec, self.seed);
@@ -36,15 +37,15 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     /// Mutes a TCP flow that has yet to start: it never does. See [`crate::Network::mute`].
     ///
     /// # Errors
-    /// As [`Sim::set_ends`].
+    /// See [`Sim::set_ends`].
     pub fn mute(&mut self, flow: FlowId) -> Result<(), NetworkError> {
         self.pending(flow)?;
         self.fabric.wake(flow, Side::Client, None);
         Ok(())
     }
 
-    /// Takes away the routers that take part in Quick-Start. As long as nobody has asked them for a rate they have only
-    /// looked on, so that the run is then as it would have been without them.
+    /// Removes the routers that take part in Quick-Start. A router that was never asked for a rate has only measured,
+    /// so the run is then as it would have been without routers.
     pub fn remove_routers(&mut self) {
         self.fabric.remove_routers();
     }

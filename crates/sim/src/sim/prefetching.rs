@@ -1,8 +1,8 @@
-//! What the next events need is fetched before they happen.
+//! Fetches into the cache what the next events need.
 //!
-//! Before the host of an event can be fetched a processor has to look at the packet that arrives, and at where its flow is kept,
-//! and both are in no cache. So of each link the packet that arrives after the next is fetched, and the next, which was fetched
-//! when the one before it arrived, is looked at.
+//! To fetch the host of an event, the processor has to read the packet that arrives and the list of flows, and neither
+//! is in a cache. So for each link two packets are looked at: the packet after the next is fetched, and the next one,
+//! fetched when the one before arrived, is read.
 
 use firstflight::{Avoidance, Startup};
 
@@ -13,7 +13,7 @@ use crate::prefetch::fetch;
 use crate::recorder::Recorder;
 
 impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
-    /// Has what the next events need fetched, where a packet has just arrived at the end of this link.
+    /// Fetches what the next events need, after a packet has arrived at the end of this link.
     #[inline(never)]
     pub(super) fn prefetch_next(&mut self, link: LinkId) {
         let fetched = &mut self.prefetched[link.index()];
@@ -38,7 +38,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         }
     }
 
-    /// The host whose event is most likely the next.
+    /// The host whose event most likely comes next.
     #[inline]
     fn next_host(&self) -> Option<(FlowId, Side)> {
         let (_, _, next) = self.fabric.next()?;

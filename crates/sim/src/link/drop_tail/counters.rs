@@ -1,4 +1,5 @@
-//! What a drop-tail link has counted by an instant: what was let in early, or waits still, is not all in yet.
+//! The counters of a drop-tail link at an instant: without packets admitted before their arrival, and without waits
+//! still to come.
 
 use firstflight::Time;
 
@@ -8,19 +9,19 @@ use crate::descriptor::{Descriptor, Transit};
 use crate::stats::LinkStats;
 
 impl DropTail {
-    /// How many packets it let in by `now`, which it has caught up with.
+    /// How many packets entered by `now`. The link has caught up with `now`.
     pub(crate) fn accepted_by(&self, now: Time) -> u64 {
         self.accepted() - self.early(now).count() as u64
     }
 
-    /// The packets that were let in before they come.
+    /// The packets that were admitted before their arrival, and arrive after `now`.
     fn early(&self, now: Time) -> impl Iterator<Item = &Transit> {
-        // What started without a wait came when it started.
+        // A packet that started without a wait entered when it started.
         let started = (self.ring.head()..self.unstarted).rev();
         started.map_while(move |name| self.ring.get(name).filter(|transit| transit.starts > now))
     }
 
-    /// The meter with all packets that were let in.
+    /// The meter with the packets of the fast paths added.
     fn counted(&self) -> QueueMeter {
         let mut meter = self.meter.clone();
         meter.stats.packets += self.uncounted;
@@ -28,14 +29,14 @@ impl DropTail {
         meter
     }
 
-    /// Counters up to `now`, which the link has caught up with.
+    /// Counters up to `now`. The link has caught up with `now`.
     pub(crate) fn stats(&self, now: Time) -> LinkStats {
         let mut stats = self.counted().stats(now, 0, 0);
         for transit in self.early(now) {
             stats.packets -= 1;
             stats.bytes -= u64::from(transit.descriptor.wire());
         }
-        // Of those that wait still, what of their wait is to come.
+        // The meter has the whole wait of packets that still wait: the rest of it is taken off.
         for name in self.unstarted..self.ring.end() {
             let Some(transit) = self.ring.get(name) else { continue };
             let left = u128::from(transit.starts.since(now).nanos());

@@ -1,9 +1,9 @@
-//! What a drop-tail link knows of what will come to it, and when it has to look.
+//! Announced packets at a drop-tail link, and when the link has to look at them.
 //!
-//! What it expects is let in when something depends on it, each packet with the instant of its coming. That changes
-//! nothing but the order of calls. To who hears of drops in their turn they are told of at their instant, because the link
-//! looks before a packet comes that may find no room; to others when it looks, and it looks as soon as what is behind one
-//! that is dropped could arrive.
+//! An announced packet is admitted when something depends on it, with the instant of its arrival. That changes nothing
+//! but the order of calls. If the recorder hears drops in turn, the link looks before a packet arrives that may find no
+//! room. Otherwise it reports drops when it looks, and it looks as soon as a packet behind a dropped one could arrive
+//! at the far end.
 
 use firstflight::Time;
 
@@ -17,35 +17,35 @@ use crate::quantity::QueueLimit;
 use crate::recorder::Recorder;
 use crate::stats::FlowStats;
 
-/// Packets that are expected where one may find no room, and somebody minds: from so many on they are let in as soon as they
-/// have come.
+/// If drops are in doubt and at least this many packets are announced, those that have arrived are admitted at once.
 const CROWD: u64 = 4;
-/// How many of them are looked at one by one.
+/// How many packets in doubt are examined one by one.
 const MOST: u64 = 8;
 
-/// How many others of what is expected are in a cache by then: two or three lie in each line.
+/// How many packets ahead to fetch: two or three lie in a cache line.
 const LATER: u64 = 6;
 
 impl DropTail {
-    /// The link before says that a packet comes at `at`.
+    /// The link before announces a packet that arrives at `at`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     pub(crate) fn expect(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
         if self.sole_upstream {
-            return self.let_in_early(at, descriptor);
+            return self.admit_early(at, descriptor);
         }
         self.expect_in_order(at, descriptor)
     }
 
-    /// The same at a link that one other feeds: what need not wait is let in, unless it would come before something else.
+    /// [`DropTail::expect`] at a link with a sole upstream link: a packet that need not wait is admitted, unless others
+    /// are announced before it.
     #[inline(never)]
-    fn let_in_early(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
-        self.let_in_early_here(at, descriptor)
+    fn admit_early(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
+        self.admit_early_inline(at, descriptor)
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    fn let_in_early_here(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
+    fn admit_early_inline(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
         let passes = self.arrivals.len() == 0 && !self.ring.is_full() && self.short == descriptor.kind();
         let Some(arrives) = (if passes { self.admit_at_once(at, descriptor) } else { None }) else {
             return self.expect_at_length(at, descriptor);
@@ -54,10 +54,10 @@ impl DropTail {
         if first { Expectation::EventMoved } else { Expectation::Taken }
     }
 
-    /// The same of any packet.
+    /// [`DropTail::admit_early`] for a packet of any kind.
     #[inline(never)]
     fn expect_at_length(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
-        // What asks comes by an event of the link before, and what comes behind it is known sooner.
+        // A Quick-Start request enters by an event, and packets behind it would be announced before it enters.
         self.sole_upstream &= !descriptor.asks();
         let passes = if self.arrivals.len() == 0 { self.admit_at_once(at, descriptor) } else { None };
         match passes {
@@ -67,7 +67,7 @@ impl DropTail {
         }
     }
 
-    /// The same, of a packet that is let in when it has come.
+    /// [`DropTail::expect`] for a packet that is admitted after its arrival.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet a link, and from few places")]
     fn expect_in_order(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
@@ -79,28 +79,28 @@ impl DropTail {
         if moved { Expectation::EventMoved } else { Expectation::Taken }
     }
 
-    /// Whether what comes first of all at `at` may arrive at the far end before the event that the agenda has.
+    /// Whether an announced packet that arrives first, at `at`, may reach the far end before the link's event.
     #[inline]
     fn is_sooner(&self, at: Time) -> bool {
         self.event.is_none_or(|(event, _)| event > self.wire.soonest(at))
     }
 
-    /// Whether so many packets are expected that it is cheaper to let those in that have come than to ask of each again
-    /// whether it will find room.
+    /// Whether enough packets are announced that admitting those that have arrived costs less than asking of each
+    /// again whether it will find room.
     pub(crate) fn is_crowded(&self) -> bool {
         let may_doubt = self.drops_in_turn && !matches!(self.queue, QueueLimit::Unlimited);
         self.arrivals.len() >= CROWD && (may_doubt || self.datagram != NEVER)
     }
 
-    /// Whether nothing that was expected may have come by `now`, no datagram of a source is yet to come, and what is in
-    /// doubt stays so if a packet passes that need not wait.
+    /// Whether the link needs no look before a packet that enters at `now` without a wait: no announced packet has
+    /// arrived, no source sends datagrams, and the packet does not change which drops are in doubt.
     #[inline]
     pub(crate) fn is_calm(&self, now: Time) -> bool {
         let stays = |expected: &Expected| expected.at > now && !matches!(self.queue, QueueLimit::Bytes(_));
         self.datagram == NEVER && self.arrivals.first().is_none_or(stays)
     }
 
-    /// Whether nothing is on it, expected, or on the agenda.
+    /// Whether the link has no packet, no announced packet, and no event.
     #[inline]
     pub(crate) fn rests(&self) -> bool {
         self.event.is_none()
@@ -110,15 +110,15 @@ impl DropTail {
             && self.datagram == NEVER
     }
 
-    /// Whether something that was expected may have come by `now`.
+    /// Whether an announced packet or a datagram of a source has arrived by `now`.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.arrivals.first().is_some_and(|expected| expected.at <= now) || self.datagram_comes_by(now)
     }
 
-    /// Lets in what was expected before `now` and, at that instant, by the `sequence`-th event, as long as it goes on to one
-    /// other link, which expects it then, and nothing else is to be done. Says whether the other's next event may be another
-    /// now, and whether more is to be done with what comes next.
+    /// Admits announced packets up to `now` and `sequence`, and announces each to `other`, its next link. Stops at the
+    /// first packet that goes elsewhere or needs more than that. Returns whether the event of `other` may have changed,
+    /// and whether it stopped because of a packet that needs more.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
     pub(crate) fn hand_on<W: Recorder>(
@@ -136,7 +136,7 @@ impl DropTail {
             }
             if let Some(arrives) = self.admit_at_once(at, descriptor) {
                 self.arrivals.drop_first(descriptor.wire());
-                match other.expect_here(arrives, advanced) {
+                match other.expect_inline(arrives, advanced) {
                     Expectation::Taken => {}
                     Expectation::EventMoved => moved = true,
                     Expectation::Refused => {
@@ -150,7 +150,7 @@ impl DropTail {
             };
             self.arrivals.drop_first(descriptor.wire());
             self.make_room(at, flows, recorder);
-            let expectation = other.expect_here(schedule.arrives, advanced);
+            let expectation = other.expect_inline(schedule.arrives, advanced);
             let fate = if expectation == Expectation::Refused { Fate::Arrives } else { Fate::HandedOn };
             self.take(at, descriptor, schedule, fate, recorder);
             moved |= expectation == Expectation::EventMoved;
@@ -158,37 +158,37 @@ impl DropTail {
         (moved, false)
     }
 
-    /// [`DropTail::expect`] where it is asked of many packets in a row.
+    /// [`DropTail::expect`], inlined where many packets are announced in a row.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
-    fn expect_here(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
+    fn expect_inline(&mut self, at: Time, descriptor: Descriptor) -> Expectation {
         if self.sole_upstream {
-            return self.let_in_early_here(at, descriptor);
+            return self.admit_early_inline(at, descriptor);
         }
         self.expect_in_order(at, descriptor)
     }
 
-    /// Whether datagrams of sources come.
+    /// Whether a source of this link still sends datagrams.
     #[inline]
     pub(crate) fn has_sources(&self) -> bool {
         self.datagram != NEVER
     }
 
-    /// Where the first packet goes on to that was expected before `now` and, at that instant, by the `sequence`-th event.
+    /// The position behind this link of the first announced packet up to `now` and `sequence`.
     #[inline]
     pub(crate) fn first_goes_to(&self, now: Time, sequence: u64) -> Option<Position> {
         Some(self.arrivals.first_by(now, sequence)?.descriptor.advanced().position())
     }
 
-    /// Takes the first packet that was expected by `at` and, at that instant, by the `sequence`-th event. It is to be let in at
-    /// the instant that comes with it, and no datagram of a source comes sooner.
+    /// Takes the first announced packet up to `at` and `sequence`. The caller admits it at its arrival, before which no
+    /// datagram of a source arrives.
     #[inline]
     pub(crate) fn take_expected(&mut self, at: Time, sequence: u64) -> Option<(Time, Descriptor)> {
         self.arrivals.take(at, sequence).map(|expected| (expected.at, expected.descriptor))
     }
 
-    /// Takes the first packet that has arrived by `now`, behind those that are counted, if it is a segment at its last link
-    /// and nothing else is to be done. Says what arrives next, too, as [`DropTail::next_arrival`].
+    /// Takes the first packet that is not quiet if it has arrived by `now`, is a plain segment and leaves the network
+    /// here. Also returns what arrives next, as [`DropTail::next_arrival`] does.
     #[inline]
     pub(crate) fn arrival_of_segment(
         &mut self,
@@ -213,8 +213,8 @@ impl DropTail {
         Some((descriptor.packet(), next.or_else(|| self.next_expected())))
     }
 
-    /// Lets the transmissions start that are due by `now` and come ahead of all that is expected or that a source sends, if
-    /// nobody hears of it.
+    /// Starts the transmissions that are due by `now` and before any announced packet or datagram of a source, unless
+    /// the recorder hears of queues.
     #[inline]
     pub(crate) fn catch_up_before_expected<W: Recorder>(&mut self, now: Time, recorder: &mut W) {
         if !W::HEARS_QUEUES && self.unstarted <= self.loud {
@@ -223,8 +223,8 @@ impl DropTail {
         }
     }
 
-    /// Lets the first packet that is expected by `now` in, if it is a segment at its last link and passes at once. Gives it
-    /// if it has arrived, too; it is on no list then.
+    /// Admits the first announced packet if it has arrived at this link by `now`, is a segment that leaves the network
+    /// here, and need not wait. Returns the packet if it has reached the far end too; it then never enters the ring.
     #[inline]
     fn arrival_in_passing(&mut self, now: Time, is_last: impl FnOnce(Position) -> bool) -> Option<PacketId> {
         let &Expected { at, descriptor } = self.arrivals.first()?;
@@ -241,8 +241,8 @@ impl DropTail {
         Some(descriptor.packet())
     }
 
-    /// What arrives behind so many others, or is expected behind so many if nothing has entered; `None` also if that is quiet,
-    /// for there is no packet then that the link knows.
+    /// The packet that reaches the far end after `others` others, or is announced after `others` others if no packet
+    /// has entered. `None` if there is none or if it is quiet, because a quiet packet has no name here.
     #[inline]
     pub(crate) fn upcoming(&self, others: u64) -> Option<PacketId> {
         if self.loud < self.ring.end() {
@@ -252,7 +252,7 @@ impl DropTail {
         self.arrivals.get(others).map(|expected| expected.descriptor.packet())
     }
 
-    /// What is expected later, or arrives later, is needed soon: a few others come first.
+    /// Fetches a packet that will be handled after a few others.
     #[inline]
     pub(crate) fn fetch_later(&self) {
         if let Some(transit) = self.ring.get(self.loud + LATER) {
@@ -262,7 +262,8 @@ impl DropTail {
         }
     }
 
-    /// What arrives next, on which something depends, or may arrive if what is expected is looked at; and when.
+    /// The next packet to reach the far end that is not quiet, and when. If none has entered, the first announced
+    /// packet and the earliest instant at which any announced packet can.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Option<(Time, Descriptor)> {
         match self.ring.get(self.loud) {
@@ -271,8 +272,8 @@ impl DropTail {
         }
     }
 
-    /// The same if nothing has entered. What may be dropped without a look at its coming may let a shorter packet arrive in its
-    /// place, and a look is then called for as soon as any could.
+    /// [`DropTail::next_arrival`] if no packet has entered. If the first announced packet may be dropped unseen, a
+    /// shorter one behind it may arrive in its place, so the link looks at the earliest instant possible for any.
     #[inline]
     fn next_expected(&self) -> Option<(Time, Descriptor)> {
         let &Expected { at, descriptor } = self.arrivals.first()?;
@@ -287,8 +288,7 @@ impl DropTail {
         Some((arrives, descriptor))
     }
 
-    /// The next event, and its place among those of its instant: the next arrival, or one that is expected may find the
-    /// queue full.
+    /// The link's next event: the next arrival at the far end, or an announced packet that may find the queue full.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
     fn event_with(&mut self, next: Option<(Time, Descriptor)>) -> Option<(Time, u64)> {
@@ -299,8 +299,8 @@ impl DropTail {
         }
     }
 
-    /// When the first of the packets comes that are expected and may find no room, if somebody minds when it is dropped,
-    /// and its place among the events of that instant.
+    /// When the first announced packet arrives that may find no room, and its sequence number. `None` if the recorder
+    /// does not hear drops in turn.
     #[inline]
     fn first_in_doubt(&mut self) -> Option<(Time, u64)> {
         if self.datagram != NEVER {
@@ -309,11 +309,11 @@ impl DropTail {
         if self.arrivals.count() < self.unsure_from { None } else { self.find_first_in_doubt() }
     }
 
-    /// The same, looked for.
+    /// [`DropTail::first_in_doubt`] without the shortcut of `unsure_from`.
     #[inline(never)]
     fn find_first_in_doubt(&mut self) -> Option<(Time, u64)> {
         if !self.drops_in_turn {
-            // The last datagram of a source has come.
+            // The last datagram of a source has entered.
             self.unsure_from = u64::MAX;
             return None;
         }
@@ -331,8 +331,8 @@ impl DropTail {
         if self.arrivals.len() <= sure { None } else { self.first_not_sure(sure) }
     }
 
-    /// The same of those behind the first `sure`, each of which is looked at with what will have left the queue when it
-    /// comes. One too far behind is taken to be in doubt.
+    /// The first packet in doubt behind the first `sure`. Each is compared with what will have left the queue by its
+    /// arrival. From [`MOST`] on, a packet counts as in doubt.
     #[inline(never)]
     fn first_not_sure(&self, sure: u64) -> Option<(Time, u64)> {
         let mut free = self.transmitter.free_at();
@@ -352,7 +352,7 @@ impl DropTail {
         self.arrivals.get(sure + MOST).map(Expected::place)
     }
 
-    /// Whether of those that were let in fewer than `count` will not have left the queue before `at`.
+    /// Whether fewer than `count` of the admitted packets will still be in the queue at `at`.
     fn fewer_wait(&self, at: Time, count: u64) -> bool {
         match self.ring.end().checked_sub(count) {
             _ if count == 0 => false,
@@ -362,36 +362,37 @@ impl DropTail {
         }
     }
 
-    /// How many packets are sure to find room, whatever their sizes are.
+    /// How many packets are sure to find room, whatever their sizes.
     #[inline]
     pub(super) fn sure(&self) -> u64 {
         match self.queue {
             QueueLimit::Unlimited => FAR,
-            // Even if none leaves, one was freed at that very instant, and one is transmitted.
+            // This holds even if no packet leaves, one was freed at this very instant, and one is in transmission.
             QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(self.waiting() + 2),
             QueueLimit::Bytes(_) => 0,
         }
     }
 
-    /// Whether one of the packets that are expected may find no room before the event that the agenda has.
+    /// Whether an announced packet may find no room before the link's event.
     #[inline]
     pub(crate) fn doubts(&mut self) -> bool {
         self.arrivals.count() >= self.unsure_from && self.has_sooner_doubt()
     }
 
-    /// The same after a packet came that was not expected: it may have taken the room of the first that is.
+    /// [`DropTail::doubts`] after a packet entered that was not announced: it may have taken the room of the first
+    /// announced one.
     #[inline]
     pub(crate) fn doubts_since_entry(&mut self) -> bool {
         self.doubts() || self.may_drop_unseen() && self.may_come_sooner()
     }
 
-    /// Whether the first packet that is expected may find no room, and be dropped without a look at its coming.
+    /// Whether the first announced packet may find no room, and be dropped without a look at its arrival.
     #[inline]
     fn may_drop_unseen(&self) -> bool {
         !self.drops_in_turn && self.sure() == 0
     }
 
-    /// Whether what is expected may arrive before the event that the agenda has, if the first of it is dropped.
+    /// Whether an announced packet may reach the far end before the link's event, if the first one is dropped.
     #[inline(never)]
     fn may_come_sooner(&self) -> bool {
         self.arrivals.first().is_some_and(|first| self.is_sooner(self.transmitter.free_at().max(first.at)))
@@ -406,13 +407,13 @@ impl DropTail {
         doubt.is_some_and(|doubt| self.event.is_none_or(|event| doubt < event))
     }
 
-    /// The next event, which is then what the agenda has.
+    /// Computes the next event, which the caller puts on the agenda.
     #[inline]
     pub(crate) fn set_event(&mut self) -> Option<(Time, u64)> {
         self.set_event_with(self.next_arrival())
     }
 
-    /// The same, of what was said to arrive next.
+    /// [`DropTail::set_event`] where the next arrival is known.
     #[inline]
     pub(crate) fn set_event_with(&mut self, next: Option<(Time, Descriptor)>) -> Option<(Time, u64)> {
         self.event = self.event_with(next);

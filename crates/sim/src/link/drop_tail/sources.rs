@@ -1,5 +1,5 @@
-//! Constant-rate sources whose datagrams come to a link and end at its far end: the link lets them in when it looks, and no
-//! packet is made of them.
+//! Constant-rate sources whose datagrams enter and leave the network at one link. The link admits their datagrams when
+//! it looks, without a packet for each.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::packet::{DropCause, Packet};
 use crate::source::Cbr;
 use crate::stats::FlowStats;
 
-/// A datagram that was dropped as it came.
+/// A datagram that was dropped on arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DroppedDatagram {
     pub(crate) at: Time,
@@ -17,42 +17,41 @@ pub(crate) struct DroppedDatagram {
     pub(crate) cause: DropCause,
 }
 
-/// When a datagram comes that does not.
+/// The arrival of a datagram that never comes.
 pub(super) const NEVER: Time = Time::MAX;
 
-/// How many datagrams of a source may come before the link looks at them, however much room it has.
+/// How many datagrams of a source may arrive before the link looks, however much room it has.
 pub(super) const FAR: u64 = 2_048;
 
-/// Constant-rate sources whose datagrams come to a link and end at its far end.
+/// The constant-rate sources of a link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     pub(super) list: Vec<Cbr>,
-    /// Datagrams that were let in.
-    pub(super) let_in: u64,
-    /// The datagrams before this instant find room, as long as no more other packets than `room` were ever let in or are
-    /// expected.
+    /// Datagrams admitted so far.
+    pub(super) admitted: u64,
+    /// Datagrams before `doubt` find room as long as no more than `room` other packets were ever admitted or announced.
     pub(super) doubt: Option<Time>,
     pub(super) room: u64,
-    /// Datagrams on the link that came in a row, in their order.
+    /// Rows of datagrams on the link, in order.
     pub(super) rows: VecDeque<Row>,
 }
 
-/// Datagrams that are on a link, or were: those of a source as it is heard at the far end.
+/// A row of datagrams on a link. Its source is shifted in time, to when the far end hears it.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) source: Cbr,
-    /// How many have not been counted at their sink.
+    /// How many datagrams are not counted at the sink yet.
     pub(super) left: u64,
 }
 
 impl Sources {
-    /// Whether there are any.
+    /// Whether the link has sources.
     #[cfg(test)]
     pub(super) fn are_there(&self) -> bool {
         !self.list.is_empty()
     }
 
-    /// When the next of their datagrams comes, if one does.
+    /// When the next datagram arrives; [`NEVER`] if none does.
     #[inline]
     pub(super) fn next(&self) -> Time {
         let next = match &*self.list {
@@ -62,12 +61,12 @@ impl Sources {
         next.unwrap_or(NEVER)
     }
 
-    /// Whether none is on the link of those that came in a row.
+    /// Whether no row is on the link.
     pub(super) fn have_sunk(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Counts what of the rows has reached its sink by `now`.
+    /// Counts the datagrams of rows that have reached the sink by `now`.
     pub(super) fn sink_rows(&mut self, now: Time, flows: &mut [FlowStats]) {
         while let Some(row) = self.rows.front_mut()
             && let Some((arrived, _)) = row.source.advance_through(now)
@@ -82,7 +81,7 @@ impl Sources {
         }
     }
 
-    /// When the next datagram but `count` comes, or one before it.
+    /// When the datagram after the next `count` arrives, or one before it.
     pub(super) fn after(&self, count: u64) -> Option<Time> {
         let each = count / self.list.len().max(1) as u64;
         self.list.iter().filter_map(|source| source.after(each)).min()

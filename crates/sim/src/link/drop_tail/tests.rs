@@ -1,4 +1,4 @@
-//! A link on its own, against arithmetic by hand and against a model that is searched whole.
+//! A single link, against arithmetic by hand and against a model that searches all packets.
 
 use firstflight::{Rate, Span};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn packet(number: u64, wire: u32) -> Descriptor {
     Descriptor::segment(id, Position::default(), wire, false).in_place(number)
 }
 
-/// A packet of flow 0 comes; `quiet` says that it goes no further than its sink.
+/// A packet of flow 0 enters. `quiet` says that it goes no further than its sink.
 fn enter<W: Recorder>(
     link: &mut DropTail,
     now: Time,
@@ -39,7 +39,7 @@ fn enter<W: Recorder>(
     Ok(())
 }
 
-/// Keeps what is said of the queue: when, bytes, packets.
+/// What the recorder heard of the queue: when, bytes, packets.
 #[derive(Default)]
 struct Occupancy(Vec<(u64, u64, u32)>);
 
@@ -50,14 +50,14 @@ impl Recorder for Occupancy {
     }
 }
 
-/// What came of offering packets to a link: which were dropped on arrival; number, arrival and loss of the rest.
+/// What became of packets: which were dropped on arrival; number, arrival and loss of the others.
 #[derive(Default, PartialEq, Debug)]
 struct Outcome {
     dropped: Vec<u64>,
     arrived: Vec<(u64, u64, bool)>,
 }
 
-/// Offers packets, each at a time in nanoseconds and of some IP bytes, with an event for every arrival.
+/// Packets enter, each at a time in nanoseconds and of some IP bytes, with an event for every arrival.
 fn offer<W: Recorder>(link: &mut DropTail, offers: &[(u64, u32)], recorder: &mut W) -> Outcome {
     let mut outcome = Outcome::default();
     for (number, &(when, wire)) in (0u64..).zip(offers) {
@@ -227,8 +227,8 @@ fn quiet_packets_that_arrived_make_room_for_others() {
     assert_eq!(flows[0].delivered_bytes, 10_000);
 }
 
-/// A FIFO link as one would write it without thinking of speed: rational time in units of 1 / rate ns, and every
-/// packet of the past looked at anew.
+/// A FIFO link written for clarity, not speed: rational time in units of 1 / rate ns, and a search of all past packets
+/// for each.
 fn model(rate: u64, limit: QueueLimit, offers: &[(u64, u32)]) -> (Outcome, u128) {
     let (r, bits) = (u128::from(rate), |wire: u32| u128::from(wire) * u128::from(BIT_NANOS));
     let mut outcome = Outcome::default();
@@ -261,8 +261,8 @@ fn model(rate: u64, limit: QueueLimit, offers: &[(u64, u32)]) -> (Outcome, u128)
     (outcome, waits)
 }
 
-/// Offers packets to a link that does not tell of drops in their turn: those that it expects it is told of `lead` nanoseconds
-/// before, and it looks when it said that it would. The others come unexpected, and go no further.
+/// Packets enter a link that does not report drops in turn. Expected ones are announced `lead` nanoseconds before their
+/// arrival, and the link looks at its own events. The others enter unannounced, and go no further.
 fn offer_late(link: &mut DropTail, offers: &[(u64, u32, bool)], lead: u64) -> Outcome {
     link.set_drops_in_turn(false);
     let mut outcome = Outcome::default();
@@ -294,7 +294,7 @@ fn offer_late(link: &mut DropTail, offers: &[(u64, u32, bool)], lead: u64) -> Ou
     outcome
 }
 
-/// Lets in what was expected by then.
+/// Admits the packets announced for up to this event.
 fn let_in(link: &mut DropTail, (now, sequence): (Time, u64), outcome: &mut Outcome) {
     while let Some((when, descriptor)) = link.take_expected(now, sequence) {
         if enter(link, when, descriptor, false, (&mut [FlowStats::default()], &mut ())).is_err() {
@@ -303,7 +303,7 @@ fn let_in(link: &mut DropTail, (now, sequence): (Time, u64), outcome: &mut Outco
     }
 }
 
-/// The link's events up to then.
+/// Handles the link's events up to this instant.
 fn looks(link: &mut DropTail, until: Time, outcome: &mut Outcome) {
     while let Some((now, _)) = link.event.filter(|(now, _)| *now <= until) {
         let_in(link, (now, u64::MAX), outcome);
@@ -356,7 +356,7 @@ proptest! {
 }
 
 proptest! {
-    // What can go wrong takes a few packets of just the sizes and instants.
+    // A failure takes a few packets of particular sizes and instants.
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a drop-tail link does with the datagrams of its sources, each in its turn among the packets that come.
+//! Datagrams of a link's own sources, admitted in order among the packets that arrive.
 
 use firstflight::Time;
 
@@ -11,34 +11,34 @@ use crate::recorder::Recorder;
 use crate::source::Cbr;
 use crate::stats::FlowStats;
 
-/// As many datagrams as are cheaper let in at once than one by one.
+/// From this many datagrams on, a row is admitted at once.
 const ROW: u64 = 8;
 
 impl DropTail {
-    /// Whether a datagram of a source comes by `at`, which may be the last instant that there is.
+    /// Whether a datagram of a source arrives by `at`. `at` may be [`Time::MAX`], which stands for no datagram too.
     #[inline]
     pub(super) fn datagram_comes_by(&self, at: Time) -> bool {
         self.datagram <= at && self.datagram != NEVER
     }
 
-    /// When the first of what comes is in doubt, sources' datagrams included, and its place among the events of that instant.
+    /// When the first packet or datagram in doubt arrives, and its sequence number.
     #[inline]
     pub(super) fn first_in_doubt_with_sources(&mut self) -> Option<(Time, u64)> {
-        let entered = self.accepted() - self.sources.let_in + self.arrivals.len();
+        let entered = self.accepted() - self.sources.admitted + self.arrivals.len();
         match self.sources.doubt {
             Some(doubt) if entered <= self.sources.room && self.datagram < doubt => Some((doubt, 0)),
             Some(_) | None => self.find_first_in_doubt_with_sources(),
         }
     }
 
-    /// The same, looked for: of those that are sure to find room, half are for datagrams, so that nothing is to be
-    /// looked at until so many of one kind have come.
+    /// [`DropTail::first_in_doubt_with_sources`], computed anew. Half of the sure places are for datagrams, so that the
+    /// link need not look until this many of one kind have arrived.
     #[cold]
     #[inline(never)]
     fn find_first_in_doubt_with_sources(&mut self) -> Option<(Time, u64)> {
         let half = self.sure().min(2 * FAR) / 2;
         self.sources.doubt = self.sources.after(half);
-        self.sources.room = self.accepted() - self.sources.let_in + half;
+        self.sources.room = self.accepted() - self.sources.admitted + half;
         self.trust_sources();
         let expected =
             if self.arrivals.len() <= half { None } else { self.arrivals.get(half).map(Expected::place) };
@@ -46,31 +46,31 @@ impl DropTail {
         expected.min(datagram).or(datagram).or(expected)
     }
 
-    /// What was found to be in doubt stays so as long as there is room for what else is expected or waits.
+    /// Sets `unsure_from` such that the doubts found stay valid while there is room for other packets.
     #[inline]
     pub(super) fn trust_sources(&mut self) {
-        let entered = self.accepted() - self.sources.let_in + self.arrivals.len();
+        let entered = self.accepted() - self.sources.admitted + self.arrivals.len();
         self.unsure_from = (self.arrivals.count() + self.sources.room + 1).saturating_sub(entered);
     }
 
-    /// Takes on a source whose datagrams come here and end at the far end, if nothing else is to happen when they come
-    /// and none is lost; or gives it back.
+    /// Takes on a source whose datagrams enter here and leave the network here. Gives the source back if more than
+    /// admission is to be done for a datagram, or if the wire loses packets.
     pub(crate) fn take_on(&mut self, source: Cbr) -> Result<(), Cbr> {
         if !self.expects || self.wire.may_lose() {
             return Err(source);
         }
         self.sources.list.push(source);
         self.datagram = self.sources.next();
-        // Its first datagrams may come before any of the others' that was in doubt.
+        // Its first datagrams may arrive before the datagram in doubt.
         self.sources.doubt = None;
         self.unsure_from = 0;
         Ok(())
     }
 
-    /// Lets in what was expected before `now` and, at that instant, by the `sequence`-th event, as long as nothing but to let
-    /// it in is to be done, and each datagram of a source that comes by `now` in its turn: of the two at one instant the
-    /// datagram comes first, for its source decided on it a whole interval before. Says which datagram was dropped; more
-    /// may come then. `carried` is told of what a router has to count.
+    /// Admits announced packets up to `now` and `sequence`, and datagrams of sources up to `now`, in order of time. At
+    /// one instant a datagram comes first, because its source decided on it an interval before. Stops at the first
+    /// packet that needs more than admission. Returns a datagram that was dropped, after which there may be more to
+    /// admit. `carried` is called with what a router has to count.
     #[inline]
     pub(crate) fn admit_in_turn<W: Recorder>(
         &mut self,
@@ -102,8 +102,8 @@ impl DropTail {
         }
     }
 
-    /// Lets in at once the datagrams of the only source that come by `by`, each before anything else comes and to a free
-    /// transmitter, if they are many.
+    /// Admits a row of datagrams at once: those of the only source up to `by`, if they are many, no other packet
+    /// arrives between them, and each finds the transmitter free.
     #[inline]
     fn admit_row(&mut self, by: Time, now: Time, flows: &mut [FlowStats]) {
         let [source] = &*self.sources.list else { return };
@@ -114,13 +114,13 @@ impl DropTail {
             && ends.nanos_since(self.datagram) < source.interval()
             && !source.is_first()
         {
-            self.admit_row_here(by, ends + self.wire.delay(), now, flows);
+            self.admit_long_row(by, ends + self.wire.delay(), now, flows);
         }
     }
 
-    /// The same of those that pass, the first of which arrives at this instant.
+    /// Admits a row. `arrives` is when its first datagram reaches the far end.
     #[inline(never)]
-    fn admit_row_here(&mut self, by: Time, arrives: Time, now: Time, flows: &mut [FlowStats]) {
+    fn admit_long_row(&mut self, by: Time, arrives: Time, now: Time, flows: &mut [FlowStats]) {
         let first = self.datagram;
         let [source] = &mut *self.sources.list else { return };
         let heard = source.heard_later(arrives.since(first));
@@ -138,19 +138,19 @@ impl DropTail {
         }
         self.uncounted += count;
         self.last_place = 0;
-        self.sources.let_in += count;
+        self.sources.admitted += count;
         self.sources.sink_rows(now, flows);
         self.sources.rows.push_back(Row { source: heard, left: count });
     }
 
-    /// A datagram comes.
+    /// Notes that a datagram enters.
     #[cfg(test)]
     fn note_datagram(&mut self, came: Time) {
         let expected = self.arrivals.first().is_some_and(|one| one.at == came);
         self.ties |= expected || self.last_entry == Some(came);
     }
 
-    /// Lets the next datagram of a source in, which comes now.
+    /// Admits the next datagram of a source, which arrives now.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a datagram, and from one place")]
     fn admit_datagram<W: Recorder>(
@@ -195,23 +195,23 @@ impl DropTail {
                 }
             },
         };
-        self.sources.let_in += 1;
+        self.sources.admitted += 1;
         self.make_room(came, flows, recorder);
         self.take(came, descriptor, schedule, Fate::Sinks(flow.0), recorder);
         Ok(())
     }
 
-    /// Takes a datagram that was let in by [`DropTail::admit_alike_at_once`] and ends at the far end.
+    /// Adds a datagram to the ring that [`DropTail::admit_alike_at_once`] admitted and that leaves the network here.
     #[inline]
     fn append_sinking(&mut self, came: Time, descriptor: Descriptor, arrives: Time, flow: FlowId) {
-        self.sources.let_in += 1;
+        self.sources.admitted += 1;
         self.sinking += 1;
         self.loud += u64::from(self.loud == self.ring.end());
         self.ring.push(Transit::new(descriptor, came, arrives, Fate::Sinks(flow.0)));
         self.unstarted = self.ring.end();
     }
 
-    /// From now on nothing is expected. Gives the sources back.
+    /// From now on no packet is announced. Gives the sources back.
     #[cfg(test)]
     pub(crate) fn look_at_once(&mut self) -> Vec<Cbr> {
         self.expects = false;

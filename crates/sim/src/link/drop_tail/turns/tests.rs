@@ -1,4 +1,4 @@
-//! A link with a source on its own.
+//! A single link with a source of its own.
 
 use firstflight::{Bytes, Rate, Span};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn at(nanos: u64) -> Time {
     Time::from_nanos(nanos)
 }
 
-/// Lets a link look: what is dropped came at this very instant. When, and whether it was a datagram.
+/// Lets the link look. Each drop must be at this instant. Returns when, and whether it was a datagram.
 fn look_in_turn(link: &mut DropTail, now: Time, dropped: &mut Vec<(u64, bool)>) {
     let mut told = Vec::new();
     look(link, now, &mut [FlowStats::default(); 2], &mut told);
@@ -24,10 +24,11 @@ fn look_in_turn(link: &mut DropTail, now: Time, dropped: &mut Vec<(u64, bool)>) 
     }
 }
 
-/// While half of the room was a source's, packets were expected; when its datagrams have filled that, half of what is left is.
+/// Packets were announced while half of the room was the source's. When its datagrams have filled that half, the source
+/// has half of what is left.
 #[test]
 fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_the_room() {
-    // One byte a microsecond; a datagram of ten a microsecond.
+    // One byte a microsecond. A datagram of ten bytes comes every microsecond.
     let (slow, fast) = (Rate::from_bps(8_000_000), Rate::from_bps(80_000_000));
     let spec = LinkSpec { queue: QueueLimit::Packets(22), ..LinkSpec::new(Some(slow), Span::from_millis(1)) };
     let mut link = DropTail::new(LinkId(3), &spec, 1, false);
@@ -36,7 +37,7 @@ fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_th
     link.take_on(source).expect("nothing is lost");
     assert_eq!(link.set_event(), Some((at(first + 10_000), 0)), "ten datagrams find room in any case");
     let mut dropped = Vec::new();
-    // Somebody pauses: nine datagrams are let in, and eight of them wait.
+    // After a pause nine datagrams are admitted, and eight of them wait.
     look_in_turn(&mut link, at(first + 8_500), &mut dropped);
     let expect = |link: &mut DropTail, numbers: std::ops::RangeInclusive<u64>| {
         for number in numbers {
@@ -52,7 +53,7 @@ fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_th
     expect(&mut link, 1..=3);
     assert_eq!(link.event, Some((at(first + 10_000), 0)));
     look_in_turn(&mut link, at(first + 10_000), &mut dropped);
-    // Nine wait. Five more datagrams come first, and then there is room for seven.
+    // Nine datagrams wait. Five more come first, and then there is room for seven.
     expect(&mut link, 4..=8);
     while let Some((now, _)) = link.event.filter(|(now, _)| now.nanos() < first + 16_000) {
         look_in_turn(&mut link, now, &mut dropped);
@@ -60,7 +61,7 @@ fn what_is_expected_is_looked_at_in_time_where_a_source_has_taken_its_half_of_th
     assert_eq!(dropped, [(first + 15_800, false)]);
 }
 
-/// What is to be seen of a link and of its source's flow by `now`, when it has looked.
+/// The state of a link and of its source's flow at `now`, after the link has looked.
 fn seen(link: &mut DropTail, now: Time, flows: &mut [FlowStats]) -> impl PartialEq + std::fmt::Debug + use<> {
     let mut arrived = Vec::new();
     while let Some(transit) = link.arrival(now, flows) {
@@ -71,7 +72,7 @@ fn seen(link: &mut DropTail, now: Time, flows: &mut [FlowStats]) -> impl Partial
     (arrived, ahead, link.stats(now), link.accepted_by(now), flows[0])
 }
 
-/// Lets a link look, whenever what it looks at came.
+/// Lets the link look, whenever the packets arrived.
 fn look(link: &mut DropTail, now: Time, flows: &mut [FlowStats], dropped: &mut Vec<(Time, bool)>) {
     loop {
         if let Some(turned) = link.admit_in_turn((now, u64::MAX), |_| true, |_, _| {}, (flows, &mut ())) {
@@ -91,7 +92,7 @@ fn look(link: &mut DropTail, now: Time, flows: &mut [FlowStats], dropped: &mut V
 }
 
 proptest! {
-    /// Datagrams that come in a row, and between packets, against a link that looks whenever one comes.
+    /// Rows of datagrams, and datagrams between packets, against a link that looks at each arrival.
     #[test]
     fn a_row_of_datagrams_is_let_in_as_they_are_one_by_one(
         (link_rate, share) in (10_000u64..1_000_000_000, prop_oneof![1u64..130, Just(100)]),
