@@ -5,8 +5,8 @@ use firstflight_tcp::{Happening, Segment, Snapshot};
 
 use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
 
-/// Hears what happens in a run. A recorder writes the methods that it wants; the others pass the call on to the recorders inside
-/// the recorder, and do nothing if there are none. So a run without a recorder pays nothing.
+/// Hears what happens in a run. A recorder writes the methods that it wants. Every other method passes its call on to the
+/// recorders inside this one, and does nothing if there are none, so a run without a recorder pays nothing.
 ///
 /// Calls come in order of time, with two exceptions: [`Recorder::queue`], and [`Recorder::dropped`] where
 /// [`Recorder::HEARS_DROPS_IN_TURN`] is false.
@@ -53,7 +53,6 @@ pub trait Recorder {
     }
 
     /// A segment arrived at the TCP host `side`, which has not handled it yet.
-    #[inline]
     fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -67,7 +66,6 @@ pub trait Recorder {
     /// A link dropped a packet. The instant depends on the cause: a policer or a full queue drops a packet as it comes; a
     /// discipline also as it would leave the queue, or while it waits; a packet lost at random is reported when it would
     /// have arrived at the far end.
-    #[inline]
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -79,7 +77,6 @@ pub trait Recorder {
     }
 
     /// The queue of a link marked a packet as having met congestion (RFC 3168), as it came or as it left the queue.
-    #[inline]
     fn marked(&mut self, at: Time, link: LinkId, packet: &Packet) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -91,7 +88,6 @@ pub trait Recorder {
     }
 
     /// From `at` on, an on/off source offers `bps` IP bits per second.
-    #[inline]
     fn offered(&mut self, at: Time, flow: FlowId, bps: u64) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -104,7 +100,6 @@ pub trait Recorder {
 
     /// From `at` on, this much waits in the queue of a link, the packet in transmission not counted. For one link the calls
     /// are in order of time, but they may come later than calls about other things.
-    #[inline]
     fn queue(&mut self, at: Time, link: LinkId, bytes: Bytes, packets: u32) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -116,7 +111,6 @@ pub trait Recorder {
     }
 
     /// A host of a TCP flow has handled an event, and sent what it could. `snapshot` gives its state.
-    #[inline]
     fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot + Copy) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -128,7 +122,6 @@ pub trait Recorder {
     }
 
     /// Something happened inside an endpoint. `snapshot` gives its state after that.
-    #[inline]
     fn happening(
         &mut self,
         at: Time,
@@ -153,7 +146,6 @@ pub trait Recorder {
     }
 
     /// The controller of a flow's client heard an event, and decided.
-    #[inline]
     fn told(&mut self, flow: FlowId, told: &Told) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -165,7 +157,6 @@ pub trait Recorder {
     }
 
     /// The server of a TCP flow has this many payload bytes in order.
-    #[inline]
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -177,7 +168,6 @@ pub trait Recorder {
     }
 
     /// The client's application began a round, counted from zero: its reply is written.
-    #[inline]
     fn round_began(&mut self, at: Time, flow: FlowId, round: u32) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -189,7 +179,6 @@ pub trait Recorder {
     }
 
     /// The last byte of a round's reply was delivered.
-    #[inline]
     fn round_ended(&mut self, at: Time, flow: FlowId, round: u32) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
@@ -212,7 +201,8 @@ impl<T: Recorder> Recorder for Option<T> {
     const HEARS_QUEUES: bool = T::HEARS_QUEUES;
     const HEARS_DROPS_IN_TURN: bool = T::HEARS_DROPS_IN_TURN;
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it decides at compile time who hears")]
     fn inner(&mut self) -> (Option<&mut impl Recorder>, Option<&mut impl Recorder>) {
         (self.as_mut(), None::<&mut ()>)
     }
@@ -227,12 +217,23 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
     const HEARS_QUEUES: bool = T::HEARS_QUEUES || U::HEARS_QUEUES;
     const HEARS_DROPS_IN_TURN: bool = T::HEARS_DROPS_IN_TURN || U::HEARS_DROPS_IN_TURN;
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it decides at compile time who hears")]
     fn inner(&mut self) -> (Option<&mut impl Recorder>, Option<&mut impl Recorder>) {
         (Some(&mut self.0), Some(&mut self.1))
     }
 
     fn wants_told(&self, flow: FlowId) -> bool {
         self.0.wants_told(flow) || self.1.wants_told(flow)
+    }
+
+    // [`Recorder::inner`] cannot pass a reference on to recorders inside: each level of it would be another type.
+    #[expect(
+        clippy::needless_borrows_for_generic_args,
+        reason = "by value it takes more instructions a packet"
+    )]
+    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot + Copy) {
+        self.0.state(at, flow, side, &snapshot);
+        self.1.state(at, flow, side, &snapshot);
     }
 }
