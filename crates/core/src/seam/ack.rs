@@ -1,0 +1,179 @@
+//! Acknowledgements.
+
+use super::{SendLimit, Tag};
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// One acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// The packets that it newly acknowledges, cumulatively or selectively, in order of sequence; empty from a host that
+    /// keeps no list.
+    pub packets: &'a [Delivered],
+    /// The newest packet that it acknowledges, from a host that keeps no list but knows that.
+    pub newest: Option<&'a Delivered>,
+    /// How many packets with data are now acknowledged whole, from a host that counts them; see [`Ack::whole_packets`].
+    pub whole: Option<u32>,
+    /// Payload bytes newly delivered: cumulatively and selectively acknowledged, each byte once.
+    pub bytes: Bytes,
+    /// Bytes by which the cumulative acknowledgement advanced.
+    pub advanced: Bytes,
+    /// Bytes newly acknowledged selectively.
+    pub sacked: Bytes,
+    /// Segments by which the cumulative acknowledgement advanced: 1 or 2 tell an immediate ACK from a
+    /// delayed one.
+    pub segments: u32,
+    /// Whether it is a duplicate ACK (RFC 5681 section 2, or RFC 6675 with SACK).
+    pub duplicate: bool,
+    /// Whether slow start counts the bytes of this ACK (RFC 9002 section 7.3.1), and not the ACK as one (RFC 5681 section
+    /// 3.1): the host's choice for a connection, see [`Ack::slow_start_growth`].
+    pub counts_bytes: bool,
+    /// The round-trip sample, if one could be made.
+    pub rtt: Option<RttSample>,
+    /// The delivery rate at this ACK, if a sample could be made.
+    pub delivery_rate: Option<Rate>,
+    /// Whether a round trip ended with this ACK. The [`crate::Controller`] fills this in.
+    pub round_ended: bool,
+    /// New data sent in the round trip that ended with this ACK, what this ACK releases not among it; zero if none
+    /// ended. The [`crate::Controller`] fills this in.
+    pub round_sent: Bytes,
+    /// Bytes by which a window may count this ACK as evidence for growth: none while a loss is repaired or
+    /// when the window was not the limit, else the cumulative advance. The [`crate::Controller`] fills this
+    /// in, so that no scheme judges it by itself.
+    pub growth: Bytes,
+}
+
+impl<'a> Ack<'a> {
+    /// The acknowledgement of `packets`, each for the first time and whole. The rest is to be overwritten by a host that knows
+    /// more: `Ack { rtt, ..Ack::new(&packets) }`.
+    #[inline]
+    pub fn new(packets: &'a [Delivered]) -> Self {
+        let sum = |selectively| {
+            let such = packets.iter().filter(|packet| packet.selectively == selectively);
+            such.fold((0_u32, Bytes::ZERO), |(count, bytes), packet| (count + 1, bytes + packet.bytes))
+        };
+        let ((segments, advanced), (_, sacked)) = (sum(false), sum(true));
+        let bytes = advanced + sacked;
+        let duplicate = segments == 0 && !packets.is_empty();
+        Self { packets, whole: None, bytes, advanced, sacked, segments, duplicate, ..Self::of(bytes, 0) }
+    }
+
+    /// The cumulative acknowledgement of `bytes` in `packets` whole packets, for a host that keeps no list of packets.
+    pub const fn of(bytes: Bytes, packets: u32) -> Self {
+        Self {
+            packets: &[],
+            newest: None,
+            whole: Some(packets),
+            bytes,
+            advanced: bytes,
+            sacked: Bytes::ZERO,
+            segments: packets,
+            duplicate: false,
+            counts_bytes: false,
+            rtt: None,
+            delivery_rate: None,
+            round_ended: false,
+            round_sent: Bytes::ZERO,
+            growth: Bytes::ZERO,
+        }
+    }
+
+    /// Bytes by which slow start may widen its window at this ACK: [`Ack::growth`], and where ACKs are counted no more than a
+    /// segment of `mss` (RFC 5681 section 3.1: `cwnd += min(N, SMSS)`).
+    #[inline]
+    pub fn slow_start_growth(&self, mss: Bytes) -> Bytes {
+        if self.counts_bytes { self.growth } else { self.growth.min(mss) }
+    }
+
+    /// The newest packet acknowledged, of the list or as a host without lists says: the last in order of sequence.
+    pub fn newest_packet(&self) -> Option<&Delivered> {
+        self.packets.last().or(self.newest)
+    }
+
+    /// Packets with data that are now acknowledged whole, as Linux counts deliveries. A packet whose acknowledgement is
+    /// divided counts once, with its last byte (RFC 3465 section 1 tells of receivers that divide). One that a
+    /// duplicate ACK without SACK told of before, so that [`bytes`](Self::bytes) leaves it out, does not count again.
+    pub fn whole_packets(&self) -> u64 {
+        self.whole.map_or_else(|| self.listed_whole(), u64::from)
+    }
+
+    fn listed_whole(&self) -> u64 {
+        let sizes = || self.packets.iter().map(|packet| packet.bytes).filter(|bytes| !bytes.is_zero());
+        let mut told = sizes().fold(Bytes::ZERO, |sum, bytes| sum + bytes) - self.bytes;
+        let fresh = sizes().filter(|&bytes| {
+            let before = told >= bytes;
+            told -= if before { bytes } else { Bytes::ZERO };
+            !before
+        });
+        fresh.count() as u64
+    }
+}
+
+/// A packet newly acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivered {
+    /// The number of its last transmission.
+    pub packet: u64,
+    /// Payload bytes.
+    pub bytes: Bytes,
+    /// When it left, exactly.
+    pub sent_at: Time,
+    /// The tag it was sent with.
+    pub tag: Tag,
+    /// [`Path::delivered`] when it left.
+    pub delivered_at_send: Bytes,
+    /// What limited sending when it left.
+    pub limit: SendLimit,
+    /// Whether it was sent more than once.
+    pub retransmitted: bool,
+    /// Whether it was acknowledged selectively rather than cumulatively.
+    pub selectively: bool,
+}
+
+/// A round-trip sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RttSample {
+    /// The sample; never from a retransmitted packet (Karn), unless timestamps tell them apart.
+    pub rtt: Span,
+    /// Whether it is the handshake's.
+    pub handshake: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivered(packet: u64, bytes: u64) -> Delivered {
+        Delivered {
+            packet,
+            bytes: Bytes::new(bytes),
+            sent_at: Time::ZERO,
+            tag: Tag::default(),
+            delivered_at_send: Bytes::ZERO,
+            limit: SendLimit::Window,
+            retransmitted: false,
+            selectively: false,
+        }
+    }
+
+    #[test]
+    fn slow_start_counts_an_ack_as_one_or_by_its_bytes() {
+        let ack = Ack { growth: Bytes::new(2_920), ..Ack::of(Bytes::new(2_920), 2) };
+        let mss = Bytes::new(1_460);
+        assert_eq!(ack.slow_start_growth(mss), mss);
+        assert_eq!(Ack { counts_bytes: true, ..ack }.slow_start_growth(mss), Bytes::new(2_920));
+    }
+
+    fn whole_packets(packets: &[Delivered], bytes: u64) -> u64 {
+        Ack { bytes: Bytes::new(bytes), ..Ack::new(packets) }.whole_packets()
+    }
+
+    #[test]
+    fn packets_that_duplicates_told_of_are_not_counted_twice() {
+        let three = [delivered(0, 1_000), delivered(1, 1_000), delivered(2, 400)];
+        assert_eq!(whole_packets(&three, 2_400), 3);
+        assert_eq!(whole_packets(&three, 400), 1);
+        // The second half of a packet, and a part of the next.
+        assert_eq!(whole_packets(&[delivered(0, 500)], 700), 1);
+        assert_eq!(whole_packets(&[], 700), 0);
+    }
+}

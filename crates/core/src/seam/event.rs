@@ -1,0 +1,102 @@
+//! Events: what a host tells.
+
+use super::{Ack, Learned, Loss, Tag};
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// What happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A start-up begins. For [`Origin::Fresh`] this comes before the SYN, and the plan is [`Pacing::Hold`]
+    /// until [`Event::Established`].
+    Begin(Origin),
+    /// The handshake is over.
+    Established {
+        /// The handshake's round-trip time, if it could be measured.
+        rtt: Option<Span>,
+        /// Whether the SYN or SYN-ACK had to be retransmitted (RFC 5681 section 3.1).
+        syn_lost: bool,
+    },
+    /// A data packet left.
+    Sent(Sent),
+    /// An acknowledgement arrived.
+    Acked(Ack<'a>),
+    /// Packets were found lost.
+    Lost(Loss<'a>),
+    /// The peer echoed a congestion mark (ECN).
+    Marked {
+        /// When the newest packet left that the ACK with the mark acknowledged, if the host has packet numbers: a mark of a
+        /// packet sent before the last reduction is answered by that (RFC 9002 section 7.3.2). Without it the host says a
+        /// mark at most once per window of data.
+        sent_at: Option<Time>,
+    },
+    /// The retransmission timer fired.
+    TimedOut {
+        /// Whether the same segment timed out before: the threshold is then kept (RFC 5681 section 3.1).
+        repeated: bool,
+    },
+    /// The last reduction answered a loss that did not happen; its state has been restored.
+    SpuriousLoss,
+    /// The answer to an [`Ask`], given once: whether the host could do it.
+    Asked(bool),
+    /// Advice from the network.
+    Advice(Advice),
+    /// The train of this tag could not start, or could not end, whole: nothing was left to send, or the
+    /// receive window was full.
+    TrainCut(Tag),
+    /// The wake-up asked for is due.
+    Woken,
+    /// The size of a full segment changed to [`Path::mss`].
+    MssChanged,
+}
+
+/// Why a start-up begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A new connection.
+    Fresh,
+    /// Data to send after nothing was sent for longer than the retransmission timeout.
+    AfterIdle {
+        /// How long nothing was sent.
+        idle: Span,
+        /// What the connection knew before.
+        was: Learned,
+    },
+    /// The retransmission timer fired.
+    AfterTimeout {
+        /// The law's answer to the timeout: `ssthresh` is where slow start should end.
+        was: Learned,
+    },
+    /// The connection moved to another path. From here on its host tells of no acknowledgement, loss, mark or timeout of what left before.
+    PathChange,
+}
+
+/// A data packet left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// The packet's number: every transmission has its own, counted from zero.
+    pub packet: u64,
+    /// Payload bytes.
+    pub bytes: Bytes,
+    /// The tag of the plan it was sent under.
+    pub tag: Tag,
+    /// Whether its data was sent before.
+    pub retransmission: bool,
+}
+
+/// Advice from the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advice {
+    /// The answer to a Quick-Start request (RFC 4782): the rate that every router approved, or none.
+    QuickStart {
+        /// The approved rate.
+        approved: Option<Rate>,
+    },
+    /// From a scheme built around another to the one inside: go on in slow start from this window. A scheme that
+    /// grows no window from ACKs (one that measures with trains) takes no notice.
+    Window {
+        /// The window.
+        window: Bytes,
+        /// Where slow start ends; `None` where it would have.
+        ssthresh: Option<Bytes>,
+    },
+}

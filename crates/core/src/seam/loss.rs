@@ -1,0 +1,51 @@
+//! Losses.
+
+use super::Tag;
+use crate::units::{Bytes, Time};
+
+/// Packets found lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss<'a> {
+    /// The packets newly found lost.
+    pub packets: &'a [LostPacket],
+    /// Their payload bytes.
+    pub bytes: Bytes,
+    /// How many separate ranges of the stream they make.
+    pub ranges: u32,
+    /// When the newest of them left, if the host has packet numbers: losses of packets sent before the last reduction are
+    /// answered by that, whenever they are found (RFC 9002 section 7.3.2). Without it an episode lasts as long as
+    /// [`Path::recovering`].
+    pub sent_at: Option<Time>,
+    /// Whether this opens a loss episode. The [`crate::Controller`] fills this in.
+    pub opens_episode: bool,
+    /// Whether everything in flight was lost for longer than the persistence threshold (RFC 9002 section 7.6). The
+    /// [`crate::Controller`] answers as to a timeout; hosts without that notion say no.
+    pub persistent: bool,
+}
+
+impl<'a> Loss<'a> {
+    /// The loss of `packets`, in the order in which they left. The rest is to be overwritten by a host that knows more:
+    /// `Loss { persistent: true, ..Loss::new(&packets) }`.
+    pub fn new(packets: &'a [LostPacket]) -> Self {
+        let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
+        let gaps = packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
+        let ranges = usize::from(!packets.is_empty()) + gaps;
+        Self { ranges: u32::try_from(ranges).unwrap_or(u32::MAX), packets, ..Self::of(bytes) }
+    }
+
+    /// The loss of `bytes` in one range, for a host that keeps no list of packets.
+    pub const fn of(bytes: Bytes) -> Self {
+        Self { packets: &[], bytes, ranges: 1, sent_at: None, opens_episode: false, persistent: false }
+    }
+}
+
+/// A packet found lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LostPacket {
+    /// The number of the lost transmission.
+    pub packet: u64,
+    /// Payload bytes.
+    pub bytes: Bytes,
+    /// The tag it was sent with.
+    pub tag: Tag,
+}

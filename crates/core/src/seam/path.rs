@@ -1,0 +1,129 @@
+//! The connection as its sender sees it.
+
+use super::Ack;
+use crate::units::{Bytes, Span, Time};
+
+/// The connection as its sender sees it: the context of every call.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// The instant of the event.
+    pub now: Time,
+    /// Payload of a full segment (SMSS).
+    pub mss: Bytes,
+    /// IP bytes of a full segment.
+    pub wire: Bytes,
+    /// The window in force before this event.
+    pub cwnd: Bytes,
+    /// Bytes sent and not yet cumulatively acknowledged, those selectively acknowledged included: the flight size
+    /// (`FlightSize`, RFC 5681 section 2), half of which a law may keep. Before [`Event::Sent`] without the packet that leaves.
+    pub flight: Bytes,
+    /// Bytes believed to be in the network, so without what was delivered in any way or found lost and not sent again
+    /// (`pipe`, RFC 6675 section 2): what sending is held to the window by. Before [`Event::Sent`] without the packet that
+    /// leaves, sent again or not.
+    pub pipe: Bytes,
+    /// Smoothed round-trip time (RFC 6298).
+    pub srtt: Option<Span>,
+    /// The newest round-trip sample.
+    pub latest_rtt: Option<Span>,
+    /// The least round-trip sample of the connection.
+    pub min_rtt: Option<Span>,
+    /// The receive window offered by the peer.
+    pub rwnd: Bytes,
+    /// Bytes ready to send and not yet sent; `None` when the host cannot know.
+    pub backlog: Option<Bytes>,
+    /// Bytes delivered so far, selectively acknowledged ones included.
+    pub delivered: Bytes,
+    /// First byte not cumulatively acknowledged (`SND.UNA`), as an offset in the stream; of a packet host see the
+    /// [table](crate::seam#what-a-stream-host-says-and-what-a-packet-host-says).
+    pub una: u64,
+    /// Next new byte to send (`SND.NXT`), as an offset in the stream; of a packet host see the
+    /// [table](crate::seam#what-a-stream-host-says-and-what-a-packet-host-says).
+    pub nxt: u64,
+    /// The retransmission timeout.
+    pub rto: Span,
+    /// What limited sending last.
+    pub limit: SendLimit,
+    /// Whether a loss episode is being repaired.
+    pub recovering: bool,
+    /// When a data packet last left.
+    pub last_sent: Option<Time>,
+    /// When a segment last arrived from the peer.
+    pub last_received: Option<Time>,
+    /// The wake-up that the host has granted.
+    pub wake: Option<Time>,
+}
+
+impl Path {
+    /// A path of which nothing is known but the instant and the size of a full segment, `mss` bytes of payload in `wire` bytes
+    /// of IP. Nothing was sent, and the receive window is no limit. The rest is to be overwritten:
+    /// `Path { cwnd, nxt, ..Path::new(now, mss, wire) }`.
+    pub const fn new(now: Time, mss: Bytes, wire: Bytes) -> Self {
+        Self {
+            now,
+            mss,
+            wire,
+            cwnd: Bytes::ZERO,
+            flight: Bytes::ZERO,
+            pipe: Bytes::ZERO,
+            srtt: None,
+            latest_rtt: None,
+            min_rtt: None,
+            rwnd: Bytes::MAX,
+            backlog: None,
+            delivered: Bytes::ZERO,
+            una: 0,
+            nxt: 0,
+            // RFC 6298 section 2.1.
+            rto: Span::from_secs(1),
+            limit: SendLimit::App,
+            recovering: false,
+            last_sent: None,
+            last_received: None,
+            wake: None,
+        }
+    }
+}
+
+impl Path {
+    /// Keeps account of a packet with `bytes` of new data that left now. [`Event::Sent`] comes before.
+    pub fn sent(&mut self, bytes: Bytes) {
+        self.flight += bytes;
+        self.pipe += bytes;
+        self.nxt += bytes.get();
+        self.last_sent = Some(self.now);
+    }
+
+    /// Keeps account of an ACK that arrived now, with its round-trip sample. [`Event::Acked`] comes after.
+    pub fn acked(&mut self, ack: &Ack<'_>) {
+        self.una += ack.advanced.get();
+        self.flight -= ack.advanced;
+        self.pipe -= ack.bytes;
+        self.delivered += ack.bytes;
+        self.last_received = Some(self.now);
+        if let Some(sample) = ack.rtt {
+            self.sampled(sample.rtt);
+        }
+    }
+
+    /// Keeps account of a round-trip sample: the newest, the least, and the smoothed one of RFC 6298 section 2. The timeout is the
+    /// host's.
+    pub fn sampled(&mut self, rtt: Span) {
+        self.latest_rtt = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt.scale(7, 8) + rtt.scale(1, 8)));
+    }
+}
+
+/// What kept a sender from sending more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SendLimit {
+    /// The application had no more to send.
+    #[default]
+    App,
+    /// The congestion window was full.
+    Window,
+    /// The pacer held the next packet back.
+    Pacing,
+    /// The peer's receive window was full.
+    Receiver,
+}

@@ -1,0 +1,71 @@
+//! The plan: what a scheme wants of its host.
+
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// What a scheme wants of its host from now on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// How many payload bytes may be in flight.
+    pub window: Bytes,
+    /// How packets leave.
+    pub pacing: Pacing,
+    /// The tag for packets sent under this plan.
+    pub tag: Tag,
+    /// A standing request to the host.
+    pub ask: Option<Ask>,
+    /// When to say [`Event::Woken`].
+    pub wake: Option<Time>,
+    /// The slow-start threshold, for the record.
+    pub ssthresh: Option<Bytes>,
+}
+
+impl Plan {
+    /// A plan that sends on the ACK clock within `window`.
+    pub const fn ack_clocked(window: Bytes, ssthresh: Option<Bytes>) -> Self {
+        Self { window, pacing: Pacing::AckClock, tag: Tag(0), ask: None, wake: None, ssthresh }
+    }
+}
+
+/// How packets leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pacing {
+    /// As soon as the window allows.
+    AckClock,
+    /// At a rate of IP bits per second, with bursts of at most `burst` IP bytes.
+    Rate {
+        /// The rate.
+        rate: Rate,
+        /// The largest burst.
+        burst: Bytes,
+    },
+    /// `packets` packets, one every `gap` from start to start, the first at once; then hold. The train is
+    /// named by the plan's tag: the same tag is the same train, and the host counts it down. Retransmissions
+    /// wait behind it. The window must hold the whole train.
+    Train {
+        /// How many packets.
+        packets: u32,
+        /// From the start of one packet to the start of the next.
+        gap: Span,
+    },
+    /// Send no new data. Before [`Event::Established`] a handshake under congestion control goes on within the window.
+    Hold,
+}
+
+/// A label that a plan puts on the packets sent under it, given back when they are acknowledged or lost.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Tag(pub u16);
+
+/// What a scheme asks of its host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ask {
+    /// Request this rate of the routers (RFC 4782 section 4.1).
+    QuickStart {
+        /// The rate to request.
+        rate: Rate,
+    },
+    /// Report the approved rate (RFC 4782 section 4.4).
+    ReportApproved {
+        /// The rate that was approved; zero if none.
+        rate: Rate,
+    },
+}
