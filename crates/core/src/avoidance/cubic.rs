@@ -4,6 +4,7 @@
 //! All in integers: windows in bytes with 16 bits of fraction, times in microseconds. The constants are those of
 //! section 4.6 and 5.1: C = 0.4 segments a second cubed, β = 0.7.
 
+use super::signal::Signal;
 use crate::compact::Bytes32;
 use crate::hears::Hears;
 use crate::micros;
@@ -204,21 +205,11 @@ impl Avoidance for Cubic {
 
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
-        match event {
-            Event::Acked(ack) => self.acked(ack, path),
-            Event::Lost(loss) if loss.opens_episode => self.reduce(self.window.wide(), path),
-            Event::Marked { .. } => self.reduce(self.window.wide(), path),
-            Event::TimedOut { .. } => self.timed_out(self.window.wide(), path),
-            Event::Begin(_)
-            | Event::Established { .. }
-            | Event::Sent(_)
-            | Event::Lost(_)
-            | Event::SpuriousLoss
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => {}
+        match Signal::of(event) {
+            Signal::Ack(ack) => self.acked(ack, path),
+            Signal::Congestion(Cause::Timeout) => self.timed_out(self.window.wide(), path),
+            Signal::Congestion(_) => self.reduce(self.window.wide(), path),
+            Signal::Inert => {}
         }
     }
 

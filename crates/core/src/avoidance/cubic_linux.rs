@@ -8,6 +8,7 @@
 //! Deviation: Linux discards what the function gave when a timeout ends an episode that had reduced before; here a
 //! timeout that repeats another never comes to the law.
 
+use super::signal::Signal;
 use crate::compact::Bytes32;
 use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
@@ -257,26 +258,16 @@ impl Avoidance for CubicLinux {
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         self.hear(event, path);
-        match event {
-            Event::Acked(ack) => {
+        match Signal::of(event) {
+            Signal::Ack(ack) => {
                 let acked = newly_acked(ack);
                 if acked > 0 {
                     self.grow(acked, path);
                 }
             }
-            Event::Lost(loss) if loss.opens_episode => self.reduce(path),
-            Event::Marked { .. } => self.reduce(path),
-            Event::TimedOut { .. } => self.timed_out(path),
-            Event::Begin(_)
-            | Event::Established { .. }
-            | Event::Sent(_)
-            | Event::Lost(_)
-            | Event::SpuriousLoss
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => {}
+            Signal::Congestion(Cause::Timeout) => self.timed_out(path),
+            Signal::Congestion(_) => self.reduce(path),
+            Signal::Inert => {}
         }
     }
 

@@ -1,10 +1,12 @@
 //! The avoidance laws, one file each.
 
+mod additive;
 mod bbr;
 mod cubic;
 mod cubic_linux;
 mod reno;
 mod reno_acks;
+mod signal;
 mod vegas;
 mod westwood;
 

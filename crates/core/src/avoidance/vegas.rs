@@ -10,7 +10,8 @@
 //! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. It halves what was lost a second
 //! time, which a law cannot see here.
 
-use crate::compact::Bytes32;
+use super::additive::AdditiveWindow;
+use super::signal::Signal;
 use crate::hears::Hears;
 use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Cause, Event, Exit, Path, Plan};
@@ -21,10 +22,7 @@ use crate::vegas::{Gauge, Shown, Variant};
 #[derive(Clone, Debug)]
 pub struct Vegas {
     gauge: Gauge,
-    window: Bytes32,
-    ssthresh: Option<Bytes32>,
-    /// Bytes acknowledged since the window last grew.
-    acked: Bytes32,
+    window: AdditiveWindow,
     /// In segments.
     alpha: u8,
     beta: u8,
@@ -62,19 +60,15 @@ impl Vegas {
     pub fn between(variant: Variant, alpha: u8, beta: u8) -> Self {
         Self {
             gauge: Gauge::new(variant),
-            window: Bytes32::ZERO,
-            ssthresh: None,
-            acked: Bytes32::ZERO,
+            window: AdditiveWindow::NEW,
             alpha,
             beta: beta.max(alpha),
             rises: false,
         }
     }
 
-    fn set(&mut self, window: Bytes, ssthresh: Option<Bytes>) {
-        self.window = window.into();
-        self.ssthresh = ssthresh.map(Bytes32::from);
-        self.acked = Bytes32::ZERO;
+    /// Measures a new round, with a window that was set anew.
+    fn restart_round(&mut self) {
         self.rises = false;
         // `tcp_vegas.c` begins anew after each recovery; ns-2 does not.
         if self.gauge.variant() == Variant::Linux {
@@ -84,7 +78,7 @@ impl Vegas {
 
     /// RFC 5681 equation 4; ns-2 takes a quarter of the window in whole segments at a loss, half of it at a timeout.
     fn reduce(&mut self, cause: Cause, path: &Path) {
-        let window = self.window.wide();
+        let window = self.window.get();
         let target = match (self.gauge.variant(), cause) {
             (Variant::Ns2, Cause::Loss) => {
                 let segments = window.packets(path.mss);
@@ -96,7 +90,8 @@ impl Vegas {
         let target = target.max(path.mss * 2);
         // ns-2's threshold after a loss is only there to end slow start.
         let ends_slow_start = self.gauge.variant() == Variant::Ns2 && cause == Cause::Loss;
-        self.set(target, Some(if ends_slow_start { path.mss * 2 } else { target }));
+        self.window.set(target, Some(if ends_slow_start { path.mss * 2 } else { target }));
+        self.restart_round();
     }
 
     fn heard(&mut self, ack: &Ack<'_>, path: &Path) {
@@ -106,35 +101,23 @@ impl Vegas {
         }
         match shown {
             Shown::Round(reading) => self.judge(reading.waiting, path.mss),
-            Shown::TooFew => self.widen(ack.growth, path.mss),
+            Shown::TooFew => self.window.grow(ack.growth, path.mss),
             Shown::Nothing => {}
         }
         if self.rises {
-            self.widen(ack.growth.min(path.mss), path.mss);
+            self.window.grow(ack.growth.min(path.mss), path.mss);
         }
     }
 
     fn judge(&mut self, waiting: Bytes, mss: Bytes) {
-        let window = self.window.wide();
+        let window = self.window.get();
         if waiting > mss * u64::from(self.beta) {
-            self.window = (window - mss).max(mss * 2).into();
+            self.window.move_to((window - mss).max(mss * 2));
         } else if waiting < mss * u64::from(self.alpha) {
             match self.gauge.variant() {
                 Variant::Ns2 | Variant::Paper => self.rises = true,
-                Variant::Linux => self.window = (window + mss).into(),
+                Variant::Linux => self.window.move_to(window + mss),
             }
-        }
-    }
-
-    /// A segment over a window's worth of ACKs (`1 / cwnd` each in ns-2) or bytes (Reno in Linux).
-    fn widen(&mut self, by: Bytes, mss: Bytes) {
-        let window = self.window.wide();
-        let acked = self.acked.wide() + by.min(window);
-        if acked >= window {
-            self.window = (window + mss).into();
-            self.acked = (acked - window).into();
-        } else {
-            self.acked = acked.into();
         }
     }
 }
@@ -145,33 +128,22 @@ impl Avoidance for Vegas {
     fn enter(&mut self, exit: &Exit, path: &Path) {
         // An idle time is over, with a narrower window: everything else goes on.
         if exit.cause == Cause::Resumed {
-            self.window = exit.learned.window.into();
+            self.window.move_to(exit.learned.window);
             return;
         }
-        let known = self.ssthresh.map(Bytes32::wide);
-        self.set(exit.learned.window, exit.learned.ssthresh.or(known));
-        if exit.is_congestion() && exit.learned.ssthresh.is_none() {
+        let unanswered = self.window.take_over(exit);
+        self.restart_round();
+        if unanswered {
             self.reduce(exit.cause, path);
         }
     }
 
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
-        match event {
-            Event::Acked(ack) => self.heard(ack, path),
-            Event::Lost(loss) if loss.opens_episode => self.reduce(Cause::Loss, path),
-            Event::Marked { .. } => self.reduce(Cause::Mark, path),
-            Event::TimedOut { .. } => self.reduce(Cause::Timeout, path),
-            Event::Begin(_)
-            | Event::Established { .. }
-            | Event::Sent(_)
-            | Event::Lost(_)
-            | Event::SpuriousLoss
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => {}
+        match Signal::of(event) {
+            Signal::Ack(ack) => self.heard(ack, path),
+            Signal::Congestion(cause) => self.reduce(cause, path),
+            Signal::Inert => {}
         }
     }
 
@@ -188,6 +160,6 @@ impl Avoidance for Vegas {
 
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
-        Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+        self.window.plan()
     }
 }

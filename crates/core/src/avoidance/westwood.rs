@@ -6,7 +6,8 @@
 //! the window, as after a random loss or a timeout, the window doubles up to it. Before there is an estimate, the
 //! answer is RFC 5681's half of the flight. A mark is answered like a loss.
 
-use crate::compact::Bytes32;
+use super::additive::AdditiveWindow;
+use super::signal::Signal;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
 use crate::hears::Hears;
 use crate::registry::{Ability, LawEntry, Needs};
@@ -17,10 +18,7 @@ use crate::units::Bytes;
 #[derive(Clone, Debug)]
 pub struct Westwood {
     rate: EligibleRate,
-    window: Bytes32,
-    ssthresh: Option<Bytes32>,
-    /// Bytes acknowledged since the window last grew.
-    acked: Bytes32,
+    window: AdditiveWindow,
 }
 
 pub(crate) const WESTWOOD: LawEntry = LawEntry {
@@ -40,45 +38,26 @@ impl Default for Westwood {
 impl Westwood {
     /// A law that has not taken over yet.
     pub fn new() -> Self {
-        Self {
-            rate: EligibleRate::new(Sampler::Vegas, Count::Delivered),
-            window: Bytes32::ZERO,
-            ssthresh: None,
-            acked: Bytes32::ZERO,
-        }
+        Self { rate: EligibleRate::new(Sampler::Vegas, Count::Delivered), window: AdditiveWindow::NEW }
     }
 
     /// ssthresh = ERE · `RTT_min`; if cwin > ssthresh, cwin = ssthresh.
     fn reduce(&mut self, path: &Path) {
-        let window = self.window.wide();
+        let window = self.window.get();
         let target = match self.rate.window(path) {
             Some(eligible) => eligible,
             // RFC 5681 equation 4.
             None => path.flight.min(window) / 2,
         };
         let target = target.max(path.mss * 2);
-        self.set(window.min(target), Some(target));
-    }
-
-    fn set(&mut self, window: Bytes, ssthresh: Option<Bytes>) {
-        self.window = window.into();
-        self.ssthresh = ssthresh.map(Bytes32::from);
-        self.acked = Bytes32::ZERO;
+        self.window.set(window.min(target), Some(target));
     }
 
     fn grow(&mut self, by: Bytes, path: &Path) {
-        let window = self.window.wide();
-        if self.ssthresh.is_some_and(|ssthresh| window < ssthresh.wide()) {
-            self.window = (window + by.min(path.mss)).into();
-            return;
-        }
-        // One ACK can cover more than the window just after a reduction; it counts as one window.
-        let acked = self.acked.wide() + by.min(window);
-        if acked >= window {
-            self.window = (window + path.mss).into();
-            self.acked = (acked - window).into();
+        if self.window.is_below_threshold() {
+            self.window.move_to(self.window.get() + by.min(path.mss));
         } else {
-            self.acked = acked.into();
+            self.window.grow(by, path.mss);
         }
     }
 
@@ -96,9 +75,7 @@ impl Avoidance for Westwood {
     const HEARS: Hears<Self> = Hears::ALL.without_sends();
 
     fn enter(&mut self, exit: &Exit, path: &Path) {
-        let known = self.ssthresh.map(Bytes32::wide);
-        self.set(exit.learned.window, exit.learned.ssthresh.or(known));
-        if exit.is_congestion() && exit.learned.ssthresh.is_none() {
+        if self.window.take_over(exit) {
             self.reduce(path);
         }
     }
@@ -106,20 +83,10 @@ impl Avoidance for Westwood {
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         self.listen(event, path);
-        match event {
-            Event::Acked(ack) => self.grow(ack.growth, path),
-            Event::Lost(loss) if loss.opens_episode => self.reduce(path),
-            Event::Marked { .. } | Event::TimedOut { .. } => self.reduce(path),
-            Event::Begin(_)
-            | Event::Established { .. }
-            | Event::Sent(_)
-            | Event::Lost(_)
-            | Event::SpuriousLoss
-            | Event::Asked(_)
-            | Event::Advice(_)
-            | Event::TrainCut(_)
-            | Event::Woken
-            | Event::MssChanged => {}
+        match Signal::of(event) {
+            Signal::Ack(ack) => self.grow(ack.growth, path),
+            Signal::Congestion(_) => self.reduce(path),
+            Signal::Inert => {}
         }
     }
 
@@ -133,6 +100,6 @@ impl Avoidance for Westwood {
 
     #[inline]
     fn plan(&self, _path: &Path) -> Plan {
-        Plan::ack_clocked(self.window.wide(), self.ssthresh.map(Bytes32::wide))
+        self.window.plan()
     }
 }
