@@ -1,14 +1,14 @@
-//! What a host may leave unsaid: the economies of a host that counts instructions per ACK.
+//! Shorter ways to report events, for a host that counts instructions per ACK.
 //!
-//! Most packets leave, and most ACKs arrive, when nobody minds anything of them but the growth of the window. A scheme or
-//! law says so by its constant [`crate::Hears`]; a host that wants to profit imports [`InBrief`]. A host that does not tells the
-//! controller everything by [`Controller::on`], to the same effect.
+//! Most packets and ACKs change nothing but the growth of the window. A scheme or law declares by its constant
+//! [`crate::Hears`] what else it depends on. A host that wants to save instructions imports [`InBrief`]. A host that
+//! does not reports every event by [`Controller::on`], to the same effect.
 
 use crate::controller::{Controller, Phase};
 use crate::seam::{Avoidance, Event, Path, Startup};
 use crate::units::Bytes;
 
-/// What [`InBrief::acked_in_brief`] is told of an ACK.
+/// The part of an ACK that [`InBrief::acked_in_brief`] takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Brief {
     /// [`crate::Ack::advanced`].
@@ -27,28 +27,30 @@ pub struct Brief {
     pub counts_bytes: bool,
 }
 
-/// The shorter ways of telling a controller. Each has the effect of the event that it stands for.
+/// Shorter ways to report events to a controller. Each has the effect of the event that it replaces.
 pub trait InBrief {
-    /// Tells of `event` as [`Controller::on`] does, for a host that needs the event no more: what the controller fills in
-    /// is written to `event` itself.
+    /// Reports `event` as [`Controller::on`] does, for a host that does not need `event` afterwards: the controller
+    /// fills its values into `event` itself.
     fn on_own(&mut self, event: &mut Event<'_>, path: &Path);
 
-    /// Tells of an ACK to parts that mind nothing of it but what they may grow by, and answers with the window of the plan, in
-    /// which nothing else has changed. Answers `None`, with nothing done, if a part minds more: [`Event::Acked`] is then
-    /// to be said. Only a host whose [`Path::flight`] is what lies between `una` and `nxt` may call this.
+    /// Reports an ACK to parts that depend only on [`crate::Ack::growth`]. Returns the window of the new plan, of
+    /// which nothing else has changed. Returns `None`, having changed nothing, if a part needs the whole ACK: the
+    /// host then says [`Event::Acked`]. Only a host whose [`Path::flight`] is what lies between `una` and `nxt` may
+    /// call this.
     fn acked_in_brief(&mut self, ack: &Brief) -> Option<Bytes>;
 
-    /// Whether [`Event::Sent`] may change the plan or what comes of later events. While it may not, a host may say
-    /// [`InBrief::sent_unminded`] in its place, and keep its plan.
-    fn minds_sends(&self) -> bool;
+    /// Whether [`Event::Sent`] may change the plan or the effect of later events. While it may not, a host may call
+    /// [`InBrief::count_sent`] instead, and keep its plan.
+    fn needs_sends(&self) -> bool;
 
-    /// A packet left, and `flight` bytes are in flight with it.
-    fn sent_unminded(&mut self, flight: Bytes);
+    /// Replaces an [`Event::Sent`] on which no part depends: a packet left, and `flight` bytes are now in flight, the
+    /// packet included.
+    fn count_sent(&mut self, flight: Bytes);
 
-    /// Whether [`Event::Lost`] may change anything while [`Path::recovering`] is `recovering`. While it may not, a host need
-    /// not say it, and keeps its plan. Only a host whose losses have neither [`crate::Loss::sent_at`] nor
-    /// [`crate::Loss::persistent`] may go by this.
-    fn minds_losses(&self, recovering: bool) -> bool;
+    /// Whether [`Event::Lost`] may change anything while [`Path::recovering`] is `recovering`. While it may not, a
+    /// host may leave the event out and keep its plan. This holds only for a host whose losses have neither
+    /// [`crate::Loss::sent_at`] nor [`crate::Loss::persistent`].
+    fn needs_losses(&self, recovering: bool) -> bool;
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> InBrief for Controller<S, R, A> {
@@ -58,7 +60,7 @@ impl<S: Startup, R: Startup, A: Avoidance> InBrief for Controller<S, R, A> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it is told is dear to pass through memory")]
+    #[expect(clippy::inline_always, reason = "its arguments stay in registers")]
     fn acked_in_brief(&mut self, ack: &Brief) -> Option<Bytes> {
         if self.overheard {
             return None;
@@ -68,7 +70,7 @@ impl<S: Startup, R: Startup, A: Avoidance> InBrief for Controller<S, R, A> {
                 || self.host_judges);
         let growth = if grows { ack.advanced } else { Bytes::ZERO };
         let window = match self.state.phase {
-            // What widens a start-up in brief counts the ACK as one.
+            // The short way of a start-up counts the ACK as one, and not its bytes.
             Phase::Startup if ack.counts_bytes => None,
             Phase::Startup => S::HEARS.widen(&mut self.state.startup, growth, ack.mss),
             Phase::Restart => None,
@@ -83,22 +85,22 @@ impl<S: Startup, R: Startup, A: Avoidance> InBrief for Controller<S, R, A> {
     }
 
     #[inline]
-    fn minds_sends(&self) -> bool {
+    fn needs_sends(&self) -> bool {
         let governs = match self.state.phase {
             Phase::Startup => S::HEARS.sends(&self.state.startup),
             Phase::Restart => true,
             Phase::Avoidance => false,
         };
-        governs || self.minded
+        governs || self.sends_matter
     }
 
     #[inline]
-    fn sent_unminded(&mut self, flight: Bytes) {
+    fn count_sent(&mut self, flight: Bytes) {
         self.state.judge.sent(flight);
     }
 
     #[inline]
-    fn minds_losses(&self, recovering: bool) -> bool {
+    fn needs_losses(&self, recovering: bool) -> bool {
         let answered = self.state.episode && recovering && self.state.phase == Phase::Avoidance;
         !answered || self.overheard || A::HEARS.later_losses(&self.state.avoidance)
     }

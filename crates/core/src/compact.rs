@@ -4,8 +4,9 @@ use core::num::NonZeroU32;
 
 use crate::units::Bytes;
 
-/// A number of bytes below 4 GiB; what is larger saturates at 4 GiB less 2 bytes, four times the largest window
-/// of TCP (RFC 7323 section 2.3). An `Option` of it is no larger: the largest `u32` is reserved.
+/// A number of bytes below 4 GiB. Larger numbers saturate at 4 GiB less 2 bytes, four times the largest window of TCP
+/// (RFC 7323 section 2.3). The largest `u32` is reserved, so that an `Option` of this type is no larger than the
+/// type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bytes32(NonZeroU32);
 

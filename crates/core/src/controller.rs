@@ -1,5 +1,5 @@
-//! The controller: composes a start-up scheme, a restart policy and an avoidance law, and owns once what all of
-//! them need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
+//! The controller composes a start-up scheme, a restart policy and an avoidance law. It owns once what all three
+//! need: the phase, when a round trip ends, what counts as growth, loss episodes, idleness and undo.
 
 use crate::judge::{Judge, Lead};
 use crate::large::Large;
@@ -19,12 +19,12 @@ pub enum Phase {
     Avoidance,
 }
 
-/// What the controller did, for whoever keeps the record.
+/// What the controller did, for a host that keeps a record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Note {
     /// A start-up or restart began.
     Began(Origin),
-    /// A start-up or restart ended. Exactly one exit stands per begin.
+    /// A start-up or restart ended. Every begin has exactly one exit that stands.
     Exited {
         /// Why, and what was learned.
         exit: Exit,
@@ -35,27 +35,28 @@ pub enum Note {
         /// Bytes in the network when it ended ([`Path::pipe`]).
         flight: Bytes,
     },
-    /// A start-up that an idle time had interrupted goes on after it: its exit for want of data no longer stands.
+    /// A start-up that an idle time had interrupted goes on. The exit for want of data that ended it no longer
+    /// stands.
     Continued,
-    /// The window was reduced for a loss, a mark or a timeout; what it was before.
+    /// The window was reduced for a loss, a mark or a timeout.
     Reduced {
         /// The window before.
         from: Bytes,
     },
-    /// A reduction was undone. If the start-up had ended with it, that exit no longer stands.
+    /// A reduction was undone. If the start-up had ended by that reduction, its exit no longer stands.
     Undone {
         /// Whether an exit was undone.
         exit: bool,
     },
 }
 
-/// An idle time with a start-up to come back to makes as many: its exit, the restart's begin and exit, and that it
-/// goes on.
+/// The most notes of one event and its ACK: an idle time that interrupts a start-up makes an exit, the begin and the
+/// exit of the restart, and the note that the start-up continues.
 const NOTES: usize = 4;
 
 type Notes = [Option<Note>; NOTES];
 
-/// The state that governs a connection: what must fit a socket's private area.
+/// The state that governs a connection, which must fit a socket's private area.
 #[derive(Clone, Debug)]
 pub(crate) struct State<S, R, A> {
     pub(crate) startup: S,
@@ -63,22 +64,22 @@ pub(crate) struct State<S, R, A> {
     pub(crate) avoidance: A,
     pub(crate) judge: Judge,
     pub(crate) phase: Phase,
-    /// Whether a loss episode was answered and is not over.
+    /// Whether an answered loss episode is still open.
     pub(crate) episode: bool,
-    /// Whether a start-up waits for the restart policy to give the window back.
+    /// Whether a start-up waits until the restart policy gives the window back.
     interrupted: bool,
 }
 
 /// A start-up scheme `S`, a restart policy `R` and an avoidance law `A` at work on one connection.
 ///
-/// The host calls [`Controller::on`] with every event in the order in which it happened, reads
-/// [`Controller::plan`] after each, and calls [`Controller::before_new_data`] before it sends new data on an
-/// empty pipe. It drains [`Controller::take_note`] if it keeps a record.
+/// The host calls [`Controller::on`] with every event in the order in which the events happened, reads
+/// [`Controller::plan`] after each, and calls [`Controller::before_new_data`] before it sends new data with nothing
+/// in flight. A host that keeps a record drains [`Controller::take_note`].
 ///
-/// Recovery belongs to the host: at the first loss of an episode the controller answers by the window of its
-/// next plan, which is the target; what is sent until the episode ends is the host's decision.
+/// Recovery belongs to the host. At the first loss of an episode the controller answers by the window of its next
+/// plan, which is the target of recovery. What is sent until the episode ends is the host's decision.
 ///
-/// A host that knows its parts when it is compiled names their types, and pays for nothing else:
+/// A host that knows its scheme, policy and law when it is compiled names their types, and pays for nothing else:
 ///
 /// ```
 /// use firstflight::avoidance::Cubic;
@@ -97,17 +98,18 @@ pub struct Controller<S, R, A> {
     pub(crate) state: State<S, R, A>,
     /// The state before the last reduction.
     undo: Option<Large<State<S, R, A>>>,
-    /// When the window was last reduced, and when before that: an undo takes back the last. They are not among the state that
-    /// fits a socket's private area, for a host that keeps its state there has an episode of its own.
+    /// When the window was last reduced, and the reduction before that one, which an undo returns to. These two are
+    /// outside the state that fits a socket's private area: a host that keeps its state there tracks episodes itself.
     reduced_at: Option<Time>,
     reduced_before: Option<Time>,
     /// Whether a start-up ended since the copy for undo was made.
     exited_since: bool,
-    /// Whether the host says what of an ACK may widen the window.
+    /// Whether the host itself judges what an ACK may widen.
     pub(crate) host_judges: bool,
-    /// Whether a part hears what is told to another, and whether the law or the restart policy minds what leaves.
+    /// Whether the law or the restart policy is shown events while another part governs, and whether either depends
+    /// on [`Event::Sent`].
     pub(crate) overheard: bool,
-    pub(crate) minded: bool,
+    pub(crate) sends_matter: bool,
     /// Notes not yet taken, the oldest first.
     notes: Option<Large<Notes>>,
 }
@@ -119,7 +121,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     /// A controller for a new connection; say [`Event::Begin`] with [`Origin::Fresh`] before the SYN.
     pub fn new(startup: S, restart: R, avoidance: A) -> Self {
         let overheard = R::HEARS.others(&restart) || A::HEARS.others(&avoidance);
-        let minded = R::HEARS.sends(&restart) || A::HEARS.sends(&avoidance);
+        let sends_matter = R::HEARS.sends(&restart) || A::HEARS.sends(&avoidance);
         let state = State {
             startup,
             restart,
@@ -137,12 +139,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
             exited_since: false,
             host_judges: false,
             overheard,
-            minded,
+            sends_matter,
             notes: None,
         }
     }
 
-    /// The host itself looks at whether the window was the limit, and says by [`Ack::advanced`] what may widen it.
+    /// Leaves to the host whether the window was the limit: [`Ack::advanced`] then says what may widen the window.
     pub fn let_host_judge(&mut self) {
         self.host_judges = true;
     }
@@ -152,7 +154,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.state.phase
     }
 
-    /// What the host should do now. The window is never below one segment.
+    /// What the host should do from now on. The window is never below one segment.
     #[inline]
     pub fn plan(&self, path: &Path) -> Plan {
         let mut plan = match self.state.phase {
@@ -183,15 +185,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         first
     }
 
-    /// The last reduction was right: no [`Event::SpuriousLoss`] will come of it, and the copy for undo is not kept. In an
-    /// open episode it is all the same: another loss of that may still turn out to be spurious.
+    /// Drops the copy for undo, because the last reduction was right and no [`Event::SpuriousLoss`] will follow. Does
+    /// nothing while the episode is open: another loss of the episode may still turn out to be spurious.
     pub fn forget_undo(&mut self) {
         if !self.state.episode {
             self.undo = None;
         }
     }
 
-    /// Tells the phase's owner what happened.
+    /// Takes one event: fills in what schemes leave to the controller, and hands the event to the part that governs.
     pub fn on(&mut self, event: &Event<'_>, path: &Path) {
         match *event {
             Event::Begin(origin) => self.begin(origin, path),
@@ -215,7 +217,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    /// The same for a host that needs the event no more: what the controller fills in is written there.
+    /// [`Controller::on`] for a host that does not need `event` afterwards: the controller fills its values into
+    /// `event` itself.
     #[inline]
     pub(crate) fn hear_own(&mut self, event: &mut Event<'_>, path: &Path) {
         if let Event::Acked(ack) = event {
@@ -226,10 +229,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    /// Restarts a connection that was idle. The host says this before it sends new data.
+    /// Begins a restart if the connection was idle. The host calls this before it sends new data.
     ///
-    /// Idle means that nothing is in flight and nothing was sent for longer than the retransmission timeout
-    /// (RFC 5681 section 4.1). Says whether a restart began.
+    /// A connection is idle if nothing is in flight and nothing was sent for longer than the retransmission timeout
+    /// (RFC 5681 section 4.1). Returns whether a restart began.
     pub fn before_new_data(&mut self, path: &Path) -> bool {
         let Some(last_sent) = path.last_sent else { return false };
         let idle = path.now.since(last_sent);
@@ -265,9 +268,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.forward(&Event::Begin(origin), path);
     }
 
-    /// A start-up overtaken by an idle time leaves for want of data, so that every begin has its exit. It keeps
-    /// its state: [`Controller::resume`] may let it go on. What was reduced before the idle time is acknowledged
-    /// since, and can no longer be undone.
+    /// A start-up that an idle time interrupts leaves for want of data, so that every begin has its exit. The
+    /// start-up keeps its state: [`Controller::resume`] may let it go on. The packets of an earlier reduction are all
+    /// acknowledged by now, so that reduction can no longer be undone.
     fn interrupt(&mut self, path: &Path) {
         self.state.interrupted = match self.state.phase {
             Phase::Startup => true,
@@ -280,9 +283,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.undo = None;
     }
 
-    /// What was lost or in flight on another path says nothing of this one (RFC 9000 section 9.4): no news of it gives the old
-    /// window back, its episode hides no loss, its flight is no evidence that the window was full, and its rates and windows are
-    /// no measure for the law.
+    /// Losses and packets in flight on another path say nothing about the new one (RFC 9000 section 9.4). No later
+    /// news of them gives the old window back, the old episode hides no loss, the old flight is no evidence that the
+    /// window was full, and the law forgets its rates and windows.
     fn forget_path(&mut self) {
         self.undo = None;
         self.reduced_at = None;
@@ -291,7 +294,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.state.avoidance.forget_path();
     }
 
-    /// A start-up overtaken by a new path leaves for want of data.
+    /// A start-up that a new path interrupts leaves for want of data.
     fn close_open_phase(&mut self, path: &Path) {
         let open = self.state.phase != Phase::Avoidance && path.last_sent.is_some();
         if open {
@@ -300,7 +303,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    /// Says of an ACK what the controller knows.
+    /// Fills in what schemes leave to the controller at an ACK.
     #[inline]
     pub(crate) fn judge(&mut self, ack: &mut Ack<'_>, path: &Path) {
         self.state.episode &= path.recovering;
@@ -314,16 +317,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
 
     fn lost(&mut self, mut loss: Loss<'_>, path: &Path) {
         let unanswered = self.is_unanswered(loss.sent_at, path);
-        // What proves congestion persistent is answered by the collapse, and not by half of the window first.
+        // Persistent congestion is answered by the collapse alone, and not by a halving first.
         loss.opens_episode = unanswered && !loss.persistent;
         if loss.opens_episode {
             self.reduce(path, |state| state.episode = true);
         }
         self.forward(&Event::Lost(loss), path);
         if loss.persistent {
-            // RFC 9002 section 7.6.2: as a TCP sender's response to a retransmission timeout, to the minimum window, which
-            // section 7.2 recommends to be two segments. The threshold of an episode that was answered stays.
-            // A law that answered without a threshold (BBR) is asked for one now.
+            // RFC 9002 section 7.6.2: the answer is a TCP sender's response to a retransmission timeout. The minimum
+            // window is two segments, as section 7.2 recommends. The threshold of an episode that was already
+            // answered stays. A law that answered without a threshold (BBR) is asked for one now.
             let keeps = !unanswered && self.learned(path).ssthresh.is_some();
             self.timed_out(keeps, path.mss * 2, path);
         }
@@ -336,19 +339,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    /// Whether congestion that a packet met which left at `sent_at` is still to be answered.
+    /// Whether congestion is still unanswered that was met by a packet which left at `sent_at`.
     fn is_unanswered(&self, sent_at: Option<Time>, path: &Path) -> bool {
         match (sent_at, self.reduced_at) {
-            // RFC 9002 section 7.3.2. A packet that left at the instant of the reduction left after it, for that came of
-            // what arrived; the RFC's comparison (appendix B.6) counts such a packet to the episode.
+            // RFC 9002 section 7.3.2. A packet that left at the instant of the reduction left after the reduction,
+            // because an arrival caused the reduction before the host could send. The RFC's comparison (appendix B.6)
+            // counts such a packet to the episode.
             (Some(sent_at), Some(reduced_at)) => sent_at >= reduced_at,
             (Some(_), None) => true,
-            // One ACK can end an episode and open the next, or tell of a mark of later data.
+            // One ACK can end an episode and open the next, or carry a mark of later data.
             (None, _) => !(self.state.episode && path.recovering),
         }
     }
 
-    /// Answers a retransmission timeout, or what counts as one, and goes on in slow start from `window`.
+    /// Answers a retransmission timeout, or persistent congestion, and goes on in slow start from `window`.
     fn timed_out(&mut self, repeated: bool, window: Bytes, path: &Path) {
         let was = self.learned(path);
         let event = Event::TimedOut { repeated };
@@ -389,7 +393,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     #[inline]
     pub(crate) fn forward(&mut self, event: &Event<'_>, path: &Path) {
         if self.state.phase == Phase::Avoidance {
-            // Most of a connection's life: nobody answers, and nobody listens besides.
+            // The case of most ACKs: no part answers, and no start-up is running.
             let worth = self.state.restart.overhear(event, path);
             self.state.avoidance.on(event, path);
             if let Some(learned) = worth {
@@ -413,7 +417,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         if let Step::Done(exit) = step {
             self.leave(exit, path);
         }
-        // The ACK that brings the ACK clock back is the first of whoever goes on.
+        // The ACK that ends a restart by [`Cause::Resumed`] is the first ACK of the part that goes on.
         if hears_it_next {
             self.forward(event, path);
         }
@@ -444,8 +448,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         }
     }
 
-    /// The ACK clock is back: what the idle time interrupted goes on, with its own state. Its window is what it was,
-    /// unless the policy leaves with less.
+    /// The ACK clock is back, and the interrupted start-up or law goes on with its own state. Its window is the old
+    /// one, unless the policy leaves with a smaller window.
     fn resume(&mut self, exit: &Exit, path: &Path) {
         if core::mem::take(&mut self.state.interrupted) {
             self.state.phase = Phase::Startup;
@@ -456,8 +460,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         self.narrow(exit, path);
     }
 
-    /// Whoever governs goes on with what the restart policy leaves, if that is less than its window. In avoidance a
-    /// start-up leads back to the threshold, if the window is below it.
+    /// The governing part goes on with the window that the restart policy leaves, if that is smaller than its own. In
+    /// avoidance, a slow start leads back to the threshold if the window is below it.
     #[inline(never)]
     fn narrow(&mut self, exit: &Exit, path: &Path) {
         let Learned { window, ssthresh, .. } = exit.learned;
@@ -465,7 +469,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         if window >= now.window {
             return;
         }
-        // A threshold is not lowered, and one that is not there stays away.
+        // No threshold is lowered, and none is set where there was none.
         let ssthresh = now.ssthresh.map(|now| ssthresh.map_or(now, |ssthresh| ssthresh.max(now)));
         match self.state.phase {
             Phase::Startup => {
@@ -489,7 +493,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
     fn note_exit(&mut self, exit: Exit, path: &Path) {
         let phase = self.state.phase;
         self.exited_since = true;
-        // The ACK that ends it may have widened the window first.
+        // The ACK that ended the phase may have widened the window first.
         let cwnd = path.cwnd.max(exit.learned.window);
         self.note(Note::Exited { exit, phase, cwnd, flight: path.pipe });
     }
@@ -499,7 +503,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
         if let Some(free) = notes.iter_mut().find(|slot| slot.is_none()) {
             *free = Some(note);
         } else {
-            // Nobody takes them, so nobody misses the oldest.
+            // The host does not take notes, so the oldest can go.
             notes.rotate_left(1);
             notes[NOTES - 1] = Some(note);
         }

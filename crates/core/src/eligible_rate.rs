@@ -1,16 +1,17 @@
-//! The eligible rate estimate of TCP Westwood: what rate a connection has a right to, from the times and sizes of
-//! its ACKs (Wang, Pau, Sanadidi and Gerla, slides of March 2003; adaptive bandwidth share estimation, ABSE).
+//! The eligible rate estimate of TCP Westwood: the rate to which a connection is entitled, from the times and sizes
+//! of its ACKs (Wang, Pau, Sanadidi and Gerla, slides of March 2003; adaptive bandwidth share estimation, ABSE).
 //!
-//! A sample is what was acknowledged in the last `T_k`, over that time. With `T_k` one ACK interval it is the
-//! bandwidth estimate BE, a packet pair; with `T_k` a round trip it is the rate estimate RE, a packet train. The
-//! eligible rate adapts `T_k` between the two to how congested the path is. A first-order low-pass filter
+//! A sample is the bytes acknowledged in the last `T_k`, over `T_k`. With `T_k` of one ACK interval the sample is the
+//! bandwidth estimate BE, a packet pair. With `T_k` of a round trip the sample is the rate estimate RE, a packet
+//! train. The eligible rate moves `T_k` between the two by how congested the path is. A first-order low-pass filter
 //! (Tustin's) with a time constant smooths the samples.
 //!
-//! All in integers: rates in 1/256 bit per second of payload, times in nanoseconds, products in up to 128 bits.
+//! The arithmetic is all in integers: rates in 1/256 bit per second of payload, times in nanoseconds, products in up
+//! to 128 bits.
 //!
-//! Deviations: intervals longer than the last 8 ACKs are rounded up to the next of 16 marks a tenth of a round
-//! trip apart, so that the state is small; and what is limited by the application or the receiver gives no
-//! sample, where ABSE lets the estimate decay.
+//! Deviations: an interval longer than the last 8 ACKs is rounded up to the next of 16 marks a tenth of a round trip
+//! apart, so that the state is small. An ACK of packets that the application or the receiver limited gives no sample,
+//! where ABSE lets the estimate decay.
 
 use crate::evidence::is_starved;
 use crate::seam::{Ack, Path};
@@ -24,23 +25,24 @@ const RECENT: usize = 8;
 /// Marks a [`TENTH`] of a round trip apart, which reach back over more than one.
 const DISTANT: usize = 16;
 const TENTH: u64 = 10;
-/// `Th` is an average with this weight for what was (ABSE, 0.6).
+/// The weight of the old value in the average `Th` (ABSE, 0.6).
 const KEEP: (u64, u64) = (6, 10);
-/// N: the most round trips that ABSE's time constant grows by (ABSE, 10).
+/// N: by at most how many round trips ABSE's time constant grows (ABSE, 10).
 const STRETCH: u64 = 10;
 /// The greatest time constant in nanoseconds. The sum of the filter's weights fits 64 bits with it.
 const MOST_CONSTANT: u64 = 1 << 61;
-/// `U_max` is the greatest of this many (ABSE, from memory of the paper).
+/// How many variations `U_max` is the greatest of (ABSE, from memory of the paper).
 const VARIATIONS: usize = 10;
 
 /// How `T_k` and the time constant are chosen: choice-16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sampler {
-    /// `T_k` is how far the round-trip time is above its least; τ a quarter of the round-trip time.
+    /// `T_k` is the round-trip time minus its least; τ is a quarter of the round-trip time.
     Vegas,
-    /// ABSE as printed: the congestion level is what the window holds beyond `Th · RTT_min`; τ = RTT (1 + N U / `U_max`).
+    /// ABSE as printed: the congestion level is the part of the window beyond `Th · RTT_min`; τ = RTT (1 + N U /
+    /// `U_max`).
     Abse,
-    /// ABSE with the window of a round trip ago, which is the one that `Th` answers.
+    /// ABSE with the window of a round trip ago, which produced the present `Th`.
     AbseLagged,
     /// RE: `T_k` is a round trip; τ a quarter of it.
     Re,
@@ -48,12 +50,14 @@ pub(crate) enum Sampler {
     Be,
 }
 
-/// What an ACK counts for: choice-17.
+/// How many bytes an ACK counts for: choice-17.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Count {
-    /// What it newly acknowledges, selectively or cumulatively; without SACK a duplicate counts for a segment.
+    /// The bytes that the ACK newly acknowledges, selectively or cumulatively; without SACK a duplicate ACK counts
+    /// for a segment.
     Delivered,
-    /// Westwood's: a duplicate counts for a segment whatever SACK says, and the cumulative ACK for the rest.
+    /// Westwood's count: a duplicate ACK counts for a segment whatever SACK says, and the cumulative ACK for the
+    /// rest.
     Duplicates,
 }
 
@@ -81,7 +85,7 @@ pub(crate) struct EligibleRate {
 /// A rate in 1/256 bit per second.
 type Fixed = u64;
 
-/// What was acknowledged by an instant.
+/// The bytes acknowledged up to an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: Time,
@@ -91,7 +95,7 @@ struct Mark {
 }
 
 impl EligibleRate {
-    /// An estimator that has heard nothing.
+    /// An estimator that has seen no ACK.
     pub(crate) fn new(sampler: Sampler, count: Count) -> Self {
         Self {
             recent: Marks::default(),
@@ -114,7 +118,7 @@ impl EligibleRate {
         *self = Self::new(self.sampler, self.count);
     }
 
-    /// Freezes the estimate: no interval spans what comes before now.
+    /// Freezes the estimate: no later interval reaches back over the present instant.
     pub(crate) fn pause(&mut self) {
         self.recent = Marks::default();
         self.distant = Marks::default();
@@ -125,7 +129,7 @@ impl EligibleRate {
         self.estimate.map(|fixed| Rate::from_bps(fixed >> POINT))
     }
 
-    /// The window that the estimate entitles to: ERE · `RTT_min`.
+    /// The window to which the estimate entitles: ERE · `RTT_min`.
     pub(crate) fn window(&self, path: &Path) -> Option<Bytes> {
         Some(self.rate()?.over(path.min_rtt?))
     }
@@ -143,7 +147,7 @@ impl EligibleRate {
         self.acked = self.acked.wrapping_add(bytes);
         let before = self.recent.newest();
         if before.is_some_and(|before| path.now <= before.at) {
-            // Two ACKs at one instant are one.
+            // ACKs at one instant count as one.
             return;
         }
         if let (Some(before), Some(rtt)) = (before, path.latest_rtt) {
@@ -160,26 +164,26 @@ impl EligibleRate {
 
     fn bytes_of(&mut self, ack: &Ack<'_>, path: &Path) -> u32 {
         let short = |bytes: Bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
-        let told = match self.count {
+        let reported = match self.count {
             Count::Delivered => short(ack.bytes),
             Count::Duplicates => short(ack.advanced),
         };
         let mss = short(path.mss);
-        if told == 0 && ack.duplicate {
+        if reported == 0 && ack.duplicate {
             self.credit = self.credit.saturating_add(mss);
             return mss;
         }
-        // Linux, westwood_acked_count: a cumulative ACK for more than a segment pays back what duplicates were
-        // counted for; one that is all paid for still tells that a segment arrived.
-        if told <= mss || self.credit == 0 {
-            return told;
+        // Linux, westwood_acked_count: a cumulative ACK for more than a segment first pays back the segments counted
+        // for duplicates. A cumulative ACK that is paid for entirely still says that a segment arrived.
+        if reported <= mss || self.credit == 0 {
+            return reported;
         }
-        let paid = self.credit.min(told);
+        let paid = self.credit.min(reported);
         self.credit -= paid;
-        if paid == told { mss } else { told - paid }
+        if paid == reported { mss } else { reported - paid }
     }
 
-    /// An ACK came `interval` after the one before.
+    /// Takes a sample at an ACK that came `interval` after the one before.
     fn sample(&mut self, path: &Path, rtt: Span, interval: Span) {
         let span = self.sampling_interval(path, rtt, interval);
         let Some(sample) = self.over(path.now, span) else { return };
@@ -221,8 +225,8 @@ impl EligibleRate {
         wanted.min(rtt).max(interval)
     }
 
-    /// What was acknowledged in the last `span`, over it; the sample in hand is that of the newest mark that is
-    /// as old as that. While the history is shorter the whole of it counts, over `span` still.
+    /// The bytes acknowledged in the last `span`, over `span`. The newest mark at least that old begins the interval.
+    /// While the history is shorter, all of it counts, still over `span`.
     fn over(&self, now: Time, span: Span) -> Option<Fixed> {
         let mark = self.mark(now, span)?;
         let bytes = self.acked.wrapping_sub(mark.acked);
@@ -242,20 +246,20 @@ impl EligibleRate {
     }
 }
 
-/// ABSE: `T_k` = RTT (cwin - `Th · RTT_min`) / cwin, nothing when the window holds no more than that.
+/// ABSE: `T_k` = RTT (cwin - `Th · RTT_min`) / cwin, zero when the window is no more than `Th · RTT_min`.
 fn congested_share(rtt: Span, window: Bytes, held: Bytes) -> Span {
     rtt.scale((window - held).get(), window.get())
 }
 
-/// 0.6 of what was and 0.4 of what is.
+/// 0.6 of the old value and 0.4 of the new one.
 fn blend(was: Fixed, is: Fixed) -> Fixed {
     let [kept, new] = [(was, KEEP.0), (is, KEEP.1 - KEEP.0)]
         .map(|(rate, weight)| (rate / KEEP.1 * weight, rate % KEEP.1 * weight));
     kept.0 + new.0 + (kept.1 + new.1) / KEEP.1
 }
 
-/// Tustin's filter: α = (2τ - Δt) / (2τ + Δt); the estimate is α of itself and 1 - α of the mean of the last two
-/// samples. An interval beyond 2τ takes the mean alone, where α would be negative. τ is 73 years at most.
+/// Tustin's filter: α = (2τ - Δt) / (2τ + Δt). The new estimate is α of the old one and 1 - α of the mean of the last
+/// two samples. An interval beyond 2τ takes the mean alone, where α would be negative. τ is 73 years at most.
 fn tustin(estimate: Fixed, samples: (Fixed, Fixed), interval: Span, constant: Span) -> Fixed {
     let twice = constant.nanos().min(MOST_CONSTANT) * 2;
     let interval = interval.nanos().min(twice).max(1);

@@ -1,12 +1,12 @@
-//! What an ACK may be evidence of.
+//! What an ACK is evidence of.
 
 use crate::seam::{Ack, Path, SendLimit};
 
-/// Whether the application or the receiver, and not the path, limited what this ACK acknowledges: such a sample
-/// says nothing of the path's capacity (for the application, draft-cheng-iccrg-delivery-rate-estimation
+/// Whether the application or the receiver, and not the path, limited the packets that this ACK acknowledges. Such an
+/// ACK says nothing about the path's capacity (for the application, draft-cheng-iccrg-delivery-rate-estimation
 /// section 3.4).
 ///
-/// The first window of a connection left before anything limited it, and does count.
+/// The first window of a connection counts as evidence, because nothing limited it.
 pub(crate) fn is_starved(ack: &Ack<'_>, path: &Path) -> bool {
     let starved = |limit| matches!(limit, SendLimit::App | SendLimit::Receiver);
     let newest = ack.newest_packet();

@@ -1,11 +1,13 @@
-//! What a scheme or law minds, as a constant.
+//! What a scheme or law depends on, as a constant.
 
 use crate::units::Bytes;
 
-/// What a part of the controller minds, for hosts that would rather not say the rest. Each answer is the same at all times
-/// of a connection; a type that is one of several, chosen at run time, asks the one that it is.
+/// What a part of the controller (a scheme, policy or law) depends on, for hosts that leave other events out. Each
+/// answer is constant over a connection. A type that holds one of several parts, chosen at run time, asks the part
+/// that it holds.
 ///
-/// [`Hears::ALL`] is always right. A part that declares less promises that it does the same without what it leaves out.
+/// [`Hears::ALL`] is always right. A part that declares less promises the same behaviour without the events that it
+/// leaves out.
 #[derive(Debug)]
 pub struct Hears<T> {
     sends: fn(&T) -> bool,
@@ -23,7 +25,7 @@ impl<T> Clone for Hears<T> {
 impl<T> Copy for Hears<T> {}
 
 impl<T> Hears<T> {
-    /// Everything.
+    /// Every event may change the part.
     pub const ALL: Self =
         Self { sends: |_| true, later_losses: |_| true, others: |_| true, widen: |_, _, _| None };
 
@@ -33,7 +35,7 @@ impl<T> Hears<T> {
         self.sends_if(|_| false)
     }
 
-    /// An [`crate::Event::Lost`] that opens no episode changes nothing: an overshoot makes thousands of them.
+    /// An [`crate::Event::Lost`] that opens no episode changes nothing. An overshoot makes thousands of such losses.
     #[must_use]
     pub const fn without_later_losses(self) -> Self {
         self.later_losses_if(|_| false)
@@ -45,28 +47,28 @@ impl<T> Hears<T> {
         self.others_if(|_| false)
     }
 
-    /// [`crate::Event::Sent`] may change something where `minds` says so.
+    /// [`crate::Event::Sent`] may change a part for which `depends` returns true.
     #[must_use]
-    pub const fn sends_if(self, minds: fn(&T) -> bool) -> Self {
-        Self { sends: minds, ..self }
+    pub const fn sends_if(self, depends: fn(&T) -> bool) -> Self {
+        Self { sends: depends, ..self }
     }
 
-    /// An [`crate::Event::Lost`] that opens no episode may change something where `minds` says so.
+    /// An [`crate::Event::Lost`] that opens no episode may change a part for which `depends` returns true.
     #[must_use]
-    pub const fn later_losses_if(self, minds: fn(&T) -> bool) -> Self {
-        Self { later_losses: minds, ..self }
+    pub const fn later_losses_if(self, depends: fn(&T) -> bool) -> Self {
+        Self { later_losses: depends, ..self }
     }
 
-    /// `overhear` may do something where `minds` says so.
+    /// `overhear` may change a part for which `depends` returns true.
     #[must_use]
-    pub const fn others_if(self, minds: fn(&T) -> bool) -> Self {
-        Self { others: minds, ..self }
+    pub const fn others_if(self, depends: fn(&T) -> bool) -> Self {
+        Self { others: depends, ..self }
     }
 
-    /// `widen` does what [`crate::Event::Acked`] would, where the part minds nothing of the ACK but [`crate::Ack::growth`], nothing of
-    /// the path but the segment size, and goes on with a plan that differs in the window only. `widen` is given the growth
-    /// and the segment size, and answers with the window. Where the part minds more, `widen` does nothing and answers
-    /// `None`; the part is then told in full.
+    /// Declares a short way for an ACK. `widen` takes [`crate::Ack::growth`] and the segment size and returns the new
+    /// window, if three things hold: the part depends on nothing else of the ACK, on nothing else of the path, and
+    /// its plan changes in the window only. Otherwise `widen` changes nothing and returns `None`, and the part then
+    /// gets the whole [`crate::Event::Acked`].
     #[must_use]
     pub const fn widened_by(self, widen: fn(&mut T, Bytes, Bytes) -> Option<Bytes>) -> Self {
         Self { widen, ..self }
@@ -86,14 +88,15 @@ impl<T> Hears<T> {
         (self.later_losses)(part)
     }
 
-    /// Whether `part` does anything when it overhears.
+    /// Whether `overhear` may change `part`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a constant in most callers")]
     pub fn others(&self, part: &T) -> bool {
         (self.others)(part)
     }
 
-    /// The window of `part` after an ACK that allows `growth`, with segments of `mss`; `None` if `part` wants the ACK in full.
+    /// The window of `part` after an ACK that allows `growth`, with segments of `mss`; `None` if `part` needs the
+    /// whole ACK.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one step of the shortest way of an ACK")]
     pub fn widen(&self, part: &mut T, growth: Bytes, mss: Bytes) -> Option<Bytes> {

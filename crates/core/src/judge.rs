@@ -1,17 +1,18 @@
-//! The judge: when a round trip ends, and whether an ACK is evidence that the window may grow.
+//! Judges ACKs: whether a round trip ends with one, and whether it is evidence that the window may grow.
 //!
-//! [`crate::Controller`] has one, so no scheme judges by itself. A host that runs a scheme alone, and leaves loss recovery and
-//! avoidance to somebody else (a kernel), keeps one beside the scheme: it fills in what [`Ack`] leaves to the controller.
+//! [`crate::Controller`] has a [`Judge`], so no scheme judges by itself. A host that runs a scheme alone, and leaves
+//! loss recovery and avoidance to somebody else (a kernel), keeps a [`Judge`] beside the scheme to fill in what
+//! [`Ack`] leaves to the controller.
 
 use crate::seam::{Ack, Path};
 use crate::units::Bytes;
 
-/// How far a window may lead the flight that it is to be evidence of.
+/// How much larger than the flight a window may be and still count as full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lead {
-    /// To twice the flight: a start-up or restart governs.
+    /// Up to twice the flight: a start-up or restart governs.
     Startup,
-    /// To a segment more than the flight: an avoidance law governs.
+    /// Up to a segment more than the flight: an avoidance law governs.
     Avoidance,
 }
 
@@ -31,7 +32,7 @@ impl Judge {
         Self { round_end: 0, peak: 0, peak_before: 0 }
     }
 
-    /// A start-up or restart begins: so does a round, with what is in flight as the only evidence.
+    /// A start-up or restart begins, and with it a round. The present flight is the only evidence.
     pub fn begin(&mut self, path: &Path) {
         self.start_round(path.nxt, path.flight);
         self.peak_before = 0;
@@ -42,12 +43,12 @@ impl Judge {
         self.peak = 0;
     }
 
-    /// A round begins anew, because what ended the last one was undone.
+    /// Begins a new round, because the reduction that ended the last one was undone.
     pub fn begin_round(&mut self, path: &Path) {
         self.start_round(path.nxt, path.flight);
     }
 
-    /// A packet left, and `flight` bytes ([`Path::flight`]) are in flight with it.
+    /// Counts a packet that left; `flight` bytes ([`Path::flight`]) are now in flight, the packet included.
     #[inline]
     pub fn sent(&mut self, flight: Bytes) {
         let flight = u32::try_from(flight.get()).unwrap_or(u32::MAX);
@@ -60,8 +61,8 @@ impl Judge {
         self.judge(ack, path, self.window_was_the_limit(lead, path.cwnd, path.mss));
     }
 
-    /// [`Judge::acked`] for a host that looks itself at whether the window was the limit, and says by [`Ack::advanced`] what
-    /// may widen the window.
+    /// [`Judge::acked`] for a host that judges by itself whether the window was the limit: [`Ack::advanced`] then
+    /// says what may widen the window.
     #[inline]
     pub fn acked_at_the_limit(&mut self, ack: &mut Ack<'_>, path: &Path) {
         self.judge(ack, path, true);
@@ -78,9 +79,9 @@ impl Judge {
         }
     }
 
-    /// Whether an ACK up to `una` ends the round: a round trip ends with the first ACK for data sent after it began (the
-    /// HyStart paper and Linux; RFC 9406 section 4.2 calls the mark windowEnd). Offsets are compared modulo 2^32, as TCP
-    /// does.
+    /// Whether an ACK up to `una` ends the round. A round trip ends with the first ACK for data sent after the round
+    /// began (the HyStart paper and Linux; RFC 9406 section 4.2 calls the mark windowEnd). Offsets are compared
+    /// modulo 2^32, as in TCP.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2^32")]
     pub(crate) fn round_ended(&self, una: u64) -> bool {
@@ -100,8 +101,8 @@ impl Judge {
         self.peak = u32::try_from(flight.get()).unwrap_or(u32::MAX);
     }
 
-    /// Whether the flight of the last two rounds shows that the window `cwnd` was what limited sending: a window may
-    /// grow to twice what was in flight in start-up, to a segment more in avoidance
+    /// Whether the flight of the last two rounds shows that the window `cwnd` limited sending. A window may grow to
+    /// twice the flight in start-up, and to a segment more than the flight in avoidance
     /// (draft-ietf-ccwg-ratelimited-increase; RFC 7661 section 4.3 states the need).
     #[inline]
     pub fn window_was_the_limit(&self, lead: Lead, cwnd: Bytes, mss: Bytes) -> bool {

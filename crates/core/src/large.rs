@@ -1,9 +1,9 @@
-//! Where what is large is kept.
+//! Where large values live.
 
-/// What is larger than most, or is seldom there, is kept elsewhere where that is possible: a choice takes
-/// the room of its largest member, and a host may have a hundred thousand connections.
+/// A value that is much larger than its neighbours, or seldom there. With an allocator such a value lives in a box:
+/// an enum takes the space of its largest member, and a host may have a hundred thousand connections.
 #[cfg(feature = "alloc")]
 pub type Large<T> = alloc::boxed::Box<T>;
-/// Without an allocator it is kept in place.
+/// Without an allocator the value lives in place.
 #[cfg(not(feature = "alloc"))]
 pub type Large<T> = T;

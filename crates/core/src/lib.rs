@@ -1,8 +1,8 @@
 //! Firstflight: how a TCP or QUIC connection starts, and how it restarts after idling.
 //!
-//! A start-up scheme is a deterministic state machine: [`Event`]s in, a [`Plan`] out. It has no clock,
-//! socket, timer, random source or log of its own, so the same scheme, unchanged, races others in a
-//! simulator, drives real bytes in user space, and is the reference that a kernel twin must match.
+//! A start-up scheme is a deterministic state machine: [`Event`]s in, a [`Plan`] out. A scheme has no clock, socket,
+//! timer, random source or log. One scheme can therefore race others in a simulator, drive real bytes in user space,
+//! and be the reference for a kernel implementation, unchanged.
 //!
 //! A host embeds the library in four steps:
 //!
@@ -32,11 +32,12 @@
 //! assert!(pacer.ready_at(path.wire, false).is_some_and(|at| at <= path.now), "the first packet may leave");
 //! ```
 //!
-//! What each value means for a host with a stream of bytes (TCP) and for one with packet numbers (QUIC) is a table in [`seam`].
+//! The module [`seam`] has a table of what each value means for a host with a stream of bytes (TCP) and for a host
+//! with packet numbers (QUIC).
 //!
 //! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts
-//! that keep traces, and keeps in boxes what is large where a scheme is chosen by name ([`registry`]), and what a
-//! [`Controller`] has now and then: the copy for undo, and notes that nobody has taken.
+//! that keep traces. With `alloc`, large schemes that are chosen by name ([`registry`]) live in boxes, and so do the
+//! parts of a [`Controller`] that are seldom there: the copy for undo, and notes that nobody has taken.
 #![no_std]
 
 #[cfg(feature = "alloc")]

@@ -1,15 +1,14 @@
-//! The pacer: turns a plan's [`Pacing`] into the instant at which the next packet may leave.
+//! The pacer turns a plan's [`Pacing`] into the instant at which the next packet may leave.
 //!
-//! Contract with the host: call [`Pacer::adopt`] with every new plan; a packet may leave at an instant not
-//! before [`Pacer::ready_at`]; after it left call [`Pacer::sent`] with the exact instant. The window is the
-//! host's to check; the pacer knows only time.
+//! The host calls [`Pacer::adopt`] with every new plan, sends a packet no earlier than [`Pacer::ready_at`], and then
+//! calls [`Pacer::sent`] with the exact instant of departure. The host checks the window; the pacer knows only time.
 //!
 //! - On the ACK clock a packet is always ready.
 //! - At a rate the departures conform to a leaky bucket: over any interval no more than `burst` plus
 //!   `rate × interval` IP bytes leave.
-//! - In a train the first packet is ready at once and each next one a gap after the one before, start to
-//!   start. Retransmissions wait until the train has left. After its last packet new data is held until a
-//!   plan with another tag, or without a train, comes.
+//! - In a train the first packet is ready at once, and each next one a gap after the one before, start to start.
+//!   Retransmissions wait until the train has left. After its last packet new data is held until a plan comes with
+//!   another tag or without a train.
 
 use crate::seam::{Pacing, Plan, Tag};
 use crate::units::{Bytes, Time};
@@ -53,7 +52,7 @@ impl Pacer {
         Self::default()
     }
 
-    /// Takes over a plan.
+    /// Replaces the plan.
     pub fn adopt(&mut self, plan: &Plan) {
         if let Pacing::Train { packets, .. } = plan.pacing
             && self.train.is_none_or(|(tag, _)| tag != plan.tag)
@@ -63,14 +62,14 @@ impl Pacer {
             self.due = Time::ZERO;
         }
         match plan.pacing {
-            // The usual one: nothing of it need be copied.
+            // The usual case: no data need be copied.
             Pacing::AckClock => self.pacing = Pacing::AckClock,
             pacing => self.pacing = pacing,
         }
     }
 
-    /// When the next packet of `wire` IP bytes may leave, an instant in the past meaning at once; `None` if it
-    /// may not until another plan comes.
+    /// When the next packet of `wire` IP bytes may leave; an instant in the past means at once. `None` holds the
+    /// packet until another plan comes.
     pub fn ready_at(&self, wire: Bytes, retransmission: bool) -> Option<Time> {
         match self.pacing {
             Pacing::AckClock => Some(Time::ZERO),
@@ -100,14 +99,14 @@ impl Pacer {
         self.begun
     }
 
-    /// Gives up the rest of a train that cannot leave, so that what is behind it is not held for ever.
+    /// Gives up the rest of a train that cannot leave, so that the data behind the train is not held for ever.
     pub fn cut_train(&mut self) {
         if let Some((_, left)) = &mut self.train {
             *left = 0;
         }
     }
 
-    /// A packet of `wire` IP bytes left at `now`.
+    /// Counts a packet of `wire` IP bytes that left at `now`.
     pub fn sent(&mut self, now: Time, wire: Bytes) {
         match self.pacing {
             Pacing::AckClock | Pacing::Hold => {}

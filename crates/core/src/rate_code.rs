@@ -1,9 +1,9 @@
-//! Rates as Quick-Start's headers say them.
+//! Rates as the headers of Quick-Start encode them.
 
 use crate::units::Rate;
 
-/// A rate as Quick-Start says it: code 0 is no rate, code N is 40 kbit/s × 2^N, up to code 15 (RFC 4782
-/// table 1). It counts TCP and IP headers.
+/// A rate as Quick-Start encodes it: code 0 is no rate, code N is 40 kbit/s × 2^N, up to code 15 (RFC 4782 table 1).
+/// The rate counts TCP and IP headers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct RateCode(u8);
 
@@ -28,12 +28,12 @@ impl RateCode {
         self.0
     }
 
-    /// Whether it is no rate.
+    /// Whether the code is no rate.
     pub const fn is_denied(self) -> bool {
         self.0 == 0
     }
 
-    /// The rate that the code says.
+    /// The rate that the code stands for.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(if self.0 == 0 { 0 } else { 40_000 << self.0 })
     }

@@ -1,8 +1,8 @@
 //! Every scheme, restart policy and avoidance law by name: one line each.
 //!
-//! A host that knows its scheme when it is compiled names the types and pays for nothing else. A host that
-//! takes a name at run time finds the entry here, checks that it can run it ([`SchemeEntry::check`]) and
-//! builds an [`AnyController`]. A [`Registry`] has the entries of users besides.
+//! A host that knows its scheme when it is compiled names the types and pays for nothing else. A host that takes a
+//! name at run time finds the entry here, checks that the host can run it ([`SchemeEntry::check`]) and builds an
+//! [`AnyController`]. A [`Registry`] adds the entries of users.
 
 mod list;
 mod needs;
@@ -31,7 +31,7 @@ use crate::units::Bytes;
 /// A controller whose parts were chosen by name.
 pub type AnyController = Controller<AnyScheme, AnyRestart, AnyLaw>;
 
-/// A member of ordinary size is kept in place.
+/// A member of ordinary size lives in place.
 type Small<T> = T;
 
 macro_rules! any_startup {
@@ -40,7 +40,7 @@ macro_rules! any_startup {
         #[derive(Clone, Debug)]
         pub enum $name {
             $(#[doc = concat!("[`", stringify!($scheme), "`].")] $scheme($kept<$scheme>),)+
-            /// One from outside the tree.
+            /// A type from outside this crate.
             #[cfg(feature = "alloc")]
             Outside($box<OutsideStartup>),
         }
@@ -105,7 +105,8 @@ macro_rules! any_startup {
                 }
             }
 
-            /// The same with [`QuickStart`] around it.
+            /// Bytes of state that govern a connection with [`QuickStart`] around this scheme, the default restart
+            /// policy and `law`.
             pub fn state_size_in_quick_start(&self, law: &AnyLaw) -> usize {
                 match self {
                     $(Self::$scheme(_) => law.state_size_after::<QuickStart<$scheme>>(),)+
@@ -187,7 +188,7 @@ macro_rules! any_law {
                 }
             }
 
-            // Asked after every ACK, and one arm too long to be inlined unasked.
+            // The host asks after every ACK, and one arm is too long for the compiler to inline unasked.
             #[inline(always)]
             fn plan(&self, path: &Path) -> Plan {
                 match self {
@@ -238,9 +239,9 @@ any_startup! {
 /// Any start-up scheme.
 #[derive(Clone, Debug)]
 pub enum AnyScheme {
-    /// One that is not built around another.
+    /// A scheme that is not built around another.
     Plain(AnyPlain),
-    /// [`QuickStart`] around one.
+    /// [`QuickStart`] around such a scheme.
     QuickStart(Large<QuickStart<AnyPlain>>),
 }
 
@@ -381,51 +382,51 @@ static LAWS: &[LawEntry] = &[
 /// A start-up scheme by name.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeEntry {
-    /// Its name.
+    /// The name by which a user chooses it.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The paper, RFC or code that defines it.
     pub source: &'static str,
     /// The name of the avoidance law that goes with it by default.
     pub law: &'static str,
-    /// What can be set.
+    /// The parameters that a user may set.
     pub parameters: &'static [Parameter],
     /// What it needs of its host.
     pub needs: Needs,
-    /// Makes it from settings that were checked.
+    /// Builds the scheme from settings that were checked.
     pub make: fn(Initial, &Settings<'_>) -> AnyScheme,
 }
 
 /// A restart policy by name.
 #[derive(Clone, Copy, Debug)]
 pub struct RestartEntry {
-    /// Its name.
+    /// The name by which a user chooses it.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The paper, RFC or code that defines it.
     pub source: &'static str,
-    /// What can be set.
+    /// The parameters that a user may set.
     pub parameters: &'static [Parameter],
     /// What it needs of its host.
     pub needs: Needs,
-    /// Makes it from settings that were checked.
+    /// Builds the policy from settings that were checked.
     pub make: fn(Initial, &Settings<'_>) -> AnyRestart,
 }
 
 /// An avoidance law by name.
 #[derive(Clone, Copy, Debug)]
 pub struct LawEntry {
-    /// Its name.
+    /// The name by which a user chooses it.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The paper, RFC or code that defines it.
     pub source: &'static str,
     /// What it needs of its host.
     pub needs: Needs,
-    /// Makes it.
+    /// Builds the law.
     pub make: fn() -> AnyLaw,
 }
 
@@ -465,7 +466,8 @@ impl SchemeEntry {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// What the scheme needs with these settings: of a scheme built around another, the needs of the one inside, too.
+    /// What the scheme needs with these settings. A scheme built around another also needs what the inner scheme
+    /// needs.
     pub fn needs_with(&self, settings: &[(&str, Value)]) -> Needs {
         let around = schemes::AROUND;
         let inside = settings.iter().find(|(name, _)| *name == around && self.parameter(around).is_some());
@@ -485,7 +487,7 @@ impl SchemeEntry {
         check(self.name, self.needs_with(settings), offers)
     }
 
-    /// The scheme with these settings; what is not set has its default.
+    /// The scheme with these settings. A parameter that is not set has its default.
     ///
     /// # Errors
     /// The first setting that the scheme does not take.
@@ -513,7 +515,8 @@ impl RestartEntry {
         check(self.name, self.needs, offers)
     }
 
-    /// The policy with these settings; what is not set has its default. `initial` gives the restart window.
+    /// The policy with these settings. A parameter that is not set has its default. `initial` gives the restart
+    /// window.
     ///
     /// # Errors
     /// The first setting that the policy does not take.

@@ -1,4 +1,4 @@
-//! What a controller was told and what it then wanted, kept: a trace that any habitat can replay.
+//! Trace records: each call of a host with the answer of the controller, which any habitat can replay.
 
 use alloc::vec::Vec;
 
@@ -6,25 +6,25 @@ use crate::controller::{Controller, Note};
 use crate::seam::{Ack, Avoidance, Delivered, Event, Loss, LostPacket, Path, Plan, Startup};
 use crate::units::Bytes;
 
-/// One call of a host, and what came of it.
+/// One call of a host, and its result.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// What was called.
     pub call: Call,
-    /// The connection as it was then.
+    /// The connection at the call.
     pub path: Path,
-    /// The plan from then on.
+    /// The plan after the call.
     pub plan: Plan,
-    /// What the controller did.
+    /// What the controller did at the call.
     pub notes: Vec<Note>,
-    /// What the controller judged of an ACK or a loss, if whoever kept the record looked.
+    /// What the controller filled in at an ACK or a loss, if whoever kept the record captured it.
     pub judged: Option<Judged>,
 }
 
-/// What a controller fills in before a scheme hears of an ACK or a loss.
+/// What a controller fills in before a scheme gets an ACK or a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Judged {
-    /// Of an ACK.
+    /// At an ACK.
     Acked {
         /// [`Ack::round_ended`].
         round_ended: bool,
@@ -33,7 +33,7 @@ pub enum Judged {
         /// [`Ack::growth`].
         growth: Bytes,
     },
-    /// Of a loss.
+    /// At a loss.
     Lost {
         /// [`Loss::opens_episode`].
         opens_episode: bool,
@@ -41,7 +41,7 @@ pub enum Judged {
 }
 
 impl Judged {
-    /// What `event` holds of it, as a scheme hears it.
+    /// The filled-in values of `event`, as a scheme gets it; `None` for an event without any.
     pub fn of(event: &Event<'_>) -> Option<Self> {
         match *event {
             Event::Acked(Ack { round_ended, round_sent, growth, .. }) => {
@@ -60,14 +60,14 @@ pub enum Call {
     On(Heard),
     /// [`Controller::before_new_data`], and a restart began.
     NewData,
-    /// [`Controller::plan`] alone: something that a plan may go by had changed.
+    /// [`Controller::plan`] alone: something on which a plan may depend had changed.
     Plan,
 }
 
-/// An event that owns its packets.
+/// An event that owns its packets, where [`Event`] borrows them.
 #[derive(Clone, Debug)]
 pub struct Heard {
-    /// What it would borrow is left out: that is below.
+    /// The event without its lists of packets, which are in the fields below.
     event: Event<'static>,
     delivered: Vec<Delivered>,
     newest: Option<Delivered>,
@@ -118,7 +118,7 @@ impl Heard {
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Controller<S, R, A> {
-    /// Makes the same call again; what this controller then wants, and what it did.
+    /// Repeats a recorded call on this controller. Returns the plan after the call and the notes of the call.
     pub fn replay(&mut self, call: &Call, path: &Path) -> (Plan, Vec<Note>) {
         match call {
             Call::On(heard) => self.on(&heard.event(), path),

@@ -11,8 +11,8 @@ use core::time::Duration;
 
 use crate::wide;
 
-/// A `u64` other than `u64::MAX`, kept greater by one so that the niche is free: it is in order as it stands, and a sum or
-/// a difference takes one instruction more than of plain numbers.
+/// A `u64` other than `u64::MAX`, stored plus one so that the value zero is free as a niche. The stored numbers keep
+/// their order. A sum or a difference takes one instruction more than with plain numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct NonMax(NonZeroU64);
 
@@ -33,14 +33,14 @@ impl NonMax {
         Self(self.0.saturating_add(other.get()))
     }
 
-    /// The difference, or nought.
+    /// The difference, or zero.
     #[inline]
     const fn minus(self, other: Self) -> Self {
         Self::new(self.0.get().saturating_sub(other.0.get()))
     }
 }
 
-/// What a byte at a bit a second takes, in nanoseconds.
+/// The nanoseconds that a byte takes at one bit a second.
 const SECOND_BITS: u64 = 8_000_000_000;
 
 macro_rules! quantity {
@@ -63,7 +63,7 @@ macro_rules! quantity {
                 self.0.get()
             }
 
-            /// Whether this is nothing.
+            /// Whether the quantity is zero.
             pub const fn is_zero(self) -> bool {
                 self.value() == 0
             }
@@ -169,22 +169,22 @@ impl Time {
         Self(NonMax(self.0.0.saturating_add(nanos)))
     }
 
-    /// The earlier of two instants, either of which there may be none of.
+    /// The earlier of two instants; `None` stands for no instant.
     #[inline]
     pub fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        // None counts for the number that is no instant's, which is the greatest.
+        // `None` becomes the reserved number, which is the greatest.
         let raw = |time: Option<Self>| time.map_or(u64::MAX, Self::nanos);
         let least = raw(one).min(raw(other));
         NonZeroU64::new(least.wrapping_add(1)).map(|inner| Self(NonMax(inner)))
     }
 
-    /// The nanoseconds from `earlier` to here; none if `earlier` is later.
+    /// The nanoseconds from `earlier` to `self`; zero if `earlier` is later.
     #[inline]
     pub const fn nanos_since(self, earlier: Self) -> u64 {
         self.0.0.get().saturating_sub(earlier.0.0.get())
     }
 
-    /// The span from `earlier` to here; zero if `earlier` is later.
+    /// The span from `earlier` to `self`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.minus(earlier.0))
     }

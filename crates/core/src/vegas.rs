@@ -1,30 +1,30 @@
-//! What both halves of Vegas measure: how many segments wait in the network, from how much longer a round trip
-//! takes than the shortest.
+//! The measurement that Vegas's start-up and its law share: how many segments wait in the network, from how much
+//! longer a round trip takes than the shortest.
 //!
-//! Two readings are alive and differ tenfold in where start-up ends (choice-14). The port in ns-2 2.35
-//! (`tcp-vegas.cc`), which the papers used, takes the mean of a round and rounds to whole segments; Linux
-//! (`tcp_vegas.c`) takes the least of a round, divides by the shortest delay and truncates. The formula as Brakmo and
-//! Peterson print it rounds nothing; else that variant is ns-2's.
+//! Two readings are in use, and the windows with which their start-up ends differ tenfold (choice-14). The port in
+//! ns-2 2.35 (`tcp-vegas.cc`), which the papers used, takes the mean of a round and rounds to whole segments. Linux
+//! (`tcp_vegas.c`) takes the least of a round, divides by the shortest delay and truncates. A third variant is ns-2's
+//! without the rounding, as Brakmo and Peterson print the formula.
 //!
-//! ns-2's reading is as it is: what it expects in flight is what is out after the ACK and a segment, what it finds is
-//! what was sent in the round; ACKs that a receiver delayed count. A receiver's timer then looks like a queue, but the
-//! base is as much too long whenever a round ends in which at most one segment was sent. For Linux an ACK for fewer
-//! segments than others was sent by the timer and its sample is left out, as are those made while a loss is repaired.
+//! In ns-2 the flight expected is the flight after the ACK and one segment, and the flight found is the data sent in
+//! the round. ACKs that a receiver delayed count. A receiver's timer then looks like a queue, but the base is as much
+//! too long whenever a round ends in which at most one segment was sent. In Linux an ACK for fewer segments than
+//! others came from the timer, and its sample is left out; samples made while a loss is repaired are left out too.
 
 use crate::seam::{Ack, Path};
 use crate::units::{Bytes, Span};
 use crate::wide;
 
-/// Linux compares only with more samples than this (`vegas->cntRTT <= 2`), and else does as Reno.
+/// Linux compares only with more samples than this (`vegas->cntRTT <= 2`), and otherwise grows as Reno.
 const TOO_FEW: u32 = 2;
 
-/// Whose Vegas.
+/// Which implementation of Vegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Variant {
     /// The port in ns-2, which the papers' figures come from.
     #[default]
     Ns2,
-    /// The same without its rounding.
+    /// The port in ns-2 without its rounding, as the paper prints the formula.
     Paper,
     /// Linux.
     Linux,
@@ -35,7 +35,7 @@ pub enum Variant {
 pub(crate) struct Gauge {
     /// `baseRTT`: the shortest round trip of data. The handshake's packets are shorter and do not count.
     base: Option<Span>,
-    /// This round: the sum of its samples (ns-2), or the least of them (Linux).
+    /// The sum of this round's samples (ns-2), or the least of them (Linux).
     round: Span,
     samples: u32,
     variant: Variant,
@@ -46,22 +46,22 @@ pub(crate) struct Gauge {
 /// What an ACK shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shown {
-    /// Nothing: the round goes on, or nothing can be said of it.
+    /// The round goes on, or says nothing.
     Nothing,
-    /// Linux: a round ended that had too few samples. It grows as Reno then, by this ACK.
+    /// A round ended with too few samples (Linux): the window grows as Reno's, by this ACK.
     TooFew,
-    /// What the round that it ended was like.
+    /// The reading of the round that the ACK ended.
     Round(Reading),
 }
 
 /// What a round showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
-    /// How much waits; all but the paper's variant count whole segments.
+    /// How many bytes wait; all variants but the paper's count whole segments.
     pub(crate) waiting: Bytes,
     /// The shortest round trip.
     pub(crate) base: Span,
-    /// The round's.
+    /// The round's round-trip time.
     pub(crate) rtt: Span,
 }
 
@@ -79,13 +79,13 @@ impl Gauge {
         (self.round, self.samples) = (Span::ZERO, 0);
     }
 
-    /// Forgets everything: the path is another one.
+    /// Forgets everything, because the path is another one.
     pub(crate) fn forget(&mut self) {
         *self = Self::new(self.variant);
     }
 
-    /// Takes in an ACK; at the end of a round says what it showed, if anything can be said: the window was what limited
-    /// sending, and there were samples, or Linux's answer to having too few.
+    /// Takes in an ACK. At the end of a round returns the reading of the round, if there is one: the window was what
+    /// limited sending, and there were enough samples.
     pub(crate) fn on(&mut self, ack: &Ack<'_>, path: &Path) -> Shown {
         if path.recovering && self.variant == Variant::Linux {
             self.clear();
@@ -135,7 +135,7 @@ impl Gauge {
                 let alone = ack.round_sent <= path.mss;
                 let base = if alone { rtt } else { base };
                 self.base = Some(base);
-                // What ns-2 expects to be in flight counts the segment after the one acknowledged.
+                // The flight that ns-2 expects includes the segment after the one acknowledged.
                 let expected = path.flight + path.mss;
                 let actual = ack.round_sent.scale(base.nanos(), rtt.nanos());
                 let waiting = expected - actual;

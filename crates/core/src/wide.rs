@@ -6,7 +6,7 @@
 //! (`__multi3`, `__udivti3`) for more. The target chooses; tests compare the two. No other module computes in 128 bits or
 //! checks a 64-bit product for overflow.
 //!
-//! A quotient by zero is one by one, as everywhere in this crate; results that do not fit saturate.
+//! A division by zero divides by one, as everywhere in this crate. Results that do not fit saturate.
 
 #[cfg(not(target_arch = "bpf"))]
 mod native;

@@ -394,10 +394,10 @@ fn of_the_losses_of_an_episode_reno_minds_the_first_only_and_westwood_is_told_of
         let law = registry::law(name).expect("it is one of them").build();
         let mut flow = ready(Controller::new(SlowStart::new(initial), Rfc5681::new(initial), law));
         flow.fill();
-        assert!(flow.control.minds_losses(true), "it has not answered");
+        assert!(flow.control.needs_losses(true), "it has not answered");
         flow.lose();
-        assert_eq!(flow.control.minds_losses(true), minds_more, "{name}");
-        assert!(flow.control.minds_losses(false), "it is another episode");
+        assert_eq!(flow.control.needs_losses(true), minds_more, "{name}");
+        assert!(flow.control.needs_losses(false), "it is another episode");
     }
 }
 

@@ -1,16 +1,16 @@
-//! A cruise law for what comes after BBR's start-up. It is not BBR version 3's `ProbeBW`, but the plainer cycle of
+//! A cruise law for the time after BBR's start-up. It is not BBR version 3's `ProbeBW`, but the plainer cycle of
 //! version 1 with version 3's answer to losses:
 //!
 //! - the bandwidth is the greatest delivery rate of this gain cycle and the last;
 //! - a cycle is eight rounds, paced at 1.25, 0.75 and six times 1 of 99 % of the bandwidth
 //!   (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.4.1);
 //! - the window is two bandwidth-delay products, at least four segments;
-//! - when more than 2 % of a round is lost, the window is bounded by 0.7 of itself, but not by less than that round
-//!   delivered, until the next cycle probes again (draft-ietf-ccwg-bbr section 5.5.10.3);
-//! - there is no `ProbeRTT`: the least round-trip time is the connection's. Marks are ignored.
+//! - when more than 2 % of a round is lost, 0.7 of the window bounds the window until the next cycle probes again,
+//!   but never less than that round delivered (draft-ietf-ccwg-bbr section 5.5.10.3);
+//! - there is no `ProbeRTT`: the least round-trip time is that of the whole connection. Marks are ignored.
 //!
-//! It hears delivery rates from the first ACK on, so that it can follow any start-up. Until there is one, the window
-//! that start-up left stays, on the ACK clock.
+//! The law collects delivery rates from the first ACK of the connection on, so that it can follow any start-up. Until
+//! there is a rate, the window that start-up left stays, on the ACK clock.
 
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
@@ -30,16 +30,16 @@ const BETA: (u64, u64) = (7, 10);
 #[derive(Clone, Debug, Default)]
 pub struct BbrCruise {
     window: Bytes32,
-    /// What losses allow, until the next probe.
+    /// The bound that losses set, until the next probe.
     bound: Option<Bytes32>,
     /// The greatest delivery rates of the last cycle and of this one, in payload bits per second.
     bandwidths: [Option<Rate>; 2],
     losses: RoundLosses,
     /// [`Path::delivered`] when the round began, modulo 2^32.
     delivered_before: u32,
-    /// After a timeout: where slow start ends.
+    /// Where slow start ends after a timeout.
     ssthresh: Option<Bytes32>,
-    /// Which of [`GAINS`].
+    /// The index into [`GAINS`].
     phase: u8,
 }
 
@@ -65,12 +65,13 @@ impl BbrCruise {
         Some(self.bandwidth()?.over(path.min_rtt?))
     }
 
-    /// Where slow start ends that a timeout makes begin: at the product or, without one, at half of the window.
+    /// Where the slow start after a timeout ends: at the bandwidth-delay product or, without one, at half of the
+    /// window.
     fn after_timeout(&self, path: &Path) -> Bytes {
         self.product(path).unwrap_or(self.window.wide() / 2).max(path.mss * 2)
     }
 
-    /// What the application limits counts only if it is more.
+    /// A rate that the application or the receiver limited counts only if it is greater than the estimate.
     fn measure(&mut self, ack: &Ack<'_>, path: &Path) {
         if let Some(rate) = ack.delivery_rate
             && (!is_starved(ack, path) || self.bandwidth().is_some_and(|most| rate > most))
@@ -99,7 +100,7 @@ impl BbrCruise {
         self.delivered_before = path.delivered.get() as u32;
     }
 
-    /// The last cycle's greatest rate is forgotten, unless this one measured nothing.
+    /// Drops the greatest rate of the last cycle, unless this cycle measured nothing.
     fn start_cycle(&mut self) {
         self.bound = None;
         if self.bandwidths[1].is_some() {
@@ -116,7 +117,7 @@ impl BbrCruise {
         let bound = self.bound.map_or(Bytes::MAX, Bytes32::wide);
         let target = (product * CWND_GAIN).min(bound).max(path.mss * MIN_PIPE);
         let window = self.window.wide();
-        // It widens by what is acknowledged, and narrows at once.
+        // The window widens by the bytes acknowledged, and narrows at once.
         self.window = target.min(window + growth(ack, path)).into();
     }
 }
@@ -125,7 +126,7 @@ impl Avoidance for BbrCruise {
     fn enter(&mut self, exit: &Exit, path: &Path) {
         self.window = exit.learned.window.into();
         self.bound = None;
-        // Start-up found no probe's rate: cruise first, probe a cycle later.
+        // The start-up's rate is not from a probe: cruise first, and probe a cycle later.
         self.phase = 2;
         if self.bandwidth().is_none() {
             let rate = exit.learned.rate.map(|rate| rate.scale(path.mss.get(), path.wire.get()));

@@ -1,8 +1,8 @@
-//! CUBIC (RFC 9438): the window grows along a cubic function of the time since the last congestion, or as Reno
-//! would grow where that is faster.
+//! CUBIC (RFC 9438): the window grows along a cubic function of the time since the last congestion, or as Reno's
+//! window would grow where that is faster.
 //!
-//! All in integers: windows in bytes with 16 bits of fraction, times in microseconds. The constants are those of
-//! section 4.6 and 5.1: C = 0.4 segments a second cubed, β = 0.7.
+//! The arithmetic is all in integers: windows in bytes with 16 bits of fraction, times in microseconds. The constants
+//! are those of sections 4.6 and 5.1: C = 0.4 segments a second cubed, β = 0.7.
 
 use super::signal::Signal;
 use crate::compact::Bytes32;
@@ -31,17 +31,17 @@ pub struct Cubic {
     ssthresh: Option<Bytes32>,
     /// `W_max`; none before the first congestion and after a timeout.
     w_max: Option<Bytes32>,
-    /// `W_est`: what Reno would have.
+    /// `W_est`: the window that Reno would have.
     estimate: Bytes32,
-    /// `cwnd_prior`: the window before the last reduction; nothing before the first.
+    /// `cwnd_prior`: the window before the last reduction; zero before the first.
     prior: Bytes32,
     /// K in microseconds.
     k: u32,
-    /// How long this congestion-avoidance stage lasts, in microseconds, saturating after 71 minutes. Time in
-    /// which the window was not the limit does not count (section 4.2).
+    /// How long this congestion-avoidance stage lasts, in microseconds, saturating after 71 minutes. Time in which
+    /// the window was not the limit does not count (section 4.2).
     elapsed: u32,
-    /// When an ACK was last heard, in microseconds modulo 2^32.
-    heard: u32,
+    /// When the last ACK came, in microseconds modulo 2^32.
+    acked_at: u32,
     window_fraction: u16,
     estimate_fraction: u16,
 }
@@ -60,8 +60,8 @@ impl Cubic {
         Self::default()
     }
 
-    /// Section 4.2: begins a stage at the present window. Without a `W_max` above it, K is 0 and `W_max` the
-    /// window itself (sections 4.8 and 4.10).
+    /// Section 4.2: begins a stage at the present window. Without a larger `W_max`, K is 0 and `W_max` is the window
+    /// itself (sections 4.8 and 4.10).
     fn begin_stage(&mut self, path: &Path) {
         let window = self.window.wide();
         let above = self.w_max.map_or(window, |w_max| w_max.wide().max(window));
@@ -72,7 +72,7 @@ impl Cubic {
             self.prior = self.window;
         }
         self.elapsed = 0;
-        self.heard = micros::at(path.now).0;
+        self.acked_at = micros::at(path.now).0;
         (self.window_fraction, self.estimate_fraction) = (0, 0);
     }
 
@@ -85,13 +85,13 @@ impl Cubic {
         self.begin_stage(path);
     }
 
-    /// Section 4.8: as for a loss, but the next stage has no `W_max` to return to.
+    /// Section 4.8: cuts the window as for a loss, but the next stage has no `W_max` to return to.
     fn timed_out(&mut self, window: Bytes, path: &Path) {
         self.w_max = None;
         self.cut(window, path);
     }
 
-    /// ssthresh = β `FlightSize`, at least 2 SMSS. What limited transmit sent beyond the window does not count.
+    /// ssthresh = β `FlightSize`, at least 2 SMSS. Packets that limited transmit sent beyond the window do not count.
     fn cut(&mut self, window: Bytes, path: &Path) {
         let target = path.flight.min(window).scale(BETA.0, BETA.1).max(path.mss * 2);
         self.prior = window.into();
@@ -102,21 +102,23 @@ impl Cubic {
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) {
         let now = micros::at(path.now).0;
         if ack.growth.is_zero() {
-            // The clock stands still in recovery and while the window is not the limit.
+            // The stage's clock stands still in recovery and while the window is not the limit.
             if path.recovering || !ack.advanced.is_zero() {
-                self.heard = now;
+                self.acked_at = now;
             }
             return;
         }
-        // Section 4.2: a time in which nothing was under way is no time. What this ACK is for left a round trip ago: where that
-        // is after the last ACK, nothing else was, for it would have been acknowledged first.
+        // Section 4.2: time in which nothing was in flight does not count. The packet that this ACK acknowledges left
+        // a round trip ago. If that is after the last ACK, nothing was in flight in between: an earlier packet would
+        // have been acknowledged first.
         let under_way = ack.rtt.map_or(u32::MAX, |sample| micros::of(sample.rtt).get());
-        self.elapsed = self.elapsed.saturating_add(now.wrapping_sub(self.heard).min(under_way));
-        self.heard = now;
-        // The window in force is at least a segment; what is kept here is less when segments have become larger.
+        self.elapsed = self.elapsed.saturating_add(now.wrapping_sub(self.acked_at).min(under_way));
+        self.acked_at = now;
+        // The window in force is at least a segment. The window kept here is smaller after segments have become
+        // larger.
         self.window = self.window.wide().max(path.mss).into();
         self.estimate = self.estimate.wide().max(path.mss).into();
-        // One ACK can cover more than the window just after a reduction; it counts as one window, as in Reno.
+        // One ACK can cover more than the window just after a reduction; the ACK counts as one window, as in Reno.
         let acked = ack.growth.min(self.window.wide());
         self.grow_estimate(acked, path.mss);
         let estimate = self.estimate.wide();
@@ -128,7 +130,7 @@ impl Cubic {
         }
     }
 
-    /// Section 4.3: `W_est` grows by α segments a window, and by one once it has caught up.
+    /// Section 4.3: `W_est` grows by α segments a window, and by one segment once it has caught up.
     fn grow_estimate(&mut self, acked: Bytes, mss: Bytes) {
         let (num, den) = if self.estimate.wide() >= self.prior.wide() { (1, 1) } else { ALPHA };
         // Windows end at 4 GiB, and a segment is no larger than the window in force.
@@ -138,7 +140,8 @@ impl Cubic {
             add(self.estimate, self.estimate_fraction, (by, per), acked);
     }
 
-    /// Sections 4.4 and 4.5: towards what the function gives a round trip from now, at most half as much again.
+    /// Sections 4.4 and 4.5: grows towards the function's value a round trip from now, which counts as at most one
+    /// and a half windows.
     fn approach_target(&mut self, acked: Bytes, path: &Path) {
         let window = self.window.wide();
         let rtt = path.srtt.map_or(0, |srtt| srtt.nanos() / 1_000);
@@ -266,7 +269,7 @@ mod tests {
             let bytes = Bytes::new(u64::try_from(whole >> FRACTION_BITS).unwrap_or(u64::MAX));
             let found = add(Bytes32::from_u32(value), fraction, (by, per), Bytes::new(acked));
             prop_assert_eq!(found.0, bytes.into());
-            // What a saturated window has below its last byte never comes to light.
+            // The fraction of a saturated window never shows.
             prop_assume!(whole >> 64 == 0);
             prop_assert_eq!(u128::from(found.1), whole & 0xFFFF);
         }

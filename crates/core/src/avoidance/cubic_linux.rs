@@ -1,12 +1,13 @@
 //! CUBIC as Linux has it (`net/ipv4/tcp_cubic.c`): windows in whole segments, times in ticks of a millisecond, and a
-//! count of acknowledged segments for each one that the window grows.
+//! count of how many acknowledged segments widen the window by one.
 //!
-//! Differences from RFC 9438: at a loss 717/1024 of the window, not of the flight; before the first loss, and after a
-//! timeout, at least a segment for 20 acknowledged; the window grows by at most half of what is acknowledged; the
-//! function is looked at once in 32 ms while the window stays the same; an idle time shifts the epoch whole.
+//! Differences from RFC 9438. A loss leaves 717/1024 of the window, not of the flight. Before the first loss, and
+//! after a timeout, the window grows by at least a segment for 20 acknowledged. The window grows by at most half of
+//! the segments acknowledged. The function is evaluated once in 32 ms while the window stays the same. An idle time
+//! shifts the whole epoch.
 //!
-//! Deviation: Linux discards what the function gave when a timeout ends an episode that had reduced before; here a
-//! timeout that repeats another never comes to the law.
+//! Deviation: Linux discards the function's threshold when a timeout ends an episode that had reduced before. Here a
+//! repeated timeout never reaches the law.
 
 use super::signal::Signal;
 use crate::compact::Bytes32;
@@ -23,23 +24,23 @@ const FRIENDLY: u32 = 15;
 const CUBE_SCALE: u64 = 410;
 /// `BICTCP_HZ`: the function's time is in 1/1024 s.
 const SECOND_SHIFT: u32 = 10;
-/// `bictcp_update`: without a loss before, at least a segment for so many.
-const MOST_COUNT_AT_FIRST: u32 = 20;
+/// `bictcp_update`: before the first loss, this many acknowledged segments widen the window by one at least.
+const MOST_COUNT_BEFORE_LOSS: u32 = 20;
 /// `bictcp_update`: `HZ / 32`.
-const LOOKS_EVERY: u32 = 31;
+const LEAST_INTERVAL: u32 = 31;
 
 /// Linux's law.
 #[derive(Clone, Debug, Default)]
 pub struct CubicLinux {
     window: Bytes32,
     ssthresh: Option<Bytes32>,
-    /// `cnt`: segments acknowledged for one more.
+    /// `cnt`: how many acknowledged segments widen the window by one.
     count: u32,
-    /// `snd_cwnd_cnt`: segments acknowledged towards the next one.
+    /// `snd_cwnd_cnt`: segments acknowledged towards the next widening.
     credit: u32,
     /// `last_max_cwnd`, in segments; 0 is none.
     last_max: u32,
-    /// `last_cwnd` and `last_time`: when the function was looked at, and at which window.
+    /// `last_cwnd` and `last_time`: the window and the time of the last evaluation of the function.
     last_window: u32,
     last_time: u32,
     /// `epoch_start`; meaningless without `in_epoch`.
@@ -48,7 +49,7 @@ pub struct CubicLinux {
     origin: u32,
     /// `bic_K`, in 1/1024 s.
     k: u32,
-    /// `ack_cnt` and `tcp_cwnd`: what Reno would have.
+    /// `ack_cnt` and `tcp_cwnd`: segments acknowledged, and the window that Reno would have.
     acks: u32,
     reno: u32,
     /// `delay_min`, in ticks.
@@ -94,7 +95,7 @@ impl CubicLinux {
         self.ssthresh = Some(self.window);
     }
 
-    /// The same, and `bictcp_reset` for the loss that a timeout is.
+    /// `cubictcp_recalc_ssthresh`, and `bictcp_reset` for the loss state.
     fn timed_out(&mut self, path: &Path) {
         self.reduce(path);
         *self =
@@ -122,19 +123,19 @@ impl CubicLinux {
 
     fn update(&mut self, window: u32, acked: u32, now: u32) {
         self.acks = self.acks.saturating_add(acked);
-        let looked = now.wrapping_sub(self.last_time);
-        if self.last_window == window && looked <= LOOKS_EVERY && self.count > 0 {
+        let since = now.wrapping_sub(self.last_time);
+        if self.last_window == window && since <= LEAST_INTERVAL && self.count > 0 {
             return;
         }
-        if !(self.in_epoch && looked == 0) {
-            self.look(window, acked, now);
+        if !(self.in_epoch && since == 0) {
+            self.evaluate(window, acked, now);
         }
         self.be_friendly(window);
         self.count = self.count.max(2);
     }
 
-    /// The cubic function.
-    fn look(&mut self, window: u32, acked: u32, now: u32) {
+    /// Evaluates the cubic function.
+    fn evaluate(&mut self, window: u32, acked: u32, now: u32) {
         (self.last_window, self.last_time) = (window, now);
         if !self.in_epoch {
             (self.in_epoch, self.epoch, self.acks, self.reno) = (true, now, acked, window);
@@ -153,7 +154,7 @@ impl CubicLinux {
             _ => window.saturating_mul(100),
         };
         if self.last_max == 0 {
-            self.count = self.count.min(MOST_COUNT_AT_FIRST);
+            self.count = self.count.min(MOST_COUNT_BEFORE_LOSS);
         }
     }
 
@@ -168,11 +169,11 @@ impl CubicLinux {
         }
     }
 
-    /// What a start-up or recovery hears counts for the law too: the least delay, and when data last left.
-    fn hear(&mut self, event: &Event<'_>, path: &Path) {
+    /// Takes in the least delay, and when data last left. Both count during start-up and recovery too.
+    fn observe(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(Ack { rtt: Some(sample), .. }) => {
-                // Right after a recovery delays are the queue's.
+                // Right after a recovery the delays contain queueing.
                 let now = ticks(path.now);
                 if !(self.in_epoch && now.wrapping_sub(self.epoch) < 1_000) {
                     let delay = u32::try_from(sample.rtt.nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
@@ -180,7 +181,7 @@ impl CubicLinux {
                 }
             }
             Event::Sent(_) => {
-                // `cubictcp_cwnd_event`: an idle time is no time.
+                // `cubictcp_cwnd_event`: an idle time does not count.
                 let now = ticks(path.now);
                 if path.pipe.is_zero() && self.in_epoch {
                     let shifted = self.epoch.wrapping_add(now.wrapping_sub(self.sent_at));
@@ -203,7 +204,7 @@ fn newly_acked(ack: &Ack<'_>) -> u32 {
 
 /// The segments by which the function changes within `away` 1/1024 s of its flat part.
 fn change_after(away: u64) -> u32 {
-    // A cube beyond 64 bits is a change beyond 32 bits, and so is the greatest number of 64 bits.
+    // A cube that saturates 64 bits gives a change that saturates 32 bits.
     let cubed = wide::product(wide::product(away, away), away);
     let change = wide::mul_div(cubed, CUBE_SCALE, 1 << (10 + 3 * SECOND_SHIFT));
     u32::try_from(change).unwrap_or(u32::MAX)
@@ -233,7 +234,7 @@ impl Avoidance for CubicLinux {
             (Cause::Loss | Cause::Mark, None) => self.reduce(path),
             (_, ssthresh) => {
                 self.ssthresh = ssthresh.map(Bytes32::from).or(self.ssthresh);
-                // What the ACK that ended the start-up brought beyond it counts (`cubictcp_cong_avoid`).
+                // Segments beyond those that ended the start-up, of the same ACK, count here (`cubictcp_cong_avoid`).
                 let credit = core::mem::take(&mut self.credit);
                 let used = (exit.learned.window - before).packets(path.mss);
                 let rest = credit.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
@@ -245,7 +246,7 @@ impl Avoidance for CubicLinux {
     }
 
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-        self.hear(event, path);
+        self.observe(event, path);
         self.credit = match event {
             Event::Acked(ack) => newly_acked(ack),
             _ => 0,
@@ -257,7 +258,7 @@ impl Avoidance for CubicLinux {
 
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
-        self.hear(event, path);
+        self.observe(event, path);
         match Signal::of(event) {
             Signal::Ack(ack) => {
                 let acked = newly_acked(ack);

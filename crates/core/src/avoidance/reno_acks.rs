@@ -1,6 +1,6 @@
-//! Reno counting ACKs rather than bytes: `SMSS * SMSS / cwnd` for each ACK (RFC 5681 equation 3), so that a receiver
-//! that delays ACKs halves the growth. The RFC prefers counting bytes ([`Reno`]); ns-2's Reno and the stacks of
-//! the papers count ACKs.
+//! Reno that counts ACKs rather than bytes: the window grows by `SMSS * SMSS / cwnd` for each ACK (RFC 5681 equation
+//! 3), so that a receiver that delays its ACKs halves the growth. The RFC prefers counting bytes ([`Reno`]); ns-2's
+//! Reno and the stacks of the papers count ACKs.
 
 use crate::avoidance::Reno;
 use crate::hears::Hears;
@@ -8,7 +8,7 @@ use crate::registry::{Ability, LawEntry, Needs};
 use crate::seam::{Ack, Avoidance, Event, Exit, Path, Plan};
 use crate::units::Bytes;
 
-/// Reno, a segment a window of ACKs.
+/// Reno that grows by a segment for each window of ACKs.
 #[derive(Clone, Debug, Default)]
 pub struct RenoAcks(Reno);
 

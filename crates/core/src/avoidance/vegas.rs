@@ -1,14 +1,15 @@
-//! Vegas (Brakmo and Peterson, 1995): keeps between α and β segments waiting in the network, a segment up or down
-//! a round trip. At a loss it keeps three quarters of its window in ns-2, and half the flight in Linux, as Reno.
+//! Vegas (Brakmo and Peterson, 1995) keeps between α and β segments waiting in the network, by a segment up or down a
+//! round trip. At a loss it keeps three quarters of its window in ns-2, and half the flight in Linux, as Reno does.
 //!
 //! `vegas` is the port in ns-2 2.35 with its α = 1 and β = 3, which the papers used; `vegas-linux` is Linux's
-//! `tcp_vegas.c` with 2 and 4. How they measure is in [`crate::vegas`]. Growth is spread over the round in ns-2
-//! and comes at its end in Linux; a decrease comes at the end in both. Linux, with fewer than three samples of a round, grows
-//! as Reno by the ACK that ends it: with a window of up to five segments before a receiver that delays its ACKs. The law measures during start-up too, and
-//! keeps its shortest round trip. Vegas's early retransmission is the host's business (`--recovery vegas`).
+//! `tcp_vegas.c` with 2 and 4. [`crate::vegas`] describes how they measure. Growth is spread over the round in ns-2
+//! and comes at the end of the round in Linux; a decrease comes at the end in both. Linux grows as Reno, by the ACK
+//! that ends the round, if the round had fewer than three samples; a receiver that delays its ACKs makes that so up
+//! to a window of five segments. The law measures during start-up too, and keeps its shortest round trip. Vegas's
+//! early retransmission is the host's business (`--recovery vegas`).
 //!
-//! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. It halves what was lost a second
-//! time, which a law cannot see here.
+//! ns-2 counts ACKs where it grows, and goes on measuring over losses and idle times. ns-2 also halves the window at
+//! the loss of a retransmission, which a law cannot detect here.
 
 use super::additive::AdditiveWindow;
 use super::signal::Signal;
@@ -88,19 +89,19 @@ impl Vegas {
             _ => path.flight.min(window) / 2,
         };
         let target = target.max(path.mss * 2);
-        // ns-2's threshold after a loss is only there to end slow start.
+        // The threshold of ns-2 after a loss only serves to end slow start.
         let ends_slow_start = self.gauge.variant() == Variant::Ns2 && cause == Cause::Loss;
         self.window.set(target, Some(if ends_slow_start { path.mss * 2 } else { target }));
         self.restart_round();
     }
 
-    fn heard(&mut self, ack: &Ack<'_>, path: &Path) {
+    fn acked(&mut self, ack: &Ack<'_>, path: &Path) {
         let shown = self.gauge.on(ack, path);
         if ack.round_ended {
             self.rises = false;
         }
         match shown {
-            Shown::Round(reading) => self.judge(reading.waiting, path.mss),
+            Shown::Round(reading) => self.adjust(reading.waiting, path.mss),
             Shown::TooFew => self.window.grow(ack.growth, path.mss),
             Shown::Nothing => {}
         }
@@ -109,7 +110,7 @@ impl Vegas {
         }
     }
 
-    fn judge(&mut self, waiting: Bytes, mss: Bytes) {
+    fn adjust(&mut self, waiting: Bytes, mss: Bytes) {
         let window = self.window.get();
         if waiting > mss * u64::from(self.beta) {
             self.window.move_to((window - mss).max(mss * 2));
@@ -126,7 +127,7 @@ impl Avoidance for Vegas {
     const HEARS: Hears<Self> = Hears::ALL.without_sends();
 
     fn enter(&mut self, exit: &Exit, path: &Path) {
-        // An idle time is over, with a narrower window: everything else goes on.
+        // An idle time is over, and the window is narrower. The rest of the state goes on.
         if exit.cause == Cause::Resumed {
             self.window.move_to(exit.learned.window);
             return;
@@ -141,13 +142,13 @@ impl Avoidance for Vegas {
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
         match Signal::of(event) {
-            Signal::Ack(ack) => self.heard(ack, path),
+            Signal::Ack(ack) => self.acked(ack, path),
             Signal::Congestion(cause) => self.reduce(cause, path),
             Signal::Inert => {}
         }
     }
 
-    /// The shortest round trip of the connection is often one of start-up's, when the queue was empty.
+    /// The shortest round trip of a connection is often one of its start-up, when the queue was empty.
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
         if let Event::Acked(ack) = event {
             self.gauge.on(ack, path);

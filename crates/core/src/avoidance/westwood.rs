@@ -1,10 +1,10 @@
-//! TCP Westwood with the eligible rate estimate: a segment a round trip like Reno, but after a loss the threshold is
-//! what the estimate entitles to, ERE · `RTT_min`, and the window at most that (Wang, Pau, Sanadidi and Gerla, slides
-//! of March 2003, "TCP Westwood: the control algorithm").
+//! TCP Westwood with the eligible rate estimate (Wang, Pau, Sanadidi and Gerla, slides of March 2003, "TCP Westwood:
+//! the control algorithm"). The window grows by a segment a round trip, as with Reno. After a loss the threshold is
+//! the window to which the estimate entitles, ERE · `RTT_min`, and the window is at most the threshold.
 //!
-//! The estimate is made from the first ACK of the connection on, whoever governs. Where the threshold lies above
+//! The law measures from the first ACK of the connection on, whichever part governs. Where the threshold lies above
 //! the window, as after a random loss or a timeout, the window doubles up to it. Before there is an estimate, the
-//! answer is RFC 5681's half of the flight. A mark is answered like a loss.
+//! answer to congestion is RFC 5681's half of the flight. A mark is answered like a loss.
 
 use super::additive::AdditiveWindow;
 use super::signal::Signal;
@@ -61,10 +61,10 @@ impl Westwood {
         }
     }
 
-    fn listen(&mut self, event: &Event<'_>, path: &Path) {
+    fn measure(&mut self, event: &Event<'_>, path: &Path) {
         match event {
             Event::Acked(ack) => self.rate.on_ack(ack, path),
-            // No ACK interval spans a silence; the estimate itself stays.
+            // No ACK interval may span a silence; the estimate stays.
             Event::TimedOut { .. } => self.rate.pause(),
             _ => {}
         }
@@ -82,7 +82,7 @@ impl Avoidance for Westwood {
 
     #[inline(never)]
     fn on(&mut self, event: &Event<'_>, path: &Path) {
-        self.listen(event, path);
+        self.measure(event, path);
         match Signal::of(event) {
             Signal::Ack(ack) => self.grow(ack.growth, path),
             Signal::Congestion(_) => self.reduce(path),
@@ -91,7 +91,7 @@ impl Avoidance for Westwood {
     }
 
     fn overhear(&mut self, event: &Event<'_>, path: &Path) {
-        self.listen(event, path);
+        self.measure(event, path);
     }
 
     fn forget_path(&mut self) {

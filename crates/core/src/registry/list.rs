@@ -1,4 +1,4 @@
-//! What there is to choose from by name: what the tree has, and what a user adds.
+//! The entries that can be chosen by name: those of this crate, and those that a user adds.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use super::{LawEntry, Parameter, RestartEntry, SchemeEntry, laws, restarts, sche
 
 /// The schemes, restart policies and laws that can be chosen by name: the built-in ones, then those added.
 ///
-/// A registry is a value, a few pointers that whoever reads names is given.
+/// A registry is a small value (a few pointers), handed to whatever reads names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Registry {
     schemes: &'static [SchemeEntry],
@@ -17,11 +17,11 @@ pub struct Registry {
 /// An entry that cannot stand in a registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistryError {
-    /// What it is, such as a scheme.
+    /// What the entry is, such as a scheme.
     pub kind: &'static str,
-    /// Its name.
+    /// The name of the entry.
     pub name: &'static str,
-    /// What is wrong with it.
+    /// What is wrong with the entry.
     pub problem: EntryProblem,
 }
 
@@ -32,7 +32,7 @@ pub enum EntryProblem {
     Name,
     /// Another entry has the name.
     Taken,
-    /// The law that goes with a scheme is in no entry; its name.
+    /// No entry has the law that goes with a scheme; the name of that law.
     NoLaw(&'static str),
     /// The name of a parameter cannot stand on a command line, or has a meaning there.
     ParameterName(&'static str),
@@ -43,24 +43,25 @@ pub enum EntryProblem {
 }
 
 impl Registry {
-    /// What the tree has.
+    /// The entries of this crate.
     pub const fn builtin() -> Self {
         Self { schemes: &[], restarts: &[], laws: &[] }
     }
 
-    /// With these schemes beside the built-in ones, in place of schemes that were added before.
+    /// The registry with these schemes beside the built-in ones. They replace schemes that were added before.
     #[must_use]
     pub const fn with_schemes(self, schemes: &'static [SchemeEntry]) -> Self {
         Self { schemes, ..self }
     }
 
-    /// With these restart policies beside the built-in ones, in place of policies that were added before.
+    /// The registry with these restart policies beside the built-in ones. They replace policies that were added
+    /// before.
     #[must_use]
     pub const fn with_restarts(self, restarts: &'static [RestartEntry]) -> Self {
         Self { restarts, ..self }
     }
 
-    /// With these laws beside the built-in ones, in place of laws that were added before.
+    /// The registry with these laws beside the built-in ones. They replace laws that were added before.
     #[must_use]
     pub const fn with_laws(self, laws: &'static [LawEntry]) -> Self {
         Self { laws, ..self }
@@ -96,7 +97,7 @@ impl Registry {
         self.laws().find(|entry| entry.name == name)
     }
 
-    /// Whether every name is one that a command line can say, and says one thing only.
+    /// Checks that every name can be written on a command line and has one meaning.
     ///
     /// # Errors
     /// The first added entry that cannot stand here.
@@ -121,7 +122,7 @@ impl Registry {
     }
 }
 
-/// Entries are the same where their names are: [`Registry::check`] sees to it that a name says one thing.
+/// Registries are equal if their names are: [`Registry::check`] ensures that a name has one meaning.
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
         self.schemes().map(|entry| entry.name).eq(other.schemes().map(|entry| entry.name))
@@ -145,7 +146,7 @@ fn check_entry(
     }
     debug_assert!(names.any(|other| other == name), "{name} is one of them");
     for (index, parameter) in parameters.iter().enumerate() {
-        // `as=` labels a row, and the others are options of a path that a scheme may have for itself.
+        // `as=` labels a row; the other names are options of a path that a scheme may override.
         let taken = ["as", "iw", "avoidance", "recovery", "restart", "stack"];
         if !is_word(parameter.name) || taken.contains(&parameter.name) {
             return Err(EntryProblem::ParameterName(parameter.name));
@@ -160,7 +161,7 @@ fn check_entry(
     Ok(())
 }
 
-/// Whether `name` is a word in every list of a command line, and in the name of a file.
+/// Whether `name` can stand in every list of a command line, and in the name of a file.
 fn is_word(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+.".contains(&byte);
     name.bytes().all(is_plain) && name.bytes().next().is_some_and(|first| !b"-.".contains(&first))

@@ -1,13 +1,13 @@
-//! What a scheme, restart policy or law needs of its host, and what a host can do: a mismatch is an error at set-up, never a
-//! silent loss.
+//! What a scheme, restart policy or law needs of its host, and what a host offers. A mismatch is an error at set-up,
+//! and never a silent loss.
 //!
-//! A need is what a scheme cannot work without. A use is a fact that changes what a scheme does where the host gives it, and
-//! without which the scheme still does what its page says. A fact that is neither needed nor used changes nothing: the
-//! hiding test of `firstflight-hostile` holds every declaration to that.
+//! A scheme cannot work without the abilities that it needs. An ability that a scheme uses changes what the scheme
+//! does if the host offers it; without the ability the scheme still does what its page says. An ability that is
+//! neither needed nor used changes nothing: the hiding test of `firstflight-hostile` holds every declaration to that.
 
 use core::fmt;
 
-/// A plan that a host can honour or a fact that it can give.
+/// Something that a host can do: honour a kind of plan, or report a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Ability {
@@ -19,22 +19,22 @@ pub enum Ability {
     Train = 1 << 2,
     /// Holds new data back.
     Hold = 1 << 3,
-    /// Lists every packet that an ACK newly acknowledges, with its tag and when it left. A host with lists gives
-    /// [`Ability::NewestAck`] and [`Ability::PacketCounts`] by them.
+    /// Lists every packet that an ACK newly acknowledges, with its tag and its instant of departure. A host with
+    /// lists also offers [`Ability::NewestAck`] and [`Ability::PacketCounts`].
     PacketAcks = 1 << 4,
     /// Reports every packet sent.
     Sends = 1 << 5,
     /// Gives the exact instants of departures.
     ExactDepartures = 1 << 6,
-    /// Tells what was acknowledged selectively from what was cumulatively.
+    /// Distinguishes selective from cumulative acknowledgement.
     SackSplit = 1 << 7,
     /// Samples the delivery rate.
     DeliveryRate = 1 << 8,
-    /// Wakes the scheme at an instant. A host with an exact timer gives [`Ability::LateTimer`] by it.
+    /// Wakes the scheme at an instant. A host with an exact timer also offers [`Ability::LateTimer`].
     Timer = 1 << 9,
     /// Wakes the scheme at an instant or later, at the latest with the next event.
     LateTimer = 1 << 10,
-    /// Says of each ACK the newest packet that it acknowledges: when that left, and what limited sending then.
+    /// Gives the newest packet that each ACK acknowledges: when the packet left, and what limited sending then.
     NewestAck = 1 << 11,
     /// Counts the packets that each ACK acknowledges whole.
     PacketCounts = 1 << 12,
@@ -42,11 +42,11 @@ pub enum Ability {
     SegmentCounts = 1 << 13,
     /// Lists every packet found lost, with its tag.
     LostPackets = 1 << 14,
-    /// Hears each ACK by itself when it arrives, and not several at once.
+    /// Gets each ACK by itself when it arrives, and not several at once.
     DenseAcks = 1 << 15,
-    /// Finds out that a loss did not happen.
+    /// Detects that a loss did not happen.
     SpuriousLosses = 1 << 16,
-    /// Hears of congestion marks (ECN).
+    /// Gets congestion marks (ECN).
     Marks = 1 << 17,
     /// Asks before it sends new data after an idle time.
     IdleQuestion = 1 << 18,
@@ -109,7 +109,7 @@ impl Ability {
         }
     }
 
-    /// What comes with it: a host that can do this can do those, too.
+    /// The abilities that a host with this one also has, as bits.
     const fn implied(self) -> u32 {
         self as u32
             | match self {
@@ -148,18 +148,18 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// These and no others; nothing is used besides.
+    /// Needs `abilities`, and uses no others.
     pub const fn of(abilities: &[Ability]) -> Self {
         Self { needed: Set::of(abilities), used: Set(0) }
     }
 
-    /// The same needs, with a use of `abilities`.
+    /// Uses `abilities` besides.
     #[must_use]
     pub const fn using(self, abilities: &[Ability]) -> Self {
         Self { needed: self.needed, used: Set(self.used.0 | Set::of(abilities).0) }
     }
 
-    /// These and those of `other`.
+    /// The needs and uses of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self { needed: Set(self.needed.0 | other.needed.0), used: Set(self.used.0 | other.used.0) }
@@ -175,12 +175,12 @@ impl Needs {
         self.used.has(ability) && !self.has(ability)
     }
 
-    /// The abilities needed, without those that come with another.
+    /// The abilities needed, without those that another of them implies.
     pub fn iter(self) -> impl Iterator<Item = Ability> {
         Self::listed(self.needed)
     }
 
-    /// The abilities used and not needed, without those that come with another.
+    /// The abilities used and not needed, without those that another of them implies.
     pub fn used(self) -> impl Iterator<Item = Ability> {
         Self::listed(Set(self.used.0 & !self.needed.0))
     }
@@ -203,7 +203,7 @@ pub struct Offers {
 }
 
 impl Offers {
-    /// The host named `host` can do these and no others.
+    /// The host named `host` can do `abilities` and no others.
     pub const fn of(host: &'static str, abilities: &[Ability]) -> Self {
         Self { host, set: Set::of(abilities) }
     }
@@ -230,7 +230,7 @@ pub struct Missing {
     pub ability: Ability,
 }
 
-/// Whether a host can run the scheme, restart policy or law `of` this name, with these needs.
+/// Checks that a host can run a scheme, restart policy or law with these needs; `of` is its name.
 ///
 /// # Errors
 /// The first thing that is needed and that the host cannot do.

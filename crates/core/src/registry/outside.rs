@@ -1,7 +1,7 @@
 //! Schemes, restart policies and laws from outside the tree, each in a box.
 //!
-//! The enums of [`super`] hold what this crate knows in place, and whatever else implements [`Startup`] or [`Avoidance`] in
-//! a box: so a scheme of a user's own runs wherever one is chosen by name.
+//! The enums of [`super`] hold the types of this crate in place, and any other type that implements [`Startup`] or
+//! [`Avoidance`] in a box. A user's own scheme therefore runs wherever a scheme is chosen by name.
 
 use alloc::boxed::Box;
 use core::alloc::Layout;
@@ -16,14 +16,14 @@ use crate::schemes::{QuickStart, SlowStart};
 use crate::seam::{Avoidance, Event, Exit, Learned, Path, Plan, Startup, Step};
 use crate::units::Bytes;
 
-/// A start-up scheme or restart policy of any type, in a box. [`AnyRestart`], whose other members are small, keeps the box in
-/// one more, which is a single pointer.
+/// A start-up scheme or restart policy of any type, in a box. [`AnyRestart`] has small members, and holds this box
+/// behind another one, which is a single pointer.
 pub struct OutsideStartup(Box<dyn AnyStartup>);
 
 /// An avoidance law of any type, in a box.
 pub struct OutsideLaw(Box<dyn AnyAvoidance>);
 
-/// [`Startup`] without what a trait object cannot have: a constant and a copy of its own type.
+/// [`Startup`] as a trait object can have it: without the constant, and with a boxed copy for `Clone`.
 trait AnyStartup: fmt::Debug + Send + Sync {
     fn copy(&self) -> OutsideStartup;
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step;
@@ -79,7 +79,7 @@ impl<S: Startup + fmt::Debug + Send + Sync + 'static> AnyStartup for S {
     }
 }
 
-/// [`Avoidance`] without what a trait object cannot have.
+/// [`Avoidance`] as a trait object can have it: without the constant, and with a boxed copy for `Clone`.
 trait AnyAvoidance: fmt::Debug + Send + Sync {
     fn copy(&self) -> OutsideLaw;
     fn enter(&mut self, exit: &Exit, path: &Path);
@@ -184,8 +184,8 @@ impl OutsideLaw {
         Self(Box::new(law))
     }
 
-    /// Bytes of state that govern a connection with the scheme `S`, the default restart policy and this law. The law's type
-    /// is known to its box alone, so its layout is set behind that of the rest.
+    /// Bytes of state that govern a connection with the scheme `S`, the default restart policy and this law. Only the
+    /// box knows the type of the law, so its layout is appended to that of the rest.
     pub(super) fn state_size_after<S>(&self) -> usize {
         let rest = Layout::new::<State<S, Rfc5681, ()>>();
         rest.extend(self.0.layout()).map_or(0, |(whole, _)| whole.pad_to_align().size())
@@ -232,14 +232,14 @@ impl Clone for OutsideLaw {
     }
 }
 
-/// The boxed type's.
+/// Prints the boxed value.
 impl fmt::Debug for OutsideStartup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-/// The boxed type's.
+/// Prints the boxed value.
 impl fmt::Debug for OutsideLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -247,21 +247,21 @@ impl fmt::Debug for OutsideLaw {
 }
 
 impl AnyScheme {
-    /// A scheme of a type that this crate does not know. A [`super::SchemeEntry`] from outside the tree makes its scheme so.
+    /// Boxes a scheme of a type from outside this crate, as a [`super::SchemeEntry`] of a user does.
     pub fn outside(scheme: impl Startup + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Plain(AnyPlain::Outside(OutsideStartup::new(scheme)))
     }
 }
 
 impl AnyRestart {
-    /// A restart policy of a type that this crate does not know.
+    /// Boxes a restart policy of a type from outside this crate.
     pub fn outside(policy: impl Startup + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Outside(Box::new(OutsideStartup::new(policy)))
     }
 }
 
 impl AnyLaw {
-    /// A law of a type that this crate does not know.
+    /// Boxes a law of a type from outside this crate.
     pub fn outside(law: impl Avoidance + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Outside(OutsideLaw::new(law))
     }

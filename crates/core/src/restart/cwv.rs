@@ -1,21 +1,21 @@
-//! Congestion window validation: what a window that was not used is worth after an idle time.
+//! Congestion window validation: how much a window that was not used is worth after an idle time.
 //!
-//! `rfc7661`, the default ("new CWV"): the window is kept, but it is not validated. It may be sent, paced over a
-//! round trip (section 4.4 asks for that or a limit on bursts), and it does not grow, until pipeACK, the
-//! most that was acknowledged in a round trip of the last max(3 RTT, 1 s), is half of it. A loss before leaves half
-//! of max(pipeACK, flight). After five minutes without validation (NVP) the threshold is at least three quarters
-//! of the window, and the window is halved, down to the initial one.
+//! `rfc7661`, the default ("new CWV"): the window is kept, but counts as not validated. The whole window may be sent,
+//! paced over a round trip (section 4.4 asks for that or a limit on bursts), and the window does not grow. Validation
+//! comes when pipeACK, the most that was acknowledged in a round trip of the last max(3 RTT, 1 s), is half of the
+//! window. A loss before that leaves half of max(pipeACK, flight). After five minutes without validation (NVP) the
+//! threshold is at least three quarters of the window, and the window is halved, but not below the initial window.
 //!
-//! `rfc2861` (Historic): a timeout's length of idleness halves the window, or what the receiver takes of it, down to one
-//! segment, and the threshold is at least three quarters of the window. A timeout's length in which the application left the window unfilled takes half
-//! of what was not used. `linux`: the same down to the restart window, and the timeout that is just
-//! over does not count (`tcp_cwnd_restart`).
+//! `rfc2861` (Historic): each timeout's length of idleness halves the window, or the part of it that the receiver
+//! takes, down to one segment, and the threshold is at least three quarters of the window. If the application leaves
+//! the window unfilled for a timeout's length, the window loses half of its unused part. `linux` is like `rfc2861`,
+//! but down to the restart window, and the timeout that is just over does not count (`tcp_cwnd_restart`).
 //!
-//! Deviations. Validity is judged from the idle time on: an application that sends little but steadily is the
-//! controller's matter, which grows no window that is not full. RFC 7661 lowers the window by the retransmitted
-//! bytes when recovery ends; recovery belongs to the host here, and the window after it is the target. pipeACK's
-//! samples fade in two bins of one sampling period. Linux's decay of a window used in part (`tcp_cwnd_application_limited`)
-//! is left out: since 2013 it acts only where a window was never full.
+//! Deviations. Validity is judged from the idle time on. An application that sends little but steadily is the
+//! controller's business: the controller grows no window that is not full. RFC 7661 lowers the window by the
+//! retransmitted bytes when recovery ends; here recovery belongs to the host, and the window after it is the target.
+//! The samples of pipeACK age in two bins of one sampling period each. Linux's decay of a window used in part
+//! (`tcp_cwnd_application_limited`) is left out: since 2013 it acts only on a window that was never full.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
@@ -41,9 +41,10 @@ pub struct Cwv {
     paced: bool,
     /// How long a window stays good without being validated.
     period: Span,
-    /// While the window is not validated.
+    /// The kept window, while it is not validated.
     unvalidated: Option<Unvalidated>,
-    /// RFC 2861: since when the window has not been full (`T_prev`), and the most of it that was used (`W_used`).
+    /// RFC 2861: since when the window has not been full (`T_prev`), and the most of the window that was used
+    /// (`W_used`).
     unfilled_since: Time,
     used: Bytes32,
 }
@@ -60,7 +61,7 @@ enum Rule {
 struct Unvalidated {
     window: Bytes32,
     ssthresh: Option<Bytes32>,
-    /// Since when it was not validated.
+    /// Since when the window was not validated.
     since: Time,
     /// Acknowledged in this round trip.
     acked: Bytes32,
@@ -121,8 +122,8 @@ impl Cwv {
         }
     }
 
-    /// RFC 2861 section 3.1, after a data segment was sent: if for a timeout's length the application has left the
-    /// window unfilled, half of what was not used is lost.
+    /// RFC 2861 section 3.1, after a data segment was sent: if the application has left the window unfilled for a
+    /// timeout's length, half of the unused part is lost.
     fn after_sending(&mut self, sent: &Sent, path: &Path) -> Option<Learned> {
         let out = path.flight + if sent.retransmission { Bytes::ZERO } else { sent.bytes };
         let window = path.cwnd.min(path.rwnd);
@@ -157,7 +158,7 @@ impl Cwv {
                 self.decayed(halved(was.window, over, restart.min(was.window)), was, path)
             }
             Rule::Rfc7661 => {
-                // It was not validated while it was idle, nor before if the last restart was not over.
+                // The window was not validated in the idle time, nor before it if the last restart was not over.
                 let since = before.map_or(path.now - idle, |before| before.since);
                 if path.now.since(since) > self.period {
                     return self.expired(was, path);
@@ -214,7 +215,7 @@ impl Cwv {
         Step::Stay
     }
 
-    /// RFC 7661 section 4.4.1: half of what the path was seen to carry.
+    /// RFC 7661 section 4.4.1: a loss leaves half of the flight that the path was seen to carry.
     fn lost(&mut self, loss: &Loss<'_>, path: &Path) -> Step {
         let Some(kept) = self.unvalidated else { return self.slow.on(&Event::Lost(*loss), path) };
         if !loss.opens_episode {
@@ -249,7 +250,7 @@ fn sampling_period(path: &Path) -> Span {
     path.srtt.map_or(SAMPLING_LEAST, |srtt| SAMPLING_LEAST.max(srtt * SAMPLING_RTTS))
 }
 
-/// `window` halved so many times, but not below `least`.
+/// `window` halved `times` times, but not below `least`.
 fn halved(window: Bytes, times: u64, least: Bytes) -> Bytes {
     let by = 1u64.checked_shl(u32::try_from(times).unwrap_or(u32::MAX)).unwrap_or(u64::MAX);
     (window / by).max(least)
@@ -260,7 +261,7 @@ impl Startup for Cwv {
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         match event {
             Event::Sent(sent) if self.rule == Rule::Rfc2861 => self.after_sending(sent, path),
-            // Nothing was left unfilled before.
+            // On a new path no window was left unfilled.
             Event::Begin(Origin::Fresh | Origin::PathChange) => {
                 (self.unfilled_since, self.used, self.unvalidated) = (path.now, Bytes32::ZERO, None);
                 None

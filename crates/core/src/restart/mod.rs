@@ -1,12 +1,12 @@
-//! The restart policies: what a connection does with data to send after an idle time. Each is a
+//! The restart policies: how a connection starts again when there is data to send after an idle time. Each is a
 //! [`crate::Startup`] begun with [`crate::Origin::AfterIdle`].
 //!
-//! choice-25: which of them is the default. Ours is RFC 5681's, so that start-up schemes are compared under the
+//! choice-25 is the default policy. RFC 5681's is the default here, so that start-up schemes are compared under the
 //! restart of the standard; `cwv` is RFC 7661's with paced restart.
 //!
-//! After a policy that leaves by [`crate::Cause::Resumed`] the start-up or law that the idle time interrupted goes
-//! on, with its own state, and its own window unless the policy leaves with less. Any other exit hands the window
-//! that the policy found to the law.
+//! After an exit by [`crate::Cause::Resumed`] the start-up or law that the idle time interrupted goes on with its own
+//! state, and with its own window unless the policy leaves a smaller one. Any other exit hands the policy's window to
+//! the law.
 
 mod cwv;
 mod nssr;
@@ -28,7 +28,7 @@ pub(crate) use ssr::SSR;
 /// Slow start again from the restart window (RFC 5681 section 4.1).
 pub use crate::schemes::SlowStart as Rfc5681;
 
-/// Slow start again from the restart window, which asks for a rate (RFC 4782 section 4.1).
+/// Slow start again from the restart window, with a request to the routers for a rate (RFC 4782 section 4.1).
 pub type QuickStartAgain = crate::schemes::QuickStart<Rfc5681>;
 
 pub(crate) use crate::schemes::QUICK_START_AGAIN;

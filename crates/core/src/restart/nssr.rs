@@ -29,7 +29,7 @@ impl Startup for Nssr {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
         match event {
             Event::Begin(Origin::AfterIdle { was, .. }) => resumed(*was),
-            // It leaves as it begins; this is for a host that begins it otherwise.
+            // The policy leaves at its begin, so only a host that begins it otherwise gets here.
             _ => resumed(Learned { window: path.cwnd, ..Learned::default() }),
         }
     }

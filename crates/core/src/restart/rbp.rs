@@ -1,20 +1,20 @@
-//! Rate-based pacing (Visweswaraiah and Heidemann, "Improving restart of idle TCP connections", 1997): after an
-//! idle time a few segments are paced over a round trip until the first ACK brings the ACK clock back. A middle
-//! way between a burst (`nssr`) and slow start (`ssr`).
+//! Rate-based pacing (Visweswaraiah and Heidemann, "Improving restart of idle TCP connections", 1997): after an idle
+//! time a few segments are paced over a round trip until the first ACK brings the ACK clock back. The policy stands
+//! between a burst (`nssr`) and slow start (`ssr`).
 //!
-//! How many segments: `rbp-rate` what the rate of the last round trip carries in one ("actual" rate of TCP Vegas,
-//! section 3.2), `rbp-cwnd` what the window holds (section 3.3); at least two, so that a receiver that delays ACKs
-//! answers at once, and at most the window, so that it is never worse than `nssr` (section 3.1). The lower bound
-//! wins where they contradict each other, at a window of one segment.
+//! The number of segments: `rbp-rate` paces what the rate of the last round trip carries in one round trip ("actual"
+//! rate of TCP Vegas, section 3.2); `rbp-cwnd` paces the window (section 3.3). At least two segments leave, so that a
+//! receiver that delays ACKs answers at once, and at most the window, so that the burst is never worse than `nssr`
+//! (section 3.1). At a window of one segment the bounds contradict each other, and the lower one wins.
 //!
-//! What the paper leaves open is a parameter. choice-23: the scaling factor (1 in the paper, .75 in ns-2, our
-//! default) and the window after the first ACK, which the paper keeps, the Vegas agent of ns-2 cuts to what was to
-//! be paced, and its Reno agent to what was in flight. choice-24: once the segments have left, nothing leaves
-//! until an ACK; at the ACK a window that is kept opens by at most `burst` segments, for otherwise the rest of it
-//! would leave back to back. The window cannot grow on the strength of an old estimate: the controller grows none
-//! that is not full, which is what capping by RFC 7661 asks for.
+//! Whatever the paper leaves open is a parameter. choice-23 is the scaling factor (1 in the paper, .75 in ns-2, our
+//! default) and the window after the first ACK: the paper keeps the window, the Vegas agent of ns-2 cuts it to the
+//! segments to be paced, and the Reno agent of ns-2 cuts it to the flight. choice-24 is the time after the train:
+//! nothing leaves until an ACK, and at each ACK a window that is kept opens by at most `burst` segments, because
+//! otherwise the rest of the window would leave back to back. The window cannot grow on the strength of an old
+//! estimate, which is what capping by RFC 7661 asks for: the controller grows no window that is not full.
 //!
-//! A rate older than `expires`, or none, is no evidence: then it is RFC 5681's restart.
+//! Without a rate, or with one older than `expires`, the policy is RFC 5681's restart.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
@@ -25,7 +25,7 @@ use crate::units::{Bytes, Rate, Span};
 
 /// Section 3.1: a receiver must acknowledge after two packets (RFC 1122).
 const LEAST: u64 = 2;
-/// The trains of this policy are told from those of schemes by this bit of the tag.
+/// This bit of the tag distinguishes the trains of this policy from those of schemes.
 const TAGS: u16 = 1 << 15;
 const MILLION: u64 = 1_000_000;
 
@@ -36,7 +36,7 @@ const AFTER: &str = "after";
 const BURST: &str = "burst";
 const EXPIRES: &str = "expires";
 
-/// As long as a time can be said on the command line.
+/// The longest time that the command line takes.
 const LONGEST: Span = Span::from_secs(1_000 * 3600);
 
 const PARAMETERS: &[Parameter] = &[
@@ -116,14 +116,14 @@ enum After {
     Sent,
 }
 
-/// What it is doing.
+/// What the policy is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// Paces the train and waits for the first ACK.
     Pacing,
-    /// Opens the window by a burst an ACK.
+    /// Opens the window by a burst at each ACK.
     Opening,
-    /// It has left.
+    /// The policy has left.
     Over,
     /// Slow start: from the restart window without an estimate, or from a window that was cut.
     Slow,
@@ -149,7 +149,7 @@ pub struct Rbp {
     /// How much of the window is open.
     open: Bytes32,
     gap: Span,
-    /// Segments of the train, and how many of them are still to leave.
+    /// Segments of the train, and how many of them have not left yet.
     train: u32,
     left: u32,
     /// Segments that were to be paced.
@@ -196,7 +196,7 @@ impl Rbp {
             self.stage = Stage::Slow;
             return self.slow.on(&Event::Begin(origin), path);
         };
-        // A window that was not yet open when the next idle time came is kept whole.
+        // A window that was still opening when the next idle time came is kept whole.
         if self.stage != Stage::Opening {
             self.window = was.window.into();
             self.ssthresh = was.ssthresh.map(Bytes32::from);
@@ -213,7 +213,7 @@ impl Rbp {
     fn paced(&self, was: Learned, path: &Path) -> Option<(u64, Span)> {
         let rtt = if self.latest_rtt { path.latest_rtt } else { path.srtt }?;
         let (bytes, segment) = match self.estimate {
-            Estimate::Rate => (self.rate.found()?.over(rtt), path.wire),
+            Estimate::Rate => (self.rate.newest()?.over(rtt), path.wire),
             Estimate::Window => (was.window, path.mss),
         };
         let scaled = bytes.scale(u64::from(self.scale_ppm), MILLION);
@@ -246,7 +246,7 @@ impl Rbp {
         }
     }
 
-    /// What was to be paced, and at most the window.
+    /// The segments that were to be paced, at most the window.
     fn narrowed(&self, path: &Path) -> Bytes {
         self.window.wide().min(path.mss * u64::from(self.wanted))
     }
@@ -279,7 +279,7 @@ impl Rbp {
                 self.left = self.left.saturating_sub(1);
                 Step::Stay
             }
-            // The rest of a train for which there was no data leaves when there is.
+            // The rest of a train that was cut for want of data leaves when there is data.
             (Event::TrainCut(tag), Stage::Pacing) if *tag == Tag(self.tag) && self.left > 0 => {
                 self.next_train();
                 Step::Stay
@@ -308,7 +308,7 @@ impl Rbp {
 
 impl Startup for Rbp {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        self.rate.hear(event, path);
+        self.rate.observe(event, path);
         let step = self.step(event, path);
         if matches!(step, Step::Done(_)) && self.stage != Stage::Slow {
             self.stage = Stage::Over;
@@ -319,10 +319,10 @@ impl Startup for Rbp {
     #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         if let Event::Begin(Origin::PathChange) = event {
-            // Neither the rate of another path nor a window that was opening there says anything of this one.
+            // The rate of the old path says nothing about the new one, nor does a window that was opening there.
             (self.rate, self.stage) = (ActualRate::default(), Stage::Over);
         }
-        self.rate.hear(event, path);
+        self.rate.observe(event, path);
         None
     }
 
@@ -341,23 +341,23 @@ impl Startup for Rbp {
     }
 }
 
-/// What was sent in a round trip over that round trip: the "actual" rate of TCP Vegas (Brakmo and Peterson,
-/// section 3.2).
+/// The data sent in a round trip over that round trip: the "actual" rate of TCP Vegas (Brakmo and Peterson, section
+/// 3.2).
 #[derive(Clone, Debug, Default)]
 struct ActualRate {
-    /// The newest rate, rounded up, so that what it carries in the same round trip is no less than was sent.
+    /// The newest rate, rounded up so that over the same round trip it carries no less than was sent.
     newest: Option<Rate>,
 }
 
 impl ActualRate {
-    fn hear(&mut self, event: &Event<'_>, path: &Path) {
+    fn observe(&mut self, event: &Event<'_>, path: &Path) {
         if let Event::Acked(Ack { round_ended: true, round_sent, rtt: Some(sample), .. }) = event {
             let wire = round_sent.scale(path.wire.get(), path.mss.get());
             self.newest = wire.per(sample.rtt).map(|rate| rate + Rate::from_bps(1)).or(self.newest);
         }
     }
 
-    fn found(&self) -> Option<Rate> {
+    fn newest(&self) -> Option<Rate> {
         self.newest
     }
 }

@@ -1,9 +1,9 @@
 //! Slow-start restart as the stacks of 1997 did it (Jacobson and Karels; 4.4BSD `tcp_output`): after an idle time
-//! slow start from one segment up to the threshold, which is kept.
+//! slow start begins from one segment. The threshold is kept.
 //!
-//! RFC 5681 section 4.1 wrote it down with a restart window in place of the one segment, and with the time since
-//! the last packet *sent* in place of 4.4BSD's since the last segment *received*. The latter never notices an idle
-//! time that a request ended: the request is a segment received. Both are parameters.
+//! RFC 5681 section 4.1 has a restart window in place of the one segment, and measures the idle time from the last
+//! packet *sent*, where 4.4BSD measures from the last segment *received*. 4.4BSD never notices an idle time that a
+//! request ended, because the request is a segment received. Both are parameters.
 
 use crate::hears::Hears;
 use crate::registry::{Kind, Parameter, RestartEntry, Settings, Value};
@@ -18,9 +18,9 @@ const SINCE: &str = "since";
 #[derive(Clone, Debug)]
 pub struct Ssr {
     slow: SlowStart,
-    /// From one segment, rather than from the restart window.
+    /// Whether to begin from one segment, rather than from the restart window.
     from_one: bool,
-    /// Idle since the last segment received, rather than since the last sent.
+    /// Whether the idle time counts from the last segment received, rather than from the last sent.
     since_received: bool,
 }
 

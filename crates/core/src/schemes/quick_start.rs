@@ -365,14 +365,14 @@ impl<S: Startup> QuickStart<S> {
     }
 
     /// Section 4.8: whether there was congestion before.
-    fn mind_congestion(&mut self, event: &Event<'_>) {
+    fn note_congestion(&mut self, event: &Event<'_>) {
         if matches!(event, Event::Lost(_) | Event::Marked { .. } | Event::TimedOut { .. }) {
             self.allowed = self.allowed.max(Allowed::AsBefore);
         }
     }
 
     fn hear(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        self.mind_congestion(event);
+        self.note_congestion(event);
         match event {
             Event::Begin(origin) => self.begin(*origin, event, path),
             Event::Established { .. } => {
@@ -447,7 +447,7 @@ impl<S: Startup> Startup for QuickStart<S> {
     /// there was congestion.
     #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
-        self.mind_congestion(event);
+        self.note_congestion(event);
         match event {
             Event::Lost(loss) if loss.packets.iter().any(|packet| packet.tag == APPROVED) => {
                 self.allowed = Allowed::Nothing;

@@ -6,12 +6,12 @@ use crate::units::{Bytes, Rate, Span, Time};
 /// One acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
-    /// The packets that it newly acknowledges, cumulatively or selectively, in order of sequence; empty from a host that
-    /// keeps no list.
+    /// The packets that the ACK newly acknowledges, cumulatively or selectively, in order of sequence; empty from a
+    /// host that keeps no list.
     pub packets: &'a [Delivered],
-    /// The newest packet that it acknowledges, from a host that keeps no list but knows that.
+    /// The newest packet that the ACK acknowledges, from a host that keeps no list but knows that packet.
     pub newest: Option<&'a Delivered>,
-    /// How many packets with data are now acknowledged whole, from a host that counts them; see [`Ack::whole_packets`].
+    /// How many packets with data the ACK completes, from a host that counts them; see [`Ack::whole_packets`].
     pub whole: Option<u32>,
     /// Payload bytes newly delivered: cumulatively and selectively acknowledged, each byte once.
     pub bytes: Bytes,
@@ -19,13 +19,13 @@ pub struct Ack<'a> {
     pub advanced: Bytes,
     /// Bytes newly acknowledged selectively.
     pub sacked: Bytes,
-    /// Segments by which the cumulative acknowledgement advanced: 1 or 2 tell an immediate ACK from a
-    /// delayed one.
+    /// Segments by which the cumulative acknowledgement advanced. A receiver that delays its ACKs acknowledges two at
+    /// a time, and one when its timer fires.
     pub segments: u32,
-    /// Whether it is a duplicate ACK (RFC 5681 section 2, or RFC 6675 with SACK).
+    /// Whether the ACK is a duplicate (RFC 5681 section 2, or RFC 6675 with SACK).
     pub duplicate: bool,
-    /// Whether slow start counts the bytes of this ACK (RFC 9002 section 7.3.1), and not the ACK as one (RFC 5681 section
-    /// 3.1): the host's choice for a connection, see [`Ack::slow_start_growth`].
+    /// Whether slow start grows by the bytes of this ACK (RFC 9002 section 7.3.1) or by at most a segment for each
+    /// ACK (RFC 5681 section 3.1). The host chooses once for a connection; see [`Ack::slow_start_growth`].
     pub counts_bytes: bool,
     /// The round-trip sample, if one could be made.
     pub rtt: Option<RttSample>,
@@ -33,18 +33,18 @@ pub struct Ack<'a> {
     pub delivery_rate: Option<Rate>,
     /// Whether a round trip ended with this ACK. The [`crate::Controller`] fills this in.
     pub round_ended: bool,
-    /// New data sent in the round trip that ended with this ACK, what this ACK releases not among it; zero if none
-    /// ended. The [`crate::Controller`] fills this in.
+    /// New data sent in the round trip that ended with this ACK; zero if none ended. Data that this ACK releases
+    /// belongs to the next round trip. The [`crate::Controller`] fills this in.
     pub round_sent: Bytes,
-    /// Bytes by which a window may count this ACK as evidence for growth: none while a loss is repaired or
-    /// when the window was not the limit, else the cumulative advance. The [`crate::Controller`] fills this
-    /// in, so that no scheme judges it by itself.
+    /// Bytes by which this ACK may widen a window. Zero while a loss is repaired or when the window was not the
+    /// limit, else the cumulative advance. The [`crate::Controller`] fills this in, so that no scheme judges the
+    /// limit by itself.
     pub growth: Bytes,
 }
 
 impl<'a> Ack<'a> {
-    /// The acknowledgement of `packets`, each for the first time and whole. The rest is to be overwritten by a host that knows
-    /// more: `Ack { rtt, ..Ack::new(&packets) }`.
+    /// The acknowledgement of `packets`, each of them whole and for the first time. A host that knows more overwrites
+    /// the rest: `Ack { rtt, ..Ack::new(&packets) }`.
     #[inline]
     pub fn new(packets: &'a [Delivered]) -> Self {
         let sum = |selectively| {
@@ -77,31 +77,33 @@ impl<'a> Ack<'a> {
         }
     }
 
-    /// Bytes by which slow start may widen its window at this ACK: [`Ack::growth`], and where ACKs are counted no more than a
-    /// segment of `mss` (RFC 5681 section 3.1: `cwnd += min(N, SMSS)`).
+    /// Bytes by which slow start may widen its window at this ACK: [`Ack::growth`], or at most a segment of `mss` if
+    /// slow start counts ACKs (RFC 5681 section 3.1: `cwnd += min(N, SMSS)`).
     #[inline]
     pub fn slow_start_growth(&self, mss: Bytes) -> Bytes {
         if self.counts_bytes { self.growth } else { self.growth.min(mss) }
     }
 
-    /// The newest packet acknowledged, of the list or as a host without lists says: the last in order of sequence.
+    /// The newest packet acknowledged: the last of the list in order of sequence or, without a list, the packet that
+    /// the host gives.
     pub fn newest_packet(&self) -> Option<&Delivered> {
         self.packets.last().or(self.newest)
     }
 
-    /// Packets with data that are now acknowledged whole, as Linux counts deliveries. A packet whose acknowledgement is
-    /// divided counts once, with its last byte (RFC 3465 section 1 tells of receivers that divide). One that a
-    /// duplicate ACK without SACK told of before, so that [`bytes`](Self::bytes) leaves it out, does not count again.
+    /// The number of packets with data that the ACK completes, as Linux counts deliveries. A packet whose
+    /// acknowledgement is divided counts once, with its last byte (RFC 3465 section 1 describes receivers that
+    /// divide). A packet that a duplicate ACK without SACK already accounted for, and that [`bytes`](Self::bytes)
+    /// therefore leaves out, does not count again.
     pub fn whole_packets(&self) -> u64 {
         self.whole.map_or_else(|| self.listed_whole(), u64::from)
     }
 
     fn listed_whole(&self) -> u64 {
         let sizes = || self.packets.iter().map(|packet| packet.bytes).filter(|bytes| !bytes.is_zero());
-        let mut told = sizes().fold(Bytes::ZERO, |sum, bytes| sum + bytes) - self.bytes;
+        let mut counted = sizes().fold(Bytes::ZERO, |sum, bytes| sum + bytes) - self.bytes;
         let fresh = sizes().filter(|&bytes| {
-            let before = told >= bytes;
-            told -= if before { bytes } else { Bytes::ZERO };
+            let before = counted >= bytes;
+            counted -= if before { bytes } else { Bytes::ZERO };
             !before
         });
         fresh.count() as u64
@@ -115,17 +117,17 @@ pub struct Delivered {
     pub packet: u64,
     /// Payload bytes.
     pub bytes: Bytes,
-    /// When it left, exactly.
+    /// When the packet left, exactly.
     pub sent_at: Time,
-    /// The tag it was sent with.
+    /// The tag of the plan under which the packet left.
     pub tag: Tag,
-    /// [`Path::delivered`] when it left.
+    /// [`Path::delivered`](super::Path::delivered) when the packet left.
     pub delivered_at_send: Bytes,
-    /// What limited sending when it left.
+    /// What limited sending when the packet left.
     pub limit: SendLimit,
-    /// Whether it was sent more than once.
+    /// Whether the packet was sent more than once.
     pub retransmitted: bool,
-    /// Whether it was acknowledged selectively rather than cumulatively.
+    /// Whether the packet was acknowledged selectively rather than cumulatively.
     pub selectively: bool,
 }
 
@@ -134,7 +136,7 @@ pub struct Delivered {
 pub struct RttSample {
     /// The sample; never from a retransmitted packet (Karn), unless timestamps tell them apart.
     pub rtt: Span,
-    /// Whether it is the handshake's.
+    /// Whether the sample is the handshake's.
     pub handshake: bool,
 }
 
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_duplicates_told_of_are_not_counted_twice() {
+    fn packets_that_duplicates_accounted_for_are_not_counted_twice() {
         let three = [delivered(0, 1_000), delivered(1, 1_000), delivered(2, 400)];
         assert_eq!(whole_packets(&three, 2_400), 3);
         assert_eq!(whole_packets(&three, 400), 1);

@@ -1,4 +1,4 @@
-//! Events: what a host tells.
+//! Events: what happened on a connection.
 
 use super::{Ack, Learned, Loss, Tag};
 use crate::units::{Bytes, Rate, Span, Time};
@@ -6,8 +6,8 @@ use crate::units::{Bytes, Rate, Span, Time};
 /// What happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A start-up begins. For [`Origin::Fresh`] this comes before the SYN, and the plan is [`Pacing::Hold`]
-    /// until [`Event::Established`].
+    /// A start-up or restart begins. [`Origin::Fresh`] comes before the SYN, and the plan is
+    /// [`Pacing::Hold`](super::Pacing::Hold) until [`Event::Established`].
     Begin(Origin),
     /// The handshake is over.
     Established {
@@ -24,9 +24,9 @@ pub enum Event<'a> {
     Lost(Loss<'a>),
     /// The peer echoed a congestion mark (ECN).
     Marked {
-        /// When the newest packet left that the ACK with the mark acknowledged, if the host has packet numbers: a mark of a
-        /// packet sent before the last reduction is answered by that (RFC 9002 section 7.3.2). Without it the host says a
-        /// mark at most once per window of data.
+        /// When the newest packet left that the ACK with the mark acknowledged, from a host with packet numbers. A
+        /// mark of a packet sent before the last reduction needs no further answer (RFC 9002 section 7.3.2). A host
+        /// that gives `None` says a mark at most once per window of data.
         sent_at: Option<Time>,
     },
     /// The retransmission timer fired.
@@ -34,18 +34,18 @@ pub enum Event<'a> {
         /// Whether the same segment timed out before: the threshold is then kept (RFC 5681 section 3.1).
         repeated: bool,
     },
-    /// The last reduction answered a loss that did not happen; its state has been restored.
+    /// The last reduction answered a loss that did not happen. The state from before the reduction has been restored.
     SpuriousLoss,
-    /// The answer to an [`Ask`], given once: whether the host could do it.
+    /// The answer to an [`Ask`](super::Ask), given once: whether the host could do it.
     Asked(bool),
     /// Advice from the network.
     Advice(Advice),
-    /// The train of this tag could not start, or could not end, whole: nothing was left to send, or the
-    /// receive window was full.
+    /// The train of this tag could not start, or could not end, whole: no data was left to send, or the receive
+    /// window was full.
     TrainCut(Tag),
     /// The wake-up asked for is due.
     Woken,
-    /// The size of a full segment changed to [`Path::mss`].
+    /// The size of a full segment changed to [`Path::mss`](super::Path::mss).
     MssChanged,
 }
 
@@ -66,7 +66,8 @@ pub enum Origin {
         /// The law's answer to the timeout: `ssthresh` is where slow start should end.
         was: Learned,
     },
-    /// The connection moved to another path. From here on its host tells of no acknowledgement, loss, mark or timeout of what left before.
+    /// The connection moved to another path. From here on the host reports no acknowledgement, loss, mark or timeout
+    /// of packets that left before.
     PathChange,
 }
 
@@ -91,12 +92,12 @@ pub enum Advice {
         /// The approved rate.
         approved: Option<Rate>,
     },
-    /// From a scheme built around another to the one inside: go on in slow start from this window. A scheme that
-    /// grows no window from ACKs (one that measures with trains) takes no notice.
+    /// From a scheme to the scheme that it is built around: go on in slow start from this window. A scheme whose
+    /// window does not grow by ACKs (one that measures with trains) ignores the advice.
     Window {
         /// The window.
         window: Bytes,
-        /// Where slow start ends; `None` where it would have.
+        /// Where slow start ends; `None` leaves the threshold as it is.
         ssthresh: Option<Bytes>,
     },
 }

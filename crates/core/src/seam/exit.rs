@@ -50,9 +50,9 @@ pub enum Cause {
     Mark,
     /// The network gave a rate.
     Advice,
-    /// The ACK clock is back after an idle time, and the window is what it was: from a restart policy this gives
-    /// control back to the start-up or law that the idle time interrupted. A policy that changed the window leaves
-    /// by another cause.
+    /// The ACK clock is back after an idle time, and the window is what it was. A restart policy that leaves by this
+    /// cause gives control back to the start-up or law that the idle time interrupted. A policy that changed the
+    /// window leaves by another cause.
     Resumed,
     /// The application had too little to send for the scheme to go on.
     App,

@@ -10,22 +10,22 @@ pub struct Loss<'a> {
     pub packets: &'a [LostPacket],
     /// Their payload bytes.
     pub bytes: Bytes,
-    /// How many separate ranges of the stream they make.
+    /// The number of separate ranges of the stream that the packets make.
     pub ranges: u32,
-    /// When the newest of them left, if the host has packet numbers: losses of packets sent before the last reduction are
-    /// answered by that, whenever they are found (RFC 9002 section 7.3.2). Without it an episode lasts as long as
-    /// [`Path::recovering`].
+    /// When the newest of the packets left, from a host with packet numbers. The last reduction answers every loss of
+    /// a packet sent before it, whenever the loss is found (RFC 9002 section 7.3.2). If the host gives `None`, an
+    /// episode lasts as long as [`Path::recovering`](super::Path::recovering).
     pub sent_at: Option<Time>,
-    /// Whether this opens a loss episode. The [`crate::Controller`] fills this in.
+    /// Whether this loss opens an episode. The [`crate::Controller`] fills this in.
     pub opens_episode: bool,
     /// Whether everything in flight was lost for longer than the persistence threshold (RFC 9002 section 7.6). The
-    /// [`crate::Controller`] answers as to a timeout; hosts without that notion say no.
+    /// [`crate::Controller`] answers persistent congestion like a timeout. Hosts without that notion say no.
     pub persistent: bool,
 }
 
 impl<'a> Loss<'a> {
-    /// The loss of `packets`, in the order in which they left. The rest is to be overwritten by a host that knows more:
-    /// `Loss { persistent: true, ..Loss::new(&packets) }`.
+    /// The loss of `packets`, in the order in which they left. A host that knows more overwrites the rest: `Loss {
+    /// persistent: true, ..Loss::new(&packets) }`.
     pub fn new(packets: &'a [LostPacket]) -> Self {
         let bytes = packets.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
         let gaps = packets.windows(2).filter(|pair| pair[1].packet != pair[0].packet + 1).count();
@@ -46,6 +46,6 @@ pub struct LostPacket {
     pub packet: u64,
     /// Payload bytes.
     pub bytes: Bytes,
-    /// The tag it was sent with.
+    /// The tag of the plan under which the packet left.
     pub tag: Tag,
 }

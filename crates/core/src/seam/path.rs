@@ -14,12 +14,13 @@ pub struct Path {
     pub wire: Bytes,
     /// The window in force before this event.
     pub cwnd: Bytes,
-    /// Bytes sent and not yet cumulatively acknowledged, those selectively acknowledged included: the flight size
-    /// (`FlightSize`, RFC 5681 section 2), half of which a law may keep. Before [`Event::Sent`] without the packet that leaves.
+    /// Bytes sent and not yet cumulatively acknowledged, selectively acknowledged bytes included: the flight size
+    /// (`FlightSize`, RFC 5681 section 2), half of which a law may keep. At [`Event::Sent`](super::Event::Sent) the
+    /// packet that leaves is not counted yet.
     pub flight: Bytes,
-    /// Bytes believed to be in the network, so without what was delivered in any way or found lost and not sent again
-    /// (`pipe`, RFC 6675 section 2): what sending is held to the window by. Before [`Event::Sent`] without the packet that
-    /// leaves, sent again or not.
+    /// Bytes believed to be in the network (`pipe`, RFC 6675 section 2): bytes that were delivered in any way are not
+    /// counted, nor bytes that were found lost and not sent again. The window bounds this number. At
+    /// [`Event::Sent`](super::Event::Sent) the packet that leaves is not counted yet, be it new or sent again.
     pub pipe: Bytes,
     /// Smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
@@ -29,7 +30,7 @@ pub struct Path {
     pub min_rtt: Option<Span>,
     /// The receive window offered by the peer.
     pub rwnd: Bytes,
-    /// Bytes ready to send and not yet sent; `None` when the host cannot know.
+    /// Bytes ready to send and not yet sent; `None` if the host cannot know.
     pub backlog: Option<Bytes>,
     /// Bytes delivered so far, selectively acknowledged ones included.
     pub delivered: Bytes,
@@ -54,9 +55,9 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path of which nothing is known but the instant and the size of a full segment, `mss` bytes of payload in `wire` bytes
-    /// of IP. Nothing was sent, and the receive window is no limit. The rest is to be overwritten:
-    /// `Path { cwnd, nxt, ..Path::new(now, mss, wire) }`.
+    /// A path on which nothing was sent: only the instant is known, and the size of a full segment, `mss` bytes of
+    /// payload in `wire` bytes of IP. The receive window is no limit. The caller overwrites the rest: `Path { cwnd,
+    /// nxt, ..Path::new(now, mss, wire) }`.
     pub const fn new(now: Time, mss: Bytes, wire: Bytes) -> Self {
         Self {
             now,
@@ -85,7 +86,7 @@ impl Path {
 }
 
 impl Path {
-    /// Keeps account of a packet with `bytes` of new data that left now. [`Event::Sent`] comes before.
+    /// Counts a packet with `bytes` of new data that left now. Call this after [`Event::Sent`](super::Event::Sent).
     pub fn sent(&mut self, bytes: Bytes) {
         self.flight += bytes;
         self.pipe += bytes;
@@ -93,7 +94,8 @@ impl Path {
         self.last_sent = Some(self.now);
     }
 
-    /// Keeps account of an ACK that arrived now, with its round-trip sample. [`Event::Acked`] comes after.
+    /// Counts an ACK that arrived now, with its round-trip sample. Call this before
+    /// [`Event::Acked`](super::Event::Acked).
     pub fn acked(&mut self, ack: &Ack<'_>) {
         self.una += ack.advanced.get();
         self.flight -= ack.advanced;
@@ -105,8 +107,8 @@ impl Path {
         }
     }
 
-    /// Keeps account of a round-trip sample: the newest, the least, and the smoothed one of RFC 6298 section 2. The timeout is the
-    /// host's.
+    /// Takes in a round-trip sample: the newest, the least, and the smoothed round-trip time of RFC 6298 section 2.
+    /// The host computes the timeout.
     pub fn sampled(&mut self, rtt: Span) {
         self.latest_rtt = Some(rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));

@@ -13,7 +13,7 @@ pub struct Plan {
     pub tag: Tag,
     /// A standing request to the host.
     pub ask: Option<Ask>,
-    /// When to say [`Event::Woken`].
+    /// When to say [`Event::Woken`](super::Event::Woken).
     pub wake: Option<Time>,
     /// The slow-start threshold, for the record.
     pub ssthresh: Option<Bytes>,
@@ -38,20 +38,22 @@ pub enum Pacing {
         /// The largest burst.
         burst: Bytes,
     },
-    /// `packets` packets, one every `gap` from start to start, the first at once; then hold. The train is
-    /// named by the plan's tag: the same tag is the same train, and the host counts it down. Retransmissions
-    /// wait behind it. The window must hold the whole train.
+    /// A train: `packets` packets, one every `gap` from start to start, the first at once; then hold. The plan's tag
+    /// names the train: a plan with the same tag is the same train, and the host counts its packets down.
+    /// Retransmissions wait behind the train. The window must hold the whole train.
     Train {
         /// How many packets.
         packets: u32,
         /// From the start of one packet to the start of the next.
         gap: Span,
     },
-    /// Send no new data. Before [`Event::Established`] a handshake under congestion control goes on within the window.
+    /// Send no new data. Before [`Event::Established`](super::Event::Established) a handshake under congestion
+    /// control goes on within the window.
     Hold,
 }
 
-/// A label that a plan puts on the packets sent under it, given back when they are acknowledged or lost.
+/// A label that a plan puts on the packets sent under it. The host gives the tag back when a packet is acknowledged
+/// or lost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Tag(pub u16);
 

@@ -1,4 +1,4 @@
-//! With the compiler's 128-bit integers.
+//! 128-bit arithmetic with the compiler's 128-bit integers.
 
 /// `one × other`, or the greatest number.
 #[inline]
@@ -19,7 +19,7 @@ pub(crate) fn long_mul_div(one: u64, other: u64, divisor: u64) -> u64 {
     Wide::product(one, other).over(divisor).capped()
 }
 
-/// The same, rounded up.
+/// `one × other / divisor`, rounded up, for products that do not fit 64 bits.
 #[cold]
 pub(crate) fn long_mul_div_up(one: u64, other: u64, divisor: u64) -> u64 {
     Wide(Wide::product(one, other).0.div_ceil(u128::from(divisor.max(1)))).capped()

@@ -1,4 +1,4 @@
-//! With 64-bit arithmetic only, on digits of 32 bits.
+//! 128-bit arithmetic with 64-bit operations only, on digits of 32 bits.
 //!
 //! No product is checked for overflow by a quotient (`one <= u64::MAX / other`): LLVM turns that check back into a product of
 //! 128 bits.
@@ -28,14 +28,14 @@ pub(crate) fn long_mul_div(one: u64, other: u64, divisor: u64) -> u64 {
     quotient
 }
 
-/// The same, rounded up.
+/// `one × other / divisor`, rounded up, for products that do not fit 64 bits.
 #[inline]
 pub(crate) fn long_mul_div_up(one: u64, other: u64, divisor: u64) -> u64 {
     let (quotient, rest) = divide(Wide::product(one, other), divisor);
     quotient.saturating_add(u64::from(rest > 0))
 }
 
-/// Quotient and remainder; the greatest number and nothing if the quotient takes more than 64 bits.
+/// Quotient and remainder; the greatest number and zero if the quotient takes more than 64 bits.
 fn divide(number: Wide, divisor: u64) -> (u64, u64) {
     let divisor = if divisor == 0 { 1 } else { divisor };
     if number.high == 0 {
@@ -79,7 +79,7 @@ fn quotient_digit(rest: u64, next: u64, divisor: u64) -> (u64, u64) {
 /// A number of 128 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Wide {
-    // The order of the fields is that of their weights, and so the derived order is the numbers'.
+    // The fields are in order of weight, so that the derived order is that of the numbers.
     high: u64,
     low: u64,
 }

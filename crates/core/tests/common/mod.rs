@@ -227,7 +227,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             self.path.recovering = true;
             self.recovery_end = self.path.nxt;
         }
-        if self.briefly && !self.control.minds_losses(self.path.recovering) {
+        if self.briefly && !self.control.needs_losses(self.path.recovering) {
             return;
         }
         self.say(&Event::Lost(Loss::new(&[lost])));

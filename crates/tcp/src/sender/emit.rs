@@ -460,11 +460,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// that the controller hears of is the one before the packet.
     #[inline]
     pub(super) fn tell_sent(&mut self, now: Time, sent: &Sent) {
-        if self.journal.keeps_told() || self.controller.minds_sends() {
+        if self.journal.keeps_told() || self.controller.needs_sends() {
             self.tell(now, &Event::Sent(*sent));
         } else {
             let added = if sent.retransmission { Bytes::ZERO } else { sent.bytes };
-            self.controller.sent_unminded(self.stream.outstanding() + added);
+            self.controller.count_sent(self.stream.outstanding() + added);
         }
     }
 

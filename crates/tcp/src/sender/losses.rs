@@ -274,7 +274,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Tells the controller of losses in a `flight` that may have been acknowledged since.
     pub(super) fn tell_lost_in(&mut self, now: Time, flight: Bytes) {
         self.packets.approved.lost(&self.lists.lost);
-        if !self.rules.tells_all && !self.controller.minds_losses(self.is_reducing()) {
+        if !self.rules.tells_all && !self.controller.needs_losses(self.is_reducing()) {
             return;
         }
         let packets = core::mem::take(&mut self.lists.lost);

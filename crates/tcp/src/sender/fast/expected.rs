@@ -257,7 +257,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[inline]
     pub(crate) fn send_full(&mut self, now: Time) -> bool {
         let tag = self.plan.tag;
-        if self.minds_sends() {
+        if self.needs_sends() {
             // Said before the scoreboard takes the packet in: the flight is what it leaves behind.
             let (packet, bytes) = (self.packets.next(), self.stream.mss());
             self.tell(now, &Event::Sent(Sent { packet, bytes, tag, retransmission: false }));
@@ -269,15 +269,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     /// Whether the controller hears of each segment that leaves.
     #[inline]
-    fn minds_sends(&self) -> bool {
-        self.rules.tells_all || self.controller.minds_sends()
+    fn needs_sends(&self) -> bool {
+        self.rules.tells_all || self.controller.needs_sends()
     }
 
     /// Whether [`Sender::send_usual`] may send what [`NextData::Full`] promises: the controller does not hear of it, and the
     /// scoreboard has room.
     #[inline]
     pub(crate) fn sends_as_usual(&self) -> bool {
-        self.timers.put_off.is_some() && !self.minds_sends() && self.board.has_room()
+        self.timers.put_off.is_some() && !self.needs_sends() && self.board.has_room()
     }
 
     /// [`Sender::send_full`], if [`Sender::sends_as_usual`].
@@ -291,7 +291,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     #[expect(clippy::inline_always, reason = "from two places, one of which seldom comes to it")]
     fn send_unminded(&mut self, now: Time, tag: Tag) -> bool {
         let used = self.put_full(now, tag);
-        self.controller.sent_unminded(Bytes::new(u64::from(used)));
+        self.controller.count_sent(Bytes::new(u64::from(used)));
         // The plan stands: it is the next turn's.
         let (full, used) = (u64::from(low(self.stream.mss())), u64::from(used));
         let next_end = self.stream.nxt() + full;
