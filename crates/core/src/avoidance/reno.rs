@@ -36,7 +36,7 @@ impl Reno {
 
     /// [`Hears::widen`].
     #[inline]
-    #[expect(clippy::unnecessary_wraps, reason = "a law that minds more answers `None`")]
+    #[expect(clippy::unnecessary_wraps, reason = "a law that needs the whole ACK returns `None`")]
     pub(super) fn widen(&mut self, growth: Bytes, mss: Bytes) -> Option<Bytes> {
         self.window.grow(growth, mss);
         Some(self.window.get())

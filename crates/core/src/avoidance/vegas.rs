@@ -68,7 +68,7 @@ impl Vegas {
         }
     }
 
-    /// Measures a new round, with a window that was set anew.
+    /// Begins to measure a new round, after the window was set.
     fn restart_round(&mut self) {
         self.rises = false;
         // `tcp_vegas.c` begins anew after each recovery; ns-2 does not.

@@ -92,7 +92,7 @@ impl Ability {
             Self::PacketAcks => "a list of the packets that each ACK acknowledges",
             Self::Sends => "a report of every packet sent",
             Self::ExactDepartures => "exact departure times",
-            Self::SackSplit => "selective told from cumulative acknowledgement",
+            Self::SackSplit => "selective acknowledgement apart from cumulative",
             Self::DeliveryRate => "delivery-rate samples",
             Self::Timer => "an exact timer",
             Self::LateTimer => "a timer",
@@ -153,7 +153,7 @@ impl Needs {
         Self { needed: Set::of(abilities), used: Set(0) }
     }
 
-    /// Uses `abilities` besides.
+    /// These needs, with `abilities` used as well.
     #[must_use]
     pub const fn using(self, abilities: &[Ability]) -> Self {
         Self { needed: self.needed, used: Set(self.used.0 | Set::of(abilities).0) }

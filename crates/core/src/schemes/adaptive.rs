@@ -1,14 +1,15 @@
-//! Adaptive start (Astart; Wang, Pau, Sanadidi and Gerla, slides of March 2003): slow start whose threshold is raised
-//! again and again to what TCP Westwood's eligible rate estimate says the path allows.
+//! Adaptive start (Astart; Wang, Pau, Sanadidi and Gerla, slides of March 2003): slow start whose threshold rises
+//! again and again to the window that TCP Westwood's eligible rate estimate allows.
 //!
-//! Below the threshold the window doubles (mini slow start), above it it grows by a segment a round trip (mini
-//! congestion avoidance). The threshold only rises, so the two alternate until three duplicate ACKs end it: there
-//! is no other exit. A timeout leaves too, and start-up begins again below the threshold that the estimate gave.
+//! Below the threshold the window doubles (mini slow start); above it the window grows by a segment a round trip
+//! (mini congestion avoidance). The threshold only rises, so the two alternate until three duplicate ACKs end
+//! start-up: there is no other exit. A timeout leaves too, and start-up begins again below the threshold that the
+//! estimate gave.
 //!
-//! What the slides leave open is choice-16: the first threshold (64 segments; with none Astart is slow start, since
-//! the maximum never lowers it), the sampling interval, pacing at twice cwnd / srtt, and that a window equal to the
-//! threshold still doubles. After a timeout the estimator begins anew: the silence was no ACK interval, and what it
-//! knew is in the threshold.
+//! choice-16 is what the slides leave open: the first threshold (64 segments; with no first threshold Astart is slow
+//! start, since the maximum never lowers it), the sampling interval, pacing at twice cwnd / srtt, and that a window
+//! equal to the threshold still doubles. After a timeout the estimator begins anew: the silence was no ACK interval,
+//! and the threshold holds the estimate.
 
 use crate::compact::Bytes32;
 use crate::eligible_rate::{Count, EligibleRate, Sampler};
@@ -22,15 +23,15 @@ use crate::units::{Bytes, Rate};
 /// Adaptive start.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
-    /// Holds the window; it has no threshold, so that it never leaves by itself.
+    /// Holds the window. This slow start has no threshold, so that it never leaves by itself.
     slow: SlowStart,
     rate: EligibleRate,
-    /// Until the handshake is over the threshold given at construction: that or the one of choice-16, whichever is lower,
-    /// is found when the segment size is known.
+    /// The threshold. Until the handshake is over, the one given at construction: the segment size is then known, and
+    /// the lower of that threshold and the one of choice-16 applies.
     threshold: Option<Bytes32>,
     /// Bytes acknowledged since the window last grew in mini congestion avoidance.
     acked: Bytes32,
-    /// choice-16: segments.
+    /// choice-16: the first threshold in segments.
     first_threshold: u16,
     /// choice-16: whether a window equal to the threshold doubles.
     doubles_at: bool,
@@ -158,7 +159,7 @@ impl Adaptive {
             self.acked = Bytes32::ZERO;
             return self.slow.grow(ack.slow_start_growth(path.mss));
         }
-        // A segment once a window's worth was acknowledged: 1 / cwnd an ACK.
+        // The window grows by a segment once a window was acknowledged: 1 / cwnd an ACK.
         let acked = self.acked.wide() + ack.growth.min(window);
         if acked < window {
             self.acked = acked.into();
@@ -168,7 +169,8 @@ impl Adaptive {
         self.slow.grow(path.mss)
     }
 
-    /// The threshold stays here, so that the slow start inside does not leave at it.
+    /// Takes a window from a scheme around this one. The slow start inside gets no threshold, so that it does not
+    /// leave there.
     fn advised(&mut self, window: Bytes, ssthresh: Option<Bytes>, path: &Path) -> Step {
         self.acked = Bytes32::ZERO;
         self.threshold = ssthresh.map_or(self.threshold, |bytes| Some(bytes.into()));
@@ -179,8 +181,8 @@ impl Adaptive {
         self.threshold.map_or(Bytes::ZERO, Bytes32::wide)
     }
 
-    /// Three duplicate ACKs or a timeout: the threshold is what the estimate says, at least two segments, and the
-    /// window at most that. Without an estimate the law answers as to any loss.
+    /// Leaves at three duplicate ACKs or a timeout: the threshold is the window that the estimate allows, at least
+    /// two segments, and the window is at most the threshold. Without an estimate the law answers as to any loss.
     fn leave(&self, cause: Cause, path: &Path) -> Step {
         let window = self.slow.window();
         let eligible = self.rate.window(path).map(|eligible| eligible.max(path.mss * 2));

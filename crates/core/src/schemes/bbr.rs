@@ -1,14 +1,15 @@
-//! BBR version 3's start-up and drain (draft-ietf-ccwg-bbr, sections 5.3.1 and 5.3.2): paces at 2.77 times the
-//! greatest delivery rate seen, until three rounds in a row bring less than a quarter more, or losses stay high; then
-//! at half the rate until no more than a bandwidth-delay product is in flight.
+//! BBR version 3's start-up and drain (draft-ietf-ccwg-bbr, sections 5.3.1 and 5.3.2). Start-up paces at 2.77 times
+//! the greatest delivery rate seen, until three rounds in a row bring less than a quarter more, or losses stay high.
+//! The drain paces at half the rate until at most a bandwidth-delay product is in flight.
 //!
-//! What follows is not BBR's `ProbeBW`: the law `bbr` is a plainer cruise (see there), and any other law takes over
-//! with one bandwidth-delay product. Start-up lasts to the end of the drain, and its exit says what filled the pipe:
-//! a flat rate or losses.
+//! BBR's `ProbeBW` does not follow: the law `bbr` is a plainer cruise (see there), and any other law takes over with
+//! one bandwidth-delay product. Start-up lasts to the end of the drain, and its exit names what filled the pipe: a
+//! flat rate or losses.
 //!
-//! Deviations: no allowance for aggregated ACKs (`extra_acked`) and no quantum of segmentation offload in the window;
-//! what the receiver limits counts like what the application limits; a timeout begins start-up anew from one segment; the least
-//! round-trip time is the connection's, without `ProbeRTT`; marks are ignored, which the draft leaves to L4S.
+//! Deviations: the window has no allowance for aggregated ACKs (`extra_acked`) and no quantum of segmentation
+//! offload. Packets that the receiver limited count like packets that the application limited. A timeout begins
+//! start-up anew from one segment. The least round-trip time is that of the whole connection, without `ProbeRTT`.
+//! Marks are ignored, which the draft leaves to L4S.
 
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
@@ -51,16 +52,17 @@ pub struct Bbr {
     bound: Option<Bytes32>,
     /// `max_bw`, in payload bits per second.
     bandwidth: Option<Rate>,
-    /// `full_bw`: the rate from which growth is judged.
+    /// `full_bw`: the rate that growth is compared with.
     baseline: Option<Rate>,
     /// The pacing rate, in IP bits per second: it only rises in start-up.
     pacing: Rate,
-    /// `inflight_latest`: the most that was delivered over one packet's flight, this round and in the last.
+    /// `inflight_latest`: the most bytes delivered over one packet's flight, in this round and in the last.
     latest: Bytes32,
     latest_before: Bytes32,
     losses: RoundLosses,
     flat_rounds: u8,
-    /// A round ended with an ACK that completed no packet: the next that did decides whether it was flat.
+    /// Whether a round ended with an ACK that completed no packet: the next ACK that completes one decides whether
+    /// the round was flat.
     round_waits: bool,
     drain_rounds: u8,
     /// The initial window in segments.
@@ -73,7 +75,7 @@ enum State {
     /// The handshake is not over.
     Closed,
     Startup,
-    /// What filled the pipe: [`Cause::RateFlat`] or [`Cause::Loss`].
+    /// The drain after start-up; holds what filled the pipe, [`Cause::RateFlat`] or [`Cause::Loss`].
     Drain(Cause),
 }
 
@@ -128,8 +130,9 @@ impl Bbr {
         self.pacing = rate.unwrap_or(Rate::MAX);
     }
 
-    /// A window that another has set is paced as the initial one, and whether the pipe is full is judged anew from there
-    /// (`BBRResetFullBW`, section 5.3.1.2). What was measured stays. A drain takes only less.
+    /// Takes a window from a scheme around this one. The window is paced like the initial one, and whether the pipe
+    /// is full is judged anew (`BBRResetFullBW`, section 5.3.1.2). The measurements stay. A drain only accepts a
+    /// smaller window.
     fn advised(&mut self, window: Bytes, path: &Path) {
         if let State::Drain(_) = self.state {
             self.window = self.window.wide().min(window).into();
@@ -159,8 +162,8 @@ impl Bbr {
         }
     }
 
-    /// Sections 5.5.5 and 5.5.10: the greatest delivery rate, and what was delivered over a packet's flight. What
-    /// the application limits counts only if it is more.
+    /// Sections 5.5.5 and 5.5.10: the greatest delivery rate, and the bytes delivered over a packet's flight. A rate
+    /// that the application or the receiver limited counts only if it is greater than the estimate.
     fn measure(&mut self, ack: &Ack<'_>, path: &Path) {
         if ack.round_ended {
             self.latest_before = core::mem::take(&mut self.latest);
@@ -179,8 +182,9 @@ impl Bbr {
         }
     }
 
-    /// Section 5.6.4.6: while the pipe is not full the window grows by what is acknowledged, up to twice the
-    /// bandwidth-delay product; and without bound before there is an estimate, or an initial window was delivered.
+    /// Section 5.6.4.6: while the pipe is not full the window grows by the bytes acknowledged, up to twice the
+    /// bandwidth-delay product. There is no limit before there is an estimate, or before an initial window was
+    /// delivered.
     fn widen(&mut self, growth: Bytes, path: &Path) {
         let most = self.inflight(CWND_GAIN, path);
         let initial = path.mss * u64::from(self.segments);
@@ -200,7 +204,8 @@ impl Bbr {
                 return Some(Cause::Loss);
             }
         }
-        // The draft's rounds end with samples; ours may end with a part of a packet, if a receiver acknowledges those.
+        // The draft's rounds end with a rate sample. A round here may end with an ACK for part of a packet, which
+        // brings no sample.
         self.round_waits |= ack.round_ended;
         let rate = ack.delivery_rate?;
         let round_ended = core::mem::take(&mut self.round_waits);
@@ -217,8 +222,7 @@ impl Bbr {
         (self.flat_rounds >= FLAT_ROUNDS).then_some(Cause::RateFlat)
     }
 
-    /// Section 5.3.2: the exit, once no more is in flight than a bandwidth-delay product holds, or after three
-    /// rounds.
+    /// Section 5.3.2: the exit, once at most a bandwidth-delay product is in flight, or after three rounds.
     fn drained(&mut self, path: &Path) -> Option<Exit> {
         let State::Drain(cause) = self.state else { return None };
         let most = self.bounded(self.inflight(CWND_GAIN, path).unwrap_or(path.mss * MIN_PIPE), path);
@@ -254,8 +258,8 @@ impl Bbr {
     }
 }
 
-/// What an ACK may widen the window by: BBR's grows with what is delivered also while a loss is repaired, since its
-/// model and not the loss bounds it (section 5.6.4.6).
+/// The bytes by which an ACK may widen the window. BBR's window grows by the bytes delivered while a loss is repaired
+/// too, since its model and not the loss bounds the window (section 5.6.4.6).
 pub(crate) fn growth(ack: &Ack<'_>, path: &Path) -> Bytes {
     if path.recovering && !is_starved(ack, path) { ack.bytes } else { ack.growth }
 }
@@ -265,12 +269,12 @@ pub(crate) fn with_margin(rate: Rate) -> Rate {
     rate.scale(MARGIN.0, MARGIN.1)
 }
 
-/// Section 5.6.3: what may leave at once.
+/// Section 5.6.3: the bytes that may leave at once.
 pub(crate) fn quantum(rate: Rate, path: &Path) -> Bytes {
     rate.over(QUANTUM).min(MOST_QUANTUM).max(path.wire * 2)
 }
 
-/// What was lost in a round, and whether that is much.
+/// The losses of a round, and whether they are high.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundLosses {
     lost: Bytes32,
@@ -303,13 +307,13 @@ impl RoundLosses {
         }
     }
 
-    /// Section 5.3.1.3: a loss was being repaired for the whole round, more than 2 % of it was lost, in at least
-    /// `ranges` separate ranges.
+    /// Section 5.3.1.3: a loss was being repaired for the whole round, more than 2 % of the round was lost, and the
+    /// losses are in at least `ranges` separate ranges.
     fn are_high(&self, path: &Path, ranges: u8) -> bool {
         self.repairing && path.recovering && self.ranges >= ranges && self.exceed_threshold(path)
     }
 
-    /// Whether more than 2 % of what the round brought was lost.
+    /// Whether more than 2 % of the round's bytes were lost.
     #[expect(clippy::cast_possible_truncation, reason = "kept modulo 2^32")]
     pub(crate) fn exceed_threshold(&self, path: &Path) -> bool {
         let delivered = u64::from((path.delivered.get() as u32).wrapping_sub(self.delivered_before));
@@ -331,10 +335,10 @@ impl Startup for Bbr {
                 self.state = State::Startup;
                 self.pace_first(path);
             }
-            // The window stays; losses are judged by the round.
+            // The window stays; losses are judged at the end of a round.
             Event::Lost(loss) => self.losses.add(loss),
             Event::Advice(Advice::Window { window, .. }) => self.advised(*window, path),
-            // The handshake agreed on another size than the initial window was made of.
+            // The handshake agreed on another segment size than the initial window was computed with.
             Event::MssChanged if self.state == State::Closed => {
                 self.window = (path.mss * u64::from(self.segments)).into();
                 self.pace_first(path);

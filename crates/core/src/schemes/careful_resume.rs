@@ -1,18 +1,19 @@
-//! Careful Resume (RFC 9959) around slow start: what an earlier connection over the same path found lets this one jump
-//! to half of it, once its initial window has arrived, and go back where the jump turns out to be too much.
+//! Careful Resume (RFC 9959) around slow start. An earlier connection over the same path saved its window. Once the
+//! initial window has arrived, this connection jumps to half of the saved window, and retreats if the jump turns out
+//! to be too much.
 //!
-//! - Reconnaissance: slow start until all of the initial window is acknowledged. Congestion, or a round-trip time that
-//!   is not above half of the saved one or is more than ten times it, gives the resumption up.
-//! - Unvalidated: the window is the jump, paced over one round trip. It lasts until the jump has been sent, its first
-//!   packet is acknowledged, or a round trip has passed. `PipeSize` counts what is acknowledged.
-//! - Validating: slow start from what is in flight, until all that was sent in the jump is acknowledged.
-//! - Safe Retreat, on congestion in either: half of `PipeSize`, without growth, until all that was sent in the jump is
-//!   acknowledged; then slow start up to β `PipeSize`, and out.
+//! - Reconnaissance: slow start until all of the initial window is acknowledged. Congestion gives the resumption up,
+//!   and so does a round-trip time that is at most half of the saved one or more than ten times the saved one.
+//! - Unvalidated: the window is the jump, paced over one round trip. The phase lasts until the jump has been sent,
+//!   its first packet is acknowledged, or a round trip has passed. `PipeSize` counts the bytes acknowledged.
+//! - Validating: slow start from the flight, until every packet of the jump is acknowledged.
+//! - Safe Retreat, on congestion in either phase: half of `PipeSize`, without growth, until every packet of the jump
+//!   is acknowledged; then slow start up to β `PipeSize`, and out.
 //! - Normal: plain slow start.
 //!
-//! It stays in start-up through the recovery of a retreat. The jump waits for the application: it is not made while
-//! there is less to send than the window holds. The RFC advises against PRR in a retreat; what is sent in a recovery
-//! is the host's to decide, and the present host uses PRR towards the window that is given here.
+//! The scheme stays in start-up through the recovery of a retreat. The jump waits for the application: there is no
+//! jump while there is less to send than the window holds. The RFC advises against PRR in a retreat; here the host
+//! decides what is sent in a recovery, and the present host uses PRR towards the window of the retreat.
 
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
@@ -24,9 +25,9 @@ use crate::units::{Bytes, Span, Time};
 
 /// Section 3.3: `jump_cwnd` is at most half of `saved_cwnd`.
 const JUMP: u64 = 2;
-/// Section 3.2: a least round-trip time of at most this share of the saved one is of another path.
+/// Section 3.2: if the saved round-trip time is at least this many times the least one, the path is another.
 const LEAST_RTT: u64 = 2;
-/// Section 4.2.1: so is one more than this many times it.
+/// Section 4.2.1: if the round-trip time is more than this many times the saved one, the path is another.
 const MOST_RTT: u64 = 10;
 /// Section 3.5: β.
 const BETA_PPM: u32 = 500_000;
@@ -38,14 +39,14 @@ const LARGEST: Bytes = Bytes::new(1 << 30);
 #[derive(Clone, Debug)]
 pub struct CarefulResume {
     slow: SlowStart,
-    /// `saved_cwnd` and `saved_rtt`, while they are of use.
+    /// `saved_cwnd` and `saved_rtt`, until they are used or given up.
     saved: Option<Saved>,
     max_jump: Bytes32,
     beta_ppm: u32,
     phase: Phase,
 }
 
-/// What an earlier connection over the path saved (section 3.1).
+/// The values that an earlier connection over the path saved (section 3.1).
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     window: Bytes32,
@@ -60,11 +61,11 @@ enum Phase {
         first: u64,
         pipe: Bytes32,
         entered: Time,
-        /// The round-trip time that the jump is paced over.
+        /// The round-trip time over which the jump is paced.
         rtt: Span,
     },
     Validating {
-        /// The end of what was sent in the jump.
+        /// The offset at which the data of the jump ends.
         last: u64,
         pipe: Bytes32,
     },
@@ -74,7 +75,7 @@ enum Phase {
         cause: Cause,
     },
     Normal {
-        /// After a retreat, what congestion it was.
+        /// The congestion that caused a retreat, after one.
         retreated: Option<Cause>,
     },
 }
@@ -146,7 +147,7 @@ impl CarefulResume {
         }
     }
 
-    /// Only a new connection resumes; what was saved is used once.
+    /// Only a new connection resumes, and the saved values are used once.
     fn begin(&mut self, event: &Event<'_>, origin: Origin, path: &Path) -> Step {
         self.phase = Phase::Reconnaissance;
         if origin != Origin::Fresh {
@@ -200,7 +201,7 @@ impl CarefulResume {
         }
     }
 
-    /// Sections 3.2 and 4.2.1: `jump_cwnd`, if now is the time. Gives the resumption up if it must not be.
+    /// Sections 3.2 and 4.2.1: `jump_cwnd`, if the jump is due now. Gives the resumption up if it is not allowed.
     fn jump(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Bytes> {
         let saved = self.saved?;
         if path.una < self.slow.initial(path).get() {
@@ -214,7 +215,7 @@ impl CarefulResume {
             self.give_up();
             return None;
         }
-        // Section 4.2: it may wait until more is to be sent than the window permits.
+        // Section 4.2: the jump may wait until there is more to send than the window permits.
         let hungry = !ack.growth.is_zero() && !is_starved(ack, path);
         let waiting = path.backlog.is_none_or(|backlog| path.pipe + backlog > self.slow.window());
         (hungry && waiting).then_some(jump)
@@ -235,7 +236,7 @@ impl CarefulResume {
         let Phase::Unvalidated { pipe, .. } = self.phase else { return };
         let initial = self.slow.initial(path);
         if flight <= pipe.wide().max(initial) {
-            // It sent too little to tell: the application was the limit.
+            // Too little was sent to judge the path, because the application was the limit.
             let window = pipe.wide().max(initial).min(self.slow.window());
             self.slow.set_window(window);
             self.give_up();
@@ -246,7 +247,7 @@ impl CarefulResume {
         self.saved = None;
     }
 
-    /// The jump ends when it has been sent whole. The packet that leaves is not in [`Path::pipe`] yet.
+    /// Ends the jump once it has been sent whole. [`Path::pipe`] does not count the packet that leaves yet.
     fn sent(&mut self, sent: &Sent, path: &Path) {
         let flight = path.pipe + sent.bytes;
         if matches!(self.phase, Phase::Unvalidated { .. }) && flight + path.mss > self.slow.window() {
@@ -255,7 +256,7 @@ impl CarefulResume {
         }
     }
 
-    /// Section 3.5: the window is at most half of `PipeSize`, and what was saved is of no more use.
+    /// Section 3.5: the window is at most half of `PipeSize`, and the saved values are dropped.
     fn congested(&mut self, event: &Event<'_>, cause: Cause, path: &Path) -> Step {
         let (last, pipe) = match self.phase {
             Phase::Unvalidated { pipe, .. } => (path.nxt, pipe),
@@ -281,7 +282,7 @@ impl CarefulResume {
     }
 }
 
-/// A threshold that a retreat set says that its congestion ended start-up.
+/// An exit at the threshold that a retreat set is reported as an exit by the retreat's congestion.
 fn because(step: Step, retreated: Option<Cause>) -> Step {
     match (step, retreated) {
         (Step::Done(exit), Some(cause)) if exit.cause == Cause::Threshold => {

@@ -1,14 +1,13 @@
-//! HyStart as its paper defines it (Ha and Rhee, "Hybrid slow start", Algorithm 1): slow start that leaves when
-//! the ACKs of a round come as a train as long as the forward path, or when the first delays of a round exceed
-//! those of the round before.
+//! HyStart as its paper defines it (Ha and Rhee, "Hybrid slow start", Algorithm 1): slow start that leaves when the
+//! ACKs of a round come as a train as long as the forward path, or when the first delays of a round exceed those of
+//! the round before.
 //!
-//! It is one of three variants that are schemes of their own (choice-12): this one, [`crate::schemes::HyStartLinux`] and
-//! [`crate::schemes::HyStartPlus`].
+//! HyStart comes in three variants, each a scheme of its own (choice-12): this one, [`crate::schemes::HyStartLinux`]
+//! and [`crate::schemes::HyStartPlus`].
 //!
-//! Repaired where the printed algorithm cannot work: it counts samples in `samplingCnt` and tests `cnt`, so that
-//! the second exit would never fire; here one counter does both. Times are whole jiffies of a clock of `hz`
-//! ticks a second, as in the paper's Linux: round-trip times are rounded up (`usecs_to_jiffies`), and so is the
-//! spacing of 2 ms (`msecs_to_jiffies`).
+//! Repair: the printed algorithm counts samples in `samplingCnt` and tests `cnt`, so that the second exit would never
+//! fire; here one counter does both. Times are whole jiffies of a clock of `hz` ticks a second, as in the paper's
+//! Linux: round-trip times are rounded up (`usecs_to_jiffies`), and so is the spacing of 2 ms (`msecs_to_jiffies`).
 
 use core::num::{NonZeroU32, Wrapping};
 
@@ -33,20 +32,20 @@ pub struct HyStart {
     clock: Clock,
     /// The least round-trip time since the last timeout (`dMin`).
     least_rtt: Option<Ticks>,
-    /// The round before: its least or mean early round-trip time (`lastRTT`).
+    /// The least or mean early round-trip time of the round before (`lastRTT`).
     last_rtt: Option<Ticks>,
-    /// This round: the least of its early samples, or their sum (`curRTT`).
+    /// The least of this round's early samples, or their sum (`curRTT`).
     current: u32,
     round_start: Jiffies,
     /// When the newest ACK of the train came (`lastJiffies`).
     train_end: Jiffies,
     /// Algorithm 1: `low_ssthresh`, in segments.
     low_window: u16,
-    /// How many early samples this round has (`cnt`).
+    /// The number of early samples in this round (`cnt`).
     samples: u8,
     exits: Exits,
     statistic: Statistic,
-    /// Latched: the exit that was found and waits for the window to reach the low window.
+    /// The exit that was found, latched until the window reaches the low window.
     found: Option<Cause>,
 }
 
@@ -63,8 +62,7 @@ enum Exits {
     Delay,
 }
 
-/// What a round's early samples are reduced to: Algorithm 1 takes the minimum, the prose of section 4.2.2 the
-/// average.
+/// The statistic of a round's early samples: Algorithm 1 takes the minimum, the prose of section 4.2.2 the average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Statistic {
     Minimum,
@@ -187,9 +185,8 @@ impl HyStart {
         }
     }
 
-    /// The first exit: closely spaced ACKs since the round began span half the least round-trip time. An ACK
-    /// that comes later than the spacing ends the train for good, which is also what filters a delayed last
-    /// ACK (section 4.2.1).
+    /// The first exit: closely spaced ACKs since the round began span half the least round-trip time. An ACK that
+    /// comes later than the spacing ends the train for good. That also filters a delayed last ACK (section 4.2.1).
     fn train_is_long(&mut self, now: Time) -> bool {
         let now = self.clock.at(now);
         if self.exits == Exits::Delay || (now - self.train_end).0 > self.clock.ticks_of(SPACING).get() {
@@ -200,7 +197,7 @@ impl HyStart {
         self.least_rtt.is_some_and(|least| train * 2 >= u64::from(least.get()))
     }
 
-    /// The second exit: the early delays of this round exceed those of the last by η.
+    /// The second exit: the early delays of this round exceed those of the last round by η.
     fn delay_rose(&mut self, rtt: Option<Ticks>) -> bool {
         if let Some(rtt) = rtt.filter(|_| self.samples < SAMPLES) {
             self.current = match self.statistic {
@@ -217,8 +214,8 @@ impl HyStart {
         }
     }
 
-    /// Algorithm 1: the timeout forgets `dMin` and found; `lastRTT` and `curRTT` it leaves alone. The slow start after it
-    /// begins a round, and that makes the one the other, as each round does. On a new path both are of another one.
+    /// Algorithm 1: a timeout forgets `dMin` and found, and leaves `lastRTT` and `curRTT` alone. The slow start after
+    /// the timeout begins a round, which moves `curRTT` to `lastRTT` as every round does. A new path forgets both.
     fn rearm(&mut self, origin: Origin) {
         self.least_rtt = None;
         self.found = None;
@@ -258,8 +255,8 @@ impl Startup for HyStart {
 /// A second in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// A clock that ticks `hz` times a second. Seconds and what is left of the last one are counted apart: each product fits 64
-/// bits then.
+/// A clock that ticks `hz` times a second. Whole seconds and the rest are converted separately, so that each product
+/// fits 64 bits.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     hz: u16,

@@ -1,10 +1,10 @@
 //! HyStart as Linux has it since 5.6 (`net/ipv4/tcp_cubic.c`, with the round detection of 6.14): the paper's idea
 //! with other constants, in microseconds, and aware of pacing.
 //!
-//! Differences from the paper: the delay is compared with the least ever seen, not with the last round's; the
-//! least of all the round's samples is taken, and judged from the ninth on; the threshold is an eighth of the
-//! least delay between 4 and 16 ms; a train must be longer than half of the least delay and a cushion, or than
-//! all of it when packets are paced; below `hystart_low_window` nothing is tested, so nothing is latched.
+//! Differences from the paper. The delay is compared with the least ever seen, not with the last round's. The least
+//! of all samples of the round is taken, and judged from the ninth on. The threshold is an eighth of the least delay,
+//! between 4 and 16 ms. A train must be longer than half of the least delay and a cushion, or than all of that when
+//! packets are paced. Below `hystart_low_window` nothing is tested, so nothing is latched.
 
 use crate::hears::Hears;
 use crate::micros::{self, Instant, Micros};
@@ -24,7 +24,7 @@ const LOW_WINDOW: u16 = 16;
 const ACK_DELTA: u16 = 2_000;
 /// `hystart_ack_delay`: four of the largest bursts that segmentation offload sends at once.
 const BURSTS: Bytes = Bytes::new(4 * 65_536);
-/// `hystart_ack_delay`: the most that those bursts count for.
+/// `hystart_ack_delay`: the longest time that those bursts count for.
 const MOST_CUSHION: Span = Span::from_millis(1);
 
 /// Linux's HyStart.
@@ -44,7 +44,7 @@ pub struct HyStartLinux {
     samples: u8,
     detects: Detects,
     paced: bool,
-    /// The train stands for one 2^n times as long: see [`Self::hear`].
+    /// The train stands for a train 2^n times as long: see [`Self::train_is_a_part`].
     train_shift: u8,
 }
 
@@ -114,7 +114,7 @@ impl HyStartLinux {
         }
     }
 
-    /// The same, paced.
+    /// Linux's HyStart, paced at twice `cwnd / srtt`.
     pub fn paced(initial: Initial) -> Self {
         Self { slow: SlowStart::paced(initial), paced: true, ..Self::new(initial) }
     }
@@ -133,13 +133,14 @@ impl HyStartLinux {
         }
     }
 
-    /// `cubictcp_acked`, then growth: an ACK that gives no sample is not tested.
+    /// `cubictcp_acked`, then growth. An ACK that gives no sample is not tested.
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        self.hear(ack, path).unwrap_or_else(|| self.grow(ack, path))
+        self.test(ack, path).unwrap_or_else(|| self.grow(ack, path))
     }
 
-    /// `tcp_slow_start`: by all that the ACK newly delivered, in whole segments, up to the threshold. Linux counts
-    /// segments without RFC 5681's bound of one an ACK; one acknowledged in part does not count until it is whole.
+    /// `tcp_slow_start`: the window grows by all packets that the ACK newly delivered, in whole segments, up to the
+    /// threshold. Linux counts segments without RFC 5681's bound of one an ACK. A segment that is acknowledged in
+    /// part counts once it is whole.
     pub(super) fn grow(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
         if ack.growth.is_zero() {
             return Step::Stay;
@@ -149,12 +150,12 @@ impl HyStartLinux {
         self.slow.grow(delivered.min(room))
     }
 
-    /// For a scheme that speeds this one up: its train is 1 / 2^`shift` of the round's packets.
+    /// Says that the train is 1 / 2^`shift` of the round's packets, for a scheme that speeds this one up.
     pub(super) fn train_is_a_part(&mut self, shift: u8) {
         self.train_shift = shift;
     }
 
-    /// For a scheme that speeds this one up: what it wraps.
+    /// The slow start inside, for a scheme that speeds this one up.
     pub(super) fn slow_start(&mut self) -> &mut SlowStart {
         &mut self.slow
     }
@@ -164,8 +165,8 @@ impl HyStartLinux {
         self.round_start
     }
 
-    /// The tests without growth: the exit, if one fires.
-    pub(super) fn hear(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Step> {
+    /// Runs the tests without growth, and returns the exit, if one fires.
+    pub(super) fn test(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Step> {
         if ack.round_ended {
             self.start_round(path.now);
         }
@@ -186,7 +187,7 @@ impl HyStartLinux {
         self.samples = 0;
     }
 
-    /// `hystart_update`: both tests; where both fire, the train came first.
+    /// `hystart_update`: both tests. If both fire, the train counts as the cause.
     fn update(&mut self, rtt: Micros, least: Micros, path: &Path) -> Option<Cause> {
         if self.slow.window() < path.mss * u64::from(self.low_window) {
             return None;
@@ -196,10 +197,10 @@ impl HyStartLinux {
         long.then_some(Cause::AckTrain).or(rose.then_some(Cause::Delay))
     }
 
-    /// The delay test alone, for an ACK that belongs to no train: the exit, if it fires.
-    pub(super) fn hear_delay(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Step> {
+    /// Runs the delay test alone, for an ACK that belongs to no train, and returns the exit, if it fires.
+    pub(super) fn test_delay(&mut self, ack: &Ack<'_>, path: &Path) -> Option<Step> {
         let detects = core::mem::replace(&mut self.detects, Detects::Delay);
-        let exit = self.hear(ack, path);
+        let exit = self.test(ack, path);
         self.detects = detects;
         exit
     }
@@ -211,14 +212,14 @@ impl HyStartLinux {
         }
         self.last_ack = now;
         let whole = least.saturating_add(self.cushion(path)).get();
-        // Pacing may hold packets back for half of the round trip.
+        // Pacing may spread the packets over half of the round trip.
         let threshold = if self.paced { whole } else { whole / 2 };
         let train = u64::from((now - self.round_start).0) << self.train_shift;
         train > u64::from(threshold)
     }
 
-    /// `hystart_ack_delay`, in microseconds. Linux keeps a pacing rate even for a sender that does not pace: twice the
-    /// window a round trip below half of ssthresh, which is taken throughout.
+    /// `hystart_ack_delay`, in microseconds. Linux keeps a pacing rate even for a sender that does not pace. Here the
+    /// rate is always twice the window a round trip, which is Linux's rate below half of ssthresh.
     fn cushion(&self, path: &Path) -> u32 {
         let cushion = path.srtt.map_or(Span::ZERO, |srtt| {
             srtt.scale(BURSTS.get(), (self.slow.window() * 2).get()).min(MOST_CUSHION)

@@ -1,9 +1,9 @@
-//! HyStart++ (RFC 9406): slow start that, when the delay of a round rises, goes on growing at a quarter of the
-//! pace for a few rounds (conservative slow start, CSS), and takes the rise back if the delay falls again.
+//! HyStart++ (RFC 9406): slow start that grows at a quarter of the pace for a few rounds (conservative slow start,
+//! CSS) when the delay of a round rises, and returns to full growth if the delay falls again.
 //!
-//! Only the initial slow start runs it (section 4.3); after a timeout it is plain slow start. Growth is counted
-//! in bytes: what the division by four leaves is carried to the next ACK. The first round ends with the first
-//! ACK, because `windowEnd` begins at SND.NXT, and has no samples.
+//! Only the initial slow start runs HyStart++ (section 4.3); after a timeout it is plain slow start. Growth is
+//! counted in bytes: the remainder of the division by four is carried to the next ACK. `windowEnd` begins at SND.NXT,
+//! so the first round ends with the first ACK and has no samples.
 
 use crate::hears::Hears;
 use crate::micros::{self, Micros};
@@ -36,15 +36,15 @@ pub struct HyStartPlus {
     current_min: Option<Micros>,
     /// `cssBaselineMinRtt`: known while in conservative slow start.
     baseline: Option<Micros>,
-    /// L in segments; none is infinite.
+    /// L in segments; `None` is infinite.
     limit: Option<core::num::NonZeroU16>,
-    /// `rttSampleCount`, as far as it matters.
+    /// `rttSampleCount`, saturating.
     samples: u8,
     /// Rounds of conservative slow start that have ended.
     rounds: u8,
     most_rounds: u8,
     divisor: u8,
-    /// choice-11: what dividing by the growth divisor left.
+    /// choice-11: the remainder of the division by the growth divisor.
     carry: u8,
     carries: bool,
     resumes: Resume,
@@ -52,12 +52,12 @@ pub struct HyStartPlus {
     armed: bool,
 }
 
-/// Below what delay conservative slow start takes its entry back.
+/// The delay below which conservative slow start is left for slow start again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resume {
-    /// Section 4.2: the delay with which it was entered, already raised.
+    /// Section 4.2: the delay at the entry, which had already risen.
     EntryDelay,
-    /// neqo's reading: the delay that would have let it in.
+    /// neqo's reading: the threshold of the entry.
     EntryThreshold,
 }
 
@@ -135,7 +135,8 @@ impl HyStartPlus {
         }
     }
 
-    /// The same, paced, so that one ACK counts for all that it acknowledges.
+    /// HyStart++ with the constants of RFC 9406, paced, so that one ACK counts for all the bytes that it
+    /// acknowledges.
     pub fn paced(initial: Initial) -> Self {
         Self { slow: SlowStart::paced(initial), limit: None, ..Self::new(initial) }
     }
@@ -179,7 +180,7 @@ impl HyStartPlus {
         step
     }
 
-    /// A round ends and the next begins. Says whether it was the last of conservative slow start.
+    /// Ends a round and begins the next. Returns whether it was the last of conservative slow start.
     fn end_round(&mut self) -> bool {
         self.last_min = self.current_min.take();
         self.samples = 0;
@@ -189,7 +190,7 @@ impl HyStartPlus {
         self.rounds >= self.most_rounds
     }
 
-    /// `cwnd += min(N, L * SMSS)`, in conservative slow start divided.
+    /// `cwnd += min(N, L * SMSS)`, divided in conservative slow start.
     fn increase(&mut self, acked: Bytes, mss: Bytes) -> Bytes {
         let most = self.limit.map_or(Bytes::MAX, |limit| mss * u64::from(limit.get()));
         let counted = acked.min(most);
@@ -205,7 +206,7 @@ impl HyStartPlus {
         whole
     }
 
-    /// Enters conservative slow start, or takes the entry back.
+    /// Enters conservative slow start, or leaves it for slow start again.
     fn judge_delay(&mut self) {
         let (Some(current), true) = (self.current_min, self.samples >= SAMPLES) else { return };
         match self.baseline {

@@ -1,5 +1,5 @@
-//! Limited slow start (RFC 3742): beyond `max_ssthresh` the window grows by at most half of `max_ssthresh` a
-//! round trip, however large it is.
+//! Limited slow start (RFC 3742): beyond `max_ssthresh` the window grows by at most half of `max_ssthresh` a round
+//! trip, whatever its size.
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
@@ -15,7 +15,7 @@ pub struct Limited {
     slow: SlowStart,
     /// `max_ssthresh` in segments.
     max: u16,
-    /// choice-13: what is left of dividing by K is carried to the next ACK.
+    /// choice-13: whether the remainder of the division by K is carried to the next ACK.
     carries: bool,
     carry: Bytes32,
 }
@@ -69,7 +69,7 @@ impl Limited {
         if !self.carries {
             return acked / k;
         }
-        // A larger segment makes a smaller K, and what was left of the larger one no byte by itself.
+        // After the segment size has grown, K is smaller: a remainder of the larger K must not be a byte by itself.
         let owed = self.carry.wide().min(Bytes::new(k - 1)) + acked;
         let whole = owed / k;
         self.carry = (owed - whole * k).into();

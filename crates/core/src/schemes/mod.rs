@@ -1,8 +1,8 @@
 //! The start-up schemes, one file each.
 
-/// The events, as a pattern, in which a scheme that changes only how slow start grows, or when growth ends, has no part:
-/// they go to the slow start inside, with those in brackets. They are named, so that a new event is a compile error until
-/// somebody has decided whose it is.
+/// The events that a scheme leaves to the slow start inside, as a pattern: for schemes that change only how slow
+/// start grows, or when growth ends. Further events are given in brackets. Every event is named, so that a new event
+/// is a compile error until somebody has decided whose it is.
 macro_rules! left_to_slow_start {
     ($($others:pat_param),+) => {
         $($others)|+

@@ -1,10 +1,10 @@
-//! Paced Start (Hu and Steenkiste, "Improving TCP startup performance using active measurements", ICNP 2003):
-//! the first packets form trains with chosen gaps; the gaps with which their ACKs return tell whether a train was
-//! faster than what is available; a short search finds the gap, the pipe is filled at it, and avoidance takes
+//! Paced Start (Hu and Steenkiste, "Improving TCP startup performance using active measurements", ICNP 2003). The
+//! first packets form trains with chosen gaps. The gaps with which their ACKs return show whether a train was faster
+//! than the bandwidth available. A short search finds the gap, the pipe is filled at that gap, and avoidance takes
 //! over.
 //!
-//! Two profiles give every choice its default: `paper` is a packet pair, no tolerance and the tree as printed,
-//! `practical` (the default) what works on real paths. Each choice that the paper leaves open has its own parameter
+//! Two profiles give every choice its default: `paper` is a packet pair, no tolerance and the tree as printed;
+//! `practical` (the default) works on real paths. Each choice that the paper leaves open has its own parameter
 //! ([`switches`], [`entry`]); `docs/schemes/paced.md` lists them by number.
 
 mod entry;
@@ -35,9 +35,9 @@ pub struct Paced {
     /// The tag of the newest train.
     tag: Tag,
     switches: Switches,
-    /// choice-08: the void train after which it is slow start; those before are tried again.
+    /// choice-08: the number of void trains that makes it slow start; earlier ones are sent again.
     most_voids: u8,
-    /// Before the handshake is over nothing is sent.
+    /// Whether the handshake is over; nothing is sent before.
     open: bool,
 }
 
@@ -65,7 +65,7 @@ struct Search {
 enum Stage {
     /// The first burst looks for the capacity.
     Capacity,
-    /// The tree looks for what is available.
+    /// The tree looks for the bandwidth available.
     Tree { node: Node, mode: AckMode },
 }
 
@@ -85,7 +85,7 @@ impl Paced {
         Self { mode, tolerance_ppm, slack, first, tag: Tag(1), switches, most_voids: 2, open: false }
     }
 
-    /// The same, before it has begun, with so many packets in the first burst.
+    /// A scheme that has not begun yet, with `first` packets in the first burst.
     fn with_first(self, first: u16) -> Self {
         Self { mode: Mode::Search(Search::new(first)), first, ..self }
     }
@@ -105,7 +105,7 @@ impl Paced {
         }
     }
 
-    /// Goes on as slow start, which hears `event` first.
+    /// Goes on as slow start, which takes `event` first.
     fn slow(&mut self, window: Bytes, paced: bool, event: &Event<'_>, path: &Path) -> Step {
         self.open = true;
         let mut slow = SlowStart::resumed(self.first, window, paced);
@@ -152,7 +152,7 @@ impl Paced {
         }
     }
 
-    /// All ACKs of the train are in: what next?
+    /// Decides how to go on once all ACKs of the train are in.
     fn judge(&mut self, search: &Search, path: &Path) -> Step {
         match (search.stage, path.min_rtt) {
             (Stage::Capacity, Some(rtt)) => match search.train.capacity_gap(self.switches) {
@@ -207,7 +207,7 @@ impl Paced {
         Measured { source: sums.source(), destination: sums.destination(), congested }
     }
 
-    /// choice-06: the train is as long as the round trip, or the next one would not fit the pipe.
+    /// choice-06: whether the train is as long as the round trip, or the next one would not fit the pipe.
     fn pipe_is_short(&self, train: &Train, measured: Measured, rtt: Span) -> bool {
         let packets = u64::from(train.packets);
         let lasts = packets * u64::from(measured.source);
@@ -221,7 +221,7 @@ impl Paced {
         found(pipe(rtt, gap).clamp(least, most), gap, self.switches, path)
     }
 
-    /// The next train: twice as many packets (section 3.1), at `gap`.
+    /// Begins the next train: twice as many packets (section 3.1), at `gap`.
     fn test(&mut self, search: &Search, stage: Stage, gap: Gap) {
         let packets = search.train.packets.saturating_mul(2);
         self.next_tag();
@@ -229,7 +229,7 @@ impl Paced {
         self.mode = Mode::Search(Search { train: Train::gapped(packets, gap), stage, capacity, voids });
     }
 
-    /// choice-08: by default once more, then slow start.
+    /// choice-08: sends a void train again, by default once, and then goes on as slow start.
     fn void(&mut self, search: &Search, path: &Path) -> Step {
         let voids = search.voids.saturating_add(1);
         self.next_tag();
@@ -246,8 +246,8 @@ impl Paced {
         Step::Stay
     }
 
-    /// choice-07: the round-trip time of the fill is the least, since others hold the queue of our own trains, or
-    /// another if that is set.
+    /// choice-07: the round-trip time of the fill. By default the least, since the others contain the queue of the
+    /// trains.
     fn fill_rtt(&self, path: &Path) -> Option<Span> {
         match self.switches {
             switches if switches.has(Switch::SmoothedRtt) => path.srtt,
@@ -256,7 +256,7 @@ impl Paced {
         }
     }
 
-    /// Section 3.2.2: cwnd = RTT / g packets leave at the gap g; not more than the receiver takes.
+    /// Section 3.2.2: cwnd = RTT / g packets leave at the gap g, at most the receive window.
     fn fill(&mut self, gap: Gap, rtt: Span, path: &Path) -> Step {
         let packets = pipe(rtt, gap).min(path.rwnd.packets(path.mss)).max(1);
         self.next_tag();
@@ -279,7 +279,7 @@ impl Paced {
         }
     }
 
-    /// Gaps belong to a packet size: the search begins again, as after a void train, if one is on its way.
+    /// Gaps hold for one packet size. A search under way begins again, as after a void train.
     fn resized(&mut self, path: &Path) -> Step {
         match &mut self.mode {
             Mode::Search(_) if !self.open => {
@@ -291,7 +291,7 @@ impl Paced {
                 search.train.give_up();
                 self.judge_if_over(path)
             }
-            // What the fill carried stands; the rate would be that of neither size.
+            // The window of the fill stands. The rate would hold for neither size.
             Mode::Fill(fill) => match fill.done(self.switches, path) {
                 Step::Done(exit) => {
                     Step::Done(Exit { learned: Learned { rate: None, ..exit.learned }, ..exit })
@@ -302,7 +302,8 @@ impl Paced {
         }
     }
 
-    /// The state is that of the loss, but ACKs were heard by the avoidance law since.
+    /// Goes on after an undone reduction. The state is that of the loss, but the avoidance law got the ACKs since, so
+    /// the train cannot be measured.
     fn undone(&mut self, path: &Path) -> Step {
         match &mut self.mode {
             Mode::Search(search) => {
@@ -314,9 +315,9 @@ impl Paced {
         }
     }
 
-    /// Section 3.2.2: a loss means that the path's capacity was exceeded. Fast recovery and avoidance follow; after
-    /// a timeout, slow start up to half of the last train. choice-09: whether the loss of a train's tail is heard of as
-    /// the one or the other is the host's, which probes for it or not.
+    /// Section 3.2.2: a loss means that the path's capacity was exceeded. Fast recovery and avoidance follow; after a
+    /// timeout, slow start up to half of the last train. choice-09: the host decides, by probing or not, whether the
+    /// loss of a train's tail appears as a loss or as a timeout.
     fn congested(&self, cause: Cause, path: &Path) -> Step {
         let window = self.train_window(path);
         let half = || (window / 2).max(path.mss * 2);
@@ -345,7 +346,7 @@ impl Search {
 }
 
 impl Switches {
-    /// Which gaps count, if that is set.
+    /// The rule of which gaps count, if it is set.
     fn ack_mode(self) -> Option<AckMode> {
         match self {
             _ if self.has(Switch::AllAcks) => Some(AckMode::Each),
@@ -403,7 +404,7 @@ impl Train {
 }
 
 impl Sums {
-    /// The ACKs came more than a quarter closer together than the packets left: the way back compressed them.
+    /// Whether the ACKs came more than a quarter closer together than the packets left: the way back compressed them.
     fn acks_compressed(self) -> bool {
         self.arrivals * 4 < self.departures * 3
     }

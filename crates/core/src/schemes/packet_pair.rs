@@ -1,17 +1,18 @@
-//! Hoe's packet pair (Hoe, SIGCOMM 1996): slow start to a threshold that the spacing of the first ACKs gives,
-//! bandwidth times round-trip time.
+//! Hoe's packet pair (Hoe, SIGCOMM 1996): slow start to a threshold of bandwidth times round-trip time, estimated
+//! from the spacing of the first ACKs.
 //!
-//! Segments that leave back to back come out of the bottleneck spaced by its packet time, and so do their ACKs.
-//! The threshold is estimated once, from the first window of the connection, and only ever lowers the initial
-//! one. It measures the bottleneck's capacity, not what is available of it.
+//! Segments that leave back to back come out of the bottleneck spaced by its packet time, and so do their ACKs. The
+//! threshold is estimated once, from the first window of the connection, and only ever lowers the initial threshold.
+//! The estimate is the bottleneck's capacity, not the bandwidth available.
 //!
-//! `median` (choice-15): the median of up to three spacings, each divided by the segments that its ACK covers;
-//! a spacing counts only between ACKs that cover equally many, because one that covers fewer was sent by a
-//! delayed-ACK timer, and only while the application has more to send; the round trip is that of the
-//! first segment. A window that a scheme around this one gives ends the search: what leaves for it is paced. So does a
-//! timeout, one that turns out to have been spurious included: the retransmission spaced the ACKs that come then.
+//! `median` (choice-15) takes the median of up to three spacings, each divided by the segments that its ACK covers. A
+//! spacing counts only while the application has more to send, and only between ACKs that cover equally many
+//! segments, because an ACK that covers fewer was sent by a delayed-ACK timer. The round trip is that of the first
+//! segment. A window from a scheme around this one ends the search, because its packets are paced. A timeout ends the
+//! search too, even a spurious one: the retransmission spaced the ACKs that come after it.
+//!
 //! `single` is ns-2 2.35 to the letter (`newreno_changes_`): the spacing of the ACKs of segments 2 and 3, the SYN
-//! being the first, whatever they cover, and the handshake's round trip.
+//! being the first, whatever the ACKs cover, and the handshake's round trip.
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
@@ -37,8 +38,9 @@ pub struct PacketPair {
 /// A time in units of 2^grain nanoseconds.
 type Ticks = u32;
 
-/// Units such that the round trip takes at most 2^30 of them: nanoseconds up to a second. ACKs that are less than four round
-/// trips apart can then be told by 32 bits of the clock, and a timer has gone off before that.
+/// A unit of time, 2^grain nanoseconds, of which a round trip takes at most 2^30: nanoseconds up to a second. 32 bits
+/// of the clock then distinguish ACKs that are less than four round trips apart. A timer fires before ACKs are
+/// further apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Grain(u8);
 
@@ -69,7 +71,7 @@ enum Form {
 
 #[derive(Clone, Copy, Debug)]
 enum Search {
-    /// No data was acknowledged yet; the handshake's round trip, zero if unknown.
+    /// No data was acknowledged yet; holds the handshake's round trip, zero if unknown.
     Waiting {
         handshake: Ticks,
         grain: Grain,
@@ -81,7 +83,7 @@ enum Search {
         grain: Grain,
         ssthresh: Bytes32,
     },
-    /// Nothing was found, and nothing will be.
+    /// The search ended without a result.
     Over,
 }
 
@@ -93,9 +95,9 @@ struct Collection {
     last_ack: Wrapping<u32>,
     /// Low 32 bits of the stream offset that ends the first window.
     end: u32,
-    /// choice-15: the first two of the three spacings of which the median is taken.
+    /// choice-15: the first two of the three spacings.
     found: [Ticks; 2],
-    /// How many segments the last ACK covered; zero if what comes next does not count.
+    /// How many segments the last ACK covered; zero if the next spacing does not count.
     covered: u16,
     grain: Grain,
     kept: Kept,
@@ -146,8 +148,8 @@ impl PacketPair {
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
-        // An ACK of a part of a segment spaces nothing: a receiver that divides its ACKs is measured by those that
-        // complete one.
+        // An ACK for part of a segment has no spacing. A receiver that divides its ACKs is measured by the ACKs that
+        // complete a segment.
         if !ack.advanced.is_zero() && ack.segments > 0 {
             self.search = self.searched(ack, path);
         }
@@ -170,7 +172,7 @@ impl PacketPair {
                     Form::Single if handshake > 0 => grain.span(handshake),
                     Form::Single | Form::Median => first,
                 };
-                // What it takes to send the first segment, and so what spaces the next, is in its round trip.
+                // The round trip includes the time to send the first segment, which bounds the spacing of the next.
                 Search::Collecting(Collection::begin(rtt, Grain::of(rtt.max(first)), ack, path))
             }
             Search::Collecting(collection) => match self.form {
@@ -201,14 +203,14 @@ impl PacketPair {
 }
 
 impl Search {
-    /// Nothing was acknowledged but the SYN, if that, after so long.
+    /// The search before any data was acknowledged, after a handshake of this round trip.
     fn after(handshake: Option<Span>) -> Self {
         let rtt = handshake.unwrap_or_default();
         let grain = Grain::of(rtt);
         Self::Waiting { handshake: grain.ticks(rtt), grain }
     }
 
-    /// What is still looked for is given up.
+    /// Ends the search; a result that was found stays.
     fn ended(self) -> Self {
         match self {
             Self::Waiting { .. } | Self::Collecting(_) | Self::Over => Self::Over,
@@ -230,7 +232,7 @@ impl Collection {
         }
     }
 
-    /// One more ACK of the first window, or the first ACK beyond it.
+    /// Takes one more ACK of the first window, or the first ACK beyond it.
     fn median(mut self, ack: &Ack<'_>, path: &Path) -> Search {
         let beyond = low(path.una).wrapping_sub(self.end).wrapping_sub(1) < u32::MAX / 2;
         if beyond {
@@ -251,7 +253,7 @@ impl Collection {
         if last { self.estimate(None, path) } else { Search::Collecting(self) }
     }
 
-    /// The median of what was found and `third`; of two it is their mean.
+    /// The median of the kept spacings and `third`; of two it is their mean.
     fn estimate(&self, third: Option<Ticks>, path: &Path) -> Search {
         let [a, b] = self.found;
         let (low, high) = (a.min(b), a.max(b));
@@ -270,7 +272,7 @@ impl Collection {
         self.threshold(spacing.max(self.grain.ticks(NS2_LEAST)).max(1), path)
     }
 
-    /// ssthresh = B̂ RTT in whole segments, which is RTT / spacing, and two of them at least.
+    /// ssthresh = B̂ RTT in whole segments, which is RTT / spacing, at least two segments.
     fn threshold(&self, spacing: Ticks, path: &Path) -> Search {
         match self.rtt.checked_div(spacing) {
             Some(segments) if self.rtt > 0 => {
@@ -282,8 +284,8 @@ impl Collection {
     }
 }
 
-/// How many segments an ACK covers, zero if the application has nothing more to send: then its own pauses, not
-/// the bottleneck, may have spaced what was sent.
+/// How many segments an ACK covers, or zero if the application has nothing more to send: pauses of the application,
+/// not the bottleneck, may then have spaced the packets.
 fn covered(ack: &Ack<'_>, path: &Path) -> u16 {
     let dry = path.backlog.is_some_and(Bytes::is_zero);
     if dry { 0 } else { u16::try_from(ack.segments).unwrap_or(u16::MAX) }
@@ -303,7 +305,7 @@ impl Startup for PacketPair {
             Event::Begin(origin) => {
                 self.search = match origin {
                     Origin::Fresh | Origin::PathChange => Search::after(None),
-                    // The first window of a connection is measured, and no other.
+                    // Only the first window of a connection is measured.
                     Origin::AfterIdle { .. } | Origin::AfterTimeout { .. } => Search::Over,
                 };
                 self.slow.on(event, path)
@@ -316,7 +318,8 @@ impl Startup for PacketPair {
                 let step = self.slow.on(event, path);
                 self.with_rate(step, path)
             }
-            // What leaves for that window is paced, or is not of the first one: its spacing is not the bottleneck's.
+            // The packets of that window are paced, or do not belong to the first window: their spacing is not the
+            // bottleneck's.
             Event::Advice(Advice::Window { .. }) | Event::SpuriousLoss => {
                 self.search = self.search.ended();
                 self.slow.on(event, path)

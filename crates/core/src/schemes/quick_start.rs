@@ -1,21 +1,21 @@
-//! Quick-Start (RFC 4782) around any scheme: asks the routers for a rate, and if all of them approve sends at that
-//! rate for a round trip instead of probing for it.
+//! Quick-Start (RFC 4782) around any scheme: asks the routers for a rate. If all of them approve, the connection
+//! sends at that rate for a round trip instead of probing for it.
 //!
 //! The routers' answer comes with the SYN-ACK, or after an idle time with the acknowledgement of the packet that
-//! asked. The window is then what the rate fills in a round trip, and packets are paced. The first acknowledgement
-//! of a packet sent so ends it: the window becomes what was really sent, and the scheme inside goes on from there.
-//! Without an approval nothing differs from the scheme inside; after a loss among the packets sent at the approved
-//! rate the window is what it would have been without.
+//! carried the request. The window is then the rate times a round trip, and packets are paced. The first
+//! acknowledgement of a packet sent at the approved rate ends that: the window becomes the bytes really sent, and the
+//! scheme inside goes on from there. Without an approval the scheme inside does everything. After a loss among the
+//! packets sent at the approved rate, the window is what it would have been without Quick-Start.
 //!
 //! Sources: RFC 4782 sections 4.1 to 4.8; the analysis of Scharf (2007), whose senders differ in profile `scharf`.
 //!
-//! Deviations: pacing is exact, where the analysis has a granularity of 1 ms. A mark counts as one of a packet sent
-//! at the approved rate until more than those is acknowledged, for an echo does not say which packet was marked.
+//! Deviations: pacing is exact, where the analysis has a granularity of 1 ms. An echo does not say which packet was
+//! marked. A mark therefore counts against the packets sent at the approved rate until later data is acknowledged.
 //!
-//! It nests without allocation because what is inside is a type: a host that knows its scheme writes
+//! The scheme inside is a type parameter, so that nesting needs no allocation: a host that knows its scheme writes
 //! `QuickStart<SlowStart>` and pays for no more. By name, the inside is [`crate::registry::AnyPlain`], any scheme
-//! that is not itself built around another; an enum that could hold itself would need a heap, or a second layer
-//! whose meaning nobody has defined (two requests for one window).
+//! that is not itself built around another. An enum that could hold itself would need a heap, or a second layer whose
+//! meaning nobody has defined (two requests for one window).
 
 mod entry;
 
@@ -30,31 +30,32 @@ pub(crate) use entry::{AROUND, QUICK_START, QUICK_START_AGAIN};
 
 /// The tag of packets sent at the approved rate.
 const APPROVED: Tag = Tag(u16::MAX);
-/// RFC 4782 section 4.1: the round-trip time to reckon with while none is known.
+/// RFC 4782 section 4.1: the round-trip time to compute with while none is known.
 const UNKNOWN_RTT: Span = Span::from_millis(100);
 /// RFC 4782 section 4.4: sending at the approved rate starts within a round trip, and within three seconds.
 const LATEST_START: Span = Span::from_secs(3);
 /// RFC 3742 section 2: slow start is limited from 100 segments.
 const MAX_SSTHRESH: u64 = 100;
 
-/// How Quick-Start asks, and what it does after.
+/// How Quick-Start asks, and how it goes on afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QuickStartConfig {
-    /// The rate to ask for; none asks for what the data that is ready can use over a round trip (RFC 4782
-    /// section 4.1).
+    /// The rate to ask for; [`RateCode::DENIED`] asks for the rate that the data ready to send can use over a round
+    /// trip (RFC 4782 section 4.1).
     pub request: RateCode,
-    /// choice-18: whether the window afterwards is what was sent, rather than all that could have been.
+    /// choice-18: whether the window afterwards is the bytes sent, rather than all that could have been sent.
     pub window_is_sent: bool,
-    /// choice-20: whether slow start afterwards is limited (RFC 3742), as RFC 4782 section 4.4 demands and the
-    /// analysis does not.
+    /// choice-20: whether slow start afterwards is limited (RFC 3742). RFC 4782 section 4.4 demands that, and the
+    /// analysis does not do it.
     pub limited: bool,
-    /// Whether slow start afterwards ends at twice the window of the approved rate (the analysis, section III;
-    /// RFC 4782 allows it), rather than at the threshold that was there before.
+    /// Whether slow start afterwards ends at twice the window of the approved rate (the analysis, section III; RFC
+    /// 4782 allows it), rather than at the earlier threshold.
     pub twice: bool,
     /// choice-19: whether a connection to which nothing was approved asks again after an idle time. RFC 4782 section
-    /// 4.4 bars only one whose nonce did not agree (the host sees to that) or that lost a packet at an approved rate.
+    /// 4.4 bars only a connection whose nonce did not agree (the host checks that) or that lost a packet at an
+    /// approved rate.
     pub retries: bool,
-    /// choice-22: whether nothing is asked for data that the initial window holds, which would only be delayed.
+    /// choice-22: whether not to ask if the initial window holds all the data, because a request would only delay it.
     pub skips_small: bool,
 }
 
@@ -77,19 +78,19 @@ pub struct QuickStart<S> {
     inner: S,
     config: QuickStartConfig,
     stage: Stage,
-    /// Whether this is in mid-connection, after an idle time.
+    /// Whether this is a restart in mid-connection, after an idle time.
     resumes: bool,
     allowed: Allowed,
-    /// What the connection could send before an idle time, if no more may be asked for.
+    /// The window before an idle time, if no more than that may be asked for.
     ceiling: Option<Bytes32>,
 }
 
-/// What may still be asked for.
+/// How much may still be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Allowed {
     Any,
-    /// The connection has met congestion: no more than it could send before (RFC 4782 section 4.8). A threshold does not tell,
-    /// for Quick-Start sets one itself.
+    /// The connection has met congestion, so no more than the window before (RFC 4782 section 4.8). The threshold
+    /// does not show congestion, because Quick-Start itself sets one.
     AsBefore,
     /// Nothing: a packet sent at an approved rate was lost (section 4.6), or choice-19.
     Nothing,
@@ -97,17 +98,17 @@ enum Allowed {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// The scheme inside has it all.
+    /// The scheme inside does everything.
     Off,
-    /// Wants to ask.
+    /// A request is to be sent.
     Wanting,
-    /// Has asked.
+    /// A request was sent.
     Waiting,
-    /// Nothing to use was approved; that has to be reported.
+    /// No useful rate was approved, which has to be reported.
     Reporting { approved: RateCode },
     /// Sends at the approved rate.
     Sending(Sending),
-    /// Goes on in slow start from what was sent.
+    /// Slow start goes on from the window sent.
     Sent(Carried),
 }
 
@@ -116,30 +117,30 @@ enum Stage {
 struct Sending {
     rate: RateCode,
     reported: bool,
-    /// What the rate fills in a round trip.
+    /// The rate times a round trip.
     window: Bytes32,
-    /// How much was sent so far.
+    /// The bytes sent so far.
     sent: Bytes32,
-    /// When to have begun.
+    /// The latest instant to begin.
     latest: Time,
 }
 
-/// What was sent at the approved rate, and what became of it.
+/// The data sent at the approved rate, and its fate.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     rate: RateCode,
-    /// What the rate filled in a round trip.
+    /// The rate times a round trip.
     window: Bytes32,
-    /// Bytes of it that were delivered.
+    /// The bytes of it that were delivered.
     delivered: Bytes32,
     /// The window that slow start would have by now without an approval.
     without: Bytes32,
-    /// The most that can be. What left at the rate is acknowledged within a round trip of the first ACK: slow start would have
-    /// doubled its own window in it at most, however many ACKs come.
+    /// The limit of `without`. The packets sent at the rate are acknowledged within a round trip of the first ACK,
+    /// and slow start would at most have doubled its own window in that round trip, however many ACKs come.
     without_at_most: Bytes32,
-    /// Growth owed: what division by K left (choice-13).
+    /// The remainder of the division by K, which is growth still owed (choice-13).
     owed: Bytes32,
-    /// Where the data sent at that rate ends in the stream.
+    /// The offset at which the data sent at the rate ends.
     end: u64,
 }
 
@@ -158,7 +159,7 @@ impl<S: Startup> QuickStart<S> {
         let step = self.inner.on(event, path);
         self.resumes = matches!(origin, Origin::AfterIdle { .. });
         if matches!(origin, Origin::Fresh | Origin::PathChange) && self.allowed == Allowed::AsBefore {
-            // The congestion was another path's.
+            // The congestion was on another path.
             self.allowed = Allowed::Any;
         }
         self.ceiling = match origin {
@@ -176,7 +177,7 @@ impl<S: Startup> QuickStart<S> {
         step
     }
 
-    /// The rate to ask for (section 4.1); none if there is nothing to gain.
+    /// The rate to ask for (section 4.1); `None` if there is nothing to gain.
     fn request(&self, window: Bytes, path: &Path) -> Option<RateCode> {
         let ready = path.backlog.unwrap_or(Bytes::MAX);
         if ready.is_zero() || self.config.skips_small && ready <= window {
@@ -196,14 +197,14 @@ impl<S: Startup> QuickStart<S> {
     }
 
     /// choice-19.
-    fn heard_answer(&mut self, approved: Option<Rate>) {
+    fn note_answer(&mut self, approved: Option<Rate>) {
         let denied = approved.is_none_or(|rate| RateCode::down(rate).is_denied());
         if denied && !self.config.retries {
             self.allowed = Allowed::Nothing;
         }
     }
 
-    /// The answer came: the window is R T / (MSS + H) segments (section 4.4).
+    /// Takes the routers' answer: the window is R T / (MSS + H) segments (section 4.4).
     fn answered(&mut self, approved: RateCode, path: &Path) {
         let rtt = path.srtt.unwrap_or_default();
         let window = path.mss * approved.rate().over(rtt).packets(path.wire);
@@ -240,7 +241,7 @@ impl<S: Startup> QuickStart<S> {
             }
             Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } | Stage::Sending(_) => {
                 if matches!(self.stage, Stage::Wanting) && self.resumes && !ack.advanced.is_zero() {
-                    // What left after the idle time asked for nothing.
+                    // The packets that left after the idle time carried no request.
                     self.stage = Stage::Off;
                 }
                 self.inner.on(&Event::Acked(*ack), path)
@@ -248,8 +249,8 @@ impl<S: Startup> QuickStart<S> {
         }
     }
 
-    /// The first packet sent at the approved rate is acknowledged: the window becomes what was sent, which is what
-    /// is in flight and what was acknowledged since, and not less than before.
+    /// The first packet sent at the approved rate is acknowledged. The window becomes the bytes sent, which are the
+    /// flight and the bytes acknowledged since, and at least the window before.
     fn first_acked(&mut self, sending: Sending, delivered: Bytes, ack: &Ack<'_>, path: &Path) -> Step {
         let before = self.inner.plan(path).window;
         let all = sending.window.wide().max(before);
@@ -270,8 +271,9 @@ impl<S: Startup> QuickStart<S> {
         }
     }
 
-    /// A packet sent at the approved rate was lost or marked (sections 4.6 and 4.8): the window is what it would have
-    /// been, in mid-connection at most half of what was approved; ssthresh is half of what was delivered.
+    /// A packet sent at the approved rate was lost or marked (sections 4.6 and 4.8). The window is what it would have
+    /// been without Quick-Start, in mid-connection at most half of the window approved; ssthresh is half of the bytes
+    /// delivered.
     fn refuted(&mut self, cause: Cause, path: &Path) -> Step {
         let (without, window, delivered) = match self.stage {
             Stage::Sent(carried) => (carried.without.wide(), carried.window.wide(), carried.delivered.wide()),
@@ -279,11 +281,11 @@ impl<S: Startup> QuickStart<S> {
             Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } => return Step::Stay,
         };
         let most = if self.resumes { window / 2 } else { window };
-        // What would have been is an estimate of more than is now only if the approved rate was the lower.
+        // The estimate of that window exceeds the present one only if the approved rate was the lower.
         let now = self.inner.plan(path).window;
         self.bar();
         match self.go_on(without.min(most).min(now).max(path.mss), Some(half(delivered, path)), path) {
-            // The window is past the threshold, and it is the loss that ends start-up.
+            // The window is beyond the threshold, but the loss is what ends start-up.
             Step::Done(exit) => Step::Done(Exit { cause, ..exit }),
             Step::Stay => Step::Stay,
         }
@@ -307,7 +309,7 @@ impl<S: Startup> QuickStart<S> {
         Step::Done(Exit { cause: Cause::Timeout, learned })
     }
 
-    /// Whether something sent at the approved rate may still be lost or marked.
+    /// Whether a packet sent at the approved rate may still be lost or marked.
     fn outstanding(&self, path: &Path) -> bool {
         match self.stage {
             Stage::Sending(sending) => sending.sent != Bytes32::ZERO,
@@ -354,8 +356,8 @@ impl<S: Startup> QuickStart<S> {
         }
     }
 
-    /// The rate that served, for the record of an exit.
-    fn found(&self) -> Option<RateCode> {
+    /// The approved rate that was used, for the record of an exit.
+    fn rate_used(&self) -> Option<RateCode> {
         match self.stage {
             Stage::Sent(carried) => Some(carried.rate),
             Stage::Off | Stage::Wanting | Stage::Waiting | Stage::Reporting { .. } | Stage::Sending(_) => {
@@ -364,27 +366,27 @@ impl<S: Startup> QuickStart<S> {
         }
     }
 
-    /// Section 4.8: whether there was congestion before.
+    /// Section 4.8: notes whether there was congestion.
     fn note_congestion(&mut self, event: &Event<'_>) {
         if matches!(event, Event::Lost(_) | Event::Marked { .. } | Event::TimedOut { .. }) {
             self.allowed = self.allowed.max(Allowed::AsBefore);
         }
     }
 
-    fn hear(&mut self, event: &Event<'_>, path: &Path) -> Step {
+    fn take(&mut self, event: &Event<'_>, path: &Path) -> Step {
         self.note_congestion(event);
         match event {
             Event::Begin(origin) => self.begin(*origin, event, path),
             Event::Established { .. } => {
                 if let Stage::Wanting = self.stage {
-                    // Nothing to gain, or the host did not take the request along.
+                    // There was nothing to gain, or the host could not send the request.
                     self.stage = Stage::Off;
                 }
                 self.inner.on(event, path)
             }
             Event::Asked(done) => self.asked(*done, path),
             Event::Advice(Advice::QuickStart { approved }) if matches!(self.stage, Stage::Waiting) => {
-                self.heard_answer(*approved);
+                self.note_answer(*approved);
                 self.answered(approved.map_or(RateCode::DENIED, RateCode::down), path);
                 Step::Stay
             }
@@ -412,8 +414,8 @@ impl Sending {
 }
 
 impl Carried {
-    /// Limited slow start (RFC 3742 section 2) beyond `max_ssthresh`, 100 segments or the window approved, if that is
-    /// more: an ACK adds MSS / K, K being cwnd over half of that, rounded down.
+    /// Limited slow start (RFC 3742 section 2) beyond `max_ssthresh`, which is 100 segments, or the window approved
+    /// if that is more: an ACK adds MSS / K, with K = cwnd / (`max_ssthresh` / 2), rounded down.
     fn limit(&mut self, growth: Bytes, window: Bytes, path: &Path) -> Bytes {
         let max = (path.mss * MAX_SSTHRESH).max(self.window.wide());
         if window <= max {
@@ -427,23 +429,23 @@ impl Carried {
     }
 }
 
-/// Half, and not less than two segments (RFC 5681 equation 4).
+/// Half of `bytes`, at least two segments (RFC 5681 equation 4).
 fn half(bytes: Bytes, path: &Path) -> Bytes {
     (bytes / 2).max(path.mss * 2)
 }
 
 impl<S: Startup> Startup for QuickStart<S> {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        match self.hear(event, path) {
+        match self.take(event, path) {
             Step::Done(mut exit) => {
-                exit.learned.rate = exit.learned.rate.or(self.found().map(RateCode::rate));
+                exit.learned.rate = exit.learned.rate.or(self.rate_used().map(RateCode::rate));
                 Step::Done(exit)
             }
             Step::Stay => Step::Stay,
         }
     }
 
-    /// As a restart policy it learns so that the start-up lost a packet at an approved rate, or was denied one, and that
+    /// A restart policy learns here that the start-up lost a packet at an approved rate, or was denied one, and that
     /// there was congestion.
     #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
@@ -452,7 +454,7 @@ impl<S: Startup> Startup for QuickStart<S> {
             Event::Lost(loss) if loss.packets.iter().any(|packet| packet.tag == APPROVED) => {
                 self.allowed = Allowed::Nothing;
             }
-            Event::Advice(Advice::QuickStart { approved }) => self.heard_answer(*approved),
+            Event::Advice(Advice::QuickStart { approved }) => self.note_answer(*approved),
             _ => {}
         }
         self.inner.overhear(event, path)
@@ -461,7 +463,8 @@ impl<S: Startup> Startup for QuickStart<S> {
     fn plan(&self, path: &Path) -> Plan {
         let plan = self.inner.plan(path);
         match &self.stage {
-            // The first packet after the idle time asks, or none: another's answer would be of a path with traffic of ours.
+            // Only the first packet after the idle time asks: the answer to a later one would count traffic of this
+            // connection.
             Stage::Wanting if self.resumes && !path.flight.is_zero() => plan,
             Stage::Wanting => {
                 let ask = self.request(plan.window, path).map(|code| Ask::QuickStart { rate: code.rate() });

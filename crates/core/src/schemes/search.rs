@@ -1,16 +1,16 @@
 //! SEARCH, slow start that exits at the right chokepoint (draft-chung-ccwg-search-09): slow start that leaves when
-//! what is delivered no longer keeps up with what was sent a round trip before.
+//! deliveries no longer keep up with the bytes sent a round trip before.
 //!
 //! Time is cut into bins; ten of them, 3.5 initial round trips, make a window. At the end of each bin the bytes
-//! delivered in the last window are compared with the bytes sent in the window that ended a round trip before it. As
-//! long as the path keeps up they are equal; once a queue grows, the deliveries fall behind by a share, and at 26 % of
-//! it start-up ends. The first version (-00) compares deliveries with twice the deliveries a round trip before, at 35 %.
+//! delivered in the last window are compared with the bytes sent in the window that ended a round trip earlier. As
+//! long as the path keeps up, the two are equal. Once a queue grows, the deliveries fall behind, and at 26 % start-up
+//! ends. The first version (-00) compares deliveries with twice the deliveries of a round trip before, at 35 %.
 //!
 //! The window a round trip ago rarely ends at a bin's edge, so its ends are interpolated. The printed draft
-//! interpolates towards newer bins, which takes bytes sent less than a round trip ago; towards older bins is what is
-//! meant, and what implementations do. The round trip between the windows is the latest sample. It grows with the
-//! queue, so that the very bytes are compared that have arrived; only that their arrival took longer shows. With a
-//! fixed round trip (`lookback=least`) the test is a good deal quicker.
+//! interpolates towards newer bins, which include bytes sent less than a round trip ago. Interpolation towards older
+//! bins is the default here: implementations do that, and the draft means it. The round trip between the windows is
+//! the latest sample, which grows with the queue: the bytes compared are then those that have arrived, and only the
+//! longer time of their arrival shows. With a fixed round trip (`lookback=least`) the test is a good deal quicker.
 
 use crate::evidence::is_starved;
 use crate::hears::Hears;
@@ -25,7 +25,7 @@ use crate::wide::Wide;
 const WINDOW: u64 = 10;
 /// Bins kept beyond the window, for looking back a round trip (section 3.2).
 const EXTRA: u64 = 15;
-/// W + 1 edges make W bins, and interpolation takes one more.
+/// W + 1 edges bound W bins, and interpolation takes one edge more.
 const EDGES: usize = 26;
 /// The window in initial round trips: 3.5 (section 3.2).
 const WINDOW_RTTS: (u64, u64) = (7, 2);
@@ -38,8 +38,8 @@ const MILLION: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct Search {
     slow: SlowStart,
-    /// Bytes delivered and sent by the end of each bin, modulo 2^32: TCP's windows are at most 2^30 bytes, so that a
-    /// window of bins holds less.
+    /// Bytes delivered and sent by the end of each bin, modulo 2^32. TCP's windows are at most 2^30 bytes, so a
+    /// window of bins holds less than 2^32.
     delivered: [u32; EDGES],
     sent: [u32; EDGES],
     /// The bins of this measurement, if one runs.
@@ -49,7 +49,7 @@ pub struct Search {
     towards: Towards,
     lookback: Lookback,
     exits_with: ExitsWith,
-    /// It searches in the first slow start only: after a timeout or an idle time it is off.
+    /// Whether the search is on: it is in the first slow start only, and off after a timeout or an idle time.
     active: bool,
 }
 
@@ -176,7 +176,7 @@ impl Search {
         self.slow.grow(ack.slow_start_growth(path.mss))
     }
 
-    /// Section 3.2: writes the edges that time has passed. Says whether there is a new one.
+    /// Section 3.2: writes the edges that time has passed. Returns whether there is a new one.
     fn passes_an_edge(&mut self, ack: &Ack<'_>, path: &Path) -> bool {
         if is_starved(ack, path) {
             // Bins that the application or the receiver left empty must not count.
@@ -193,7 +193,7 @@ impl Search {
             return false;
         }
         if passed > WINDOW {
-            // Section 3.2, handling missed bins: too much is unknown, begin anew.
+            // Section 3.2, handling missed bins: too many bins are unknown, so the measurement begins anew.
             self.bins = None;
             return false;
         }
@@ -216,8 +216,8 @@ impl Search {
         }
     }
 
-    /// Section 3.2: whether the normalised difference is at the threshold. Not before a window and a round trip were
-    /// seen, nor when the round trip has grown longer than what is kept.
+    /// Section 3.2: whether the normalised difference is at the threshold. It never is before a window and a round
+    /// trip have passed, or when the round trip has grown longer than the history.
     fn has_fallen_behind(&self, path: &Path) -> bool {
         let rtt = match self.lookback {
             Lookback::Latest => path.latest_rtt,
@@ -253,7 +253,7 @@ impl Search {
     fn leave(&self, path: &Path) -> Step {
         let Step::Done(exit) = self.slow.found(Cause::RateFlat) else { return Step::Stay };
         let Some(bins) = self.bins else { return Step::Done(exit) };
-        // Section 3.2: what was delivered in one initial round trip, 2/7 of a window, rounded up to bins.
+        // Section 3.2: the bytes delivered in one initial round trip, 2/7 of a window, rounded up to bins.
         let one_rtt = bins.edge - (WINDOW * WINDOW_RTTS.1).div_ceil(WINDOW_RTTS.0);
         let delivered = Bytes::new(u64::from(difference(&self.delivered, one_rtt, bins.edge)));
         let window = match self.exits_with {

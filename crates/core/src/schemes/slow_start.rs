@@ -1,9 +1,9 @@
 //! Standard slow start (RFC 5681 section 3.1): the window grows by at most a segment for each ACK, until it
 //! reaches `ssthresh` or a packet is lost.
 //!
-//! Plain and with pacing at twice `cwnd / srtt` from beginning to end. Linux paces so only while the window is below half
-//! of `ssthresh`, and at 1.2 times from there on. The schemes that change only how the window grows or when growth ends are
-//! built around this one: they hold a [`SlowStart`] and leave to it every event in which they have no part.
+//! The scheme comes plain, and with pacing at twice `cwnd / srtt` throughout. Linux paces at that rate only while the
+//! window is below half of `ssthresh`, and at 1.2 times `cwnd / srtt` from there on. Schemes that change only how the
+//! window grows, or when growth ends, hold a [`SlowStart`] and leave every other event to it.
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
@@ -11,7 +11,7 @@ use crate::registry::{Ability, Needs, SchemeEntry};
 use crate::seam::{Advice, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Rate, Span};
 
-/// What a new connection starts from.
+/// The window and threshold with which a new connection starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Initial {
     /// The initial window in segments, at most 65535.
@@ -54,12 +54,12 @@ pub struct SlowStart {
     ssthresh: Option<Bytes32>,
     /// The initial and restart window.
     segments: u16,
-    /// Before the handshake is over nothing is sent.
+    /// Whether the handshake is over; nothing is sent before.
     open: bool,
     paced: bool,
 }
 
-/// What slow start needs and uses, on the ACK clock.
+/// The needs of slow start on the ACK clock.
 pub(crate) const NEEDS: Needs = Needs::of(&[Ability::AckClock]).using(&[Ability::Marks]);
 
 pub(crate) const SLOW_START: SchemeEntry = SchemeEntry {
@@ -93,14 +93,14 @@ impl SlowStart {
         }
     }
 
-    /// Slow start paced at twice `cwnd / srtt`. Linux (`tcp_update_pacing_rate`) does that while `cwnd < ssthresh / 2`,
-    /// and then goes down to 1.2 times; here the ratio stays.
+    /// Slow start paced at twice `cwnd / srtt` throughout. Linux (`tcp_update_pacing_rate`) paces so while `cwnd <
+    /// ssthresh / 2`, and at 1.2 times `cwnd / srtt` after.
     pub fn paced(initial: Initial) -> Self {
         Self { paced: true, ..Self::new(initial) }
     }
 
-    /// Slow start in mid-connection: from `window`, with no threshold. `segments` is the restart window; `paced` is as in
-    /// [`SlowStart::paced`].
+    /// Slow start in mid-connection, from `window` and without a threshold. `segments` is the restart window; `paced`
+    /// chooses the pacing of [`SlowStart::paced`].
     pub fn resumed(segments: u16, window: Bytes, paced: bool) -> Self {
         Self { window: window.into(), ssthresh: None, segments, open: true, paced }
     }
@@ -136,8 +136,8 @@ impl SlowStart {
         self.at_threshold()
     }
 
-    /// Ends slow start with the window as the threshold, which is what "ssthresh = cwnd" means in every scheme that finds
-    /// where to stop.
+    /// Ends slow start with the window as the threshold: "ssthresh = cwnd", as every scheme does that finds where to
+    /// stop.
     pub fn found(&self, cause: Cause) -> Step {
         self.done(cause, Some(self.window()))
     }
@@ -145,7 +145,7 @@ impl SlowStart {
     fn begin(&mut self, origin: Origin, path: &Path) -> Step {
         let initial = path.mss * u64::from(self.segments);
         let (window, ssthresh) = match origin {
-            // The threshold is the one given at construction.
+            // The threshold stays the one given at construction.
             Origin::Fresh => {
                 self.window = initial.into();
                 return Step::Stay;
@@ -204,7 +204,7 @@ impl Startup for SlowStart {
             Event::Established { syn_lost, .. } => self.established(*syn_lost, path),
             // RFC 5681 section 3.1: cwnd += min(N, SMSS).
             Event::Acked(ack) => self.grow(ack.slow_start_growth(path.mss)),
-            // The law that takes over answers with a threshold.
+            // The law that takes over sets the threshold.
             Event::Lost(loss) if loss.opens_episode => self.done(Cause::Loss, None),
             Event::Marked { .. } => self.done(Cause::Mark, None),
             Event::TimedOut { .. } => self.done(Cause::Timeout, None),
@@ -213,7 +213,7 @@ impl Startup for SlowStart {
                 self.ssthresh = ssthresh.map_or(self.ssthresh, |bytes| Some(bytes.into()));
                 self.at_threshold()
             }
-            // The handshake agreed on another size than the initial window was made of.
+            // The handshake agreed on another segment size than the initial window was computed with.
             Event::MssChanged if !self.open => {
                 self.window = self.initial(path).into();
                 Step::Stay

@@ -1,24 +1,25 @@
-//! SUSS, speeding up slow start (Arghavani, Zhang, Eyers and Arghavani, SIGCOMM 2024), by the rules of its Linux patch:
-//! where slow start is predicted to double undisturbed in the next round, it quadruples in this one.
+//! SUSS, speeding up slow start (Arghavani, Zhang, Eyers and Arghavani, SIGCOMM 2024), by the rules of its Linux
+//! patch: where slow start is predicted to double undisturbed in the next round, the window quadruples in this one.
 //!
 //! A round's packets are blue or red. Blue packets are released by the ACKs of the last round's blue packets, so that
-//! their ACKs come as one train at the bottleneck's pace; the initial window is blue. When the blue train has passed and
-//! the predictions hold, the rest of a fourfold round is sent too, red, paced behind the blue ones:
+//! their ACKs come as one train at the bottleneck's pace; the initial window is blue. When the blue train has passed
+//! and the predictions hold, red packets fill the round up to four times the last, paced behind the blue ones:
 //!
-//! - In round 2, the first with ACKs, the least round-trip time must exceed 10 ms and the train of the initial
-//!   window last less than a quarter of it; else SUSS is off.
-//! - In rounds 3 and 4 the train of the next round, as much longer than this one's as this one's was than the last,
-//!   must fit the least round-trip time; and the delay, growing on as it did in the k rounds so far, must stay within an eighth of the
-//!   least: (k + 1) moRTT ≤ (k + 1) minRTT + k minRTT / 8, with moRTT the round's least.
+//! - In round 2, the first with ACKs, the least round-trip time must exceed 10 ms, and the train of the initial
+//!   window must last less than a quarter of it; otherwise SUSS is off.
+//! - In rounds 3 and 4 the train of the next round must fit the least round-trip time; it is predicted to grow by the
+//!   same factor as from the last round to this one. The delay, if it grows on as in the k rounds so far, must stay
+//!   within an eighth of the least: (k + 1) moRTT ≤ (k + 1) minRTT + k minRTT / 8, with moRTT the round's least.
 //!
 //! After r - 1 speed-ups the blue packets are 1 / 2^(r - 1) of a round. The red ones begin that share of the least
-//! round-trip time after the round did, and are spread over the rest of it. Linux's HyStart goes on around it; the train
-//! that it tests is the blue one, counted 2^(r - 1)-fold.
+//! round-trip time after the round did, and are spread over the rest of it. Linux's HyStart runs too; the train that
+//! it tests is the blue one, counted 2^(r - 1)-fold.
 //!
-//! Our readings where the rules leave it open: a round's train is the blue one, which was measured, counted
-//! 2^(r - 1)-fold, so that what is predicted is the train of the whole round that the speed-up would make; k is the number of rounds with ACKs so far, less one, and delays count
-//! from the round's first ACK. ACKs of red packets widen the window only in rounds without a speed-up, since the
-//! fourfold target holds what they would bring. What the application or the receiver limits is never sped up.
+//! The rules leave three things open. The train of a round is taken as the measured blue train, counted 2^(r -
+//! 1)-fold, so that the prediction is for the train of the whole round after the speed-up. k is the number of rounds
+//! with ACKs so far, less one, and delays count from the round's first ACK. ACKs of red packets widen the window only
+//! in rounds without a speed-up, since the fourfold target already contains their growth. A window that the
+//! application or the receiver limits is never sped up.
 
 use core::num::Wrapping;
 
@@ -29,9 +30,9 @@ use crate::schemes::{HyStartLinux, Initial};
 use crate::seam::{Ack, Event, Origin, Pacing, Path, Plan, Startup, Step};
 use crate::units::{Bytes, Span};
 
-/// Below this least round-trip time it is off, in microseconds.
+/// SUSS is off below this least round-trip time, in microseconds.
 const LEAST_RTT: u32 = 10_000;
-/// Speed-ups are made before this round, and at most so many.
+/// Speed-ups happen before this round, and at most [`SPEED_UPS`] of them.
 const LAST_ROUND: u8 = 5;
 const SPEED_UPS: u8 = 3;
 
@@ -39,12 +40,12 @@ const SPEED_UPS: u8 = 3;
 #[derive(Clone, Debug)]
 pub struct Suss {
     inner: HyStartLinux,
-    /// Offsets modulo 2^32: the end of the last round's blue data; of this round's so far; and where this round's data
-    /// begins.
+    /// Offsets modulo 2^32: the end of the last round's blue data, the end of this round's blue data so far, and the
+    /// begin of this round's data.
     blue_end: u32,
     next_blue_end: u32,
     round_begin: u32,
-    /// How long the last round's train was, and the round's least round-trip time, in microseconds.
+    /// The length of the last round's train, and the round's least round-trip time, in microseconds.
     train: u32,
     mo_rtt: u32,
     round: u8,
@@ -57,9 +58,9 @@ pub struct Suss {
 enum Stage {
     /// ACKs of blue packets come in.
     Blue,
-    /// The last blue ACK came, and there is no speed-up: what it released is blue still.
+    /// The last blue ACK came, and there is no speed-up. The packets that this ACK released are still blue.
     Decided,
-    /// Speeding up: the blue packets have the time to leave that is theirs.
+    /// A speed-up waits until the blue packets have had their time to leave.
     Guard,
     /// The red packets are paced out.
     Red,
@@ -120,8 +121,8 @@ impl Suss {
         }
         let exit = match self.stage {
             // Only blue ACKs make a train.
-            Stage::Blue => self.inner.hear(ack, path),
-            _ => self.inner.hear_delay(ack, path),
+            Stage::Blue => self.inner.test(ack, path),
+            _ => self.inner.test_delay(ack, path),
         };
         if let Some(exit) = exit {
             return exit;
@@ -146,7 +147,7 @@ impl Suss {
         self.inner.train_is_a_part(self.speed_ups);
     }
 
-    /// The last of the blue ACKs came: speed up, or not, or never.
+    /// The last of the blue ACKs came: decides to speed up, not to, or never to.
     fn end_train(&mut self, ack: &Ack<'_>, path: &Path) {
         let blue = (micros::at(path.now) - self.inner.round_start()).0;
         let train = blue.saturating_mul(1 << self.speed_ups);
@@ -168,7 +169,7 @@ impl Suss {
         }
     }
 
-    /// The guard is over: the window is what a fourfold round holds, and the red packets leave.
+    /// Once the guard is over, the window becomes that of a fourfold round, and the red packets leave.
     fn start_red(&mut self, path: &Path) -> Step {
         if self.stage != Stage::Guard || self.to_red(path).is_some_and(|left| !left.is_zero()) {
             return Step::Stay;
@@ -181,14 +182,14 @@ impl Suss {
         slow.grow(target - window)
     }
 
-    /// How long the guard still lasts: the blue packets' share of the least round-trip time, from the round's start.
+    /// The rest of the guard: the blue packets' share of the least round-trip time, from the round's start.
     fn to_red(&self, path: &Path) -> Option<Span> {
         let guard = micros::of(path.min_rtt?).get() >> self.speed_ups;
         let passed = (micros::at(path.now) - self.inner.round_start()).0;
         Some(Span::from_micros(u64::from(guard.saturating_sub(passed))))
     }
 
-    /// The red packets' rate: blue (2^(r - 1) - 1) over the rest of the least round-trip time.
+    /// The pacing of the red packets: blue (2^(r - 1) - 1) over the rest of the least round-trip time.
     fn red_pacing(&self, path: &Path) -> Option<Pacing> {
         let blue = Bytes::new(u64::from(self.next_blue_end.wrapping_sub(self.round_begin)));
         let red = blue * ((1 << self.speed_ups) - 1);
@@ -199,19 +200,19 @@ impl Suss {
     }
 }
 
-/// The train of the initial window is short: less than a quarter of the least round-trip time, if that is not too
-/// small itself.
+/// Whether the train of the initial window is short: less than a quarter of the least round-trip time, if that is not
+/// too small itself.
 fn is_short(train: u32, least: u32) -> bool {
     least > LEAST_RTT && u64::from(train) * 4 < u64::from(least)
 }
 
-/// 2 μ Δt ≤ minRTT, with μ = Δt / (2 Δt of the round before).
+/// Whether 2 μ Δt ≤ minRTT, with μ = Δt / (2 Δt of the round before).
 fn train_fits(train: u32, before: u32, least: u32) -> bool {
     let squared = u64::from(train) * u64::from(train);
     squared <= u64::from(least) * u64::from(before.max(1))
 }
 
-/// (k + 1) moRTT ≤ (k + 1) minRTT + k minRTT / 8.
+/// Whether (k + 1) moRTT ≤ (k + 1) minRTT + k minRTT / 8.
 fn delay_fits(mo_rtt: u32, least: u32, k: u8) -> bool {
     let (mo_rtt, least, k) = (u64::from(mo_rtt), u64::from(least), u64::from(k));
     8 * (k + 1) * mo_rtt <= (8 * (k + 1) + k) * least
@@ -232,7 +233,7 @@ impl Startup for Suss {
         match event {
             Event::Acked(ack) => self.acked(ack, path),
             Event::Begin(origin) => {
-                // It speeds up the first slow start only.
+                // SUSS speeds up the first slow start only.
                 let most = if *origin == Origin::Fresh { self.most_speed_ups } else { 0 };
                 (self.round, self.speed_ups, self.most_speed_ups) = (1, 0, most);
                 (self.stage, self.train) = (Stage::Blue, 0);

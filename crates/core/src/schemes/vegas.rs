@@ -1,13 +1,13 @@
 //! Vegas's start-up (Brakmo and Peterson, 1995): slow start that stops when segments wait in the network.
 //!
-//! Diff = cwnd / baseRTT - cwnd / RTT, times baseRTT, is how many segments wait. More than γ of them end
-//! start-up. The papers' version doubles the window every other round trip only, so that a comparison is not
-//! spoilt by the growth it judges; Linux doubles every round trip.
+//! Diff = cwnd / baseRTT - cwnd / RTT, times baseRTT, is the number of segments that wait. More than γ of them end
+//! start-up. The papers' version doubles the window only every other round trip, so that growth does not distort the
+//! comparison; Linux doubles every round trip.
 //!
-//! As ns-2 2.35 has it: the first round ends with the first ACK for data, and a doubling follows; the window is
-//! cut by an eighth on leaving. Differences from it: `ssthresh` becomes the window left with, not 2 segments,
-//! so that a restart after idle does not creep; growth waits for the window to be the limit as in all our
-//! schemes (ns-2: `cwnd - flight <= 2`); a loss is answered by the law.
+//! As in ns-2 2.35, the first round ends with the first ACK for data, a doubling follows, and the window is cut by an
+//! eighth on leaving. Differences from ns-2: `ssthresh` becomes the window at the exit, not 2 segments, so that a
+//! restart after idle does not creep; growth waits for the window to be the limit, as in every scheme here (ns-2:
+//! `cwnd - flight <= 2`); the law answers a loss.
 
 use crate::compact::Bytes32;
 use crate::hears::Hears;
@@ -27,7 +27,7 @@ pub struct VegasStart {
     slow: SlowStart,
     gauge: Gauge,
     gamma: u8,
-    /// Whether this round doubles the window. Linux's every round does.
+    /// Whether this round doubles the window. With Linux every round does.
     doubles: bool,
 }
 
@@ -83,7 +83,7 @@ impl VegasStart {
         let shown = self.gauge.on(ack, path);
         if self.gauge.variant() != Variant::Linux {
             self.doubles ^= ack.round_ended;
-            // The round that the reading is of must have left the window alone.
+            // The reading must be of a round that left the window alone.
             if !self.doubles {
                 return Step::Stay;
             }
@@ -96,8 +96,8 @@ impl VegasStart {
         }
     }
 
-    /// One segment an ACK at most (RFC 5681 section 3.1). Linux's `tcp_slow_start` counts all that was acknowledged, up
-    /// to the threshold, so that a round doubles under delayed ACKs, too.
+    /// The growth of an ACK: one segment at most (RFC 5681 section 3.1). Linux's `tcp_slow_start` counts all bytes
+    /// acknowledged, up to the threshold, so that a round doubles under delayed ACKs too.
     fn growth(&self, ack: &Ack<'_>, mss: Bytes) -> Bytes {
         match self.gauge.variant() {
             Variant::Ns2 | Variant::Paper => ack.slow_start_growth(mss),
@@ -114,7 +114,7 @@ impl VegasStart {
             Variant::Ns2 | Variant::Paper => window - window / 8,
             Variant::Linux => reading.target(window, mss),
         };
-        // Both keep two segments at least. `Bytes32` bounds the window as every scheme's state does.
+        // Both variants keep two segments at least. `Bytes32` bounds the window as in every scheme's state.
         let window = Bytes32::from(left.max(mss * 2)).wide();
         Step::Done(Exit {
             cause: Cause::Delay,
@@ -127,7 +127,8 @@ impl VegasStart {
             self.gauge.forget();
         }
         self.gauge.clear();
-        // After a timeout the round lasts until all that was sent before it is repaired: growth does not wait.
+        // After a timeout the round lasts until all data sent before the timeout is repaired, and growth does not
+        // wait for that.
         let after_timeout = matches!(origin, Origin::AfterTimeout { .. });
         self.doubles = after_timeout || self.gauge.variant() == Variant::Linux;
     }

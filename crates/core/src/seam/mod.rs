@@ -1,4 +1,4 @@
-//! The seam: what a host tells a scheme, and what a scheme answers.
+//! The seam: the events that a host reports to a scheme, and the plan with which the scheme answers.
 //!
 //! The seam is two functions, one event enum and one plan value. A host calls [`Startup::on`] for every event and
 //! then [`Startup::plan`]. The plan says how much may be in flight and how packets leave. Both functions are total,

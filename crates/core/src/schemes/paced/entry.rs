@@ -1,5 +1,5 @@
-//! Paced Start by name: its parameters, and its profiles from them. The profile gives every choice its default; a
-//! parameter that is set overrides it.
+//! Paced Start by name: its parameters, and its profiles. The profile gives every choice its default; a parameter
+//! that is set overrides the default.
 
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::paced::switches::{Switch, Switches};
@@ -22,7 +22,7 @@ const CUT: &str = "cut";
 const COMPRESSED: &str = "compressed";
 const VOIDS: &str = "voids";
 
-/// A parameter of words; the first is the practical profile's.
+/// A parameter that takes one of `words`; the first is the practical profile's.
 const fn words(name: &'static str, words: &'static [&'static str], help: &'static str) -> Parameter {
     Parameter { name, kind: Kind::Word(words), default: Value::Word(words[0]), help }
 }

@@ -1,4 +1,5 @@
-//! The fill: the pipe is filled at the gap found (Paced Start, section 3.2.2), and its first ACK ends start-up.
+//! The fill: packets fill the pipe at the gap found (Paced Start, section 3.2.2), and the first ACK of the fill ends
+//! start-up.
 
 use crate::schemes::paced::switches::{Switch, Switches};
 use crate::schemes::paced::tree::Gap;
@@ -8,16 +9,17 @@ use crate::units::{Rate, Span};
 /// A fill on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Fill {
-    /// How many packets it has, and how many have left.
+    /// How many packets the fill has, and how many have left.
     pub(super) packets: u32,
     pub(super) sent: u32,
     pub(super) gap: Gap,
-    /// The host could not send the train whole: what comes later leaves at the train's rate.
+    /// Whether the host could not send the train whole: later packets then leave at the train's rate.
     pub(super) cut: bool,
 }
 
 impl Fill {
-    /// choice-07: the window is what was really sent, if that is less: no more than that has been shown to fit.
+    /// choice-07: the window is the packets that were really sent, if those are fewer: no more have been shown to
+    /// fit.
     pub(super) fn done(&self, switches: Switches, path: &Path) -> Step {
         let whole = switches.has(Switch::WholeFill);
         let packets = if whole { self.packets } else { self.packets.min(self.sent) };
@@ -33,7 +35,8 @@ impl Fill {
     }
 }
 
-/// choice-01: the threshold is the window found, so that a later slow start ends there, or is left as it was.
+/// Leaves start-up. choice-01: the threshold is the window found, so that a later slow start ends there, or is left
+/// as it was.
 pub(super) fn found(packets: u64, gap: Gap, switches: Switches, path: &Path) -> Step {
     let window = path.mss * packets.max(1);
     let ssthresh = (!switches.has(Switch::SsthreshUnset)).then_some(window);

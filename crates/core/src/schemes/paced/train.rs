@@ -1,9 +1,9 @@
-//! One train on its way, and what its ACKs say of the gaps at the destination (Paced Start, section 3.3).
+//! A train on its way, and the gaps at the destination that its ACKs show (Paced Start, section 3.3).
 //!
-//! The destination gap is the mean over segments, not over ACKs (choice-03 has both): the sum of the gaps between
-//! ACKs over the segments that those ACKs acknowledged. The source gap is the mean of the real departures of the
-//! same segments. The first ACK only marks the start. A gap does not count if one of its ACKs is a duplicate,
-//! acknowledges selectively, or came from a delayed-ACK timer (choice-02), because its instant then says nothing of
+//! The destination gap is the mean over segments, not over ACKs (choice-03 offers both): the sum of the gaps between
+//! ACKs over the segments that those ACKs acknowledged. The source gap is the mean gap of the departures of the same
+//! segments. The first ACK only marks the start. A gap does not count if one of its ACKs is a duplicate, acknowledges
+//! selectively, or came from a delayed-ACK timer (choice-02), because the instant of such an ACK says nothing about
 //! the path.
 
 use crate::schemes::paced::switches::{Switch, Switches};
@@ -16,7 +16,7 @@ use crate::units::{Span, Time};
 pub(super) struct Train {
     /// When the newest ACK came.
     arrival: Time,
-    /// How long before the newest packet that it acknowledged had left.
+    /// The delay of the newest ACK, from the departure of the newest packet that it acknowledges.
     delay: Gap,
     readings: Readings,
     /// The intended gap.
@@ -27,33 +27,33 @@ pub(super) struct Train {
     pub(super) sent: u16,
     /// The newest ACK, as the start of the next gap.
     start: Start,
-    /// The host could not send all of it.
+    /// Whether the host could not send all of the train.
     cut: bool,
-    /// It cannot be measured.
+    /// Whether the train cannot be measured.
     void: bool,
 }
 
-/// What is read from the ACKs.
+/// What the ACKs show.
 #[derive(Clone, Copy, Debug)]
 enum Readings {
-    /// Of the first burst, which leaves back to back: the least gap a segment, which is `g_B` (choice-04).
+    /// The first burst leaves back to back and shows the least gap of a segment, which is `g_B` (choice-04).
     Burst {
         least: Gap,
-        /// The same over gaps between two ACKs that each acknowledge at least two segments.
+        /// The least gap of a segment between two ACKs that each acknowledge at least two segments.
         least_of_pairs: Gap,
-        /// Plus one for an ACK of one segment, minus three for an ACK of more: not negative if at least three
-        /// quarters of the ACKs acknowledge one segment.
+        /// Counts one up at an ACK of one segment, and three down at an ACK of more. The count is not negative if at
+        /// least three quarters of the ACKs acknowledge one segment.
         single: i16,
-        /// The segments that gaps cover, whichever count; ACKs that arrive together have none between them.
+        /// The segments covered by gaps, whichever gaps count. ACKs that arrive together have no gap between them.
         segments: u16,
     },
-    /// Of a train with gaps: sums over the gaps that count.
+    /// A train with gaps shows sums over the gaps that count.
     Gaps {
         arrivals: Gap,
         departures: Gap,
-        /// What they are summed over: segments, or ACKs.
+        /// The number of segments, or of ACKs, over which the sums run.
         count: u16,
-        /// The segments that they cover.
+        /// The segments that the gaps cover.
         segments: u16,
     },
 }
@@ -66,13 +66,13 @@ enum Start {
     OfSeveral,
 }
 
-/// Which gaps count (choice-02): the first burst shows how the receiver acknowledges, unless it is set.
+/// Which gaps count (choice-02). The first burst shows how the receiver acknowledges, unless the rule is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AckMode {
-    /// All: the receiver acknowledges every segment.
+    /// All gaps: the receiver acknowledges every segment.
     Each,
-    /// Several segments at a time are acknowledged; an ACK of a single one came from a timer, and the gaps before and
-    /// after it do not count.
+    /// The receiver acknowledges several segments at a time. An ACK of a single one came from a timer, and the gaps
+    /// before and after that ACK do not count.
     Delayed,
     /// Section 3.3 to the letter: the gap before an ACK of a single segment does not count.
     Literal,
@@ -83,7 +83,7 @@ pub(super) enum AckMode {
 pub(super) struct Rules {
     /// The train's tag.
     pub(super) tag: Tag,
-    /// Which gaps count; none while the receiver is not known.
+    /// Which gaps count; `None` while the receiver's way of acknowledging is unknown.
     pub(super) mode: Option<AckMode>,
     pub(super) switches: Switches,
 }
@@ -91,11 +91,11 @@ pub(super) struct Rules {
 /// Sums over the gaps of a train that count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sums {
-    /// Of the gaps between ACKs, in nanoseconds.
+    /// The sum of the gaps between ACKs, in nanoseconds.
     pub(super) arrivals: u64,
-    /// Of the gaps between departures, in nanoseconds.
+    /// The sum of the gaps between departures, in nanoseconds.
     pub(super) departures: u64,
-    /// Segments that they cover, or ACKs if each counts as one.
+    /// The segments that the gaps cover, or the number of ACKs if each counts as one.
     pub(super) count: u64,
 }
 
@@ -125,7 +125,7 @@ impl Train {
         }
     }
 
-    /// The same train with gaps anew.
+    /// A new train with the packets and gap of this one.
     pub(super) fn again(&self) -> Self {
         Self::gapped(self.packets, self.gap)
     }
@@ -145,13 +145,14 @@ impl Train {
         self.void |= !switches.has(Switch::JudgesCut);
     }
 
-    /// What it would show is worth nothing, and nothing more of it is to be sent.
+    /// Gives the train up: it cannot be measured, and the rest of it is not sent.
     pub(super) fn give_up(&mut self) {
         self.cut = true;
         self.void = true;
     }
 
-    /// Whether nothing of this train is left to send or in flight. Nothing else is: the plan holds other data.
+    /// Whether nothing of this train is left to send or in flight. No other packet is, because the plan holds other
+    /// data.
     pub(super) fn is_over(&self, path: &Path) -> bool {
         (self.cut || self.sent >= self.packets) && path.una >= path.nxt
     }
@@ -169,12 +170,13 @@ impl Train {
             return;
         }
         let delay = gap(now.since(newest));
-        // A longer one would not be kept, nor the departure with it.
+        // A longer delay does not fit, and would lose the departure.
         clean &= delay < Gap::MAX;
         let late = segments < 2 && matches!(rules.mode, Some(AckMode::Delayed | AckMode::Literal));
         if clean && !late && self.start != Start::None {
             let arrivals = now.since(self.arrival);
-            // The newest packet left `delay` ago, the one before `self.delay` before its ACK.
+            // The newest packet left `delay` before this ACK, and the one before left `self.delay` before the last
+            // ACK.
             let departures =
                 (arrivals + Span::from_nanos(u64::from(self.delay))) - Span::from_nanos(u64::from(delay));
             self.read(gap(arrivals), gap(departures), segments, rules.switches);
@@ -207,9 +209,9 @@ impl Train {
                 }
             }
             Readings::Gaps { arrivals, departures, count, segments } => {
-                // choice-03: an ACK weighs as much as the segments that it acknowledges, or as any other.
+                // choice-03: an ACK weighs as much as the segments that it acknowledges, or each ACK weighs the same.
                 let (of, weight) = if switches.has(Switch::MeanOfAcks) { (acked, 1) } else { (1, acked) };
-                // What is beyond what is kept must stay so.
+                // A saturated gap stays saturated.
                 let each = |gap: Gap| if gap == Gap::MAX { gap } else { gap / Gap::from(of) };
                 *arrivals = arrivals.saturating_add(each(arrival));
                 *departures = departures.saturating_add(each(departure));
@@ -219,8 +221,8 @@ impl Train {
         }
     }
 
-    /// What the first burst showed: `g_B` and which gaps are to count; `None` if it is void: cut, retransmitted, or too
-    /// few gaps (choice-03).
+    /// The result of the first burst: `g_B`, and which gaps are to count. `None` if the burst is void: cut,
+    /// retransmitted, or with too few gaps (choice-03).
     pub(super) fn capacity_gap(&self, switches: Switches) -> Option<(Gap, AckMode)> {
         let Readings::Burst { least, least_of_pairs, single, segments } = self.readings else { return None };
         let (gap, mode) = match switches.ack_mode() {
@@ -232,8 +234,8 @@ impl Train {
         (!self.void && enough && gap < Gap::MAX).then_some((gap, mode))
     }
 
-    /// The sums of a train with gaps; `None` if it is void: cut, retransmitted, no gap that counts or too few of
-    /// them (choice-03), or sums beyond what is kept.
+    /// The sums of a train with gaps; `None` if the train is void: cut, retransmitted, without a gap that counts or
+    /// with too few (choice-03), or with sums that saturated.
     pub(super) fn sums(&self, switches: Switches) -> Option<Sums> {
         let Readings::Gaps { arrivals, departures, count, segments } = self.readings else { return None };
         let enough = self.covers_enough(segments, switches);

@@ -10,7 +10,7 @@
 //! | C    | 2 G        | leave with G         | go to D, `g_d` = G²      |
 //! | D    | 2 G²       | leave with G²        | leave with 2 `g_d` = 2 G³|
 
-/// A gap in nanoseconds. 32 bits hold up to 4.29 s, a packet of 1500 bytes at 2.8 kbit/s; longer saturate.
+/// A gap in nanoseconds. 32 bits hold up to 4.29 s, a packet of 1500 bytes at 2.8 kbit/s; longer gaps saturate.
 pub(super) type Gap = u32;
 
 /// Where in the tree the search is.
@@ -34,11 +34,11 @@ pub(super) enum Branch {
 /// What a train showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Measured {
-    /// The mean gap of its departures (`g_s`).
+    /// The mean gap of the train's departures (`g_s`).
     pub(super) source: Gap,
-    /// The mean gap of its ACKs (`g_d`).
+    /// The mean gap of the train's ACKs (`g_d`).
     pub(super) destination: Gap,
-    /// Whether it was faster than what is available.
+    /// Whether the train was faster than the bandwidth available.
     pub(super) congested: bool,
 }
 

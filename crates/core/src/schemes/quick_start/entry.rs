@@ -13,7 +13,7 @@ use crate::units::Rate;
 /// The parameter that names the scheme inside.
 pub(crate) const AROUND: &str = "around";
 
-/// The schemes that it can be put around.
+/// The schemes that Quick-Start can be put around.
 const INSIDE: [&str; PLAIN.len()] = {
     let mut names = [""; PLAIN.len()];
     let mut index = 0;
@@ -24,7 +24,7 @@ const INSIDE: [&str; PLAIN.len()] = {
     names
 };
 
-/// What it needs itself, with slow start inside; [`SchemeEntry::needs_with`] adds those of another scheme inside.
+/// The needs of Quick-Start with slow start inside; [`SchemeEntry::needs_with`] adds those of another scheme inside.
 const NEEDS: Needs = slow_start::NEEDS
     .and(Needs::of(&[
         Ability::Rate,
@@ -98,7 +98,7 @@ pub(crate) const QUICK_START: SchemeEntry = SchemeEntry {
     },
 };
 
-/// The same after an idle time, as a restart policy: slow start from the restart window, whose first packet asks.
+/// Quick-Start after an idle time, as a restart policy: slow start from the restart window, whose first packet asks.
 pub(crate) const QUICK_START_AGAIN: RestartEntry = RestartEntry {
     name: "quick-start",
     summary: "slow start again from the restart window, which asks the routers for a rate",
@@ -127,7 +127,7 @@ fn config(settings: &Settings<'_>) -> QuickStartConfig {
     }
 }
 
-/// The plain scheme of this name with its defaults.
+/// The plain scheme of the name `name` with its defaults.
 fn inside(initial: Initial, name: &str) -> AnyPlain {
     let built = PLAIN.iter().find(|entry| entry.name == name).map(|entry| entry.build(initial, &[]));
     match built {
