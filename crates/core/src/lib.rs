@@ -35,7 +35,7 @@
 //! The module [`seam`] has a table of what each value means for a host with a stream of bytes (TCP) and for a host
 //! with packet numbers (QUIC).
 //!
-//! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds [`Told`], for hosts
+//! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds `Told`, for hosts
 //! that keep traces. With `alloc`, large schemes that are chosen by name ([`registry`]) live in boxes, and so do the
 //! parts of a [`Controller`] that are seldom there: the copy for undo, and notes that nobody has taken.
 #![no_std]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::Reno;
-use firstflight::registry::{self, AnyScheme};
+use firstflight::registry::{self, AnyLaw, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Event, Loss, LostPacket, Note, Origin, Pacing, Phase, Span, Tag, Time};
@@ -110,8 +110,8 @@ fn persistent_congestion_found_in_an_episode_keeps_the_threshold_of_the_episode(
     assert_eq!(flow.plan().ssthresh, Some(packets(20)), "as a repeated timeout does");
 }
 
-#[test]
-fn every_scheme_and_law_answers_persistent_congestion_with_a_window_of_two_segments() {
+/// Runs `check` under every scheme and law, with the first window and ten packets more in flight, a round trip after they left.
+fn under_every_scheme_and_law(check: impl Fn(&mut Flow<AnyScheme, Rfc5681, AnyLaw>, &str)) {
     for scheme in registry::schemes() {
         for law in registry::laws() {
             let startup: AnyScheme = scheme.build(INITIAL, &[]).expect("defaults are allowed");
@@ -120,44 +120,43 @@ fn every_scheme_and_law_answers_persistent_congestion_with_a_window_of_two_segme
             flow.fill();
             flow.send(10);
             flow.wait(RTT);
-            let packets = [packet(0), packet(9)];
-            let loss = Loss { sent_at: Some(flow.path.now - RTT), persistent: true, ..Loss::new(&packets) };
-            flow.say(&Event::Lost(loss));
-            let begins = flow.notes.iter().filter(
-                |note| matches!(note, Note::Began(Origin::AfterTimeout { was }) if was.window == MSS * 2),
-            );
-            assert_eq!(begins.count(), 1, "{} and {}", scheme.name, law.name);
+            check(&mut flow, &format!("{} and {}", scheme.name, law.name));
         }
     }
+}
+
+#[test]
+fn every_scheme_and_law_answers_persistent_congestion_with_a_window_of_two_segments() {
+    under_every_scheme_and_law(|flow, names| {
+        let packets = [packet(0), packet(9)];
+        let loss = Loss { persistent: true, ..lose(&packets, flow.path.now - RTT) };
+        flow.say(&Event::Lost(loss));
+        let begins = flow.notes.iter().filter(
+            |note| matches!(note, Note::Began(Origin::AfterTimeout { was }) if was.window == MSS * 2),
+        );
+        assert_eq!(begins.count(), 1, "{names}");
+    });
 }
 
 #[test]
 fn persistent_congestion_in_an_episode_leaves_a_threshold_under_every_scheme_and_law() {
-    for scheme in registry::schemes() {
-        for law in registry::laws() {
-            let startup: AnyScheme = scheme.build(INITIAL, &[]).expect("defaults are allowed");
-            let control = Controller::new(startup, Rfc5681::new(INITIAL), law.build());
-            let mut flow = Flow::established(control, RTT);
-            flow.fill();
-            flow.send(10);
-            flow.wait(RTT);
-            let left = flow.path.now - RTT;
-            flow.say(&Event::Lost(lose(&[packet(0)], left)));
-            flow.wait(RTT);
-            flow.say(&Event::Lost(Loss { persistent: true, ..lose(&[packet(9)], left) }));
-            let was = flow.notes.iter().rev().find_map(|note| match note {
-                Note::Began(Origin::AfterTimeout { was }) => Some(*was),
-                _ => None,
-            });
-            let was = was.expect("slow start begins");
-            assert_eq!(was.window, MSS * 2, "{} and {}", scheme.name, law.name);
-            assert!(was.ssthresh.is_some(), "{} and {}", scheme.name, law.name);
-        }
-    }
+    under_every_scheme_and_law(|flow, names| {
+        let left = flow.path.now - RTT;
+        flow.say(&Event::Lost(lose(&[packet(0)], left)));
+        flow.wait(RTT);
+        flow.say(&Event::Lost(Loss { persistent: true, ..lose(&[packet(9)], left) }));
+        let was = flow.notes.iter().rev().find_map(|note| match note {
+            Note::Began(Origin::AfterTimeout { was }) => Some(*was),
+            _ => None,
+        });
+        let was = was.expect("slow start begins");
+        assert_eq!(was.window, MSS * 2, "{names}");
+        assert!(was.ssthresh.is_some(), "{names}");
+    });
 }
 
 #[test]
-fn who_takes_no_notes_is_told_on() {
+fn a_host_that_takes_no_notes_loses_the_oldest() {
     let mut flow = forty();
     for _ in 0..8 {
         flow.control.on(&Event::TimedOut { repeated: false }, &flow.path);

@@ -1,16 +1,15 @@
 //! A host for a controller that says whatever may be said, and holds every answer against the laws.
 
-use std::collections::VecDeque;
-
 use firstflight::registry::{self, AnyController};
 use firstflight::schemes::Initial;
 use firstflight::{
-    Ack, Bytes, Call, Delivered, Event, Heard, Loss, LostPacket, Note, Origin, Pacing, Path, Phase, Plan,
-    Rate, RttSample, SendLimit, Sent, Span, Tag, Time, Told,
+    Ack, Bytes, Call, Event, Heard, Loss, Note, Origin, Pacing, Path, Phase, Plan, Rate, SendLimit, Span,
+    Tag, Time, Told,
 };
 
 use crate::Source;
 use crate::hiding::Parts;
+use crate::in_flight::{Acked, InFlight};
 use crate::ledger::Ledger;
 
 /// One connection under a controller.
@@ -21,13 +20,7 @@ pub(crate) struct Flow {
     ledger: Ledger,
     /// Of the scheme, the policy and the law.
     names: [&'static str; 3],
-    /// What is in flight, in order of sequence, and the bytes of its head that are acknowledged.
-    in_flight: VecDeque<Delivered>,
-    trimmed: Bytes,
-    next_packet: u64,
-    recovery_end: u64,
-    /// Of what is in flight, bytes acknowledged selectively.
-    sacked: Bytes,
+    in_flight: InFlight,
     /// The last reduction that can be undone.
     reduced: Option<Reduced>,
     /// What the controller was told.
@@ -73,11 +66,7 @@ impl Flow {
             largest_mss: mss,
             ledger: Ledger::default(),
             names,
-            in_flight: VecDeque::new(),
-            trimmed: Bytes::ZERO,
-            next_packet: 0,
-            recovery_end: 0,
-            sacked: Bytes::ZERO,
+            in_flight: InFlight::default(),
             reduced: None,
             record: Vec::new(),
         };
@@ -191,23 +180,9 @@ impl Flow {
     /// Sends full packets now, whatever the plan allows.
     pub(crate) fn send(&mut self, count: u16) {
         for _ in 0..count {
-            let (packet, tag) = (self.next_packet, self.plan().tag);
-            self.next_packet += 1;
-            self.in_flight.push_back(Delivered {
-                packet,
-                bytes: self.path.mss,
-                sent_at: self.path.now,
-                tag,
-                delivered_at_send: self.path.delivered,
-                limit: self.path.limit,
-                retransmitted: false,
-                selectively: false,
-            });
-            self.say(&Event::Sent(Sent { packet, bytes: self.path.mss, tag, retransmission: false }));
-            self.path.flight += self.path.mss;
-            self.path.pipe += self.path.mss;
-            self.path.nxt += self.path.mss.get();
-            self.path.last_sent = Some(self.path.now);
+            let sent = self.in_flight.send(self.plan().tag, &self.path);
+            self.say(&Event::Sent(sent));
+            self.path.sent(self.path.mss);
         }
     }
 
@@ -219,88 +194,37 @@ impl Flow {
 
     /// An ACK for the oldest `count` packets in flight and `part` bytes of the next.
     pub(crate) fn acknowledge(&mut self, count: u16, part: u64, source: &mut Source<'_>) {
-        let count = usize::from(count).min(self.in_flight.len());
-        let acked: Vec<Delivered> = self.in_flight.drain(..count).collect();
-        let mut bytes = acked.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
-        if count > 0 {
-            bytes -= std::mem::take(&mut self.trimmed);
-        }
-        if let Some(head) = self.in_flight.front() {
-            let cut = Bytes::new(part).min((head.bytes - self.trimmed) - Bytes::new(1));
-            self.trimmed += cut;
-            bytes += cut;
-        }
-        let mut advanced = bytes;
-        if self.in_flight.is_empty() {
-            advanced += std::mem::take(&mut self.sacked);
-        }
-        self.path.una += advanced.get();
-        self.path.recovering &= self.path.una < self.recovery_end;
-        self.hear_ack(&acked, bytes, advanced, source);
+        let acked = self.in_flight.acknowledge(usize::from(count), part);
+        self.take(&acked, source);
     }
 
     /// An ACK that acknowledges the newest packet in flight selectively.
     pub(crate) fn acknowledge_newest(&mut self, source: &mut Source<'_>) {
-        // The head may be acknowledged in part.
-        if self.in_flight.len() < 2 {
-            return;
+        if let Some(acked) = self.in_flight.acknowledge_newest() {
+            self.take(&acked, source);
         }
-        let mut newest = self.in_flight.pop_back().expect("two at least");
-        newest.selectively = true;
-        self.sacked += newest.bytes;
-        self.hear_ack(&[newest], newest.bytes, Bytes::ZERO, source);
     }
 
-    fn hear_ack(&mut self, packets: &[Delivered], bytes: Bytes, advanced: Bytes, source: &mut Source<'_>) {
-        self.path.flight -= advanced;
-        self.path.pipe -= bytes;
-        self.path.delivered += bytes;
-        self.path.last_received = Some(self.path.now);
-        let newest = packets.last().filter(|packet| !packet.retransmitted);
+    fn take(&mut self, acked: &Acked, source: &mut Source<'_>) {
+        let newest = acked.packets.last().filter(|packet| !packet.retransmitted);
         let rtt = newest.map(|packet| match source.byte() {
             0..=200 => self.path.now.since(packet.sent_at),
             _ => Span::from_nanos(source.wide()),
         });
         let rtt = rtt.filter(|rtt| !rtt.is_zero());
-        if let Some(rtt) = rtt {
-            self.sample(rtt);
-        }
-        let rated = !bytes.is_zero() && source.once_in(2);
-        self.say(&Event::Acked(Ack {
-            packets,
-            bytes,
-            advanced,
-            sacked: bytes - advanced,
-            segments: u32::try_from(packets.len()).expect("few"),
-            duplicate: advanced.is_zero(),
-            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: rated.then(|| Rate::from_bps(source.wide())),
-            ..Ack::new(&[])
-        }));
+        let rated = !acked.bytes.is_zero() && source.once_in(2);
+        let ack = Ack { delivery_rate: rated.then(|| Rate::from_bps(source.wide())), ..acked.ack(rtt) };
+        self.in_flight.count(&ack, &mut self.path);
+        self.say(&Event::Acked(ack));
     }
 
     /// The oldest `count` packets in flight are found lost; they are repaired when all that is now in flight is
     /// acknowledged.
     pub(crate) fn lose(&mut self, count: u16) {
-        let mut lost = Vec::new();
-        for packet in self.in_flight.iter_mut().take(usize::from(count)) {
-            packet.retransmitted = true;
-            lost.push(LostPacket { packet: packet.packet, bytes: packet.bytes, tag: packet.tag });
+        let lost = self.in_flight.lose(usize::from(count), &mut self.path);
+        if !lost.is_empty() {
+            self.say(&Event::Lost(Loss { ranges: 1, ..Loss::new(&lost) }));
         }
-        if lost.is_empty() {
-            return;
-        }
-        if !self.path.recovering {
-            self.path.recovering = true;
-            self.recovery_end = self.path.nxt;
-        }
-        self.say(&Event::Lost(Loss { ranges: 1, ..Loss::new(&lost) }));
-    }
-
-    pub(crate) fn sample(&mut self, rtt: Span) {
-        self.path.latest_rtt = Some(rtt);
-        self.path.srtt = Some(self.path.srtt.map_or(rtt, |srtt| srtt.scale(7, 8) + rtt.scale(1, 8)));
-        self.path.min_rtt = Some(self.path.min_rtt.map_or(rtt, |least| least.min(rtt)));
     }
 }
 

@@ -26,7 +26,7 @@ fn run(mut flow: Flow, source: &mut Source<'_>) -> Flow {
     }
     let rtt = (!source.once_in(8)).then(|| Span::from_nanos(1 + source.wide()));
     if let Some(rtt) = rtt {
-        flow.sample(rtt);
+        flow.path.sampled(rtt);
     }
     flow.say(&Event::Established { rtt, syn_lost: source.once_in(8) });
     for _ in 0..2_000 {

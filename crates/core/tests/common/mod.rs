@@ -1,15 +1,15 @@
-//! A host for tests: it keeps what a sender knows and tells a controller what happened, packet by packet.
+//! A host for tests: it keeps a sender's account of the path and reports to a controller what happened, packet by packet.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+mod in_flight;
 pub(crate) mod ledger;
-
-use std::collections::VecDeque;
 
 use firstflight::brief::{Brief, InBrief};
 use firstflight::{
-    Ack, Avoidance, Bytes, Controller, Delivered, Event, Loss, LostPacket, Note, Origin, Pacing, Path, Plan,
-    Rate, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
+    Ack, Avoidance, Bytes, Controller, Event, Loss, Note, Origin, Pacing, Path, Plan, Rate, SendLimit, Span,
+    Startup, Tag, Time,
 };
+use in_flight::{Acked, InFlight};
 
 pub(crate) const MSS: Bytes = Bytes::new(1_000);
 
@@ -33,12 +33,8 @@ pub(crate) struct Flow<S, R, A> {
     pub(crate) notes: Vec<Note>,
     /// What the host says of the delivery rate, with every ACK.
     pub(crate) delivery_rate: Option<Rate>,
-    in_flight: VecDeque<Delivered>,
-    next_packet: u64,
-    recovery_end: u64,
-    /// Bytes acknowledged selectively beyond what is acknowledged cumulatively.
-    sacked: Bytes,
-    /// Whether an ACK is said by [`InBrief::acked_in_brief`] where that will do, and how often it did.
+    in_flight: InFlight,
+    /// Whether to report an ACK by [`InBrief::acked_in_brief`] where that is enough, and how often it was.
     pub(crate) briefly: bool,
     pub(crate) brief: u64,
 }
@@ -56,10 +52,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             path,
             notes: Vec::new(),
             delivery_rate: None,
-            in_flight: VecDeque::new(),
-            next_packet: 0,
-            recovery_end: 0,
-            sacked: Bytes::ZERO,
+            in_flight: InFlight::default(),
             briefly: false,
             brief: 0,
         };
@@ -74,11 +67,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     }
 
     pub(crate) fn establish(&mut self, rtt: Span, syn_lost: bool) {
-        self.sample(rtt);
+        self.path.sampled(rtt);
         self.say(&Event::Established { rtt: Some(rtt), syn_lost });
     }
 
-    /// Tells the controller, and checks what always holds of a plan.
+    /// Reports an event to the controller, and checks the laws that hold of every plan.
     pub(crate) fn say(&mut self, event: &Event<'_>) {
         self.control.on(event, &self.path);
         while let Some(note) = self.control.take_note() {
@@ -113,25 +106,9 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     /// Sends `count` full packets now, whatever the plan allows.
     pub(crate) fn send(&mut self, count: usize) {
         for _ in 0..count {
-            let tag = self.plan().tag;
-            let packet = self.next_packet;
-            self.next_packet += 1;
-            self.in_flight.push_back(Delivered {
-                packet,
-                bytes: self.path.mss,
-                sent_at: self.path.now,
-                tag,
-                delivered_at_send: self.path.delivered,
-                limit: self.path.limit,
-                retransmitted: false,
-                selectively: false,
-            });
-            let sent = Sent { packet, bytes: self.path.mss, tag, retransmission: false };
+            let sent = self.in_flight.send(self.plan().tag, &self.path);
             self.say(&Event::Sent(sent));
-            self.path.flight += self.path.mss;
-            self.path.pipe += self.path.mss;
-            self.path.nxt += self.path.mss.get();
-            self.path.last_sent = Some(self.path.now);
+            self.path.sent(self.path.mss);
         }
     }
 
@@ -151,37 +128,19 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     }
 
     pub(crate) fn ack_with(&mut self, count: usize, rtt: Option<Span>) {
-        let acked: Vec<Delivered> = self.in_flight.drain(..count.min(self.in_flight.len())).collect();
-        let bytes = acked.iter().fold(Bytes::ZERO, |sum, packet| sum + packet.bytes);
-        let mut whole = bytes;
-        if self.in_flight.is_empty() {
-            whole += std::mem::take(&mut self.sacked);
-        }
-        self.path.pipe -= bytes;
-        self.path.flight -= whole;
-        self.path.delivered += bytes;
-        self.path.una += whole.get();
-        self.path.recovering &= self.path.una < self.recovery_end;
-        if let Some(rtt) = rtt {
-            self.sample(rtt);
-        }
-        if self.briefly && self.say_briefly(bytes) {
-            return;
-        }
-        self.say(&Event::Acked(Ack {
-            packets: &acked,
-            bytes,
-            advanced: bytes,
-            sacked: Bytes::ZERO,
-            segments: u32::try_from(acked.len()).expect("few"),
-            duplicate: acked.is_empty(),
-            rtt: rtt.map(|rtt| RttSample { rtt, handshake: false }),
-            delivery_rate: self.delivery_rate,
-            ..Ack::new(&[])
-        }));
+        let acked = self.in_flight.acknowledge(count, 0);
+        self.take(&acked, rtt);
     }
 
-    /// Tells of an ACK of `advanced` bytes by what it may widen alone, if all concerned are content with that.
+    fn take(&mut self, acked: &Acked, rtt: Option<Span>) {
+        let ack = Ack { delivery_rate: self.delivery_rate, ..acked.ack(rtt) };
+        self.in_flight.count(&ack, &mut self.path);
+        if !(self.briefly && self.say_briefly(acked.advanced)) {
+            self.say(&Event::Acked(ack));
+        }
+    }
+
+    /// Reports an ACK of `advanced` bytes by [`InBrief::acked_in_brief`], if no part needs more. Returns whether it did.
     fn say_briefly(&mut self, advanced: Bytes) -> bool {
         let Path { una, nxt, cwnd, mss, recovering, .. } = self.path;
         let before = self.plan();
@@ -196,41 +155,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
 
     /// The oldest packet in flight is acknowledged, and the newest one selectively by the same ACK.
     pub(crate) fn ack_and_sack(&mut self) {
-        let (Some(oldest), Some(mut newest)) = (self.in_flight.pop_front(), self.in_flight.pop_back()) else {
-            return;
-        };
-        newest.selectively = true;
-        self.path.pipe -= oldest.bytes + newest.bytes;
-        self.path.flight -= oldest.bytes;
-        self.path.una += oldest.bytes.get();
-        self.sacked += newest.bytes;
-        self.say(&Event::Acked(Ack {
-            packets: &[oldest, newest],
-            bytes: oldest.bytes + newest.bytes,
-            advanced: oldest.bytes,
-            sacked: newest.bytes,
-            segments: 1,
-            duplicate: false,
-            rtt: None,
-            delivery_rate: self.delivery_rate,
-            ..Ack::new(&[])
-        }));
+        if let Some(newest) = self.in_flight.acknowledge_newest() {
+            let acked = self.in_flight.acknowledge(1, 0).and(newest);
+            self.take(&acked, None);
+        }
     }
 
     /// The oldest packet in flight is found lost; the loss is repaired when all that is now in flight is
     /// acknowledged.
     pub(crate) fn lose(&mut self) {
-        let Some(lost) = self.in_flight.front_mut() else { return };
-        lost.retransmitted = true;
-        let lost = LostPacket { packet: lost.packet, bytes: lost.bytes, tag: lost.tag };
-        if !self.path.recovering {
-            self.path.recovering = true;
-            self.recovery_end = self.path.nxt;
+        let lost = self.in_flight.lose(1, &mut self.path);
+        let unsaid = self.briefly && !self.control.needs_losses(self.path.recovering);
+        if !lost.is_empty() && !unsaid {
+            self.say(&Event::Lost(Loss::new(&lost)));
         }
-        if self.briefly && !self.control.needs_losses(self.path.recovering) {
-            return;
-        }
-        self.say(&Event::Lost(Loss::new(&[lost])));
     }
 
     pub(crate) fn time_out(&mut self, repeated: bool) {
@@ -265,7 +203,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
     pub(crate) fn clocked(&mut self, rtt: Span, spacing: Span, span: Span) {
         let end = self.path.now + span;
         self.fill();
-        while let Some(sent_at) = self.in_flight.front().map(|packet| packet.sent_at) {
+        while let Some(sent_at) = self.in_flight.get(0).map(|packet| packet.sent_at) {
             let at = (sent_at + rtt).max(self.path.now + spacing);
             if at > end {
                 break;
@@ -275,12 +213,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
             self.fill();
         }
         self.path.now = end;
-    }
-
-    fn sample(&mut self, rtt: Span) {
-        self.path.latest_rtt = Some(rtt);
-        self.path.srtt = Some(rtt);
-        self.path.min_rtt = Some(self.path.min_rtt.map_or(rtt, |least| least.min(rtt)));
     }
 
     pub(crate) fn exits(&self) -> Vec<firstflight::Exit> {
