@@ -12,8 +12,8 @@ struct Pieces<'a> {
     size: usize,
 }
 
-/// A capture file of any bytes: what is found does not depend on whether it is drawn, nor on the pieces in which the
-/// file comes.
+/// Inspects a capture file of any bytes. The result depends neither on whether it is drawn nor on the pieces in which
+/// the file comes.
 pub fn capture_reader(data: &[u8]) {
     let inspection = match inspect(data, false) {
         Ok(inspection) => inspection,
@@ -39,7 +39,7 @@ fn names_a_byte(error: &ReadError, data: &[u8]) {
     assert!(*at <= data.len() as u64, "{line}; the file has {} bytes", data.len());
 }
 
-/// Every packet is followed or counted as left out, and nothing is read that is not there.
+/// Checks that every packet is followed or counted as left out, and that no byte is read beyond the file.
 fn counts_add_up(inspection: &Inspection, data: &[u8]) {
     let tally = inspection.tally;
     let left_out = tally.other + tally.fragments + tally.cut + tally.malformed + tally.unknown_link;
@@ -53,7 +53,7 @@ fn counts_add_up(inspection: &Inspection, data: &[u8]) {
     }
 }
 
-/// No number is not one, none is negative, and shares are shares.
+/// Checks that every number is finite, none is negative, and shares are between zero and one.
 fn numbers_are_numbers(found: &Found) {
     let rounds = found.rounds.iter().flat_map(|round| {
         let times = [Some(round.began_s), round.length_s, round.growth, round.segments_per_ack];

@@ -1,9 +1,9 @@
-//! Conformance of hosts: whether what a host told its controller keeps the contract of the seam.
+//! Conformance of hosts: whether the calls of a host keep the contract of the seam.
 //!
-//! A host is judged by its record alone, call by call and in the order of the calls: what is kept for that is bounded by what
-//! is in flight. The laws are [`Law::ALL`], and no law asks for what the record cannot show. Where hosts may differ the record
-//! itself says how: `flight` is the stream's or the pipe, `nxt` counts what is sent again or does not, ACKs list their
-//! packets or never do, and the judgement of the controller is on record or is not.
+//! A host is judged by its trace alone, call by call in order. The memory for that is bounded by the packets in
+//! flight. The laws are [`Law::ALL`], and no law needs what the trace cannot show. Where hosts may differ, the trace
+//! itself shows the host's way: `flight` is the stream's or the pipe, `nxt` counts data sent again or does not, ACKs
+//! list their packets or never do, and the values that the controller fills in are in the trace or are not.
 
 mod asks;
 mod counts;
@@ -35,11 +35,11 @@ const LISTED: usize = 100;
 /// A law that a record breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Breach {
-    /// The line of the record.
+    /// The line of the trace.
     pub line: usize,
     /// The law.
     pub law: Law,
-    /// What was found; what is allowed.
+    /// What the trace has, and what is allowed.
     pub what: String,
 }
 
@@ -58,7 +58,7 @@ pub struct Breaches {
 }
 
 impl Breaches {
-    /// The first hundred, in order of discovery.
+    /// The first hundred breaches, in order of discovery.
     pub fn listed(&self) -> &[Breach] {
         &self.listed
     }
@@ -81,7 +81,7 @@ impl Breaches {
     }
 }
 
-/// The state of the connection before a call: as the call before left it.
+/// The state of the connection before a call, which is the state after the call before.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     path: Path,
@@ -102,12 +102,13 @@ pub struct Conformance {
 }
 
 impl Conformance {
-    /// A trial of what a record says of the host. What the controller judged is left out.
+    /// A trial of the host's calls. The values that the controller filled in are not checked.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A trial of the judgement, too, if it is on record: by the scheme, policy and law of the header.
+    /// A trial that also checks the values that the controller filled in, if the trace has them, by a controller of
+    /// the header's scheme, policy and law.
     ///
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
@@ -118,12 +119,12 @@ impl Conformance {
     /// [`Conformance::with_judge`], where the header names a scheme, policy or law of this registry.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Conformance::with_judge`].
     pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<ReplayError>> {
         Ok(Self { judge: Some(Audit::of(registry, header)?), ..Self::default() })
     }
 
-    /// Hears the next call, which stands on `line`.
+    /// Takes the next call, which is on `line`.
     pub fn hear(&mut self, line: usize, told: &Told) {
         self.breaches.line = line;
         let (before, breaches) = (self.before.as_ref(), &mut self.breaches);
@@ -141,18 +142,18 @@ impl Conformance {
         self.before = Some(Before { path: told.path, plan: told.plan });
     }
 
-    /// How many transmissions are kept in mind.
+    /// The number of transmissions in memory.
     pub fn kept(&self) -> usize {
         self.packets.kept()
     }
 
-    /// The record ends.
+    /// Ends the trial.
     pub fn finish(mut self) -> Breaches {
         self.counts.finish(&mut self.breaches);
         self.breaches
     }
 
-    /// What was found so far.
+    /// The breaches so far.
     pub fn breaches(&self) -> &Breaches {
         &self.breaches
     }
@@ -161,9 +162,9 @@ impl Conformance {
 /// Why a record cannot be judged.
 #[derive(Debug)]
 pub enum CheckError {
-    /// It cannot be read.
+    /// The trace cannot be read.
     Trace(TraceError),
-    /// What it says was run cannot be built.
+    /// The scheme, policy or law of the header cannot be built.
     Replay(Box<ReplayError>),
 }
 
@@ -178,7 +179,7 @@ impl std::fmt::Display for CheckError {
 
 impl std::error::Error for CheckError {}
 
-/// Judges a record of any host.
+/// Judges a trace of any host.
 ///
 /// # Errors
 /// A record that cannot be read, or a header whose scheme, policy or law cannot be built.

@@ -1,4 +1,4 @@
-//! Segments of any kind into an endpoint.
+//! Segments of any kind arrive at an endpoint.
 
 use core::num::NonZeroU16;
 
@@ -11,12 +11,12 @@ use firstflight_tcp::{
 use crate::Source;
 use crate::peer::{self, Any, Memory};
 
-/// An endpoint, and a peer that says whatever a header can say.
+/// An endpoint, and a peer that sends any header.
 struct Attack {
     endpoint: Any,
     config: Config,
     now: Time,
-    /// What the endpoint acknowledged last: the sequence number that it expects.
+    /// The last acknowledgement of the endpoint: the sequence number that it expects.
     expected: u32,
     /// The peer's initial sequence number and the largest window scale of any of its SYNs.
     initial: u32,
@@ -96,7 +96,7 @@ impl Attack {
         match source.below(16) {
             0..=10 => {
                 let segment = self.segment(source);
-                // A flood says the same again and again.
+                // A flood repeats one segment.
                 let times = if source.once_in(32) { 100 } else { 1 };
                 for _ in 0..times {
                     self.inject(&segment);
@@ -169,7 +169,7 @@ impl Attack {
         let offset = match source.below(8) {
             0..=1 => state.una,
             2 => state.nxt,
-            // Part of what is outstanding: a division of its acknowledgement.
+            // Part of the outstanding data: the peer divides its acknowledgement.
             3..=5 => state.una + span * u64::from(source.byte()) / 255,
             6 => {
                 (state.nxt + u64::from(source.short())).saturating_sub(u64::from(source.pick(&[0, u16::MAX])))
@@ -215,7 +215,7 @@ impl Attack {
         assert!(replies <= 3, "{replies} segments without data answer one");
     }
 
-    /// Lets everything leave that may leave now; says how many segments without data.
+    /// Lets every segment leave that may leave now. Returns how many were without data.
     fn drain(&mut self) -> u64 {
         let start = self.endpoint.snapshot();
         let outstanding = self.endpoint.info().outstanding;
@@ -234,7 +234,7 @@ impl Attack {
             if transmit.segment.flags.has(Flags::ACK) {
                 self.expected = transmit.segment.ack;
             }
-            // No livelock: what is outstanding goes again at most once, and everything new makes progress.
+            // No livelock: outstanding data goes again at most once, and all new data makes progress.
             assert!(empty <= 8, "segments without data leave and leave");
             let news = after.nxt - start.nxt;
             assert!(again <= outstanding + news + 2, "segments sent again leave and leave");
@@ -248,7 +248,7 @@ impl Attack {
         empty
     }
 
-    /// The peer's window and the congestion window admit what left.
+    /// Checks that the peer's window and the congestion window admitted the data that left.
     fn admits(&self, transmit: &Transmit, before: &Snapshot, after: &Snapshot, is_probe: bool) {
         let Some(sent) = transmit.sent else { return };
         let segment = &transmit.segment;

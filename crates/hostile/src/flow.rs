@@ -1,4 +1,4 @@
-//! A host for a controller that says whatever may be said, and holds every answer against the laws.
+//! A host that reports any event that a host may report, and checks every answer of its controller against the laws.
 
 use firstflight::registry::{self, AnyController};
 use firstflight::schemes::Initial;
@@ -18,23 +18,24 @@ pub(crate) struct Flow {
     pub(crate) path: Path,
     largest_mss: Bytes,
     ledger: Ledger,
-    /// Of the scheme, the policy and the law.
+    /// The names of the scheme, the policy and the law.
     names: [&'static str; 3],
     in_flight: InFlight,
     /// The last reduction that can be undone.
     reduced: Option<Reduced>,
-    /// What the controller was told.
+    /// The calls to the controller.
     record: Vec<Told>,
 }
 
-/// A reduction, and what an undo of it must give back.
+/// A reduction, and the window that an undo of it must give back.
 #[derive(Clone, Copy, Debug)]
 struct Reduced {
-    /// The window; of a train's, which is the length planned, the part that had left.
+    /// The window. The window of a train is the planned length; of it, the part that had left.
     owed: Bytes,
     mss: Bytes,
     at: Time,
-    /// An approved rate that nothing was sent at lapses with time (RFC 4782), whatever is undone.
+    /// Whether the window may lapse with time, whatever is undone: an approved rate does if nothing was sent at it
+    /// (RFC 4782).
     lapses: bool,
 }
 
@@ -51,7 +52,7 @@ impl Flow {
         Self::of(&parts, [scheme.name, restart.name, law.name], source)
     }
 
-    /// A connection under these parts, of these names.
+    /// A connection under `parts`, which have `names`.
     pub(crate) fn of(parts: &Parts, names: [&'static str; 3], source: &mut Source<'_>) -> Self {
         let mss = Bytes::new(u64::from(source.pick(&[1_460_u16, 1_000, 536, 48, 1, 8_960, u16::MAX])));
         let path = Path {
@@ -74,7 +75,7 @@ impl Flow {
         flow
     }
 
-    /// What the controller was told since the beginning.
+    /// The calls to the controller since the beginning.
     pub(crate) fn into_record(self) -> Vec<Told> {
         self.record
     }
@@ -87,7 +88,7 @@ impl Flow {
         self.control.plan(&self.path)
     }
 
-    /// Tells the controller, and holds what it answers against the laws.
+    /// Reports an event to the controller, and checks the answer against the laws.
     pub(crate) fn say(&mut self, event: &Event<'_>) {
         let before = self.plan();
         self.largest_mss = self.largest_mss.max(self.path.mss);
@@ -105,8 +106,8 @@ impl Flow {
         self.keeps_standing_laws(&after);
     }
 
-    /// By how much a window may catch up at once: CUBIC takes over its estimate of Reno's window when that is the larger
-    /// (RFC 9438 section 4.3), and the estimate may have led by up to a segment, of the size then.
+    /// By how much a window may jump: CUBIC takes over its estimate of Reno's window when the estimate is larger (RFC
+    /// 9438 section 4.3), and the estimate may lead by up to a segment, of the size at that time.
     fn lead(&self) -> Bytes {
         if self.names[2] == "cubic" { self.largest_mss } else { Bytes::ZERO }
     }
@@ -134,7 +135,7 @@ impl Flow {
         self.path.wake = plan.wake;
     }
 
-    /// Says whether there were no notes; `before` is the plan before the event that they are of.
+    /// Takes the notes of an event, and returns whether there were none. `before` is the plan before the event.
     fn hear_notes(&mut self, before: &Plan) -> bool {
         let mut silent = true;
         while let Some(note) = self.control.take_note() {
@@ -146,7 +147,7 @@ impl Flow {
                     let reduced = self.reduced.take().expect("a reduction is undone once");
                     let after = self.plan();
                     let lapsed = reduced.lapses && self.path.now > reduced.at;
-                    // The window of a train is its length; one that measures on may begin with a shorter one.
+                    // The window of a train is its length. A scheme that measures on may begin with a shorter train.
                     let measures = matches!(after.pacing, Pacing::Train { .. });
                     let resized = reduced.mss != self.path.mss;
                     assert!(
@@ -164,7 +165,7 @@ impl Flow {
     fn reduction(&self, from: Bytes, before: &Plan) -> Reduced {
         let train = match before.pacing {
             Pacing::Train { .. } => true,
-            // What is left of a train that the host could not send whole.
+            // The rest of a train that the host could not send whole.
             Pacing::Rate { .. } => self.names[0] == "paced" && before.tag != Tag::default(),
             Pacing::AckClock | Pacing::Hold => false,
         };
@@ -228,8 +229,8 @@ impl Flow {
     }
 }
 
-/// The laws of growth, for an ACK that neither began nor ended anything. A restart policy may give back at once what it
-/// held back; that it gives no more is a law of its own (`crates/core/tests/laws.rs`).
+/// The laws of growth, for an ACK that neither began nor ended a phase. A restart policy may give back at once the
+/// window that it held back; another law bounds that (`crates/core/tests/laws.rs`).
 ///
 /// - An ACK of nothing new widens no window, except that a scheme which measures with trains may go on to its next.
 /// - On the ACK clock a window grows by no more than the bytes newly acknowledged (RFC 5681 section 3.1), or, where a

@@ -1,4 +1,5 @@
-//! A part that hears only what it declares: whoever behaves otherwise then needs, or uses, a fact that it does not name.
+//! A part that gets only the facts that it declares. If it behaves otherwise then, it needs or uses a fact that it
+//! does not declare.
 
 use firstflight::registry::{Ability, AnyController, AnyLaw, AnyRestart, AnyScheme, Needs};
 use firstflight::{
@@ -6,30 +7,30 @@ use firstflight::{
     Phase, Plan, Startup, Step, Time, Told,
 };
 
-/// What a host gives that can do everything but `hidden`.
+/// The facts that a host does not give.
 #[derive(Clone, Debug)]
 pub struct Hidden(Vec<Ability>);
 
 /// The kinds of plan; every other ability is a fact.
 const PLANS: [Ability; 4] = [Ability::AckClock, Ability::Rate, Ability::Train, Ability::Hold];
 
-/// How coarsely a host knows departures that does not know them exactly.
+/// The grain of departures, in nanoseconds, of a host that does not know them exactly.
 const COARSE: u64 = 1_000_000;
 
 impl Hidden {
-    /// Only this fact.
+    /// Hides only this fact.
     pub fn only(ability: Ability) -> Self {
         Self(vec![ability])
     }
 
-    /// The same but for this fact.
+    /// Hides what `self` hides, except this fact.
     #[must_use]
     pub fn without(&self, ability: Ability) -> Self {
         Self(self.0.iter().copied().filter(|hidden| *hidden != ability).collect())
     }
 
-    /// Every fact that `needs` neither needs nor uses, but [`Ability::DenseAcks`]: whether ACKs come one at a time is no
-    /// fact of an event.
+    /// Hides every fact that `needs` neither needs nor uses, except [`Ability::DenseAcks`]: whether ACKs come one at
+    /// a time is no fact of an event.
     pub fn undeclared(needs: Needs) -> Self {
         let fact = |ability: &Ability| !PLANS.contains(ability) && *ability != Ability::DenseAcks;
         let declared = |ability: Ability| needs.has(ability) || needs.uses(ability);
@@ -53,7 +54,7 @@ impl Hidden {
         }
     }
 
-    /// Calls `hear` with what is left of the event, if anything is.
+    /// Calls `hear` with the rest of the event, if there is any.
     fn tell<T>(
         &self,
         event: &Event<'_>,
@@ -101,7 +102,7 @@ impl Hidden {
     }
 
     fn ack<'a>(&self, ack: &Ack<'_>, packets: &'a [Delivered], newest: Option<&'a Delivered>) -> Ack<'a> {
-        // A list says all three.
+        // A list gives all three facts.
         let by_list = [Ability::PacketAcks, Ability::NewestAck, Ability::PacketCounts];
         let listed = !by_list.into_iter().any(|ability| self.has(ability));
         let whole = u32::try_from(ack.whole_packets()).unwrap_or(u32::MAX);
@@ -128,12 +129,12 @@ fn coarse(time: Time) -> Time {
     Time::from_nanos(time.nanos() / COARSE * COARSE)
 }
 
-/// A part that hears all but the hidden facts.
+/// A part that gets everything but the hidden facts.
 #[derive(Clone, Debug)]
 pub struct Blinkered<T> {
     part: T,
     hidden: Hidden,
-    /// A wake-up that a host without an exact timer says with the next event.
+    /// Whether a wake-up is owed, which a host without an exact timer reports with the next event.
     late: bool,
 }
 
@@ -205,7 +206,7 @@ pub struct Parts {
     pub law: AnyLaw,
 }
 
-/// Which part of a controller does not hear the hidden facts.
+/// The part of a controller that does not get the hidden facts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// The start-up scheme.
@@ -217,12 +218,13 @@ pub enum Part {
 }
 
 impl Parts {
-    /// A controller that hears everything.
+    /// A controller that gets everything.
     pub fn open(&self) -> AnyController {
         Controller::new(self.scheme.clone(), self.restart.clone(), self.law.clone())
     }
 
-    /// Whether a controller decides otherwise on `calls` when `part` does not hear what is hidden: at which call, and how.
+    /// The first of `calls` at which a controller decides otherwise if `part` does not get the hidden facts, and how;
+    /// `None` if there is none.
     pub fn differs(&self, part: Part, hidden: &Hidden, calls: &[Told]) -> Option<(usize, String)> {
         let hides = |this| if this == part { hidden.clone() } else { Hidden(Vec::new()) };
         let mut other = Controller::new(
@@ -237,7 +239,7 @@ impl Parts {
         })
     }
 
-    /// The kind of plan, or what a plan asks for, that `part` makes on `calls` and does not declare in `needs`.
+    /// The first of `calls` after which `part` makes a kind of plan or a request that `needs` does not declare.
     pub fn undeclared_plan(&self, part: Part, needs: Needs, calls: &[Told]) -> Option<(usize, Ability)> {
         let phase = match part {
             Part::Scheme => Phase::Startup,

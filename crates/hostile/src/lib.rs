@@ -1,10 +1,10 @@
 //! Hostile networks, peers and inputs: the laws that hold whatever arrives, as code.
 //!
-//! Each target makes a scenario of arbitrary bytes and holds it against the laws of its subject; a broken law panics.
-//! The same bodies serve three callers: property tests and the replay of every file of `fuzz/corpus` (the tests of this
-//! crate, on stable), and the fuzzers in `fuzz`. What the laws say, in words, is in `docs/laws.md`.
+//! Each target makes a scenario from arbitrary bytes and checks it against the laws of its subject; a broken law
+//! panics. Three callers use the same bodies: property tests, the replay of every file of `fuzz/corpus` (both are
+//! tests of this crate, on stable), and the fuzzers in `fuzz`. `docs/laws.md` states the laws in words.
 //!
-//! Any bytes are a scenario: a [`Source`] that has run dry gives zeros, which is the tamest choice everywhere.
+//! Any bytes are a scenario. A [`Source`] that has run dry gives zeros, and zero is the tamest choice everywhere.
 
 #![expect(clippy::missing_panics_doc, reason = "a body panics if a law is broken: that is what it is for")]
 

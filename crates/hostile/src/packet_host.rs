@@ -1,5 +1,5 @@
-//! A host with packet numbers, as QUIC is one (RFC 9002): what it says follows the seam's column for packet hosts. It sends
-//! over a path of one bottleneck, in virtual time.
+//! A host with packet numbers, as QUIC has them (RFC 9002): its events follow the seam's column for packet hosts. The
+//! host sends over a path of one bottleneck, in virtual time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,15 +34,15 @@ pub struct Link {
     pub rtt: Span,
     /// How many packets may wait.
     pub queue: u64,
-    /// ACKs arrive together at whole multiples of this; zero is each by itself.
+    /// ACKs arrive together at whole multiples of this span; with zero, each arrives by itself.
     pub ack_batch: Span,
     /// Whether ACKs that arrive at one instant are one ACK, of all their packets.
     pub together: bool,
-    /// Nothing passes from the first instant to the second.
+    /// No packet passes from the first instant to the second.
     pub outage: Option<(Time, Time)>,
 }
 
-/// What a transfer came to.
+/// The result of a transfer.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// From the first handshake packet to the last acknowledgement.
@@ -53,9 +53,9 @@ pub struct Outcome {
     pub notes: Vec<(Time, Note)>,
     /// The window after each loss.
     pub windows: Vec<(Time, Bytes)>,
-    /// How often persistent congestion was told.
+    /// How often persistent congestion was reported.
     pub persistent: u64,
-    /// The laws of hosts that the record breaks.
+    /// The laws of hosts that the trace breaks.
     pub breaches: Vec<Breach>,
     /// The window at the end.
     pub window: Bytes,
@@ -67,7 +67,7 @@ impl Outcome {
         self.notes.iter().filter(|(_, note)| matches!(note, Note::Reduced { .. })).count()
     }
 
-    /// The first exit of start-up: its cause, and the window then.
+    /// The first exit of start-up: its cause, and the window at the exit.
     pub fn exit(&self) -> Option<(firstflight::Cause, Bytes)> {
         self.notes.iter().find_map(|(_, note)| match note {
             Note::Exited { exit, cwnd, .. } => Some((exit.cause, *cwnd)),
@@ -98,7 +98,7 @@ pub struct PacketHost {
     acks: VecDeque<(Time, u64)>,
     in_flight: BTreeMap<u64, InFlight>,
     next_packet: u64,
-    /// Full packets of data that are still to be sent, lost ones again included.
+    /// Full packets of data still to be sent, lost ones included.
     left: u64,
     largest_acked: Option<u64>,
     rtt_variation: Span,
@@ -142,7 +142,7 @@ impl PacketHost {
         host
     }
 
-    /// The handshake runs under the controller: three packets leave within its first window, and are not told.
+    /// The handshake runs under the controller: three packets leave within its first window, without [`Event::Sent`].
     fn shake_hands(&mut self) {
         self.path.backlog = Some(MSS * self.left);
         self.say(&Event::Begin(Origin::Fresh));
@@ -154,7 +154,7 @@ impl PacketHost {
         self.say(&Event::Established { rtt: Some(rtt), syn_lost: false });
     }
 
-    /// The same host, which does not say when lost packets left.
+    /// Makes the host leave out when lost packets left.
     #[must_use]
     pub fn without_send_times(mut self) -> Self {
         self.says_send_times = false;
@@ -186,8 +186,8 @@ impl PacketHost {
         self.plan.window
     }
 
-    /// The connection moves to another link (RFC 9000 section 9.4). What was in flight is sent again, and what became of it on the
-    /// old link is not told.
+    /// Moves the connection to another link (RFC 9000 section 9.4). Data in flight is sent again, and its fate on the
+    /// old link is not reported.
     pub fn migrate(&mut self, link: Link) {
         self.left += self.in_flight.len() as u64;
         self.in_flight.clear();
@@ -204,7 +204,8 @@ impl PacketHost {
         self.say(&Event::Begin(Origin::PathChange));
     }
 
-    /// Sends what may leave, then takes the next thing that happens. Says whether all is over.
+    /// Sends every packet that may leave, then handles the next thing that happens. Returns whether the transfer is
+    /// over.
     fn step(&mut self) -> bool {
         self.send();
         if self.left == 0 && self.in_flight.is_empty() {
@@ -246,14 +247,14 @@ impl PacketHost {
         (self.path.cwnd, self.path.wake) = (self.plan.window, self.plan.wake);
     }
 
-    /// No router is asked anything here.
+    /// Answers a request: no router is asked here.
     fn answer_ask(&mut self) {
         if self.plan.ask.is_some() {
             self.say(&Event::Asked(false));
         }
     }
 
-    /// When the pacer lets the next packet leave that window and data would let leave.
+    /// When the pacer lets the next packet leave, if window and data would let it leave.
     fn pace_at(&self) -> Option<Time> {
         let at = self.pacer.ready_at(WIRE, false)?;
         (self.left > 0 && self.has_room() && at > self.path.now).then_some(at)
@@ -345,7 +346,7 @@ impl PacketHost {
             && at <= self.path.now
         {
             self.acks.pop_front();
-            // What was found lost before is not in flight any more.
+            // A packet found lost earlier is no longer in flight.
             let Some(flying) = self.in_flight.remove(&packet) else { continue };
             acked.push(flying);
             if !self.link.together {
@@ -403,7 +404,7 @@ impl PacketHost {
         Some(last_sent + self.probe_timeout() * (1 << self.probes.min(16)))
     }
 
-    /// How long after its departure a packet is lost of which a later one was acknowledged.
+    /// How long after its departure a packet counts as lost if a later one was acknowledged.
     fn patience(&self) -> Span {
         let rtt = self.path.srtt.max(self.path.latest_rtt).unwrap_or(Span::from_millis(333));
         rtt.scale(TIME_THRESHOLD.0, TIME_THRESHOLD.1).max(GRANULARITY)
@@ -415,8 +416,8 @@ impl PacketHost {
         Some(oldest.delivered.sent_at + self.patience())
     }
 
-    /// RFC 9002 section 6.1: three packets later, or some time later.
-    /// What a law halves is what was in flight `before` the ACK that shows the loss.
+    /// RFC 9002 section 6.1: a packet is lost if one three numbers later was acknowledged, or after some time.
+    /// `before` is the flight before the ACK that shows the loss, which a law halves.
     fn find_losses(&mut self, before: Bytes) {
         let Some(largest) = self.largest_acked else { return };
         let (now, patience) = (self.path.now, self.patience());
@@ -460,14 +461,15 @@ impl PacketHost {
         self.outcome.windows.push((now, self.plan.window));
     }
 
-    /// RFC 9002 section 7.6.2: all that left for so long was lost, and a sample of the round trip was there before.
+    /// RFC 9002 section 7.6.2: whether all packets that left over so long a time were lost, with a round-trip sample
+    /// before them.
     fn is_persistent(&self, first: u64, last: u64, apart: Span, missing: &[Delivered]) -> bool {
         let whole = last - first + 1 == missing.len() as u64;
         let sampled = self.first_sample.is_some_and(|at| missing.iter().all(|packet| packet.sent_at >= at));
         whole && sampled && apart > self.probe_timeout() * PERSISTENT
     }
 
-    /// When the newest packet left that is acknowledged: all that left after the episode began is newer.
+    /// When the newest acknowledged packet left. Packets that left after the episode began are newer.
     fn largest_sent_at(&self) -> Option<Time> {
         self.path.last_received.map(|at| at - self.path.latest_rtt.unwrap_or_default())
     }

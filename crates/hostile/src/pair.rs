@@ -12,27 +12,27 @@ use firstflight_wire::{Addresses, Checksum, Hosts, Ip, decode, encode};
 use crate::Source;
 use crate::peer::{self, AnySocket, Memory};
 
-/// One way through the network, without what it does to packets.
+/// One direction through the network, without the network's interference.
 const DELAY: Span = Span::from_millis(30);
 /// More than any path here needs: the longest timeouts, fifteen of them.
 const LONGEST: Span = Span::from_secs(24 * 3_600);
 /// More packets than any transfer here needs.
 const MOST_PACKETS: u64 = 400_000;
-/// The network has a will for so many packets; then it is tame.
+/// The network interferes with this many packets; then it is tame.
 const MOST_FATES: u32 = 2_000;
 
 /// One side: a socket and its application.
 struct Side {
     socket: AnySocket,
     config: Config,
-    /// What its application sends in all.
+    /// All that its application sends.
     writes: u64,
-    /// What it has read.
+    /// The bytes that its application has read.
     read: u64,
     memory: Memory,
 }
 
-/// A packet on its way: to which side, and its bytes.
+/// A packet on its way: its destination and its bytes.
 type Packet = (usize, Vec<u8>);
 
 struct Network<'a> {
@@ -126,7 +126,7 @@ impl Network<'_> {
         }
     }
 
-    /// What becomes of a packet.
+    /// The fate of a packet.
     fn carry(&mut self, to: usize, mut bytes: Vec<u8>) {
         self.count += 1;
         assert!(self.count < MOST_PACKETS, "the network is flooded");

@@ -1,4 +1,4 @@
-//! Endpoints of every kind, and the laws of an endpoint that need no knowledge of its peer.
+//! Endpoints of every kind, and the laws of an endpoint that do not involve its peer.
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
@@ -11,7 +11,7 @@ use crate::Source;
 /// An endpoint with any scheme, policy and law.
 pub(crate) type Any = Endpoint<AnyScheme, AnyRestart, AnyLaw>;
 
-/// The same with its bytes.
+/// An endpoint with any scheme, policy and law that carries its bytes.
 pub(crate) type AnySocket = Socket<AnyScheme, AnyRestart, AnyLaw>;
 
 /// Any set-up.
@@ -52,7 +52,7 @@ pub(crate) fn endpoint(role: Role, config: &Config, source: &mut Source<'_>) -> 
     Endpoint::new(role, config, controller(source))
 }
 
-/// The same with its bytes.
+/// Any endpoint with this set-up that carries its bytes.
 pub(crate) fn socket(role: Role, config: &Config, settings: &Settings, source: &mut Source<'_>) -> AnySocket {
     Socket::new(role, config, controller(source), settings)
 }
@@ -65,26 +65,26 @@ fn controller(source: &mut Source<'_>) -> AnyController {
     Controller::new(startup, restart, law)
 }
 
-/// The memory law: what a connection holds of the heap is bounded by what it sent and is not acknowledged, and by its
-/// own receive buffer, whatever arrives.
+/// The memory law: whatever arrives, the heap of a connection is bounded by the data that it sent and that is not
+/// acknowledged, and by its own receive buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// The most segments that were ever outstanding.
+    /// The most segments that were outstanding at a time.
     most: u64,
 }
 
 impl Memory {
-    /// Bytes for each segment outstanding: its record, its places in the order of transmission (one that is stale, one
-    /// that is not) and among those to be sent again, and the eighth by which rings grow.
+    /// Bytes for each outstanding segment: its record, its places in the order of transmission (one that is stale,
+    /// one that is not) and among the segments to be sent again, and the eighth by which rings grow.
     const PER_SEGMENT: u64 = 96;
     /// Bytes for each range out of order, and the ranges kept beyond those that full segments could make.
     const PER_RANGE: u64 = 48;
     const EXTRA_RANGES: u64 = 64;
-    /// What an empty connection may keep for work at hand.
+    /// Bytes that an empty connection may keep for work at hand.
     const CONSTANT: u64 = 64 * 1_024;
 
-    /// Holds the endpoint against the law. To be said once all has left that may leave: until then what is outstanding only
-    /// grows.
+    /// Checks the endpoint against the law. To be called once every segment has left that may leave: until then
+    /// outstanding data only grows.
     pub(crate) fn holds(&mut self, endpoint: &Any, config: &Config) {
         let info = endpoint.info();
         self.most = self.most.max(info.outstanding);

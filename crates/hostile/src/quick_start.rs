@@ -30,7 +30,7 @@ struct Wire<'a> {
     asked: Option<Asked>,
     /// Every response seen, to be replayed.
     seen: Vec<Response>,
-    /// A nonce came back that cannot be what became of the request's.
+    /// Whether a nonce came back that cannot stem from the request's.
     caught: bool,
 }
 
@@ -125,7 +125,7 @@ impl Wire<'_> {
         Some(IpOption::Request { rate, ttl, hop_limit: hop_limit.wrapping_sub(1), nonce })
     }
 
-    /// What somebody on the way back, or the receiver itself, makes of a response.
+    /// Changes a response as somebody on the way back, or the receiver itself, may.
     fn meddle(&mut self, response: Option<Response>) -> Option<Response> {
         self.seen.extend(response);
         let Some(mut response) = response else {
@@ -156,8 +156,8 @@ impl Wire<'_> {
             let response = segment.quick_start.response();
             let plausible =
                 response.filter(|said| said.ttl_diff == asked.ttl_diff && said.rate <= asked.rate);
-            // Section 4.4 and appendix: each step down uses up a pair of bits from the top of the 15; the low two for
-            // each step not taken are as they were sent.
+            // Section 4.4 and appendix: each step down uses up a pair of bits from the top of the 15. The low two
+            // bits for each step not taken are as they were sent.
             let agrees = plausible.is_none_or(|said| {
                 let kept = 2 * u32::from(said.rate.get());
                 (0..kept).all(|bit| (said.nonce.get() ^ asked.nonce) >> bit & 1 == 0)

@@ -1,4 +1,4 @@
-//! Readers of text and bytes from outside: total, and one clear line for what they refuse.
+//! Readers of text and bytes from outside are total, and refuse with one clear line.
 
 use firstflight_lab::{
     FileError, KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, parse_sweep, quantity,
@@ -7,20 +7,20 @@ use firstflight_wire::{Ip, decode, decode_snapped, encode};
 
 use crate::Source;
 
-/// Longer texts show nothing new, and take their time.
+/// Longer texts find nothing new, and take time.
 const LONGEST: usize = 16 * 1_024;
 
 fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(&data[..data.len().min(LONGEST)]).into_owned()
 }
 
-/// What is refused is refused in one line that says something.
+/// Checks that a refusal is one line with a message.
 pub(crate) fn is_one_line(message: &str) {
     assert!(!message.trim().is_empty(), "an error that says nothing");
     assert!(!message.contains('\n'), "an error of more than a line: {message:?}");
 }
 
-/// A scenario file of any text, and a sweep's.
+/// Reads a scenario file, and a sweep's, of any text.
 pub fn toml_reader(data: &[u8]) {
     let text = text(data);
     match parse_file(&text) {
@@ -56,7 +56,7 @@ fn names_a_place(error: &FileError, text: &str) {
     assert!(error.column >= 1 && error.span.start <= text.len(), "{error}");
 }
 
-/// A value of any text for any option of the command line; and what is read is shown as it was said.
+/// Reads a value of any text for any option of the command line. A value that is read is shown as it was given.
 pub fn units(data: &[u8]) {
     let mut source = Source::new(data);
     let key = source.pick(&KEYS);
@@ -87,7 +87,7 @@ pub fn units(data: &[u8]) {
     }
 }
 
-/// A packetdrill script of any text.
+/// Reads a packetdrill script of any text.
 pub fn packetdrill_script(data: &[u8]) {
     let text = text(data);
     if let Err(problem) = firstflight_packetdrill::run(&text) {
@@ -96,7 +96,7 @@ pub fn packetdrill_script(data: &[u8]) {
     }
 }
 
-/// A packet of any bytes; what is read and can be said is read the same again.
+/// Decodes a packet of any bytes. A packet that is decoded and can be encoded decodes to the same packet again.
 pub fn wire_decode(data: &[u8]) {
     if let Err(error) = decode_snapped(data) {
         is_one_line(&error.to_string());

@@ -6,14 +6,14 @@ use crate::Source;
 use crate::flow::Flow;
 use crate::hiding::Parts;
 
-/// Any scheme with any restart policy and law hears any sequence of events that a host may say.
+/// Any scheme with any restart policy and law gets any sequence of events that a host may report.
 pub fn scheme_events(data: &[u8]) {
     let mut source = Source::new(data);
     let flow = Flow::new(&mut source);
     run(flow, &mut source);
 }
 
-/// What a controller of these parts, of these names, is told where `data` says what happens.
+/// The calls to a controller of `parts`, which have `names`, where `data` chooses the events.
 pub fn told_at_random(parts: &Parts, names: [&'static str; 3], data: &[u8]) -> Vec<Told> {
     let mut source = Source::new(data);
     let flow = Flow::of(parts, names, &mut source);

@@ -1,16 +1,16 @@
 //! Choices made of arbitrary bytes.
 
-/// Bytes to choose by; zeros once they have run out.
+/// Bytes that decide choices; zeros once they have run out.
 #[derive(Clone, Debug)]
 pub struct Source<'a>(&'a [u8]);
 
 impl<'a> Source<'a> {
-    /// Chooses by these bytes, from the first on.
+    /// Decides by these bytes, from the first on.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// Whether nothing is left to choose by.
+    /// Whether no byte is left.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

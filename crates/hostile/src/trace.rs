@@ -1,4 +1,4 @@
-//! Recorded traces of any bytes: told to a scheme, or refused with the line at fault.
+//! Traces of any bytes are replayed to a scheme, or refused with the line at fault.
 
 use firstflight_lab::controller_of;
 use firstflight_trace::{TraceError, Writer, read};
@@ -6,8 +6,8 @@ use firstflight_trace::{TraceError, Writer, read};
 use crate::conformance::Conformance;
 use crate::readers::is_one_line;
 
-/// A trace of any bytes. Its calls need not be such as a host makes, and a scheme takes them all the same, and the laws of
-/// hosts say in one line each what is wrong; what was read is written and read the same again.
+/// Reads a trace of any bytes. The calls need not be those of a real host: a scheme takes them all the same, the laws
+/// of hosts report each breach in one line, and a trace that was read is written and read again unchanged.
 pub fn trace_reader(data: &[u8]) {
     let Some(text) = rewritten(data, true) else { return };
     assert_eq!(
@@ -17,7 +17,7 @@ pub fn trace_reader(data: &[u8]) {
     );
 }
 
-/// The trace as it is written, up to its first fault, each call told to its scheme if that is wanted; `None` without a
+/// The trace as written again, up to its first fault, each call replayed to its scheme if wanted; `None` without a
 /// header.
 fn rewritten(data: &[u8], replays: bool) -> Option<String> {
     let (header, mut calls) = read(data).map_err(|error| names_a_line(&error, data)).ok()?;

@@ -1,6 +1,6 @@
-//! Of a state that changes little from line to line, only what changed.
+//! The difference of a state from the line before, for a state that changes little from line to line.
 
-/// Defines a state as plain values and its difference from the one before. Fields under `maybe` can be unknown.
+/// Defines a state of plain values, and its difference from an earlier state. Fields under `maybe` can be unknown.
 macro_rules! delta {
     (
         $(#[$doc:meta])* $whole:ident, $delta:ident {
@@ -21,7 +21,7 @@ macro_rules! delta {
         }
 
         impl $whole {
-            /// What changed since `before`; everything, if there was nothing before.
+            /// The values that changed since `before`; all of them without a `before`.
             pub(crate) fn since(&self, before: Option<&Self>) -> $delta {
                 $delta {
                     $($plain: before.is_none_or(|before| before.$plain != self.$plain).then(|| self.$plain.clone()),)+
@@ -35,7 +35,7 @@ macro_rules! delta {
                 *self == Self::default()
             }
 
-            /// The state after this change; the name of what is missing, if there was nothing before.
+            /// The state after this change. The error is the name of a value that is missing without a `before`.
             pub(crate) fn after(self, before: Option<$whole>) -> Result<$whole, &'static str> {
                 match before {
                     Some(before) => Ok($whole {
@@ -54,7 +54,7 @@ macro_rules! delta {
 
 pub(crate) use delta;
 
-/// A field that is there, be it `null`.
+/// A field that is present, even as `null`.
 #[expect(clippy::option_option, reason = "not said and said to be unknown differ")]
 pub(crate) fn given<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where

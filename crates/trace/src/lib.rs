@@ -1,13 +1,14 @@
-//! Traces: what a controller was told and what it decided, one JSON object a line.
+//! Traces: the calls that a controller got and its decisions, one JSON object a line.
 //!
-//! The first line is the [`Header`] (`"event":"trace"`): what was run. Each further line with `"event":"told"` is
-//! one call of the host, in order: `call` is the event with all that it carries, `path` the connection as it was
-//! then, `plan` what the controller wanted from then on, `notes` what it did. Of `path` and `plan` a line holds only
-//! what differs from the line before; the first holds all. An ACK's or a loss's line may have `judged`: what the
-//! controller filled in before a scheme heard of it, for hosts that run a scheme without a controller to be held to. Lines with another `event` may stand between them and are
-//! passed over. Times are nanoseconds (`_ns`), rates IP bits per second (`_bps`), everything else bytes.
+//! The first line is the [`Header`] (`"event":"trace"`): what was run. Each further line with `"event":"told"` is one
+//! call of the host, in order. `call` is the event with all its values, `path` the connection at the call, `plan` the
+//! plan after the call, and `notes` what the controller did. A line holds only those fields of `path` and `plan` that
+//! differ from the line before; the first line holds all. The line of an ACK or a loss may have `judged`: the values
+//! that the controller filled in before a scheme got the event. A host that runs a scheme without a controller can be
+//! compared with them. Lines with another `event` may stand in between and are skipped. Times are nanoseconds
+//! (`_ns`), rates IP bits per second (`_bps`), everything else bytes.
 //!
-//! A trace is open-loop: replayed to another scheme it says what that would have decided on hearing the same.
+//! A trace is open-loop: replayed to another scheme, it shows what that scheme would have decided on the same events.
 
 mod delta;
 mod read;
@@ -28,7 +29,7 @@ pub const FORMAT: u32 = 2;
 pub struct Header {
     /// The version of the format: [`FORMAT`].
     pub format: u32,
-    /// The version of Firstflight that wrote it.
+    /// The version of Firstflight that wrote the trace.
     pub version: String,
     /// The scheme with its parameters, as `--schemes` takes it.
     pub scheme: String,

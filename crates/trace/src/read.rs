@@ -1,4 +1,4 @@
-//! Reading a trace, line by line. Whatever a file holds, it is read or refused with the line that is at fault.
+//! Reads a trace, line by line. Any file is either read or refused with the line at fault.
 
 use std::io::{BufRead, Read};
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::shapes::{CallShape, JudgedShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
 use crate::{FORMAT, Header};
 
-/// The most bytes of a line: an ACK of a whole window of a million packets has fewer.
+/// The most bytes of a line. An ACK of a whole window of a million packets has fewer.
 const LONGEST: u64 = 256 << 20;
 
 /// Why a trace cannot be read.
@@ -17,7 +17,7 @@ pub enum TraceError {
     /// The file itself cannot be read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// A line that is no line of a trace.
+    /// A line is not a line of a trace.
     #[error("line {line}: {what}")]
     Line {
         /// Counted from one.
@@ -58,7 +58,7 @@ struct ToldLine {
     judged: Option<JudgedShape>,
 }
 
-/// Reads the header; the calls follow as they are asked for.
+/// Reads the header. [`Calls`] reads the calls one by one.
 ///
 /// # Errors
 /// A file that cannot be read, does not begin with a header, or is of another format.
@@ -75,7 +75,7 @@ pub fn read<R: BufRead>(input: R) -> Result<(Header, Calls<R>), TraceError> {
     Ok((header, calls))
 }
 
-/// The calls of a trace, in order. After an error there are none.
+/// The calls of a trace, in order. No call follows an error.
 #[derive(Debug)]
 pub struct Calls<R> {
     input: R,
@@ -150,7 +150,7 @@ impl<R: BufRead> Calls<R> {
     }
 }
 
-/// What is wrong with a line, and where in it if that is known; what it quotes stays on one line.
+/// What is wrong with a line, and where in the line if that is known. Quoted text stays on one line.
 fn what(error: &serde_json::Error) -> String {
     // It names line 1: each line is a text of its own.
     let text = error.to_string();

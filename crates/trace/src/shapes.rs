@@ -14,7 +14,7 @@ pub(crate) use note::NoteShape;
 pub(crate) use path::{PathDelta, PathShape};
 pub(crate) use plan::{PlanDelta, PlanShape};
 
-/// Defines the shape of an enum that is nothing but names, with the way there and back.
+/// Defines the shape of an enum without data, and the conversions both ways.
 macro_rules! names {
     ($shape:ident of $seam:ident { $($name:ident),+ $(,)? }) => {
         #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]

@@ -1,4 +1,4 @@
-//! Writing a trace, line by line.
+//! Writes a trace, line by line.
 
 use firstflight::Told;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::Header;
 use crate::shapes::{CallShape, JudgedShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
 
-/// Makes the lines of one trace; it remembers what the last one said.
+/// Makes the lines of one trace, and keeps the last line's state for the difference.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     path: Option<PathShape>,

@@ -24,7 +24,7 @@ impl Startup for StepBack {
             // What doubled in a round trip and fills the queue fitted the path half a doubling ago.
             Event::Acked(ack) if !ack.growth.is_zero() && self.queue_has_grown(path) => {
                 self.slow.set_window((self.slow.window() / 2).max(path.mss * 2));
-                self.slow.found(Cause::Delay)
+                self.slow.leave(Cause::Delay)
             }
             _ => self.slow.on(event, path),
         }

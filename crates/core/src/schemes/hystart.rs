@@ -162,7 +162,7 @@ impl HyStart {
         }
         match self.found {
             Some(cause) if self.slow.window() >= path.mss * u64::from(self.low_window) => {
-                self.slow.found(cause)
+                self.slow.leave(cause)
             }
             _ => self.slow.grow(ack.slow_start_growth(path.mss)),
         }

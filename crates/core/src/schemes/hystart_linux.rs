@@ -174,7 +174,7 @@ impl HyStartLinux {
             let rtt = micros::of(sample.rtt);
             let least = self.delay_min.map_or(rtt, |least| least.min(rtt));
             self.delay_min = Some(least);
-            return self.update(rtt, least, path).map(|cause| self.slow.found(cause));
+            return self.update(rtt, least, path).map(|cause| self.slow.leave(cause));
         }
         None
     }

@@ -167,7 +167,7 @@ impl HyStartPlus {
             return self.slow.grow(ack.slow_start_growth(path.mss));
         }
         if ack.round_ended && self.end_round() {
-            return self.slow.found(Cause::CssEnd);
+            return self.slow.leave(Cause::CssEnd);
         }
         if let Some(sample) = ack.rtt {
             let rtt = micros::of(sample.rtt);

@@ -17,7 +17,7 @@ use crate::schemes::SlowStart;
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
 use crate::units::{Bytes, Span};
 pub(crate) use entry::PACED;
-use fill::{Fill, found, pipe};
+use fill::{Fill, leave, pipe};
 use switches::{Switch, Switches};
 use train::{AckMode, Rules, Sums, Train};
 use tree::{Branch, Gap, Measured, Node};
@@ -218,7 +218,7 @@ impl Paced {
     fn leave_early(&self, train: &Train, gap: Gap, rtt: Span, path: &Path) -> Step {
         let most = u64::from(train.packets);
         let least = u64::from(self.first).min(most);
-        found(pipe(rtt, gap).clamp(least, most), gap, self.switches, path)
+        leave(pipe(rtt, gap).clamp(least, most), gap, self.switches, path)
     }
 
     /// Begins the next train: twice as many packets (section 3.1), at `gap`.

@@ -251,7 +251,7 @@ impl Search {
     }
 
     fn leave(&self, path: &Path) -> Step {
-        let Step::Done(exit) = self.slow.found(Cause::RateFlat) else { return Step::Stay };
+        let Step::Done(exit) = self.slow.leave(Cause::RateFlat) else { return Step::Stay };
         let Some(bins) = self.bins else { return Step::Done(exit) };
         // Section 3.2: the bytes delivered in one initial round trip, 2/7 of a window, rounded up to bins.
         let one_rtt = bins.edge - (WINDOW * WINDOW_RTTS.1).div_ceil(WINDOW_RTTS.0);

@@ -138,7 +138,7 @@ impl SlowStart {
 
     /// Ends slow start with the window as the threshold: "ssthresh = cwnd", as every scheme does that finds where to
     /// stop.
-    pub fn found(&self, cause: Cause) -> Step {
+    pub fn leave(&self, cause: Cause) -> Step {
         self.done(cause, Some(self.window()))
     }
 

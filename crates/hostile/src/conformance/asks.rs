@@ -1,4 +1,4 @@
-//! What is said once for something: wake-ups, answers, timeouts, marks, undos.
+//! Calls that a host makes once for each cause: wake-ups, answers, timeouts, marks, undos.
 
 use firstflight::{Advice, Ask, Event, Rate, Told};
 
@@ -13,14 +13,15 @@ pub(super) struct Asks {
     requested: Option<Rate>,
     /// Whether a reduction may be undone.
     undoable: bool,
-    /// Whether a timeout was told of since an ACK last advanced.
+    /// Whether a timeout was reported since an ACK last advanced.
     timed_out: bool,
-    /// The number of the first packet that left after the last mark, until it or a later one is acknowledged.
+    /// The number of the first packet that left after the last mark, until that packet or a later one is
+    /// acknowledged.
     marked_before: Option<u64>,
 }
 
 impl Asks {
-    /// The number of the `next` packet is known to whoever counts them.
+    /// Takes a call. `next` is the number of the packet that leaves next, which [`super::packets`] counts.
     pub(super) fn hear(&mut self, told: &Told, before: Option<&Before>, next: u64, breaches: &mut Breaches) {
         match event(told) {
             Some(Event::Woken) => {
@@ -46,7 +47,7 @@ impl Asks {
                 }
             }
 
-            // Which reduction answers a packet that left then, the controller sees by itself.
+            // The controller itself finds which reduction answers a packet that left at a known instant.
             Some(Event::Lost(_) | Event::Marked { sent_at: Some(_) }) => self.undoable = true,
             Some(Event::Marked { sent_at: None }) => {
                 if let Some(first) = self.marked_before {

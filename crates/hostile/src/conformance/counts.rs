@@ -1,12 +1,12 @@
-//! The counts of the path: what was sent, acknowledged and delivered, what is between, and the round trips.
+//! The counts of the path: bytes sent, acknowledged and delivered, bytes in flight, and the round-trip times.
 
 use firstflight::{Ack, Bytes, Event, Origin, Path, Sent, Span, Time, Told};
 
 use super::order::event;
 use super::{Breaches, Law};
 
-/// What an ACK moves. A host may say first what else an ACK tells (an undo, a loss): then the path is ahead of the
-/// `acked`, which must follow at that instant.
+/// The values that an ACK moves. A host may first make another call for the same ACK (an undo, a loss). The path is
+/// then ahead of the `acked`, which must follow at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Facts {
     una: u64,
@@ -30,12 +30,12 @@ struct Ahead {
     line: usize,
 }
 
-/// How the path counts; a record shows it.
+/// How the host counts; the trace shows it.
 #[derive(Clone, Copy, Debug)]
 struct Readings {
     flight_of_stream: bool,
     flight_is_pipe: bool,
-    /// Whether what is sent again counts in `nxt`.
+    /// Whether data sent again counts in `nxt`.
     counts_again: Option<bool>,
 }
 
@@ -44,22 +44,22 @@ pub(super) struct Counts {
     facts: Facts,
     ahead: Option<Ahead>,
     nxt: u64,
-    /// What left by the call before.
+    /// The packet that left by the call before.
     sent: Option<Sent>,
     /// Whether the stream has ended.
     ended: bool,
     /// Selectively acknowledged bytes that no ACK has passed.
     selected: Bytes,
-    /// Duplicate ACKs since one advanced that told of no bytes.
+    /// Duplicate ACKs without bytes since an ACK advanced.
     told_of: u64,
-    /// Whether nothing was lost, timed out or sent again since all was acknowledged.
+    /// Whether no packet was lost, timed out or sent again since everything was acknowledged.
     clean: bool,
     /// Whether the round trips are of this path.
     timed: bool,
     readings: Readings,
-    /// Whether something was said that only a stream host says.
+    /// Whether the trace has a value that only a stream host gives.
     of_stream: bool,
-    /// Whether `una` is where the newest acknowledged packet ends, as only a packet host says.
+    /// Whether `una` is the end of the newest acknowledged packet, as only a packet host gives it.
     of_packets: bool,
     last_data: Option<Time>,
     last_any: Option<Time>,
@@ -136,7 +136,7 @@ impl Counts {
         self.last_received = path.last_received;
     }
 
-    /// What left by the call before stands in `nxt`.
+    /// Checks that `nxt` counts the packet that left by the call before.
     fn next(&mut self, path: &Path, breaches: &mut Breaches) {
         let before = core::mem::replace(&mut self.nxt, path.nxt);
         let grown = path.nxt.checked_sub(before);
@@ -168,7 +168,7 @@ impl Counts {
         }
     }
 
-    /// What this call explains of the facts.
+    /// Checks the facts against what this call explains.
     fn move_on(
         &mut self,
         event: Option<&Event<'_>>,
@@ -206,7 +206,7 @@ impl Counts {
         }
         if matches!(event, Some(Event::Acked(_) | Event::Established { .. })) {
             Self::compare(is, due, None, breaches);
-            // What was ahead was ahead by this.
+            // The facts that were ahead were ahead by this ACK.
             if let Some(ahead) = self.ahead.take() {
                 let explained = if ahead.now == path.now { is } else { self.facts };
                 Self::compare(ahead.facts, explained, Some(ahead.line), breaches);
@@ -224,7 +224,7 @@ impl Counts {
         }
     }
 
-    /// What is ahead stays without a call that explains it; from here on `is` is taken for granted.
+    /// Reports facts that were ahead and that no call explained. From here on `is` is accepted.
     fn unexplained(&mut self, is: Option<Facts>, breaches: &mut Breaches) {
         if let Some(ahead) = self.ahead.take() {
             Self::compare(ahead.facts, self.facts, Some(ahead.line), breaches);
@@ -254,20 +254,20 @@ impl Counts {
         rtt("min_rtt", is.least, due.least);
     }
 
-    /// What an event says of what is in flight.
+    /// Takes in what an event says about the packets in flight.
     fn note(&mut self, event: Option<&Event<'_>>, path: &Path) {
         match event {
             Some(Event::Acked(ack)) => {
                 let cumulative = ack.bytes - ack.sacked;
                 self.selected -= ack.advanced - cumulative;
                 self.selected += ack.sacked;
-                // A duplicate may say that something was delivered, and not what.
+                // A duplicate ACK may report a delivery without saying which packet.
                 self.clean &= !(ack.duplicate && ack.sacked.is_zero());
             }
             Some(Event::Lost(_) | Event::TimedOut { .. } | Event::SpuriousLoss) => self.clean = false,
             _ => {}
         }
-        // What is ahead has its `acked` yet to come.
+        // The `acked` of facts that are ahead is yet to come.
         if path.nxt == path.una && self.ahead.is_none() {
             self.selected = Bytes::ZERO;
             self.clean = true;
@@ -276,7 +276,7 @@ impl Counts {
 
     fn between(&mut self, event: Option<&Event<'_>>, path: &Path, breaches: &mut Breaches) {
         let stream = Bytes::new(path.nxt.saturating_sub(path.una));
-        // A law halves what the host says then.
+        // A law halves the flight that the host gives at these events.
         let halved = matches!(event, Some(Event::Lost(_) | Event::Marked { .. } | Event::TimedOut { .. }));
         if !halved {
             let of_stream = self.readings.flight_of_stream && path.flight == stream;
@@ -292,11 +292,11 @@ impl Counts {
             }
         }
         if self.of_packets {
-            // Between `una` and `nxt` of a packet host is only what left after the newest acknowledged packet.
+            // For a packet host only the packets after the newest acknowledged one are between `una` and `nxt`.
             return;
         }
         let (pipe, due) = (path.pipe, stream - self.selected);
-        // The end of the stream is no byte that a packet has; it may be acknowledged with one.
+        // The end of the stream is not a byte of a packet, but may be acknowledged with one.
         let fits = pipe == due || self.ended && pipe + Bytes::new(1) == due;
         if pipe > stream {
             let (is, most) = (pipe.get(), stream.get());

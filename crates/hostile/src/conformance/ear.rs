@@ -1,4 +1,4 @@
-//! What a controller judges before a scheme hears of it.
+//! The values that a controller fills in before a scheme gets an event.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,17 +12,18 @@ use firstflight_trace::Header;
 
 use super::{Breaches, Law};
 
-/// A controller of a record's own parts, with an ear at each: what it judges of each ACK and each loss.
+/// A controller of the trace's own scheme, policy and law, each wrapped so that the values which the controller fills
+/// in at an ACK or a loss can be read.
 #[derive(Debug)]
 pub struct Audit {
     controller: Controller<Ear<AnyScheme>, Ear<AnyRestart>, Ear<AnyLaw>>,
     heard: Rc<Cell<Option<Judged>>>,
-    /// Whether the judgement is on record, once that is known.
+    /// Whether the trace has the filled-in values, once that is known.
     recorded: bool,
 }
 
 impl Audit {
-    /// A judge before the first call.
+    /// An audit before the first call.
     ///
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
@@ -33,7 +34,7 @@ impl Audit {
     /// [`Audit::new`], where the header names a scheme, policy or law of this registry.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Audit::new`].
     pub fn of(registry: Registry, header: &Header) -> Result<Self, Box<ReplayError>> {
         let (startup, restart, law) = registry.parts_of(header).map_err(Box::new)?;
         let heard = Rc::default();
@@ -42,14 +43,14 @@ impl Audit {
         Ok(Self { controller, heard, recorded: false })
     }
 
-    /// What it judges of the next call.
+    /// Replays the next call, and returns the values that the controller fills in.
     pub fn judge(&mut self, told: &Told) -> Option<Judged> {
         self.heard.set(None);
         self.controller.replay(&told.call, &told.path);
         self.heard.take()
     }
 
-    /// Says whether there is more to judge: a record that leaves out the first judgement leaves out all.
+    /// Checks the next call. Returns whether to go on: a trace without the first filled-in values has none.
     pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) -> bool {
         let judgeable = matches!(&told.call, Call::On(heard)
             if matches!(heard.event(), Event::Acked(_) | Event::Lost(_)));
@@ -82,7 +83,7 @@ fn show(judged: Option<Judged>) -> String {
     }
 }
 
-/// A part, and what was last said to it.
+/// A part, and the filled-in values that it last got.
 #[derive(Clone, Debug)]
 struct Ear<T> {
     part: T,

@@ -1,10 +1,10 @@
-//! The order of the calls: the beginning, the clock, and what each path takes over from the plan before.
+//! The order of the calls: the begin, the clock, and the values that each path takes from the plan before.
 
 use firstflight::{Call, Event, Origin, Told};
 
 use super::{Before, Breaches, Law};
 
-/// How far the connection is.
+/// The progress of the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 enum Stage {
     #[default]
@@ -73,7 +73,7 @@ impl Order {
                 if self.stage < Stage::Established =>
             {
                 breaches.add(Law::Established, "data is told of before it".to_owned());
-                // Said once.
+                // Report this once.
                 self.stage = Stage::Established;
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! The packets: what left, and what became of it.
+//! The packets that left, and their fate.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use firstflight::{Ack, Bytes, Delivered, Event, Loss, Origin, Path, SendLimit, S
 use super::order::event;
 use super::{Breaches, Law};
 
-/// How many transmissions found lost are remembered: a host that counts what it sends does not say when they are made up
-/// for. What is forgotten is not judged.
+/// How many lost transmissions are remembered. A host that counts the bytes it sends again does not say which loss a
+/// packet repairs. Forgotten transmissions are not judged.
 const MOST_LOST: usize = 1 << 16;
 
-/// A transmission, as its `sent` told of it.
+/// A transmission, as its `sent` described it.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
     bytes: Bytes,
@@ -22,13 +22,13 @@ struct Transmission {
     /// Whether the application had no more to send with it.
     last: bool,
     again: bool,
-    /// `nxt` before it, and what it ends at or before.
+    /// `nxt` before the transmission, and the offset at or before which it ends.
     start: u64,
     until: u64,
     fate: Fate,
 }
 
-/// What became of it, and in which span between two uncertainties.
+/// The fate of a transmission. A number names the span between two uncertainties in which the fate was reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Out,
@@ -38,27 +38,28 @@ enum Fate {
 
 #[derive(Debug, Default)]
 pub(super) struct Packets {
-    /// Those neither acknowledged cumulatively nor below what is.
+    /// Transmissions neither acknowledged cumulatively nor below `una`.
     out: BTreeMap<u64, Transmission>,
-    /// The number of the next one.
+    /// The number of the next transmission.
     next: u64,
-    /// Those below are judged no more if they are not found.
+    /// Transmissions below this number are no longer judged if they are not found.
     forgotten: u64,
     lost: usize,
-    /// Those below left over another path.
+    /// Transmissions below this number left over another path.
     elsewhere: u64,
-    /// What was sent again by the call before: where `nxt` was.
+    /// The `nxt` of the call before, if that call sent data again.
     again: Option<u64>,
-    /// How many transmissions may have been replaced by another of the same data.
+    /// How many transmissions may have been replaced by another with the same data.
     replaced: u64,
     /// Bytes of the first packet outstanding that may be acknowledged already.
     partial: Bytes,
     largest: Bytes,
-    /// Duplicate ACKs since one advanced that told of no bytes.
+    /// Duplicate ACKs without bytes since an ACK advanced.
     told_of: u64,
     /// Packets that were selectively acknowledged and not passed by an ACK since.
     selected: u64,
-    /// Timeouts, after which what was acknowledged selectively may have been taken back; undos, after which nothing is lost.
+    /// Timeouts, after which a selective acknowledgement may be taken back, and undos, after which no packet counts
+    /// as lost.
     timeouts: u32,
     undos: u32,
     /// Whether ACKs list their packets, once that is known.
@@ -71,7 +72,7 @@ impl Packets {
         self.next
     }
 
-    /// Where the newest packet ends that an ACK acknowledges, by the offsets of a packet host.
+    /// The end of the newest packet that an ACK acknowledges, by the offsets of a packet host.
     pub(super) fn newest_end(&self, told: &Told) -> Option<u64> {
         let Some(Event::Acked(ack)) = event(told) else { return None };
         let newest = ack.packets.iter().chain(ack.newest).map(|packet| packet.packet).max()?;
@@ -83,7 +84,7 @@ impl Packets {
     }
 
     pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) {
-        // A host that counts what it sends again sends other packets.
+        // A host that counts data sent again sends it in other packets.
         self.replaced += u64::from(self.again.take() == Some(told.path.nxt));
         match event(told) {
             Some(Event::Begin(Origin::PathChange)) => self.elsewhere = self.next,
@@ -131,7 +132,7 @@ impl Packets {
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path, breaches: &mut Breaches) {
         if !ack.bytes.is_zero() {
-            // A part of a packet can be acknowledged without any in the list.
+            // An ACK of part of a packet may list no packet.
             let lists = !ack.packets.is_empty();
             if lists || ack.bytes >= self.largest {
                 self.lists.get_or_insert(lists);
@@ -162,7 +163,8 @@ impl Packets {
         self.leave_behind(path);
     }
 
-    /// What left first and lies below `una` is acknowledged under the number that it was sent again with.
+    /// The oldest transmission, if it lies below `una`, was acknowledged under the number with which its data was
+    /// sent again.
     fn leave_behind(&mut self, path: &Path) {
         while let Some(first) = self.out.first_entry()
             && first.get().until < path.una
@@ -241,7 +243,7 @@ impl Packets {
     fn sums(&self, ack: &Ack<'_>, breaches: &mut Breaches) {
         let (is, sum) = (ack.bytes.get(), total(ack.packets.iter().map(|packet| packet.bytes)));
         let listed = sum.get();
-        // Without SACK duplicates tell of what is listed later.
+        // Without SACK, duplicate ACKs report deliveries whose packets are listed later.
         let told = self.largest * self.told_of;
         let fits = if ack.bytes < sum {
             sum - ack.bytes <= told
@@ -274,7 +276,7 @@ impl Packets {
         self.selected = (self.selected + whole).saturating_sub(is) + selectively;
     }
 
-    /// What is acknowledged now is so from now on.
+    /// Records that a packet is acknowledged from now on.
     fn settle(&mut self, packet: &Delivered) {
         if !packet.selectively {
             if let Some(sent) = self.out.remove(&packet.packet) {

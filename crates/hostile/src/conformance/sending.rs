@@ -1,4 +1,4 @@
-//! What leaves, held against the plan that it leaves under.
+//! The packets that leave, checked against the plan under which they leave.
 
 use firstflight::{Bytes, Call, Event, Origin, Pacer, Pacing, Path, Plan, Rate, Sent, Span, Time, Told};
 
@@ -10,16 +10,17 @@ const LIMITED_TRANSMIT: u64 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Sending {
-    /// Counts trains down, and knows when their packets are due.
+    /// The pacer counts trains down and knows when their packets are due.
     pacer: Pacer,
     bucket: Bucket,
     /// Duplicate ACKs since one advanced.
     duplicates: u64,
-    /// Whether what may have been a probe of the tail has left and nothing was acknowledged since.
+    /// Whether a possible tail loss probe has left with no acknowledgement since.
     probing: bool,
     /// When the first of two probes left (RFC 9002 section 6.2.4).
     probed_at: Option<Time>,
-    /// When the retransmission timer is due that counts from the last ACK that advanced, or else from the first packet out.
+    /// When the retransmission timer is due. The timer counts from the last ACK that advanced, or else from the first
+    /// packet in flight.
     timeout: Option<Time>,
     /// Whether `new-data` was said since a packet left.
     restarted: bool,
@@ -136,8 +137,9 @@ impl Sending {
         }
     }
 
-    /// Whether a probe of the tail may leave, whatever the window and the clock say (RFC 8985 section 7.3, RFC 9002 section
-    /// 6.2.4): data is outstanding, and for a round trip nothing left, or a timeout is due and no probe left since an ACK.
+    /// Whether a tail loss probe may leave, whatever the window and the clock say (RFC 8985 section 7.3, RFC 9002
+    /// section 6.2.4). Data must be outstanding. A probe may then leave if no packet left for a round trip, or if a
+    /// timeout is due and no probe left since an ACK.
     fn is_quiet(&self, path: &Path) -> bool {
         let for_long = |at: Option<Time>, long: Span| at.is_none_or(|at| path.now.since(at) >= long);
         let least = Span::from_nanos(1);
@@ -195,8 +197,8 @@ impl Sending {
     }
 }
 
-/// The leaky bucket, as kind as a plan can be read: where the rate changes, what is owed stays owed in bytes or in time,
-/// whichever is less.
+/// The leaky bucket, in the reading of a plan that allows most: when the rate changes, the debt stays the same in
+/// bytes or in time, whichever is less.
 #[derive(Debug, Default)]
 struct Bucket {
     paced: Option<(Rate, Bytes)>,

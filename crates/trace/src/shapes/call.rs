@@ -1,4 +1,4 @@
-//! What the host says.
+//! The call of the host.
 
 use firstflight::{Advice, Bytes, Call, Delivered, Event, Heard, LostPacket, Rate, Span, Tag, Time};
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::origin::OriginShape;
 use super::packets::{AckShape, LossShape, SentShape};
 
-/// The call. What the controller fills in by itself (round ends, growth, episodes) stands beside it, if
-/// at all.
+/// The call. The values that the controller fills in (round ends, growth, episodes) are not in it, but in `judged` if
+/// the line has one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CallShape {
@@ -20,7 +20,7 @@ pub(crate) enum CallShape {
     Acked(AckShape),
     Lost(LossShape),
     Marked,
-    /// A mark of a host that knows when the marked packet left.
+    /// A mark from a host that knows when the marked packet left.
     MarkedPacket {
         sent_at_ns: u64,
     },

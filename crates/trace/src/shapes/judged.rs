@@ -1,9 +1,9 @@
-//! What the controller judged, where a record holds it.
+//! The values that the controller filled in, if a trace holds them.
 
 use firstflight::{Bytes, Call, Event, Judged};
 use serde::{Deserialize, Serialize};
 
-/// Of an ACK the first three, of a loss the last.
+/// The first three fields are of an ACK, the last is of a loss.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JudgedShape {
@@ -32,7 +32,7 @@ impl From<Judged> for JudgedShape {
 }
 
 impl JudgedShape {
-    /// What was judged of `call`; else what is wrong with it.
+    /// The filled-in values of `call`. The error is what is wrong with them.
     pub(crate) fn of(self, call: &Call) -> Result<Judged, &'static str> {
         let acked = "`judged` of an ACK holds `round_ended`, `round_sent` and `growth`";
         let lost = "`judged` of a loss holds `opens_episode`";

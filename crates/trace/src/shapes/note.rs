@@ -1,4 +1,4 @@
-//! What the controller did.
+//! The notes of the controller.
 
 use firstflight::{Bytes, Cause, Exit, Note, Phase};
 use serde::{Deserialize, Serialize};

@@ -33,7 +33,7 @@ impl From<SentShape> for Sent {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AckShape {
     pub(super) packets: Vec<DeliveredShape>,
-    /// Of a host that keeps no list.
+    /// The newest packet, from a host that keeps no list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) newest: Option<DeliveredShape>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use super::names;
 use crate::delta::delta;
 
 delta! {
-    /// The connection, but for the time.
+    /// The connection without the time.
     PathShape, PathDelta {
         plain {
             mss: u64,

@@ -1,4 +1,4 @@
-//! What the controller wants.
+//! The plan of the controller.
 
 use firstflight::{Ask, Bytes, Pacing, Plan, Rate, Span, Tag, Time};
 use serde::{Deserialize, Serialize};

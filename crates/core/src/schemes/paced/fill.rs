@@ -23,7 +23,7 @@ impl Fill {
     pub(super) fn done(&self, switches: Switches, path: &Path) -> Step {
         let whole = switches.has(Switch::WholeFill);
         let packets = if whole { self.packets } else { self.packets.min(self.sent) };
-        found(u64::from(packets), self.gap, switches, path)
+        leave(u64::from(packets), self.gap, switches, path)
     }
 
     pub(super) fn pacing(&self, path: &Path) -> Pacing {
@@ -37,7 +37,7 @@ impl Fill {
 
 /// Leaves start-up. choice-01: the threshold is the window found, so that a later slow start ends there, or is left
 /// as it was.
-pub(super) fn found(packets: u64, gap: Gap, switches: Switches, path: &Path) -> Step {
+pub(super) fn leave(packets: u64, gap: Gap, switches: Switches, path: &Path) -> Step {
     let window = path.mss * packets.max(1);
     let ssthresh = (!switches.has(Switch::SsthreshUnset)).then_some(window);
     let rate = path.wire.per(Span::from_nanos(u64::from(gap)));
