@@ -33,10 +33,10 @@ pub trait InBrief {
     /// fills its values into `event` itself.
     fn on_own(&mut self, event: &mut Event<'_>, path: &Path);
 
-    /// Reports an ACK to parts that depend only on [`crate::Ack::growth`]. Returns the window of the new plan, of
-    /// which nothing else has changed. Returns `None`, having changed nothing, if a part needs the whole ACK: the
-    /// host then says [`Event::Acked`]. Only a host whose [`Path::flight`] is what lies between `una` and `nxt` may
-    /// call this.
+    /// Reports an ACK to parts that depend only on [`crate::Ack::growth`]. Returns the window of the new plan, which
+    /// differs from the old plan in the window only. Returns `None`, having changed nothing, if a part needs the
+    /// whole ACK: the host then says [`Event::Acked`]. Only a host whose [`Path::flight`] is the difference of `nxt`
+    /// and `una` may call this.
     fn acked_in_brief(&mut self, ack: &Brief) -> Option<Bytes>;
 
     /// Whether [`Event::Sent`] may change the plan or the effect of later events. While it may not, a host may call

@@ -273,7 +273,7 @@ fn tustin(estimate: Fixed, samples: (Fixed, Fixed), interval: Span, constant: Sp
 #[derive(Clone, Debug)]
 struct Marks<const N: usize> {
     ring: [Mark; N],
-    /// Where the next goes, and how many there are.
+    /// The place of the next mark, and the number of marks.
     next: u8,
     len: u8,
 }

@@ -9,7 +9,7 @@ use crate::units::Bytes;
 /// One call of a host, and its result.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// What was called.
+    /// The function that was called.
     pub call: Call,
     /// The connection at the call.
     pub path: Path,
@@ -53,7 +53,7 @@ impl Judged {
     }
 }
 
-/// What a host called.
+/// A call of a host.
 #[derive(Clone, Debug)]
 pub enum Call {
     /// [`Controller::on`].

@@ -128,7 +128,7 @@ fn without_an_estimate_a_loss_is_answered_as_by_rfc_5681() {
 }
 
 #[test]
-fn it_paces_at_twice_the_window_a_round_trip_unless_told_not_to() {
+fn it_paces_at_twice_the_window_a_round_trip_unless_set_otherwise() {
     let flow = start(10, &[], millis(100));
     let firstflight::Pacing::Rate { rate, .. } = flow.plan().pacing else { panic!("{:?}", flow.plan()) };
     assert_eq!(rate.bps(), 2 * 10 * 8_000 * 10);

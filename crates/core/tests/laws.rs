@@ -374,7 +374,7 @@ proptest! {
 #[test]
 fn slow_start_and_reno_are_content_with_what_an_ack_may_widen_until_the_threshold() {
     let initial = Initial { segments: 10, ssthresh: Some(MSS * 20) };
-    // 5 ACKs of two packets, then 8, of which the fifth reaches the threshold; cubic hears the last three in full.
+    // 5 ACKs of two packets, then 8, of which the fifth reaches the threshold; cubic needs the last three whole.
     for (law, brief) in [(0, 12), (1, 12), (2, 9)] {
         let startup = SlowStart::new(initial);
         let law = registry::laws()[law].build();
@@ -388,15 +388,15 @@ fn slow_start_and_reno_are_content_with_what_an_ack_may_widen_until_the_threshol
 }
 
 #[test]
-fn of_the_losses_of_an_episode_reno_minds_the_first_only_and_westwood_is_told_of_all() {
+fn of_the_losses_of_an_episode_reno_needs_the_first_only_and_westwood_all() {
     let initial = Initial { segments: 10, ssthresh: None };
-    for (name, minds_more) in [("reno", false), ("cubic", false), ("westwood", true)] {
+    for (name, needs_later) in [("reno", false), ("cubic", false), ("westwood", true)] {
         let law = registry::law(name).expect("it is one of them").build();
         let mut flow = ready(Controller::new(SlowStart::new(initial), Rfc5681::new(initial), law));
         flow.fill();
         assert!(flow.control.needs_losses(true), "it has not answered");
         flow.lose();
-        assert_eq!(flow.control.needs_losses(true), minds_more, "{name}");
+        assert_eq!(flow.control.needs_losses(true), needs_later, "{name}");
         assert!(flow.control.needs_losses(false), "it is another episode");
     }
 }

@@ -108,7 +108,7 @@ fn what_is_boxed_decides_as_what_is_built_in() {
 }
 
 #[test]
-fn what_a_box_hears_is_what_its_type_hears() {
+fn a_box_needs_the_events_that_its_type_needs() {
     let boxed = AnyScheme::outside(SlowStart::new(INITIAL));
     assert!(!AnyScheme::HEARS.sends(&boxed));
     assert!(

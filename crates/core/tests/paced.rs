@@ -115,7 +115,7 @@ fn run(flow: &mut PacedFlow, net: &mut Net, mut app: u64) {
     }
 }
 
-/// Sends the train of the plan and hears all its ACKs.
+/// Sends the train of the plan and takes all its ACKs.
 fn step(flow: &mut PacedFlow, net: &mut Net) {
     let Pacing::Train { packets, gap } = flow.plan().pacing else { panic!("a train") };
     for _ in 0..packets {

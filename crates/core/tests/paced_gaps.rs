@@ -88,8 +88,8 @@ fn a_train_as_long_as_the_round_trip_is_the_last() {
     assert_eq!((exit.cause, exit.learned.window), (Cause::Dispersion, packets(20)));
 }
 
-/// Hears the first burst, ACK by ACK: how long after the one before, and of how many segments. Says the gap that
-/// is tested then, or nothing if the burst was void.
+/// Acknowledges the first burst by `acks`, each with the time since the one before in microseconds and the segments
+/// that it covers. Returns the gap of the next train, or `None` if the burst was void.
 fn tested_after_burst(acks: &[(u64, usize)]) -> Option<Span> {
     let first = acks.iter().map(|(_, count)| *count).sum();
     let settings = [("first", Value::Count(u64::try_from(first).expect("few")))];

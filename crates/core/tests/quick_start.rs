@@ -198,7 +198,7 @@ fn an_approval_lapses_after_a_round_trip_without_data() {
     assert_eq!((flow.window(), flow.plan().pacing), (3, Pacing::AckClock));
 }
 
-/// 40 packets left at the rate, and so many are acknowledged one by one.
+/// A connection of which 40 packets left at the rate, and `count` of them were acknowledged one by one.
 fn after_acks(count: u32) -> Asking<SlowStart> {
     let mut flow = answered(fixed(), Some(RATE));
     flow.send(40);

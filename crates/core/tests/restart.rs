@@ -284,7 +284,7 @@ fn by_the_time_of_the_last_segment_received_a_request_ends_no_idle_time() {
     assert_eq!(quiet.window(), 1);
 }
 
-/// The window and threshold after an idle time of so many timeouts of a second.
+/// The window and threshold after an idle time of `timeouts` timeouts, of a second each.
 fn decayed(rule: &'static str, window: u64, ssthresh: u64, timeouts: u64) -> (u64, u64) {
     let mut policy = policy("cwv", &[("rule", Value::Word(rule))]);
     let path = flow(None, "cwv", &[]).path;

@@ -30,7 +30,7 @@ fn leaves_after(flow: &mut SearchFlow, rounds: u64, flat: u64, most: u64) -> Opt
         let gap = Span::from_nanos(millis(100).nanos() / delivered);
         for _ in 0..delivered {
             flow.wait(gap);
-            // The round-trip time is told as fixed: the bytes and not the delay are what is tested.
+            // The round-trip time is reported as fixed: the bytes and not the delay are tested.
             flow.ack_with(1, Some(millis(100)));
             flow.fill();
             if !flow.exits().is_empty() {

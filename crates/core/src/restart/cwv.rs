@@ -63,7 +63,7 @@ struct Unvalidated {
     ssthresh: Option<Bytes32>,
     /// Since when the window was not validated.
     since: Time,
-    /// Acknowledged in this round trip.
+    /// Bytes acknowledged in this round trip.
     acked: Bytes32,
     /// The greatest sample of this sampling period and of the one before.
     samples: [Bytes32; 2],

@@ -101,7 +101,7 @@ pub(crate) const RBP_CWND: RestartEntry = RestartEntry {
     ..ENTRY
 };
 
-/// What the number of segments is made from.
+/// The estimate that gives the number of segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Estimate {
     Rate,

@@ -26,8 +26,8 @@ pub struct Adaptive {
     /// Holds the window. This slow start has no threshold, so that it never leaves by itself.
     slow: SlowStart,
     rate: EligibleRate,
-    /// The threshold. Until the handshake is over, the one given at construction: the segment size is then known, and
-    /// the lower of that threshold and the one of choice-16 applies.
+    /// The threshold. Construction gives one or none. At the end of the handshake, when the segment size is known,
+    /// the first threshold of choice-16 bounds it.
     threshold: Option<Bytes32>,
     /// Bytes acknowledged since the window last grew in mini congestion avoidance.
     acked: Bytes32,

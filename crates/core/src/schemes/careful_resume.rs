@@ -75,7 +75,7 @@ enum Phase {
         cause: Cause,
     },
     Normal {
-        /// The congestion that caused a retreat, after one.
+        /// The congestion that caused a retreat; `None` without a retreat.
         retreated: Option<Cause>,
     },
 }

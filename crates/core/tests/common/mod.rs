@@ -198,8 +198,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Flow<S, R, A> {
         }
     }
 
-    /// Sends whenever the window allows and hears an ACK for each packet a round trip after it left, no two less
-    /// than `spacing` apart, for `span`.
+    /// Sends whenever the window allows, and takes an ACK for each packet a round trip after the packet left, no two
+    /// less than `spacing` apart, for `span`.
     pub(crate) fn clocked(&mut self, rtt: Span, spacing: Span, span: Span) {
         let end = self.path.now + span;
         self.fill();
