@@ -13,7 +13,7 @@ use crate::stage::ENDLESS;
 #[serde(rename_all = "kebab-case")]
 pub enum IdealKind {
     /// Only unresponsive traffic crosses. No sender can be faster, but by what others lack: packets that were dropped for
-    /// it, still wait, or were yet to come (docs/decisions.md).
+    /// it, still wait, or were yet to come (docs/decisions/measure.md).
     Exact,
     /// Responsive flows cross: the ideal is an equal share with them, and a cost may be under one.
     FairShare,

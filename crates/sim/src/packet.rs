@@ -124,7 +124,7 @@ pub struct Packet {
 }
 
 // Links do not touch packets: a link keeps 32 bytes of each, or 24 while the packet is expected. With 64 bytes the
-// simulator was slower (docs/decisions.md).
+// simulator was slower (docs/decisions/sim.md).
 const _: () = assert!(size_of::<Packet>() <= 104);
 
 impl Default for Packet {

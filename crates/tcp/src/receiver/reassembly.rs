@@ -10,7 +10,7 @@ pub(crate) struct Reassembly {
     /// The ranges below the highest, disjoint and non-adjacent.
     ranges: Ranges,
     /// The ranges most recently changed, newest first (RFC 2018 section 4); then empty ones. As in Linux and FreeBSD others do
-    /// not come in the place of those that are acknowledged (docs/decisions.md).
+    /// not come in the place of those that are acknowledged (docs/decisions/tcp.md).
     recent: [(u64, u64); MAX_SACK_BLOCKS],
     /// The highest range, to which most of what arrives out of order belongs, or beyond which it begins another one;
     /// [`NONE`] if there are no ranges.

@@ -1,0 +1,129 @@
+//! The pages: every relative link leads to a file and a heading that are there, and `docs/README.md` lists every page of `docs`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Folders whose pages are not ours, or are made.
+const LEFT_OUT: [&str; 4] = ["target", "out", ".git", "node_modules"];
+
+fn root() -> PathBuf {
+    plain(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+}
+
+/// The path without `..` and `.`, so that two ways to a file compare.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// All files that end in `.md` under a folder.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder can be read") {
+            let path = entry.expect("an entry can be read").path();
+            if path.is_dir() {
+                if !path.file_name().is_some_and(|name| LEFT_OUT.iter().any(|left_out| name == *left_out)) {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of a page that are not in a fenced block.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    page.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    })
+}
+
+/// The targets of a line's links, those inside code left out.
+fn links(line: &str) -> Vec<String> {
+    let without_code: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    let after = without_code.split("](").skip(1);
+    after.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+}
+
+/// The name by which a link finds a heading, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    let kept = kept.chars().filter(|letter| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = prose(page).filter(|line| line.starts_with('#'));
+    headings.map(|line| anchor(line.trim_start_matches('#').trim())).collect()
+}
+
+/// What is wrong with a link of a page, if anything is.
+fn fault(page: &Path, link: &str) -> Option<String> {
+    if link.contains("://") || link.starts_with("mailto:") {
+        return None;
+    }
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    let target =
+        if file.is_empty() { page.to_owned() } else { plain(&page.parent().unwrap_or(page).join(file)) };
+    if !target.exists() {
+        return Some(format!("{}: {link}: there is no such file", page.display()));
+    }
+    let anchor = anchor.filter(|_| target.extension().is_some_and(|extension| extension == "md"))?;
+    (!anchors(&read(&target)).contains(anchor))
+        .then(|| format!("{}: {link}: there is no such heading", page.display()))
+}
+
+#[test]
+fn every_link_of_a_page_leads_somewhere() {
+    let pages = pages(&root());
+    assert!(pages.len() > 40, "pages are found: {}", pages.len());
+    let mut faults = Vec::new();
+    for page in &pages {
+        let text = read(page);
+        faults.extend(prose(&text).flat_map(links).filter_map(|link| fault(page, &link)));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_index_lists_every_page() {
+    let docs = root().join("docs");
+    let index = docs.join("README.md");
+    let listed: BTreeSet<PathBuf> =
+        prose(&read(&index)).flat_map(links).map(|link| plain(&docs.join(link))).collect();
+    let missing: Vec<PathBuf> =
+        pages(&docs).into_iter().filter(|page| *page != index && !listed.contains(page)).collect();
+    assert!(missing.is_empty(), "docs/README.md does not list {missing:?}");
+}
+
+#[test]
+fn a_broken_link_is_found() {
+    let page = root().join("README.md");
+    assert_eq!(fault(&page, "docs/README.md#the-pages"), None);
+    assert!(fault(&page, "docs/nowhere.md").is_some());
+    assert!(fault(&page, "docs/README.md#nowhere").is_some());
+    assert_eq!(links("[a](b.md) and `[c](d.md)` and [`e`](f.md#g)"), ["b.md", "f.md#g"]);
+    assert_eq!(anchor("Hosts (`conformance`)"), "hosts-conformance");
+}
