@@ -7,10 +7,9 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use firstflight::{Cause, Exit, Note, Time};
-use firstflight_lab::Tap;
+use firstflight_measure::Tap;
 use firstflight_report::WholeFile;
-use firstflight_sim::Side;
-use firstflight_tcp::{Happening, Segment, Transmit};
+use firstflight_tcp::{Happening, Role, Segment, Transmit};
 use firstflight_wire::{Capture, CaptureError, End, Interface, Sighting};
 
 use crate::events::phase_name;
@@ -54,7 +53,7 @@ impl Captures {
         })
     }
 
-    fn add(&mut self, at_side: Side, seen: &Sighting<'_>) {
+    fn add(&mut self, at_side: Role, seen: &Sighting<'_>) {
         let end = &mut self.ends[index(at_side)];
         if self.failed.is_some() {
             return;
@@ -74,7 +73,7 @@ impl Captures {
     ///
     /// The path keeps order, so it is the first like it that has not been overtaken. Two alike, with everything
     /// between them lost, cannot be told apart: then the first is named.
-    fn arrived_number(&mut self, from: Side, segment: &Segment) -> u64 {
+    fn arrived_number(&mut self, from: Role, segment: &Segment) -> u64 {
         let under_way = &mut self.under_way[index(from)];
         // The network may mark a packet on its way, and routers lower or deny a Quick-Start request.
         let alike = |sent: &Segment| {
@@ -90,25 +89,25 @@ impl Captures {
 }
 
 impl Tap for Captures {
-    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
         let number = self.numbers[index(side)];
         self.numbers[index(side)] += 1;
         self.under_way[index(side)].push_back((number, transmit.segment));
         let segment = &transmit.segment;
-        let is_data = side == Side::Client && segment.len > 0;
+        let is_data = side == Role::Client && segment.len > 0;
         let comment = if is_data { std::mem::take(&mut self.remarks).join("; ") } else { String::new() };
         let from = end_of(side);
         self.add(side, &Sighting { at, flow: 0, from, number, segment, offset, comment: &comment });
     }
 
-    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
+    fn arrived(&mut self, at: Time, side: Role, segment: &Segment, offset: u64) {
         let number = self.arrived_number(side.other(), segment);
         let from = end_of(side.other());
         self.add(side, &Sighting { at, flow: 0, from, number, segment, offset, comment: "" });
     }
 
-    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
-        if let (Side::Client, Happening::Control(note)) = (side, happening) {
+    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
+        if let (Role::Client, Happening::Control(note)) = (side, happening) {
             self.remarks.extend(remark(at, *note));
         }
     }
@@ -165,13 +164,13 @@ pub(crate) fn naming(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
-fn index(side: Side) -> usize {
-    usize::from(side == Side::Server)
+fn index(side: Role) -> usize {
+    usize::from(side == Role::Server)
 }
 
-fn end_of(side: Side) -> End {
+fn end_of(side: Role) -> End {
     match side {
-        Side::Client => End::Client,
-        Side::Server => End::Server,
+        Role::Client => End::Client,
+        Role::Server => End::Server,
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use firstflight_lab::{Recording, SchemeResult};
+use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::Drawn;
 
 use crate::args::OutputOptions;
@@ -57,7 +57,7 @@ impl Drawings {
         let mut taken = self.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
         let own = |result: &SchemeResult| {
             result.rows.iter().find(|row| row.seed == seed)?;
-            let at = taken.iter().position(|drawing| drawing.label == result.choice.name())?;
+            let at = taken.iter().position(|drawing| drawing.label == result.name)?;
             Some(taken.swap_remove(at))
         };
         results.iter().filter_map(own).collect()

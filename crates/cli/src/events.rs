@@ -7,10 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use firstflight::{Bytes, Exit, Note, Origin, Phase, Time, Told};
-use firstflight_lab::Tap;
+use firstflight_measure::Tap;
 use firstflight_report::{WholeFile, json};
-use firstflight_sim::Side;
-use firstflight_tcp::{Flags, Happening, Segment, Transmit};
+use firstflight_tcp::{Flags, Happening, Role, Segment, Transmit};
 use firstflight_trace::{Header, Writer};
 use serde::Serialize;
 
@@ -107,9 +106,9 @@ impl Events {
         Ok(events)
     }
 
-    fn add(&mut self, at: Time, side: Side, what: What) {
+    fn add(&mut self, at: Time, side: Role, what: What) {
         if self.failed.is_none() {
-            let end = if side == Side::Client { "client" } else { "server" };
+            let end = if side == Role::Client { "client" } else { "server" };
             self.write(json::line(&Line { at_ns: at.nanos(), end, what }));
         }
     }
@@ -123,7 +122,7 @@ impl Events {
 }
 
 impl Tap for Events {
-    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
         let segment = Shown::new(&transmit.segment, offset);
         let sent = transmit.sent;
         let (packet, tag) = (sent.map(|sent| sent.packet), sent.map(|sent| sent.tag.0));
@@ -131,11 +130,11 @@ impl Tap for Events {
         self.add(at, side, What::Sent { segment, packet, tag, retransmission });
     }
 
-    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
+    fn arrived(&mut self, at: Time, side: Role, segment: &Segment, offset: u64) {
         self.add(at, side, What::Arrived(Shown::new(segment, offset)));
     }
 
-    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
+    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
         self.add(at, side, What::from(happening));
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-pub(crate) use firstflight_lab::quantity::in_a_line;
+pub(crate) use firstflight_scenario::quantity::in_a_line;
 
 /// The most characters of a line that are shown around a fault.
 const LONGEST_EXCERPT: usize = 200;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use firstflight_inspect::{Inspected, Inspection, Tally};
-use firstflight_lab::VERSION;
+use firstflight_measure::VERSION;
 use firstflight_report::inspected::{labelled, recording};
 use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, json, table, write_whole};
 

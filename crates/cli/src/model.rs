@@ -6,9 +6,9 @@ mod options;
 mod svg;
 mod table;
 
-use firstflight_lab::model::{MODELS, Model, ModelError, Row, Settings, Sweep, SweepError, object};
-use firstflight_lab::quantity;
+use firstflight_model::{MODELS, Model, ModelError, Row, Settings, Sweep, SweepError, object};
 use firstflight_report::{Record, check_writable, csv, json, write_whole};
+use firstflight_scenario::quantity;
 
 use crate::failure::{Failure, Place};
 use crate::output;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{
+use firstflight_scenario::{
     ByName, ChoiceError, KEYS, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, quantity,
     read_text,
 };

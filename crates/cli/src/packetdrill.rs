@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use firstflight_lab::read_text;
 use firstflight_packetdrill::{Kind, Problem};
+use firstflight_scenario::read_text;
 
 use crate::excerpt;
 use crate::failure::{Code, Failure};

@@ -1,10 +1,9 @@
 //! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
 
-use firstflight_lab::{
-    How, PopulationResult, RunError, Scenario, SchemeChoice, population_verdict, populations,
-    rank_populations,
-};
+use firstflight_lab::{How, RunError, populations};
+use firstflight_measure::{PopulationResult, population_verdict, rank_populations};
 use firstflight_report::{Record, TableStyle, csv, json, parquet, records, table};
+use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::args::{OutputOptions, RunOptions};
 use crate::failure::{Failure, Place};

@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use firstflight::{Bytes, Call, Event, Note, Pacing, Phase, Plan, Rate, Span, Time, Told};
-use firstflight_lab::{Scenario, SchemeChoice, Tap, VERSION, trace_header};
+use firstflight_measure::{Tap, VERSION};
 use firstflight_report::WholeFile;
-use firstflight_sim::Side;
-use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
+use firstflight_scenario::{Scenario, SchemeChoice, trace_header};
+use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 use qlog::events::quic::{
     CongestionStateUpdated, CongestionStateUpdatedTrigger, PacketHeader, PacketLost, PacketNumberSpace,
     PacketSent, PacketType, PacketsAcked, QuicFrame, RecoveryMetricsUpdated, RecoveryParametersSet,
@@ -67,7 +67,7 @@ impl Qlog {
             marked: false,
         };
         log.record(&header(name, scenario));
-        let (own, known) = (choice.on(scenario), trace_header(scenario, choice));
+        let (own, known) = (scenario.for_scheme(choice), trace_header(scenario, choice));
         log.own(
             Time::ZERO,
             "scenario",
@@ -209,8 +209,8 @@ impl Qlog {
 }
 
 impl Tap for Qlog {
-    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
-        let Some(sent) = transmit.sent.filter(|_| side == Side::Client) else { return };
+    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
+        let Some(sent) = transmit.sent.filter(|_| side == Role::Client) else { return };
         let payload = RawInfo { payload_length: Some(u64::from(transmit.segment.len)), ..RawInfo::default() };
         let frame = QuicFrame::Stream {
             stream_id: 0,
@@ -227,10 +227,10 @@ impl Tap for Qlog {
         self.add(at, EventData::QuicPacketSent(packet));
     }
 
-    fn arrived(&mut self, _: Time, _: Side, _: &Segment, _: u64) {}
+    fn arrived(&mut self, _: Time, _: Role, _: &Segment, _: u64) {}
 
-    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
-        if side == Side::Server {
+    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
+        if side == Role::Server {
             return;
         }
         match happening {

@@ -3,11 +3,12 @@
 use std::num::NonZeroU32;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{
-    ByName, ChoiceError, How, OptionError, Recording, RunError, Scenario, SchemeChoice, SchemeResult,
-    over_restarts, quantity, race,
-};
+use firstflight_lab::{How, RunError, race};
+use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::svg::figure;
+use firstflight_scenario::{
+    ByName, ChoiceError, OptionError, Scenario, SchemeChoice, over_restarts, quantity,
+};
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
 use crate::drawings::Drawings;
@@ -136,8 +137,7 @@ fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
 fn missing(scenario: &Scenario, choices: &[SchemeChoice], raced: &[SchemeResult]) -> Vec<String> {
     let wanted = scenario.runs as usize;
     let of = |choice: &SchemeChoice| {
-        let rows =
-            raced.iter().find(|result| result.choice.name() == choice.name()).map_or(0, |one| one.rows.len());
+        let rows = raced.iter().find(|result| result.name == choice.name()).map_or(0, |one| one.rows.len());
         (rows < wanted).then(|| format!("{} {rows} of {wanted}", choice.name()))
     };
     choices.iter().filter_map(of).collect()

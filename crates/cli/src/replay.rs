@@ -7,7 +7,7 @@ use std::io::BufReader;
 use firstflight::registry::{AnyController, Registry};
 use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Told};
 use firstflight_hostile::conformance::{Breaches, Conformance};
-use firstflight_lab::{ByName, quantity};
+use firstflight_scenario::{ByName, quantity};
 use firstflight_trace::{Calls, Header, Writer, read};
 
 use crate::args::Replay;

@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use firstflight_lab::{Scenario, SchemeChoice, SchemeResult, VERSION, ideal, show_choices};
+use firstflight_measure::{SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{
     Record, Report, Subject, TableStyle, csv, html, json, parquet, records, table, write_whole,
 };
+use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 
 use crate::args::OutputOptions;
 use crate::drawings::{Drawing, Drawings};
@@ -39,7 +40,7 @@ impl<'a> Results<'a> {
         drawings: Drawings,
         program: &'a str,
     ) -> Self {
-        firstflight_lab::rank(scenario, &mut ranked);
+        firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
         Self { scenario, choices, ranked, each_run, missing, drawings, program }
     }
@@ -154,7 +155,7 @@ impl<'a> Results<'a> {
 
     /// The verdict; after an interrupt it says so first.
     fn verdict(&self) -> String {
-        let verdict = firstflight_lab::verdict(self.scenario, &self.ranked);
+        let verdict = firstflight_measure::verdict(&self.scenario.contest(), &self.ranked);
         if self.missing.is_empty() { verdict } else { format!("{}. So far: {verdict}", self.interruption()) }
     }
 

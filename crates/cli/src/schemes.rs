@@ -2,7 +2,7 @@
 
 use firstflight::registry::{self, LawEntry, Needs, Parameter, Registry, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
-use firstflight_lab::words::closest;
+use firstflight_scenario::words::closest;
 use serde::Serialize;
 
 use crate::args::Schemes;

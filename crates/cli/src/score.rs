@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use firstflight::registry::Registry;
-use firstflight_lab::VERSION;
 use firstflight_lab::score::{Group, Judged, distributions, score as judge};
+use firstflight_measure::VERSION;
 use firstflight_report::html::scored::{self, Scored};
 use firstflight_report::{csv, human, json, part, score as report, write_whole};
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{ByName, FileError, Stopped, SweptRow, quantity, race_parts, read_text};
+use firstflight_lab::{Stopped, Sweep, SweptRow, race_parts};
+use firstflight_scenario::{FileError, quantity, read_text};
 
 use self::folder::{Folder, files_of_a_sweep};
 use crate::args::Sweep as Command;
@@ -84,17 +85,17 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
 }
 
 /// Reads and checks the file of a sweep.
-fn read(registry: Registry, path: &Path) -> Result<firstflight_lab::Sweep, Failure> {
+fn read(registry: Registry, path: &Path) -> Result<Sweep, Failure> {
     let name = path.display().to_string();
     let text = read_text(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    registry.parse_sweep(&text).map_err(|FileError { message, span, .. }| {
+    Sweep::parse(registry, &text).map_err(|FileError { message, span, .. }| {
         let place = if span.is_empty() { None } else { Place::text(&name, &text, span.start, span.end) };
         Failure::usage(format!("{name}: {message}")).at(place)
     })
 }
 
 /// Prints the command that races one path.
-fn show(sweep: &firstflight_lab::Sweep, index: &str, arguments: &[String]) -> Result<(), Failure> {
+fn show(sweep: &Sweep, index: &str, arguments: &[String]) -> Result<(), Failure> {
     let path = index.parse::<u64>().ok().filter(|path| *path < sweep.paths()).ok_or_else(|| {
         let most = sweep.paths() - 1;
         Failure::usage(format!("--show: `{index}` is not allowed; a path from 0 to {most} is"))

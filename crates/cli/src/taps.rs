@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use firstflight::{Time, Told};
-use firstflight_lab::{Scenario, SchemeChoice, Tap, trace_header};
-use firstflight_sim::Side;
-use firstflight_tcp::{Happening, Segment, Snapshot, Transmit};
+use firstflight_measure::Tap;
+use firstflight_scenario::{Scenario, SchemeChoice, trace_header};
+use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
 
 use crate::args::OutputOptions;
 use crate::captures::{Captures, naming};
@@ -94,15 +94,15 @@ struct All {
 }
 
 impl Tap for All {
-    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
         self.taps.iter_mut().for_each(|tap| tap.sent(at, side, transmit, offset));
     }
 
-    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
+    fn arrived(&mut self, at: Time, side: Role, segment: &Segment, offset: u64) {
         self.taps.iter_mut().for_each(|tap| tap.arrived(at, side, segment, offset));
     }
 
-    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
+    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
         self.taps.iter_mut().for_each(|tap| tap.happening(at, side, happening));
     }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use firstflight_lab::SchemeChoice;
 use firstflight_report::check_writable;
+use firstflight_scenario::SchemeChoice;
 
 use crate::args::OutputOptions;
 use crate::failure::{Failure, Place};

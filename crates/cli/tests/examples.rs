@@ -5,7 +5,8 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{run, status, stderr, stdout, text};
-use firstflight_lab::{Options, Scenario, over_restarts, parse_choices, parse_file, parse_sweep};
+use firstflight_lab::parse_sweep;
+use firstflight_scenario::{Options, Scenario, over_restarts, parse_choices, parse_file};
 
 /// The files, sorted.
 fn files() -> Vec<PathBuf> {

@@ -17,7 +17,7 @@ use std::io::BufRead;
 
 use firstflight::registry::Registry;
 use firstflight::{Path, Plan, Told};
-use firstflight_lab::ReplayError;
+use firstflight_scenario::HeaderError;
 use firstflight_trace::{Calls, Header, TraceError};
 
 pub use ear::Audit;
@@ -112,7 +112,7 @@ impl Conformance {
     ///
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
-    pub fn with_judge(header: &Header) -> Result<Self, Box<ReplayError>> {
+    pub fn with_judge(header: &Header) -> Result<Self, Box<HeaderError>> {
         Self::with_judge_of(Registry::builtin(), header)
     }
 
@@ -120,7 +120,7 @@ impl Conformance {
     ///
     /// # Errors
     /// As for [`Conformance::with_judge`].
-    pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<ReplayError>> {
+    pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<HeaderError>> {
         Ok(Self { judge: Some(Audit::of(registry, header)?), ..Self::default() })
     }
 
@@ -165,7 +165,7 @@ pub enum CheckError {
     /// The trace cannot be read.
     Trace(TraceError),
     /// The scheme, policy or law of the header cannot be built.
-    Replay(Box<ReplayError>),
+    Replay(Box<HeaderError>),
 }
 
 impl std::fmt::Display for CheckError {

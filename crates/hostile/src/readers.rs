@@ -1,7 +1,8 @@
 //! Readers of text and bytes from outside are total, and refuse with one clear line.
 
-use firstflight_lab::{
-    FileError, KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, parse_sweep, quantity,
+use firstflight_lab::parse_sweep;
+use firstflight_scenario::{
+    FileError, KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, quantity,
 };
 use firstflight_wire::{Ip, decode, decode_snapped, encode};
 

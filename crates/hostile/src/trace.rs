@@ -1,6 +1,6 @@
 //! Traces of any bytes are replayed to a scheme, or refused with the line at fault.
 
-use firstflight_lab::controller_of;
+use firstflight_scenario::controller_of;
 use firstflight_trace::{TraceError, Writer, read};
 
 use crate::conformance::Conformance;

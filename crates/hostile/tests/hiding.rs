@@ -10,7 +10,8 @@ use firstflight::schemes::Initial;
 use firstflight::{Ack, Bytes, Call, Event, Heard, Loss, LostPacket, Rate, SendLimit, Span, Tag, Told};
 use firstflight_hostile::hiding::{Hidden, Part, Parts};
 use firstflight_hostile::told_at_random;
-use firstflight_lab::{Options, Scenario, parse_choices, record};
+use firstflight_lab::record;
+use firstflight_scenario::{Options, Scenario, parse_choices};
 
 const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
 
@@ -153,7 +154,7 @@ fn race(path: &str, scheme: &str, restart: &str, law: &str) -> (Parts, Vec<Told>
     let trace = record(&scenario, &choice, 1).expect("a run");
     let (header, mut calls) = firstflight_trace::read(trace.as_bytes()).expect("a trace");
     let initial = Initial { segments: header.iw_segments, ssthresh: header.ssthresh_bytes.map(Bytes::new) };
-    let policy = firstflight_lab::parse_restarts(&header.restart).expect("a policy").remove(0);
+    let policy = firstflight_scenario::parse_restarts(&header.restart).expect("a policy").remove(0);
     let parts = Parts {
         scheme: parse_choices(&header.scheme).expect("a scheme").remove(0).build(initial).expect("settings"),
         restart: policy.build(initial).expect("settings"),

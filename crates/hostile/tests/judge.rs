@@ -2,7 +2,8 @@
 
 use firstflight::registry::{self, Registry};
 use firstflight::{Call, Event, Judge, Lead, Note, Plan, Startup, Told};
-use firstflight_lab::{ByName, Options, Scenario, parse_choices, record};
+use firstflight_lab::record;
+use firstflight_scenario::{ByName, Options, Scenario, parse_choices};
 
 const PATHS: [&str; 3] = [
     "rate=20mbit rtt=40ms queue=50p size=600kB",

@@ -1,8 +1,8 @@
 //! Watching every flow of a population: what its start-up cost.
 
 use firstflight::{Cause, Note, Phase, Sent, Time};
-use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder, Side};
-use firstflight_tcp::{Happening, Segment, Snapshot};
+use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
+use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
 /// What one flow's sender did in its start-up, by the definitions of a race's metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,8 +129,8 @@ impl Recorder for Census {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and a few steps")]
-    fn sent(&mut self, _: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
-        if side == Side::Client && segment.len > 0 {
+    fn sent(&mut self, _: Time, flow: FlowId, side: Role, _: u64, segment: &Segment, sent: Option<&Sent>) {
+        if side == Role::Client && segment.len > 0 {
             let again = sent.is_some_and(|sent| sent.retransmission);
             self.of_flow(flow, |flow| {
                 flow.now.sent += 1;
@@ -140,13 +140,13 @@ impl Recorder for Census {
     }
 
     fn dropped(&mut self, at: Time, _: LinkId, packet: &Packet, _: DropCause) {
-        if packet.from == Side::Client && packet.is_data() {
+        if packet.from == Role::Client && packet.is_data() {
             self.of_flow(packet.flow, |flow| flow.lose(at, packet.sent_at));
         }
     }
 
-    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
-        if side == Side::Server {
+    fn state(&mut self, at: Time, flow: FlowId, side: Role, snapshot: impl Fn() -> Snapshot) {
+        if side == Role::Server {
             return;
         }
         self.of_flow(flow, |flow| {
@@ -164,11 +164,11 @@ impl Recorder for Census {
         &mut self,
         _: Time,
         flow: FlowId,
-        side: Side,
+        side: Role,
         happening: &Happening,
         _: impl Fn() -> Snapshot,
     ) {
-        if side == Side::Server {
+        if side == Role::Server {
             return;
         }
         match happening {

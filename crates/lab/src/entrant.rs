@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::choice::SchemeChoice;
-use crate::run::RunError;
+use firstflight_scenario::{Scenario, SchemeChoice};
+
+use crate::error::RunError;
 use crate::saved::resumed;
-use crate::scenario::Scenario;
 
 /// A scheme of a race. What an earlier connection saved is found out when its first run is due, and serves all of them.
 pub(crate) struct Entrant {
@@ -33,10 +33,5 @@ impl Entrant {
             return Ok(choice.clone());
         }
         Ok(ready.insert(resumed(scenario, &self.choice, interrupted)?).clone())
-    }
-
-    /// The scheme as it ran, if it did.
-    pub(crate) fn into_choice(self) -> SchemeChoice {
-        self.ready.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or(self.choice)
     }
 }

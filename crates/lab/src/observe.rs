@@ -5,61 +5,15 @@ mod surroundings;
 
 use std::collections::BTreeSet;
 
-use firstflight::{Bytes, Cause, Note, Origin, Phase, Rate, Sent, Span, Time, Told};
-use firstflight_sim::{DropCause, FlowId, LinkId, Packet, QuickStartStats, Recorder, Side};
-use firstflight_tcp::{Flags, Happening, Segment, Snapshot, Transmit};
+use firstflight::{Bytes, Note, Origin, Phase, Rate, Sent, Span, Time, Told};
+use firstflight_measure::{
+    Drop, Evidence, ExitSeen, Mark, PhaseKind, PhaseSpan, Recording, Send, State, Tap, rounded_rate,
+};
+use firstflight_scenario::quantity::humane_rate;
+use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
+use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 
 pub(crate) use self::surroundings::Surroundings;
-use crate::recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
-use crate::rounds::Reply;
-use crate::tap::Tap;
-
-/// What one run left behind: the recording, and what happened inside the sender.
-#[derive(Clone, Debug, Default)]
-pub struct Evidence {
-    /// The time series. Those that only figures need are empty unless they were asked for.
-    pub recording: Recording,
-    /// Exits from start-up that stand, in order.
-    pub exits: Vec<ExitSeen>,
-    /// Reductions that stand: when, and the window before in payload bytes.
-    pub cuts: Vec<(u64, u64)>,
-    /// Retransmission timeouts.
-    pub timeouts: Vec<u64>,
-    /// Loss episodes: from, and until when if they ended.
-    pub recoveries: Vec<(u64, Option<u64>)>,
-    /// The first rate that Quick-Start's routers approved, in IP bits per second.
-    pub granted: Option<u64>,
-    /// What the path's routers did with requests for a rate, all of them together; none if no scheme could ask.
-    pub routers: Option<QuickStartStats>,
-    /// Own data packets that a queue marked as having met congestion, each once.
-    pub packets_marked: u64,
-    /// When avoidance first governed new data.
-    pub su_end: Option<u64>,
-    /// When the last byte of a sized transfer was delivered.
-    pub finished_at: Option<u64>,
-    /// When its connection was aborted before that.
-    pub aborted_at: Option<u64>,
-    /// With rounds: every reply of every client.
-    pub replies: Vec<Reply>,
-    /// The most packets waiting at the bottleneck during the flow's life; of several, at any of them.
-    pub queue_peak: u32,
-    /// The time integral of the packets waiting there during the flow's life, in packet-nanoseconds; of several
-    /// bottlenecks, at the one where it is the greatest, which is also the one that is recorded.
-    pub queue_packet_nanos: u128,
-}
-
-/// A start-up ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExitSeen {
-    /// When.
-    pub at: u64,
-    /// Why.
-    pub cause: Cause,
-    /// The window before any reduction, in payload bytes.
-    pub cwnd: u64,
-    /// The rate found, in IP bits per second.
-    pub rate: Option<u64>,
-}
 
 /// How a run is watched.
 #[derive(Default)]
@@ -68,8 +22,8 @@ pub(crate) struct Watching {
     pub(crate) full: bool,
     /// Who listens.
     pub(crate) tap: Option<Box<dyn Tap>>,
-    /// An empty recording to write in: the room of one that is done with is there already.
-    pub(crate) room: Recording,
+    /// An empty recording to write in, whose buffers are allocated already if it was used before.
+    pub(crate) buffers: Recording,
 }
 
 /// The recorder of the measured flow.
@@ -102,12 +56,12 @@ pub(crate) struct Observer {
 impl Observer {
     /// The observer of a flow that has yet to begin; `surroundings` is what was seen so far.
     pub(crate) fn new(flow: FlowId, mut surroundings: Surroundings, mss: u32, watching: Watching) -> Self {
-        let Watching { full, tap, mut room } = watching;
+        let Watching { full, tap, mut buffers } = watching;
         surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
         if let Some(first) = surroundings.queues.first_mut() {
-            first.series = std::mem::take(&mut room.queue);
+            first.series = std::mem::take(&mut buffers.queue);
         }
-        let recording = Recording { mss, syn_at: surroundings.start, ..room };
+        let recording = Recording { mss, syn_at: surroundings.start, ..buffers };
         Self {
             flow,
             full,
@@ -161,8 +115,8 @@ impl Observer {
         &self.surroundings.offered
     }
 
-    fn is_mine(&self, flow: FlowId, side: Side) -> bool {
-        flow == self.flow && side == Side::Client
+    fn is_mine(&self, flow: FlowId, side: Role) -> bool {
+        flow == self.flow && side == Role::Client
     }
 
     fn mark(&mut self, at: Time, kind: &str, text: String) {
@@ -194,9 +148,8 @@ impl Observer {
                     let seen = ExitSeen { at: at.nanos(), cause: exit.cause, cwnd: cwnd.get(), rate };
                     self.evidence.exits.push(seen);
                 }
-                let found = rate.map_or_else(String::new, |rate| {
-                    format!(", found {}", crate::quantity::rounded_rate(rate.bps()))
-                });
+                let found =
+                    rate.map_or_else(String::new, |rate| format!(", found {}", rounded_rate(rate.bps())));
                 let (cwnd, flight) = (self.packets(cwnd), self.packets(flight));
                 let what = if phase == Phase::Restart { "restart" } else { "start-up" };
                 let cause = exit.cause.name();
@@ -249,22 +202,22 @@ impl Observer {
 
     /// A segment left, of whatever kind, and a listener may want to know.
     #[inline(never)]
-    fn sent_any(&mut self, at: Time, side: Side, segment: &Segment, sent: Option<&Sent>) {
-        let offset = self.sequences[usize::from(side == Side::Server)].sent(segment);
+    fn sent_any(&mut self, at: Time, side: Role, segment: &Segment, sent: Option<&Sent>) {
+        let offset = self.sequences[usize::from(side == Role::Server)].sent(segment);
         if let Some(tap) = &mut self.tap {
             tap.sent(at, side, &Transmit { segment: *segment, sent: sent.copied(), offset }, offset);
         }
-        if side == Side::Client && segment.len > 0 {
+        if side == Role::Client && segment.len > 0 {
             self.data_left(at, offset, segment.len, sent.is_some_and(|sent| sent.retransmission));
         }
     }
 
     /// A segment arrived that figures or a listener want to know of.
-    fn hear(&mut self, at: Time, side: Side, segment: &Segment) {
+    fn hear(&mut self, at: Time, side: Role, segment: &Segment) {
         let [client, server] = &self.sequences;
-        let (from, to) = if side == Side::Client { (server, client) } else { (client, server) };
+        let (from, to) = if side == Role::Client { (server, client) } else { (client, server) };
         let offset = from.offset(segment.seq);
-        if side == Side::Client && self.full && segment.flags.has(Flags::ACK) {
+        if side == Role::Client && self.full && segment.flags.has(Flags::ACK) {
             let acked = to.offset(segment.ack);
             let acks = &mut self.evidence.recording.acks;
             if acked > 0 && acks.last().is_none_or(|(_, last)| acked > *last) {
@@ -325,12 +278,12 @@ impl Observer {
 impl Recorder for Observer {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and of most kinds of packets little is done")]
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, _: u64, segment: &Segment, sent: Option<&Sent>) {
-        if flow != self.flow || side == Side::Server && !self.hears {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Role, _: u64, segment: &Segment, sent: Option<&Sent>) {
+        if flow != self.flow || side == Role::Server && !self.hears {
             return;
         }
         match sent {
-            Some(sent) if self.tap.is_none() && side == Side::Client && segment.len > 0 => {
+            Some(sent) if self.tap.is_none() && side == Role::Client && segment.len > 0 => {
                 let offset = self.sequences[0].sent_data(segment);
                 self.data_left(at, offset, segment.len, sent.retransmission);
             }
@@ -339,7 +292,7 @@ impl Recorder for Observer {
     }
 
     #[inline]
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Role, segment: &Segment) {
         if self.hears && flow == self.flow {
             self.hear(at, side, segment);
         }
@@ -347,7 +300,7 @@ impl Recorder for Observer {
 
     fn dropped(&mut self, at: Time, _: LinkId, packet: &Packet, cause: DropCause) {
         let (Some(segment), true) = (packet.segment(), packet.flow == self.flow) else { return };
-        let client = packet.from == Side::Client;
+        let client = packet.from == Role::Client;
         let (offset, len) = match segment.len {
             len if client && len > 0 => (self.sequences[0].offset(segment.seq), u32::from(len)),
             _ => (0, 0),
@@ -372,7 +325,7 @@ impl Recorder for Observer {
         self.surroundings.queue(at, link, bytes, packets);
     }
 
-    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+    fn state(&mut self, at: Time, flow: FlowId, side: Role, snapshot: impl Fn() -> Snapshot) {
         if !self.is_mine(flow, side) {
             return;
         }
@@ -404,7 +357,7 @@ impl Recorder for Observer {
         &mut self,
         at: Time,
         flow: FlowId,
-        side: Side,
+        side: Role,
         happening: &Happening,
         snapshot: impl Fn() -> Snapshot,
     ) {
@@ -414,7 +367,7 @@ impl Recorder for Observer {
         if let Some(tap) = &mut self.tap {
             tap.happening(at, side, happening);
         }
-        if side == Side::Server {
+        if side == Role::Server {
             return;
         }
         match happening {
@@ -431,7 +384,7 @@ impl Recorder for Observer {
                 evidence.granted = evidence.granted.or(approved.map(Rate::bps));
                 let text = approved.map_or_else(
                     || "Quick-Start: nothing approved".to_owned(),
-                    |rate| format!("Quick-Start: {} approved", crate::quantity::humane_rate(rate)),
+                    |rate| format!("Quick-Start: {} approved", humane_rate(rate)),
                 );
                 self.mark(at, "quick-start", text);
             }

@@ -4,30 +4,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use firstflight::Time;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight_measure::PopulationResult;
+use firstflight_measure::ideal::ENDLESS;
+use firstflight_scenario::population::{Coming, Population};
+use firstflight_scenario::topology::{Hosts, Topology};
+use firstflight_scenario::words::QuickStartHops;
+use firstflight_scenario::{Goal, Scenario, SchemeChoice, asks_routers, controller, sender_config};
 use firstflight_sim::{Arrivals, Content, Ends, FlowId, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways};
 use rayon::prelude::*;
 
+use crate::build_network::probability;
 use crate::census::Census;
-use crate::choice::SchemeChoice;
-use crate::flows::{FlowRow, PopulationRow, Run, flow_rows, row};
-use crate::population::{Coming, Population};
-use crate::race::{How, kept, pool};
-use crate::run::{RunError, SLICE};
-use crate::scenario::{Goal, Scenario};
-use crate::stage::{ENDLESS, asks_routers, config, controller, probability};
-use crate::topology::{Hosts, Topology};
-use crate::words::QuickStartHops;
-
-/// What the populations say of one scheme, alone or mixed with others.
-#[derive(Clone, Debug)]
-pub struct PopulationResult {
-    /// The scheme, with its parameters and label.
-    pub choice: SchemeChoice,
-    /// One row a run, in order of seeds; fewer if it was interrupted.
-    pub rows: Vec<PopulationRow>,
-    /// Every flow of the scheme, by run and arrival; empty unless they were asked for.
-    pub flows: Vec<FlowRow>,
-}
+use crate::error::RunError;
+use crate::flows::{Run, flow_rows, row};
+use crate::how::{How, kept, pool};
+use crate::run::SLICE;
 
 /// Runs a population of each of `choices`, and one of all mixed if the scenario says so, `scenario.runs` times each, with
 /// the seeds from `scenario.seed` on. The same seed brings the same flows to all of them.
@@ -69,7 +60,7 @@ pub fn populations(
     let finished = pool(how)?
         .install(|| tasks.par_iter().map(one).filter_map(kept).collect::<Result<Vec<_>, RunError>>())?;
     let empty = |choice: &SchemeChoice| PopulationResult {
-        choice: choice.clone(),
+        name: choice.name().to_owned(),
         rows: Vec::new(),
         flows: Vec::new(),
     };
@@ -163,8 +154,8 @@ fn network(
         }
     }
     let ends = |choice: &SchemeChoice| {
-        let own = choice.on(scenario);
-        let config = config(&own);
+        let own = scenario.for_scheme(choice);
+        let config = sender_config(&own);
         Ok(Ends { client: config, server: config, controller: controller(&own, choice)? })
     };
     let gap = population.arrivals.gap();
@@ -214,7 +205,7 @@ mod tests {
     use firstflight_sim::Recorder;
 
     use super::*;
-    use crate::{parse_choices, parse_file};
+    use firstflight_scenario::{parse_choices, parse_file};
 
     /// One who minds hearing of drops late.
     struct InTurn;

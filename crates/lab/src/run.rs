@@ -2,66 +2,15 @@
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
-use firstflight_sim::{
-    FlowId, FlowStats, LinkId, NetworkError, QuickStartStats, Recorder, Sim, Stop, Traffic,
-};
+use firstflight_measure::{CrossTotals, Evidence, Hop, IdealSender, RouterAnswers, Tap};
+use firstflight_scenario::words::Cross;
+use firstflight_scenario::{Goal, Scenario, SchemeChoice};
+use firstflight_sim::{FlowId, FlowStats, LinkId, Recorder, Sim, Stop, Traffic};
 
-use crate::choice::{ChoiceError, SchemeChoice};
-use crate::crossing::{Hop, available};
-use crate::ideal::{ideal_end, stream};
-use crate::observe::{Evidence, Observer, Surroundings, Watching};
-use crate::rounds::Watch;
-use crate::scenario::{Goal, Scenario, ScenarioError};
-use crate::stage::{AnyNetwork, Stage, clients, flow_start, flows, measured};
-use crate::tap::Tap;
-use crate::words::Cross;
-
-/// Why a run could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// A scheme that cannot be built.
-    #[error(transparent)]
-    Scheme(#[from] ChoiceError),
-    /// Options that a scheme has for itself and that exclude each other.
-    #[error(transparent)]
-    Own(#[from] ScenarioError),
-    /// A network that cannot be run.
-    #[error("the path cannot be simulated: {0}")]
-    Network(#[from] NetworkError),
-    /// A scheme, law or policy that the library does not know.
-    #[error("`{0}` is no scheme, avoidance law or restart policy")]
-    UnknownName(&'static str),
-    /// An avoidance law that the library does not know.
-    #[error("`{0}` is no avoidance law")]
-    UnknownLaw(String),
-    /// A capture or event log that could not be written.
-    #[error(transparent)]
-    Tap(#[from] std::io::Error),
-    /// Many flows are asked of one run.
-    #[error(
-        "flows: a population has no measured flow of its own; `firstflight race` and `run` make its rows"
-    )]
-    IsPopulation,
-    /// One flow is asked of [`run`], and a population of [`crate::populations`].
-    #[error(
-        "flows: there is no population; say how many flows are measured with flows, and between which hosts with topology"
-    )]
-    NoPopulation,
-    /// One scheme makes no mix.
-    #[error("mixed: at least two schemes are wanted")]
-    NothingToMix,
-    /// Nobody made the earlier connection.
-    #[error(
-        "{0}: among flows between hosts, what an earlier connection saved has to be said, as in `careful-resume:saved=64kB,rtt=40ms`"
-    )]
-    NothingSaved(String),
-    /// No threads.
-    #[error("the runs cannot be spread over threads: {0}")]
-    Threads(String),
-    /// The user had enough.
-    #[error("interrupted")]
-    Interrupted,
-}
+use crate::build_network::{AnyNetwork, RunNetwork, clients, flow_start, flows, measured};
+use crate::error::RunError;
+use crate::observe::{Observer, Surroundings, Watching};
+use crate::round_watch::Watch;
 
 /// What one run says: of the flow itself, and of the others.
 #[derive(Clone, Debug)]
@@ -70,15 +19,6 @@ pub struct Outcome {
     pub evidence: Evidence,
     /// Of the cross traffic, over the whole run.
     pub cross: CrossTotals,
-}
-
-/// What became of the cross traffic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CrossTotals {
-    /// Data packets dropped.
-    pub lost: u64,
-    /// Payload bytes delivered in order, or IP bytes of datagrams that arrived.
-    pub delivered: u64,
 }
 
 /// The measured flow comes first, so that cross traffic has the same random numbers whoever is measured.
@@ -118,15 +58,15 @@ pub(crate) fn run_watched(
     watching: Watching,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    let stage = Stage::new(scenario, Some(choice))?;
-    let sim = Sim::new(&stage.network, seed, stage.surroundings())?;
-    measure(sim, &stage, (scenario, choice), watching, interrupted)
+    let built = RunNetwork::new(scenario, Some(choice))?;
+    let sim = Sim::new(&built.network, seed, built.surroundings())?;
+    measure(sim, &built, (scenario, choice), watching, interrupted)
 }
 
 /// Goes on with a run in which the measured flow has yet to begin.
 pub(crate) fn measure(
     sim: AnySim<Surroundings>,
-    stage: &Stage,
+    built: &RunNetwork,
     (scenario, choice): (&Scenario, &SchemeChoice),
     watching: Watching,
     interrupted: &dyn Fn() -> bool,
@@ -136,7 +76,7 @@ pub(crate) fn measure(
     let watch = Watch::new(scenario.rounds.map_or(0, |_| clients), reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
     let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), watch));
-    let latest = stage.start + scenario.limit;
+    let latest = built.start + scenario.limit;
     let sized = matches!(scenario.goal, Goal::Size(_));
     let mut end = latest;
     let mut reached = sim.now();
@@ -154,7 +94,7 @@ pub(crate) fn measure(
             break;
         }
     }
-    let Stage { network, bottlenecks, .. } = stage;
+    let RunNetwork { network, bottlenecks, .. } = built;
     let offers = sim.recorder().0.offered();
     let hops: Vec<Hop> = bottlenecks.iter().map(|link| hop(&sim, network, clients, *link, offers)).collect();
     let cross = cross_totals(&sim, clients);
@@ -174,9 +114,10 @@ pub(crate) fn measure(
     observer.finish()?;
     evidence.replies = watch.finish();
     choice.name().clone_into(&mut evidence.recording.label);
-    evidence.recording.available = available(scenario, &hops);
+    let ideal = scenario.ideal_sender();
+    evidence.recording.available = ideal.available(&hops);
     if scenario.rounds.is_none() {
-        evidence.recording.ideal = stream(scenario, &hops, evidence.recording.syn_at);
+        evidence.recording.ideal = ideal.stream(&hops, evidence.recording.syn_at);
     }
     evidence.routers = routers;
     evidence.finished_at = measured.finished().map(Time::nanos);
@@ -197,7 +138,7 @@ fn has_ended(stop: Stop) -> bool {
 pub struct Without {
     /// Of the cross traffic, at each of the instants asked for.
     pub totals: Vec<CrossTotals>,
-    /// The ideal sender's stream past what the others do if nobody is measured ([`crate::Recording::ideal`]). Where they come and go,
+    /// The ideal sender's stream past what the others do if nobody is measured ([`firstflight_measure::Recording::ideal`]). Where they come and go,
     /// a run's own says what its flow did to them, too; all runs of a seed are compared with this one.
     pub ideal: Option<Vec<(u64, u64)>>,
 }
@@ -213,14 +154,14 @@ pub fn run_without(
     ends: &[u64],
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Without, RunError> {
-    let mut stage = Stage::new(scenario, None)?;
-    measured(scenario).for_each(|flow| stage.network.mute(flow));
+    let mut built = RunNetwork::new(scenario, None)?;
+    measured(scenario).for_each(|flow| built.network.mute(flow));
     if matches!(scenario.cross, Cross::OnOff { .. }) {
-        let sim = Sim::new(&stage.network, seed, stage.surroundings())?;
-        return count(sim, &stage, scenario, ends, &Surroundings::offers, interrupted);
+        let sim = Sim::new(&built.network, seed, built.surroundings())?;
+        return count(sim, &built, scenario, ends, &Surroundings::offers, interrupted);
     }
-    let sim = Sim::new(&stage.network, seed, ())?;
-    count(sim, &stage, scenario, ends, &|()| &[], interrupted)
+    let sim = Sim::new(&built.network, seed, ())?;
+    count(sim, &built, scenario, ends, &|()| &[], interrupted)
 }
 
 /// Whether something of a known size is to be sent.
@@ -234,7 +175,7 @@ pub(crate) type Offers<'a, W> = &'a dyn Fn(&W) -> &[(u64, FlowId, u64)];
 /// Goes on with a run without the measured flow.
 pub(crate) fn count<W: Recorder>(
     mut sim: AnySim<W>,
-    stage: &Stage,
+    built: &RunNetwork,
     scenario: &Scenario,
     ends: &[u64],
     offers: Offers<'_, W>,
@@ -249,16 +190,17 @@ pub(crate) fn count<W: Recorder>(
     if !scenario.cross.varies() || scenario.rounds.is_some() {
         return Ok(Without { totals, ideal: None });
     }
-    let latest = stage.start + horizon(stage, scenario);
+    let sender = scenario.ideal_sender();
+    let latest = built.start + horizon(built, scenario, &sender);
     loop {
-        let hop = |link: &LinkId| hop(&sim, &stage.network, clients, *link, offers(sim.recorder()));
-        let hops: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
-        let ideal = stream(scenario, &hops, stage.start.nanos());
+        let hop = |link: &LinkId| hop(&sim, &built.network, clients, *link, offers(sim.recorder()));
+        let hops: Vec<Hop> = built.bottlenecks.iter().map(hop).collect();
+        let ideal = sender.stream(&hops, built.start.nanos());
         let now = sim.now();
-        let done = match ideal_end(scenario, &ideal) {
+        let done = match sender.end(&ideal) {
             Some(end) => Time::from_nanos(end),
             // Who takes everything now may yet leave off; each look goes through all that was until then.
-            None if has_bytes(scenario) => now + now.since(stage.start).max(SLICE),
+            None if has_bytes(scenario) => now + now.since(built.start).max(SLICE),
             None => now,
         };
         if done.min(latest) <= now {
@@ -270,11 +212,11 @@ pub(crate) fn count<W: Recorder>(
 
 /// How long after the SYN the ideal sender is followed: until it is done, however early everybody else was or gave up, but no
 /// longer than [`PATIENCE`] unless the runs are. Where more comes than the path can carry, it may never be done.
-fn horizon(stage: &Stage, scenario: &Scenario) -> Span {
-    let hop = |link: &LinkId| Hop { delay: delay_of(&stage.network, *link), ..Hop::default() };
-    let free: Vec<Hop> = stage.bottlenecks.iter().map(hop).collect();
-    let alone = ideal_end(scenario, &stream(scenario, &free, stage.start.nanos()));
-    let alone = alone.map_or(Span::ZERO, |end| Time::from_nanos(end).since(stage.start));
+fn horizon(built: &RunNetwork, scenario: &Scenario, sender: &IdealSender) -> Span {
+    let hop = |link: &LinkId| Hop { delay: delay_of(&built.network, *link), ..Hop::default() };
+    let free: Vec<Hop> = built.bottlenecks.iter().map(hop).collect();
+    let alone = sender.end(&sender.stream(&free, built.start.nanos()));
+    let alone = alone.map_or(Span::ZERO, |end| Time::from_nanos(end).since(built.start));
     scenario.limit.max((alone * PATIENCE).min(scenario.usual_limit()))
 }
 
@@ -366,13 +308,16 @@ fn hop<W: Recorder>(
 }
 
 /// What the routers did with requests for a rate, all of them together; `None` if none takes part.
-fn routers<W: Recorder>(sim: &AnySim<W>, network: &AnyNetwork) -> Option<QuickStartStats> {
+fn routers<W: Recorder>(sim: &AnySim<W>, network: &AnyNetwork) -> Option<RouterAnswers> {
     let with_router = (0u32..).zip(&network.links).filter(|(_, link)| link.quick_start.is_some());
     let each = with_router.filter_map(|(id, _)| Some(sim.link(LinkId(id))?.quick_start));
-    each.reduce(|a, b| QuickStartStats {
-        asked: a.asked + b.asked,
-        granted: a.granted + b.granted,
-        reduced: a.reduced + b.reduced,
-        refused: a.refused + b.refused,
+    each.fold(None, |all: Option<RouterAnswers>, one| {
+        let all = all.unwrap_or_default();
+        Some(RouterAnswers {
+            asked: all.asked + one.asked,
+            granted: all.granted + one.granted,
+            reduced: all.reduced + one.reduced,
+            refused: all.refused + one.refused,
+        })
     })
 }

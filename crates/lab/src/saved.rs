@@ -1,17 +1,12 @@
 //! What an earlier connection over the same path saved for Careful Resume (RFC 9959 section 3.1).
 
-use firstflight::registry::{self, Value};
+use firstflight::registry::Value;
 use firstflight::{Bytes, Span};
+use firstflight_measure::Recording;
+use firstflight_scenario::{SAVED_RTT, SAVED_WINDOW, Scenario, SchemeChoice};
 
-use crate::choice::SchemeChoice;
-use crate::recording::Recording;
-use crate::run::{RunError, run};
-use crate::scenario::Scenario;
-
-/// The scheme that resumes, and its parameters for what was saved.
-const RESUMES: &str = "careful-resume";
-const WINDOW: &str = "saved";
-const RTT: &str = "rtt";
+use crate::error::RunError;
+use crate::run::run;
 
 /// The choice with what an earlier connection saved, if it resumes and was not told: slow start over the same path,
 /// with the same options and the seed after the race's last. One earlier connection serves all runs, so that every
@@ -28,21 +23,13 @@ pub(crate) fn resumed(
     if !choice.lacks_saved() {
         return Ok(choice);
     }
-    let slow_start = registry::scheme("slow-start").ok_or(RunError::UnknownName("slow-start"))?;
     let seed = scenario.seed.wrapping_add(u64::from(scenario.runs));
-    let outcome = run(scenario, &choice.instead(slow_start), seed, true, None, interrupted)?;
+    let outcome = run(scenario, &choice.slow_start_instead(), seed, true, None, interrupted)?;
     if let Some((window, rtt)) = observed(&outcome.evidence.recording) {
-        choice.set_default(WINDOW, Value::Bytes(window));
-        choice.set_default(RTT, Value::Span(rtt));
+        choice.set_default(SAVED_WINDOW, Value::Bytes(window));
+        choice.set_default(SAVED_RTT, Value::Span(rtt));
     }
     Ok(choice)
-}
-
-impl SchemeChoice {
-    /// Whether it resumes an earlier connection and was not told what that saved.
-    pub fn lacks_saved(&self) -> bool {
-        self.entry.name == RESUMES && !(self.sets(WINDOW) && self.sets(RTT))
-    }
 }
 
 /// Section 3.1: `saved_cwnd` is what was acknowledged in one round trip, cumulatively or selectively, the last of the
@@ -64,7 +51,7 @@ fn observed(recording: &Recording) -> Option<(Bytes, Span)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Drop, Send};
+    use firstflight_measure::{Drop, Send};
 
     fn send(at: u64) -> Send {
         Send { at, offset: at, len: 1_000, retransmission: false }

@@ -2,14 +2,11 @@
 //! definitions in words.
 
 mod class;
-mod pairing;
-mod quantile;
-
-pub use pairing::Pairing;
-pub use quantile::{Quantile, interval, quantile};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+
+use firstflight_measure::{Pairing, Quantile, quantile};
 
 use self::class::classes;
 use crate::sweep::PathFacts;

@@ -11,7 +11,7 @@ mod schedule;
 mod value;
 
 pub use facts::{Bottleneck, PathFacts};
-pub(crate) use file::parse;
+pub use file::parse_sweep;
 pub use parts::{Stopped, SweptRow, race_parts};
 pub(crate) use value::share_bps;
 
@@ -20,18 +20,14 @@ use std::ops::Range;
 use firstflight::Span;
 use firstflight::registry::Registry;
 
-use self::value::{Draws, Sample, Value};
-use crate::by_name::ByName;
-use crate::choice::{SchemeChoice, show_choices};
-use crate::crossing::Hop;
-use crate::ideal::{ideal_fct, ip_bytes, stream};
-use crate::judge::VERSION;
-use crate::options::Options;
-use crate::quantity::show_rate;
-use crate::scenario::{Goal, Scenario, fnv_1a};
-use crate::topology::Topology;
-use crate::words::Cross;
+use firstflight_measure::ideal::ideal_fct;
+use firstflight_measure::{Hop, VERSION};
+use firstflight_scenario::quantity::show_rate;
+use firstflight_scenario::topology::Topology;
+use firstflight_scenario::words::Cross;
+use firstflight_scenario::{ByName, Options, Scenario, SchemeChoice, fnv_1a, show_choices};
 
+use self::value::{Draws, Sample, Value};
 /// A sweep, as its file says.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -133,7 +129,7 @@ impl Sweep {
         Ok(format!("{:016x}", fnv_1a(text.as_bytes())))
     }
 
-    /// The list of schemes, as [`crate::ByName::parse_choices`] reads it.
+    /// The list of schemes, as [`ByName::parse_choices`] reads it.
     pub fn schemes(&self) -> String {
         show_choices(&self.choices)
     }
@@ -184,14 +180,12 @@ fn steady_ideal(scenario: &Scenario) -> Option<Span> {
         Cross::Tcp(flows) => Hop { lives: vec![(0, None); flows as usize], ..alone },
         Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
     };
-    let Goal::Size(size) = scenario.goal else { return None };
     let varies = scenario.rate_trace.is_some() || scenario.rounds.is_some() || scenario.app.is_some();
-    if varies || scenario.topology != Topology::Single {
+    if !scenario.is_sized() || varies || scenario.topology != Topology::Single {
         return None;
     }
-    let mss = u64::from(scenario.mss);
-    let bytes = ip_bytes(size.get(), mss, u64::from(scenario.packet()) - mss);
-    ideal_fct(&stream(scenario, &[hop], 0), 0, bytes).map(Span::from_nanos)
+    let ideal = scenario.ideal_sender();
+    ideal_fct(&ideal.stream(&[hop], 0), 0, ideal.ip_bytes?).map(Span::from_nanos)
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@
 //! [`crate::run_without`], which share nothing.
 
 use firstflight::Time;
+use firstflight_scenario::words::Cross;
+use firstflight_scenario::{Scenario, SchemeChoice, asks_routers};
 use firstflight_sim::{Sim, Traffic};
 
-use crate::choice::SchemeChoice;
+use crate::build_network::{RunNetwork, measured};
+use crate::error::RunError;
 use crate::observe::{Surroundings, Watching};
-use crate::run::{AnySim, Outcome, RunError, Without, advance, count, measure};
-use crate::scenario::Scenario;
-use crate::stage::{Stage, asks_routers, measured};
-use crate::words::Cross;
+use crate::run::{AnySim, Outcome, Without, advance, count, measure};
 
 /// A network in which everything has happened that does before the measured flow begins.
 #[derive(Clone)]
@@ -40,9 +40,9 @@ impl WarmUp {
         if asking.is_some() && scenario.restart.asks_routers() {
             return Ok(None);
         }
-        let stage = Stage::new(scenario, asking)?;
-        let mut sim = Sim::new(&stage.network, seed, stage.surroundings())?;
-        let before = Time::from_nanos(stage.start.nanos().saturating_sub(1));
+        let built = RunNetwork::new(scenario, asking)?;
+        let mut sim = Sim::new(&built.network, seed, built.surroundings())?;
+        let before = Time::from_nanos(built.start.nanos().saturating_sub(1));
         advance(&mut sim, before, interrupted)?;
         Ok(Some(Self(sim)))
     }
@@ -58,17 +58,17 @@ impl WarmUp {
         watching: Watching,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Outcome, RunError> {
-        let stage = Stage::new(scenario, Some(choice))?;
+        let built = RunNetwork::new(scenario, Some(choice))?;
         let mut sim = self.0.clone();
         if !asks_routers(scenario, choice) {
             sim.remove_routers();
         }
-        for (id, flow) in measured(scenario).zip(&stage.network.flows) {
+        for (id, flow) in measured(scenario).zip(&built.network.flows) {
             if let Traffic::Tcp(spec) = &flow.traffic {
                 sim.set_ends(id, spec)?;
             }
         }
-        measure(sim, &stage, (scenario, choice), watching, interrupted)
+        measure(sim, &built, (scenario, choice), watching, interrupted)
     }
 
     /// Goes on without the flow: what [`crate::run_without`] gives for the seed.
@@ -81,23 +81,22 @@ impl WarmUp {
         ends: &[u64],
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Without, RunError> {
-        let (stage, mut sim) = (Stage::new(scenario, None)?, self.0);
+        let (built, mut sim) = (RunNetwork::new(scenario, None)?, self.0);
         sim.remove_routers();
         for id in measured(scenario) {
             sim.mute(id)?;
         }
         if matches!(scenario.cross, Cross::OnOff { .. }) {
-            return count(sim, &stage, scenario, ends, &Surroundings::offers, interrupted);
+            return count(sim, &built, scenario, ends, &Surroundings::offers, interrupted);
         }
-        count(sim.watched_by(|_| ()), &stage, scenario, ends, &|()| &[], interrupted)
+        count(sim.watched_by(|_| ()), &built, scenario, ends, &|()| &[], interrupted)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
-    use crate::parse_choices;
+    use firstflight_scenario::{Options, parse_choices};
 
     fn has_warm_up(options: &[(&str, &str)], schemes: &str) -> bool {
         let mut set = Options::default();

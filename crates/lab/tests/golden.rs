@@ -5,8 +5,9 @@ mod common;
 use std::path::PathBuf;
 
 use common::golden::{RACES, hash, root};
-use firstflight_lab::{
-    Options, Scenario, SchemeChoice, all_schemes, controller_of, over_restarts, parse_choices, record,
+use firstflight_lab::record;
+use firstflight_scenario::{
+    Options, Scenario, SchemeChoice, all_schemes, controller_of, over_restarts, parse_choices,
 };
 use firstflight_trace::read;
 

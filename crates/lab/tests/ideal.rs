@@ -1,9 +1,11 @@
 //! No scheme beats the ideal, but by what it took from others.
 
 use firstflight::registry;
-use firstflight_lab::available::carried;
-use firstflight_lab::ideal::ip_bytes;
-use firstflight_lab::{Goal, How, Options, Outcome, Row, Scenario, parse_choices, race, run};
+use firstflight_lab::{How, Outcome, race, run};
+use firstflight_measure::Row;
+use firstflight_measure::available::carried;
+use firstflight_measure::ideal::ip_bytes;
+use firstflight_scenario::{Goal, Options, Scenario, parse_choices};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -3,7 +3,7 @@
 mod laws;
 
 use firstflight::registry::{self, Kind};
-use firstflight_lab::{Options, Scenario};
+use firstflight_scenario::{Options, Scenario};
 use laws::{Ending, keep_the_laws};
 
 /// Every scheme with its own law; Quick-Start around others; every law after slow start.

@@ -6,8 +6,9 @@ use firstflight::registry::{
 };
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::SlowStart;
-use firstflight_lab::{
-    ByName, How, Scenario, SchemeChoice, over_restarts, parse_choices, parse_file, race, trace_header,
+use firstflight_lab::{How, Sweep, race};
+use firstflight_scenario::{
+    ByName, Scenario, SchemeChoice, over_restarts, parse_choices, parse_file, trace_header,
 };
 
 const MINE: Registry = Registry::builtin().with_schemes(&[SCHEME]).with_laws(&[LAW]).with_restarts(&[POLICY]);
@@ -95,9 +96,9 @@ fn names_of_another_registry_are_refused() {
 #[test]
 fn a_sweep_and_a_trace_take_the_names_of_their_registry() {
     let text = "schemes = [\"mine\"]\n[path]\nrate = \"10mbit\"\navoidance = [\"reno\", \"my-law\"]\n";
-    let sweep = MINE.parse_sweep(text).expect("a sweep");
+    let sweep = Sweep::parse(MINE, text).expect("a sweep");
     assert_eq!(sweep.scenario(1).expect("a path").avoidance, Some("my-law"));
-    assert!(Registry::builtin().parse_sweep(text).is_err());
+    assert!(Sweep::parse(Registry::builtin(), text).is_err());
     let choice = MINE.parse_choices("mine").expect("a scheme").remove(0);
     let header = trace_header(&sweep.scenario(1).expect("a path"), &choice);
     assert!(MINE.controller_of(&header).is_ok());

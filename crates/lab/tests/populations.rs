@@ -1,9 +1,8 @@
 //! Populations: many flows between hosts, each measured.
 
-use firstflight_lab::{
-    FlowRow, How, Options, PopulationResult, PopulationRow, RunError, Scenario, SchemeChoice, parse_choices,
-    population_verdict, populations, race, rank_populations, run,
-};
+use firstflight_lab::{How, RunError, populations, race, run};
+use firstflight_measure::{FlowRow, PopulationResult, PopulationRow, population_verdict, rank_populations};
+use firstflight_scenario::{Options, Scenario, SchemeChoice, parse_choices};
 
 /// Paced Start's dumbbell (section 5.2.1), smaller.
 const DUMBBELL: [(&str, &str); 9] = [

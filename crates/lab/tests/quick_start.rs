@@ -1,6 +1,8 @@
 //! Quick-Start against the closed-form model of its analysis (Scharf 2007, equations 1 to 6), on an empty path.
 
-use firstflight_lab::{How, Options, Row, Scenario, parse_choices, race};
+use firstflight_lab::{How, race};
+use firstflight_measure::Row;
+use firstflight_scenario::{Options, Scenario, parse_choices};
 
 /// The path of the model: 10 Mbit/s, 100 ms, a queue that cannot overflow, segments of 1460 bytes, an initial window
 /// of three.

@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use firstflight::Time;
-use firstflight_lab::{
-    How, Options, PhaseKind, Recording, Row, RunError, Scenario, SchemeChoice, SchemeResult, Tap,
-    over_restarts, parse_choices, race, rank, run_without, verdict,
-};
-use firstflight_sim::Side;
+use firstflight_lab::{How, RunError, race, run_without};
+use firstflight_measure::{PhaseKind, Recording, Row, SchemeResult, Tap, rank, verdict};
+use firstflight_scenario::{Options, Scenario, SchemeChoice, over_restarts, parse_choices};
+use firstflight_tcp::Role;
 use firstflight_tcp::{Happening, Segment, Transmit};
 
 fn scenario(options: &[(&str, &str)]) -> Scenario {
@@ -61,8 +60,8 @@ fn the_default_race() {
     let path = Scenario::default();
     let choices = parse_choices("slow-start,slow-start-paced,limited,hystart,paced").expect("schemes");
     let mut results = race(&path, &choices, &How::default()).expect("a race");
-    rank(&path, &mut results);
-    insta::assert_snapshot!(table(&results) + "\n" + &verdict(&path, &results));
+    rank(&path.contest(), &mut results);
+    insta::assert_snapshot!(table(&results) + "\n" + &verdict(&path.contest(), &results));
 }
 
 #[test]
@@ -226,7 +225,7 @@ fn where_nothing_is_lost_every_recovery_does_the_same() {
                 assert_eq!(row.packets_lost, 0, "{options:?} {}", row.scheme);
                 let times = [row.fct_s.flatten(), row.elapsed_s.flatten(), row.exit_time_s]
                     .map(|time| time.map(|time| (time * 1e4).round()));
-                (result.choice.name().to_owned(), times, row.packets_sent)
+                (result.name.clone(), times, row.packets_sent)
             });
             seen.collect::<Vec<_>>()
         };
@@ -521,9 +520,9 @@ impl Listener {
 }
 
 impl Tap for Listener {
-    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
         self.hear(at, |ear| {
-            ear.sent[usize::from(side == Side::Server)] += 1;
+            ear.sent[usize::from(side == Role::Server)] += 1;
             let len = u64::from(transmit.segment.len);
             let new = transmit.sent.is_some_and(|sent| !sent.retransmission);
             if len > 0 && new {
@@ -533,11 +532,11 @@ impl Tap for Listener {
         });
     }
 
-    fn arrived(&mut self, at: Time, side: Side, _: &Segment, _: u64) {
-        self.hear(at, |ear| ear.arrived[usize::from(side == Side::Server)] += 1);
+    fn arrived(&mut self, at: Time, side: Role, _: &Segment, _: u64) {
+        self.hear(at, |ear| ear.arrived[usize::from(side == Role::Server)] += 1);
     }
 
-    fn happening(&mut self, at: Time, _: Side, _: &Happening) {
+    fn happening(&mut self, at: Time, _: Role, _: &Happening) {
         self.hear(at, |ear| ear.happenings += 1);
     }
 

@@ -7,7 +7,7 @@ mod laws;
 
 use firstflight::registry::{self, Kind, Parameter, Value};
 use firstflight::{Bytes, Rate, Span};
-use firstflight_lab::{Options, Scenario, parse_choices};
+use firstflight_scenario::{Options, Scenario, parse_choices};
 use laws::{from_the_beginning, keep_the_laws, watched};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,6 +1,7 @@
 //! Restart after idle against ns-2, in the set-up of Visweswaraiah and Heidemann 1997, Figures 6 and 7.
 
-use firstflight_lab::{How, Options, Scenario, over_restarts, parse_choices, parse_file, race};
+use firstflight_lab::{How, race};
+use firstflight_scenario::{Options, Scenario, over_restarts, parse_choices, parse_file};
 
 /// Independent values from ns-2: elapsed seconds in restart rounds and packets dropped a reply over all rounds, each
 /// with the half-width of its 90 % interval.
@@ -23,11 +24,11 @@ fn ours() -> Vec<(String, [f64; 2], [f64; 2])> {
     let scenario = Scenario::resolve(&file.options).expect("a scenario");
     assert_eq!(scenario.runs, 10);
     let results = race(&scenario, &parse_choices(&list).expect("schemes"), &How::default()).expect("a race");
-    let row = |result: &firstflight_lab::SchemeResult| {
+    let row = |result: &firstflight_measure::SchemeResult| {
         let object = result.object();
         let number = |field: &str| object[field].as_f64().expect(field);
         let both = |field: &str| [number(field), number(&format!("{field}_ci95")) * TO_90];
-        (result.choice.name().to_owned(), both("elapsed_s"), both("drops_all_rounds"))
+        (result.name.clone(), both("elapsed_s"), both("drops_all_rounds"))
     };
     results.iter().map(row).collect()
 }

@@ -1,9 +1,8 @@
 //! The two stacks in races: where the senders of `--stack linux` do otherwise than the RFCs', and where they must not.
 
-use firstflight_lab::{
-    How, Options, PopulationResult, Row, Scenario, SchemeResult, controller_of, parse_choices, populations,
-    race, record,
-};
+use firstflight_lab::{How, populations, race, record};
+use firstflight_measure::{PopulationResult, Row, SchemeResult};
+use firstflight_scenario::{Options, Scenario, controller_of, parse_choices};
 use firstflight_trace::read;
 
 type Given<'a> = &'a [(&'a str, &'a str)];

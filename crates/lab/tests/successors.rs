@@ -1,6 +1,8 @@
 //! Races of the schemes of the last years: what must hold of whole results.
 
-use firstflight_lab::{How, Options, Row, Scenario, parse_choices, race};
+use firstflight_lab::{How, race};
+use firstflight_measure::Row;
+use firstflight_scenario::{Options, Scenario, parse_choices};
 
 fn rows(options: &[(&str, &str)], schemes: &str) -> Vec<Row> {
     let mut set = Options::default();

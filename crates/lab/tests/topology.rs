@@ -1,6 +1,8 @@
 //! Several bottlenecks in a row, slow ways back, and what routers and queues say of them.
 
-use firstflight_lab::{How, Options, Row, Scenario, SchemeChoice, parse_choices, race, run};
+use firstflight_lab::{How, race, run};
+use firstflight_measure::Row;
+use firstflight_scenario::{Options, Scenario, SchemeChoice, parse_choices};
 
 /// 10 Mbit/s and 60 ms, which three hops share evenly.
 const PATH: [(&str, &str); 4] = [("rate", "10mbit"), ("rtt", "60ms"), ("queue", "50p"), ("size", "1MB")];
@@ -74,7 +76,7 @@ fn responsive_cross_traffic_counts_at_the_hop_that_it_crosses() {
         let scenario = scenario(&options);
         let outcome = run(&scenario, &choices("slow-start")[0], 1, false, None, &|| false).expect("a run");
         let recording = outcome.evidence.recording;
-        firstflight_lab::available::rate_at(&recording.available, recording.syn_at).expect("a rate")
+        firstflight_measure::available::rate_at(&recording.available, recording.syn_at).expect("a rate")
     };
     assert_eq!(share(&lot(3, "each"), "tcp:1"), 5_000_000);
     assert_eq!(share(&lot(3, "through"), "tcp:1"), 5_000_000);

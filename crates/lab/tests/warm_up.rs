@@ -2,11 +2,10 @@
 
 use std::sync::Mutex;
 
-use firstflight_lab::words::Cross;
-use firstflight_lab::{
-    How, Options, Recording, Row, Scenario, add_harm, over_restarts, parse_choices, race, row, run,
-    run_without, set_ideal,
-};
+use firstflight_lab::{How, race, run, run_without};
+use firstflight_measure::{Recording, Row, add_harm, row, set_ideal};
+use firstflight_scenario::words::Cross;
+use firstflight_scenario::{Options, Scenario, SchemeChoice, over_restarts, parse_choices};
 
 /// Options as on the command line.
 type Given = &'static [(&'static str, &'static str)];
@@ -27,32 +26,42 @@ fn both_ways(options: &[(&str, &str)], schemes: &str, jobs: usize) -> [Said; 2] 
     let how = How { jobs: Some(jobs), record: Some(&take), ..How::default() };
     let together = race(&scenario, &choices, &how).expect("a race");
     let alone = together.iter().map(|result| {
+        let choice = as_it_ran(&result.rows[0]);
         let seeds = (0..u64::from(scenario.runs)).map(|index| scenario.seed + index);
         let runs = seeds.map(|seed| {
-            let outcome = run(&scenario, &result.choice, seed, true, None, &|| false).expect("a run");
-            let mut row = row(&scenario, &result.choice, seed, &outcome.evidence);
+            let outcome = run(&scenario, &choice, seed, true, None, &|| false).expect("a run");
+            let mut row = row(&scenario.measured(&choice, seed), &outcome.evidence);
             let recording = outcome.evidence.recording;
             if scenario.cross != Cross::None {
                 let (from, end) = (recording.syn_at, recording.ended_at);
                 let without = run_without(&scenario, seed, &[end], &|| false).expect("a run");
                 add_harm(&mut row, outcome.cross, without.totals[0], end - from);
                 if let Some(ideal) = &without.ideal {
-                    set_ideal(&mut row, &scenario, ideal, from);
+                    set_ideal(&mut row, scenario.goal_of_runs(), ideal, from);
                 }
             }
             (row, recording)
         });
         let (rows, mut recordings): (Vec<Row>, Vec<Recording>) = runs.unzip();
-        (result.choice.name().to_owned(), rows, recordings.remove(0))
+        (result.name.clone(), rows, recordings.remove(0))
     });
     let alone = alone.collect();
     let mut recordings = recordings.into_inner().expect("no panic");
     let together = together.into_iter().map(|result| {
-        let name = result.choice.name().to_owned();
+        let name = result.name.clone();
         let at = recordings.iter().position(|recording| recording.label == name).expect("recorded");
         (name, result.rows, recordings.swap_remove(at))
     });
     [together.collect(), alone]
+}
+
+/// The scheme of a row, with the parameters that it ran with: those that an earlier connection saved among them.
+fn as_it_ran(row: &Row) -> SchemeChoice {
+    let label = row.label.as_ref().map(|label| format!("as={label}"));
+    let params = Some(row.params.clone()).filter(|params| !params.is_empty());
+    let parts: Vec<String> = params.into_iter().chain(label).collect();
+    let colon = if parts.is_empty() { "" } else { ":" };
+    parse_choices(&format!("{}{colon}{}", row.scheme, parts.join(","))).expect("a scheme").remove(0)
 }
 
 /// What a scheme's runs say, as text.

@@ -287,7 +287,9 @@ pub fn column(field: &str) -> Option<&'static Column> {
 mod tests {
     use super::*;
     use crate::records;
-    use firstflight_lab::{Options, PathFacts, Row, Scenario, SweptRow};
+    use firstflight_lab::{PathFacts, SweptRow};
+    use firstflight_measure::Row;
+    use firstflight_scenario::{Options, Scenario};
     use serde_json::Value;
 
     /// A row with every optional field there.

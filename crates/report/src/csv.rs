@@ -45,7 +45,7 @@ fn cell(value: Option<&Value>) -> String {
 mod tests {
     use super::*;
     use crate::records;
-    use firstflight_lab::Row;
+    use firstflight_measure::Row;
 
     #[test]
     fn the_cells_read_back_whatever_the_label_holds() {

@@ -1,7 +1,7 @@
 //! What an inspection of captures says: its fields, its table, and its report.
 
 use firstflight_inspect::{Drawn, Found, Inspected, Trace};
-use firstflight_lab::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
+use firstflight_measure::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 
 use crate::columns::{Column, real, text, whole};
 use crate::human;

@@ -32,7 +32,7 @@ pub fn line<T: Serialize>(row: &T) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_lab::Row;
+    use firstflight_measure::Row;
 
     #[test]
     fn every_row_is_one_line_and_reads_back() {

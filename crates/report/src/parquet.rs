@@ -193,7 +193,7 @@ fn array(name: &str, kind: Kind, records: &[Record]) -> ArrayRef {
 mod tests {
     use super::*;
     use crate::records;
-    use firstflight_lab::Row;
+    use firstflight_measure::Row;
 
     fn read(bytes: Vec<u8>) -> RecordBatch {
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
@@ -271,8 +271,9 @@ mod tests {
         let mut runs = rows().to_vec();
         runs.truncate(1);
         runs.push(Row { su_time_s: Some(1.0), seed: 2, ..runs[0].clone() });
-        let choice = firstflight_lab::parse_choices("slow-start").unwrap().remove(0);
-        let object = firstflight_lab::SchemeResult { choice, rows: runs, ideal: None }.object();
+        let object =
+            firstflight_measure::SchemeResult { name: "slow-start".to_owned(), rows: runs, ideal: None }
+                .object();
         let batch = read(to_bytes(&[object]).unwrap());
         for field in batch.schema().fields() {
             assert!(field.metadata().contains_key("description"), "{}", field.name());

@@ -127,7 +127,9 @@ fn digest(pieces: &[&[u8]]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_lab::{PathFacts, Row, Scenario};
+    use firstflight_lab::PathFacts;
+    use firstflight_measure::Row;
+    use firstflight_scenario::Scenario;
 
     fn rows() -> Vec<SweptRow> {
         let row = |seed| Row {

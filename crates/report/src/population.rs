@@ -109,7 +109,7 @@ pub(crate) const FLOWS_VIEW: &[ViewColumn] = &[
 
 #[cfg(test)]
 mod tests {
-    use firstflight_lab::{FlowRow, PopulationRow};
+    use firstflight_measure::{FlowRow, PopulationRow};
     use serde_json::Value;
 
     use super::*;

@@ -71,7 +71,7 @@ pub(crate) fn fields(records: &[Record]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_lab::Row;
+    use firstflight_measure::Row;
     use serde_json::json;
 
     #[test]

@@ -4,8 +4,9 @@ mod words;
 
 pub use words::{LIMITS, MEASURES};
 
-use firstflight_lab::score::{Group, Judged, Pairing, QUANTILES, Quantile, Spread, Standing};
+use firstflight_lab::score::{Group, Judged, QUANTILES, Spread, Standing};
 use firstflight_lab::{Bottleneck, PathFacts};
+use firstflight_measure::{Pairing, Quantile};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 

@@ -1,13 +1,13 @@
 //! The network between the hosts: links, routes, and the agenda of events.
 
 use firstflight::Time;
-use firstflight_tcp::Segment;
+use firstflight_tcp::{Role, Segment};
 
 use crate::agenda::Agenda;
 use crate::descriptor::{Descriptor, Fate};
 use crate::link::Link;
 use crate::network::{Network, Traffic};
-use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload, Side};
+use crate::packet::{FlowId, LinkId, Packet, PacketId, Payload};
 use crate::pool::Pool;
 use crate::prefetch::{self, fetch};
 use crate::quick_start::Router;
@@ -57,7 +57,7 @@ pub(crate) struct Fabric {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) flow: FlowId,
-    pub(crate) from: Side,
+    pub(crate) from: Role,
     pub(crate) retransmission: bool,
     pub(crate) number: u64,
     /// IP bytes.
@@ -72,7 +72,7 @@ pub(crate) struct Label {
 pub(crate) enum Device {
     Link(LinkId),
     Process(u32),
-    Host(FlowId, Side),
+    Host(FlowId, Role),
 }
 
 impl Fabric {
@@ -151,8 +151,8 @@ impl Fabric {
         let number = |index| u32::try_from(index).unwrap_or(u32::MAX);
         match place.checked_sub(links + self.processes) {
             None => Device::Process(number(place - links)),
-            Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Side::Client),
-            Some(host) => Device::Host(FlowId(number(host / 2)), Side::Server),
+            Some(host) if host % 2 == 0 => Device::Host(FlowId(number(host / 2)), Role::Client),
+            Some(host) => Device::Host(FlowId(number(host / 2)), Role::Server),
         }
     }
 
@@ -167,9 +167,9 @@ impl Fabric {
     }
 
     /// Wakes a host at `at`, or not at all.
-    pub(crate) fn wake(&mut self, flow: FlowId, side: Side, at: Option<Time>) {
+    pub(crate) fn wake(&mut self, flow: FlowId, side: Role, at: Option<Time>) {
         let hosts = self.links.len() + self.processes;
-        self.wake_at(hosts + 2 * flow.index() + usize::from(side == Side::Server), at);
+        self.wake_at(hosts + 2 * flow.index() + usize::from(side == Role::Server), at);
     }
 
     /// Wakes an arrival process at `at`, or not at all.
@@ -205,7 +205,7 @@ impl Fabric {
     #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
     pub(crate) fn send_segment<W: Recorder>(&mut self, now: Time, label: Label, recorder: &mut W) {
         let Label { flow, from, retransmission, number, wire, is_data, asks } = label;
-        self.count(now, flow, from == Side::Client && is_data);
+        self.count(now, flow, from == Role::Client && is_data);
         let (name, packet) = self.packets.take_spare();
         packet.flow = flow;
         packet.from = from;
@@ -234,7 +234,7 @@ impl Fabric {
     /// Lets the link of a constant-rate source admit its datagrams by itself. Gives the source back if the link cannot;
     /// the source then needs events.
     pub(crate) fn take_on(&mut self, source: Cbr) -> Option<Cbr> {
-        let start = self.routes.start(source.flow(), Side::Client);
+        let start = self.routes.start(source.flow(), Role::Client);
         let Some(id) = start.only() else { return Some(source) };
         match &mut self.links[id.index()] {
             Hop { link: Link::DropTail(link), .. } => {
@@ -249,7 +249,7 @@ impl Fabric {
     /// A client sends a datagram. If its route is one link that loses nothing, the datagram needs no packet.
     pub(crate) fn send_datagram<W: Recorder>(&mut self, now: Time, packet: Packet, recorder: &mut W) {
         self.count(now, packet.flow, true);
-        let start = self.routes.start(packet.flow, Side::Client);
+        let start = self.routes.start(packet.flow, Role::Client);
         if let Some(id) = start.only().filter(|id| self.links[id.index()].sinks()) {
             return self.send_to_sink(now, id, &packet, recorder);
         }
@@ -268,7 +268,7 @@ impl Fabric {
         match link.admit(now, (packet.wire, self.sequence), || flow.index(), recorder) {
             Ok(schedule) => {
                 link.make_room(now, &mut self.flows, recorder);
-                let position = self.routes.start(flow, Side::Client).position;
+                let position = self.routes.start(flow, Role::Client).position;
                 let descriptor =
                     Descriptor::datagram(PacketId::default(), position, packet.wire).in_place(self.sequence);
                 link.take(now, descriptor, schedule, Fate::Sinks(flow.0), recorder);
@@ -359,7 +359,7 @@ impl Fabric {
 }
 
 fn is_clients_data(packet: &Packet) -> bool {
-    packet.from == Side::Client && packet.is_data()
+    packet.from == Role::Client && packet.is_data()
 }
 
 #[cfg(test)]

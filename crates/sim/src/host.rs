@@ -5,7 +5,7 @@ use firstflight_tcp::{Departure, Endpoint, Fast, Happening, NextSegment, RepairS
 
 use crate::fabric::{Fabric, Label};
 use crate::network::{Application, TcpSpec};
-use crate::packet::{FlowId, PacketId, Payload, Side};
+use crate::packet::{FlowId, PacketId, Payload};
 use crate::prefetch::{fetch, fetch_first};
 use crate::recorder::Recorder;
 use crate::rounds::Progress;
@@ -77,10 +77,10 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
     /// Fetches a host.
     #[inline]
-    pub(crate) fn fetch(&self, side: Side) {
+    pub(crate) fn fetch(&self, side: Role) {
         let (host, bytes) = match side {
-            Side::Client => (&self.client, Fast::<S, R, A>::FIRST_OF_SENDING),
-            Side::Server => (&self.server, Fast::<S, R, A>::FIRST_OF_RECEIVING),
+            Role::Client => (&self.client, Fast::<S, R, A>::FIRST_OF_SENDING),
+            Role::Server => (&self.server, Fast::<S, R, A>::FIRST_OF_RECEIVING),
         };
         fetch_first(&host.endpoint, bytes);
         fetch(&host.armed);
@@ -88,10 +88,10 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         fetch(&self.writing);
     }
 
-    pub(crate) fn endpoint(&self, side: Side) -> &Endpoint<S, R, A> {
+    pub(crate) fn endpoint(&self, side: Role) -> &Endpoint<S, R, A> {
         match side {
-            Side::Client => &self.client.endpoint,
-            Side::Server => &self.server.endpoint,
+            Role::Client => &self.client.endpoint,
+            Role::Server => &self.server.endpoint,
         }
     }
 
@@ -104,11 +104,11 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     pub(crate) fn on_timer<W: Recorder>(
         &mut self,
         now: Time,
-        side: Side,
+        side: Role,
         fabric: &mut Fabric,
         recorder: &mut W,
     ) {
-        if side == Side::Client && !self.opened {
+        if side == Role::Client && !self.opened {
             if recorder.wants_told(self.id) {
                 self.client.endpoint.keep_told();
             }
@@ -124,7 +124,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 return;
             }
             host.endpoint.on_timer(now);
-            if side == Side::Client {
+            if side == Role::Client {
                 self.act(now, recorder);
             }
         }
@@ -137,7 +137,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     pub(crate) fn receive<W: Recorder>(
         &mut self,
         now: Time,
-        side: Side,
+        side: Role,
         name: PacketId,
         fabric: &mut Fabric,
         recorder: &mut W,
@@ -148,7 +148,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
         recorder.arrived(now, self.id, side, segment);
         self.host(side).endpoint.on_segment(now, segment);
         fabric.forget(name);
-        if side == Side::Server {
+        if side == Role::Server {
             self.note_delivery(now, fabric, recorder);
         }
         self.serve(now, side, fabric, recorder);
@@ -187,8 +187,8 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
     /// When the application of a host next has something to do.
     #[inline]
-    fn next_act(&self, side: Side) -> Option<Time> {
-        if side == Side::Server {
+    fn next_act(&self, side: Role) -> Option<Time> {
+        if side == Role::Server {
             return None;
         }
         let (rounds, writing) = (self.rounds.as_deref(), self.writing.as_deref());
@@ -214,7 +214,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
             recorder.round_ended(now, self.id, round);
         }
         let next = rounds.next();
-        self.client.set_timer(now, (self.id, Side::Client), next, fabric);
+        self.client.set_timer(now, (self.id, Role::Client), next, fabric);
     }
 
     /// Notes what the server has in order. The server closes with the last byte of a sized transfer.
@@ -236,7 +236,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
     /// Sends and sets the timer after a host was woken.
     #[inline(never)]
-    fn serve_woken<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+    fn serve_woken<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
         self.send(now, side, fabric, recorder);
         let (id, next) = (self.id, self.next_act(side));
         let host = self.host(side);
@@ -250,7 +250,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     /// Sends and sets the timer after an endpoint has handled a segment.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place")]
-    fn serve<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+    fn serve<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
         self.send(now, side, fabric, recorder);
         let (id, next) = (self.id, self.next_act(side));
         self.host(side).set_timer(now, (id, side), next, fabric);
@@ -261,15 +261,15 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     /// Sends what may leave a host, and reports what happened.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
-    fn send<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+    fn send<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         host.tell(now, (id, side), fabric, recorder);
         // The usual packet of each side has a function of its own.
         match (side, host.endpoint.fast().ready()) {
             (_, NextSegment::Nothing) => {}
-            (Side::Client, NextSegment::Full) => self.send_full(now, side, fabric, recorder),
-            (Side::Server, NextSegment::Ack) => {
+            (Role::Client, NextSegment::Full) => self.send_full(now, side, fabric, recorder),
+            (Role::Server, NextSegment::Ack) => {
                 let segment = fabric.next_segment();
                 let ip_length = host.endpoint.fast().pure_ack(now, segment);
                 recorder.sent(now, id, side, host.packets, segment, None);
@@ -277,10 +277,10 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
                 fabric.send_segment(now, label, recorder);
                 host.tell(now, (id, side), fabric, recorder);
             }
-            (Side::Client, NextSegment::Other) if host.endpoint.fast().is_repairing() => {
+            (Role::Client, NextSegment::Other) if host.endpoint.fast().is_repairing() => {
                 self.send_repair(now, side, fabric, recorder);
             }
-            (Side::Client | Side::Server, NextSegment::Full | NextSegment::Ack | NextSegment::Other) => {
+            (Role::Client | Role::Server, NextSegment::Full | NextSegment::Ack | NextSegment::Other) => {
                 self.send_any(now, side, fabric, recorder);
             }
         }
@@ -289,7 +289,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     /// [`TcpFlow::send`] where a full segment of new data may leave: sends it and all that may leave after it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from one place but for timers")]
-    fn send_full<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+    fn send_full<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         loop {
@@ -309,7 +309,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
     /// [`TcpFlow::send`] while losses are repaired.
     #[inline(never)]
-    fn send_repair<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+    fn send_repair<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         loop {
@@ -329,7 +329,7 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 
     /// [`TcpFlow::send`] for packets of any kind.
     #[inline(never)]
-    fn send_any<W: Recorder>(&mut self, now: Time, side: Side, fabric: &mut Fabric, recorder: &mut W) {
+    fn send_any<W: Recorder>(&mut self, now: Time, side: Role, fabric: &mut Fabric, recorder: &mut W) {
         let id = self.id;
         let host = self.host(side);
         loop {
@@ -350,10 +350,10 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
     }
 
     #[inline]
-    fn host(&mut self, side: Side) -> &mut Host<S, R, A> {
+    fn host(&mut self, side: Role) -> &mut Host<S, R, A> {
         match side {
-            Side::Client => &mut self.client,
-            Side::Server => &mut self.server,
+            Role::Client => &mut self.client,
+            Role::Server => &mut self.server,
         }
     }
 }
@@ -361,14 +361,14 @@ impl<S: Startup, R: Startup, A: Avoidance> TcpFlow<S, R, A> {
 impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     /// The label of a packet that leaves. Its data, if it has any, was not sent before.
     #[inline]
-    fn label(&mut self, flow: FlowId, from: Side, wire: u32, is_data: bool) -> Label {
+    fn label(&mut self, flow: FlowId, from: Role, wire: u32, is_data: bool) -> Label {
         let number = self.packets;
         self.packets += 1;
         Label { flow, from, retransmission: false, number, wire, is_data, asks: false }
     }
 
     #[inline]
-    fn tell<W: Recorder>(&mut self, now: Time, whose: (FlowId, Side), fabric: &mut Fabric, recorder: &mut W) {
+    fn tell<W: Recorder>(&mut self, now: Time, whose: (FlowId, Role), fabric: &mut Fabric, recorder: &mut W) {
         if self.endpoint.fast().has_news() {
             self.tell_news(now, whose, fabric, recorder);
         }
@@ -379,7 +379,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     fn tell_news<W: Recorder>(
         &mut self,
         now: Time,
-        (flow, side): (FlowId, Side),
+        (flow, side): (FlowId, Role),
         fabric: &mut Fabric,
         recorder: &mut W,
     ) {
@@ -406,7 +406,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
     /// Moves the host's event to the first instant at which it is needed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once a packet, and from few places")]
-    fn set_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
+    fn set_timer(&mut self, now: Time, whose: (FlowId, Role), next: Option<Time>, fabric: &mut Fabric) {
         if next.is_some() || !self.endpoint.fast().needs_no_waking_before(self.armed) {
             self.look_at_timer(now, whose, next, fabric);
         }
@@ -414,7 +414,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
 
     /// [`Host::set_timer`] at length.
     #[inline(never)]
-    fn look_at_timer(&mut self, now: Time, whose: (FlowId, Side), next: Option<Time>, fabric: &mut Fabric) {
+    fn look_at_timer(&mut self, now: Time, whose: (FlowId, Role), next: Option<Time>, fabric: &mut Fabric) {
         let timer = self.timer(next);
         let stands = match (self.armed, timer) {
             (Some(armed), Some(timer)) => armed <= timer,
@@ -430,7 +430,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Host<S, R, A> {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a few steps")]
-    fn arm(&mut self, (flow, side): (FlowId, Side), timer: Option<Time>, fabric: &mut Fabric) {
+    fn arm(&mut self, (flow, side): (FlowId, Role), timer: Option<Time>, fabric: &mut Fabric) {
         self.armed = timer;
         fabric.wake(flow, side, timer);
     }

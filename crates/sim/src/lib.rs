@@ -53,7 +53,7 @@ pub use batch::Batch;
 pub use fault::{DisciplineFault, FlowFault, LinkFault};
 pub use network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 pub use on_off::{OnOffSpec, Periods};
-pub use packet::{DropCause, FlowId, FlowKey, LinkId, Packet, Payload, Side};
+pub use packet::{DropCause, FlowId, FlowKey, LinkId, Packet, Payload};
 pub use policer::PolicerSpec;
 pub use port::{Arriving, Cross, Departure, Dropped, Outcome, Port, PortFault, PortSpec};
 pub use quantity::{Probability, QueueLimit};

@@ -2,8 +2,10 @@
 
 use firstflight::{Rate, Span, Time};
 
+use firstflight_tcp::Role;
+
 use crate::fault::FlowFault;
-use crate::packet::{FlowId, Packet, Payload, Side};
+use crate::packet::{FlowId, Packet, Payload};
 use crate::random::{Purpose, Stream};
 use crate::sizes::{exponential, least, nanos, pareto, pareto_left};
 use crate::source::CbrSpec;
@@ -158,7 +160,7 @@ impl OnOff {
     fn send(&mut self, now: Time) -> Packet {
         let packet = Packet {
             flow: self.id,
-            from: Side::Client,
+            from: Role::Client,
             retransmission: false,
             wire: self.spec.packet,
             number: self.packets,

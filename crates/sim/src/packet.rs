@@ -1,7 +1,7 @@
 //! What crosses the network, and the names of its parts.
 
 use firstflight::Time;
-use firstflight_tcp::{Ecn, Segment};
+use firstflight_tcp::{Ecn, Role, Segment};
 
 /// A link, by its index in [`crate::Network::links`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,8 +46,8 @@ impl FlowKey {
     /// The key of the packets that one host of a simulated flow sends. The number of the flow names its random streams.
     /// A link keeps streams for all flows up to the highest number.
     #[inline]
-    pub fn of(flow: FlowId, from: Side) -> Self {
-        let hash = u64::from(flow.0) << 1 | u64::from(from == Side::Server);
+    pub fn of(flow: FlowId, from: Role) -> Self {
+        let hash = u64::from(flow.0) << 1 | u64::from(from == Role::Server);
         Self { hash, stream: flow.0 }
     }
 
@@ -76,25 +76,6 @@ impl FlowId {
     }
 }
 
-/// One of the two hosts of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Side {
-    /// The host that opens the flow and sends the data.
-    Client,
-    /// The host that receives it.
-    Server,
-}
-
-impl Side {
-    /// The other host.
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-}
-
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload {
@@ -110,7 +91,7 @@ pub struct Packet {
     /// The flow that it belongs to.
     pub flow: FlowId,
     /// The host that sent it.
-    pub from: Side,
+    pub from: Role,
     /// Whether its data was sent before.
     pub retransmission: bool,
     /// IP bytes.
@@ -131,7 +112,7 @@ impl Default for Packet {
     fn default() -> Self {
         Self {
             flow: FlowId(0),
-            from: Side::Client,
+            from: Role::Client,
             retransmission: false,
             wire: 0,
             number: 0,

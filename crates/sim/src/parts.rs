@@ -2,10 +2,12 @@
 
 use firstflight::Time;
 
+use firstflight_tcp::Role;
+
 use crate::agenda;
 use crate::fabric::{Device, Fabric, Label};
 use crate::network::Network;
-use crate::packet::{FlowId, LinkId, Side};
+use crate::packet::{FlowId, LinkId};
 use crate::spec::LinkSpec;
 use crate::topology::Route;
 
@@ -58,7 +60,7 @@ impl Links {
         segment.len = payload;
         let label = Label {
             flow: self.flow,
-            from: Side::Client,
+            from: Role::Client,
             retransmission: false,
             number: 0,
             wire: segment.ip_length(),

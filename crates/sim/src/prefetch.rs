@@ -4,9 +4,10 @@
 //! for memory. If the processor is asked one event before, the data is there in time. This changes how long a run takes
 //! and nothing else.
 
+use firstflight_tcp::Role;
 use prefetch_index::prefetch_index;
 
-use crate::packet::{FlowId, PacketId, Side};
+use crate::packet::{FlowId, PacketId};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -40,5 +41,5 @@ pub(crate) struct Prefetched {
     /// The packet that arrives after the next.
     pub(crate) second: Option<PacketId>,
     /// The host where the next packet arrives.
-    pub(crate) host: Option<(FlowId, Side)>,
+    pub(crate) host: Option<(FlowId, Role)>,
 }

@@ -1,9 +1,9 @@
 //! Watching a run.
 
 use firstflight::{Bytes, Sent, Time, Told};
-use firstflight_tcp::{Happening, Segment, Snapshot};
+use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
-use crate::packet::{DropCause, FlowId, LinkId, Packet, Side};
+use crate::packet::{DropCause, FlowId, LinkId, Packet};
 
 /// Hears what happens in a run. A recorder writes the methods that it wants. Every other method passes its call on to the
 /// recorders inside this one, and does nothing if there are none, so a run without a recorder pays nothing.
@@ -38,7 +38,7 @@ pub trait Recorder {
         &mut self,
         at: Time,
         flow: FlowId,
-        side: Side,
+        side: Role,
         number: u64,
         segment: &Segment,
         sent: Option<&Sent>,
@@ -53,7 +53,7 @@ pub trait Recorder {
     }
 
     /// A segment arrived at the TCP host `side`, which has not handled it yet.
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Role, segment: &Segment) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
             inner.arrived(at, flow, side, segment);
@@ -111,7 +111,7 @@ pub trait Recorder {
     }
 
     /// A host of a TCP flow has handled an event, and sent what it could. `snapshot` gives its state.
-    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot + Copy) {
+    fn state(&mut self, at: Time, flow: FlowId, side: Role, snapshot: impl Fn() -> Snapshot + Copy) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
             inner.state(at, flow, side, snapshot);
@@ -126,7 +126,7 @@ pub trait Recorder {
         &mut self,
         at: Time,
         flow: FlowId,
-        side: Side,
+        side: Role,
         happening: &Happening,
         snapshot: impl Fn() -> Snapshot + Copy,
     ) {
@@ -232,7 +232,7 @@ impl<T: Recorder, U: Recorder> Recorder for (T, U) {
         clippy::needless_borrows_for_generic_args,
         reason = "by value it takes more instructions a packet"
     )]
-    fn state(&mut self, at: Time, flow: FlowId, side: Side, snapshot: impl Fn() -> Snapshot + Copy) {
+    fn state(&mut self, at: Time, flow: FlowId, side: Role, snapshot: impl Fn() -> Snapshot + Copy) {
         self.0.state(at, flow, side, &snapshot);
         self.1.state(at, flow, side, &snapshot);
     }

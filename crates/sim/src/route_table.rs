@@ -1,6 +1,8 @@
 //! The routes of all flows.
 
-use crate::packet::{FlowId, LinkId, Position, Side};
+use firstflight_tcp::Role;
+
+use crate::packet::{FlowId, LinkId, Position};
 use crate::prefetch::fetch;
 use crate::topology::Route;
 
@@ -63,9 +65,9 @@ impl RouteTable {
 
     /// The beginning of a host's route.
     #[inline]
-    pub(crate) fn start(&self, flow: FlowId, side: Side) -> Start {
+    pub(crate) fn start(&self, flow: FlowId, side: Role) -> Start {
         let [client, server] = self.starts[flow.index()];
-        if side == Side::Client { client } else { server }
+        if side == Role::Client { client } else { server }
     }
 
     /// Fetches the beginnings of a flow's routes.

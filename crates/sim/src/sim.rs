@@ -4,14 +4,14 @@ mod branch;
 mod prefetching;
 
 use firstflight::{Avoidance, Startup, Time};
-use firstflight_tcp::Endpoint;
+use firstflight_tcp::{Endpoint, Role};
 
 use crate::arrivals::{Arrivals, Arrived, Process};
 use crate::fabric::{Device, Fabric};
 use crate::host::TcpFlow;
 use crate::network::{Application, Flow, Network, NetworkError, TcpSpec, Traffic};
 use crate::on_off::{OnOff, OnOffEvent};
-use crate::packet::{FlowId, LinkId, PacketId, Side};
+use crate::packet::{FlowId, LinkId, PacketId};
 use crate::prefetch::{self, Prefetched};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
@@ -148,7 +148,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     }
 
     /// An endpoint of a TCP flow; `None` also if the flow arrived during the run and is over.
-    pub fn endpoint(&self, flow: FlowId, side: Side) -> Option<&Endpoint<S, R, A>> {
+    pub fn endpoint(&self, flow: FlowId, side: Role) -> Option<&Endpoint<S, R, A>> {
         match self.flows.get(flow.index())? {
             Hosts::Tcp(tcp) => Some(tcp.endpoint(side)),
             Hosts::Cbr(_) | Hosts::OnOff(_) | Hosts::InLink | Hosts::Gone => None,
@@ -176,7 +176,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
     pub(crate) fn look_at_once(&mut self) {
         for source in self.fabric.look_at_once() {
             let flow = source.flow();
-            self.fabric.wake(flow, Side::Client, source.next());
+            self.fabric.wake(flow, Role::Client, source.next());
             self.flows[flow.index()] = Hosts::Cbr(Box::new(source));
         }
     }
@@ -261,8 +261,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         };
         // Each side has its own code, which hardly ever asks for the side.
         match from {
-            Side::Server => tcp.receive(self.now, Side::Client, name, &mut self.fabric, &mut self.recorder),
-            Side::Client => tcp.receive(self.now, Side::Server, name, &mut self.fabric, &mut self.recorder),
+            Role::Server => tcp.receive(self.now, Role::Client, name, &mut self.fabric, &mut self.recorder),
+            Role::Client => tcp.receive(self.now, Role::Server, name, &mut self.fabric, &mut self.recorder),
         }
         if tcp.is_over() && flow.index() >= self.own {
             self.retire(flow);
@@ -286,7 +286,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
                 application: Application::Sized(arrived.bytes),
             };
             let mut tcp = Box::new(TcpFlow::new(id, &tcp, self.seed));
-            tcp.on_timer(self.now, Side::Client, &mut self.fabric, &mut self.recorder);
+            tcp.on_timer(self.now, Role::Client, &mut self.fabric, &mut self.recorder);
             self.flows.push(Hosts::Tcp(tcp));
             self.arrived.push(arrived);
         }
@@ -300,8 +300,8 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
         let place = &mut self.flows[flow.index()];
         if matches!(place, Hosts::Tcp(tcp) if tcp.is_over()) {
             *place = Hosts::Gone;
-            self.fabric.wake(flow, Side::Client, None);
-            self.fabric.wake(flow, Side::Server, None);
+            self.fabric.wake(flow, Role::Client, None);
+            self.fabric.wake(flow, Role::Server, None);
         }
     }
 }
@@ -320,7 +320,7 @@ fn run_on_off<W: Recorder>(source: &mut OnOff, now: Time, fabric: &mut Fabric, r
     if let Some(stop) = source.cut_off_at() {
         recorder.offered(stop, flow, 0);
     }
-    fabric.wake(flow, Side::Client, source.next());
+    fabric.wake(flow, Role::Client, source.next());
 }
 
 impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
@@ -350,7 +350,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Hosts<S, R, A> {
             }
         };
         if let Some(first) = first.filter(|_| !flow.muted) {
-            fabric.wake(id, Side::Client, Some(first));
+            fabric.wake(id, Role::Client, Some(first));
         }
         hosts
     }

@@ -2,8 +2,10 @@
 
 use firstflight::{Rate, Span, Time};
 
+use firstflight_tcp::Role;
+
 use crate::fault::FlowFault;
-use crate::packet::{FlowId, Packet, Payload, Side};
+use crate::packet::{FlowId, Packet, Payload};
 use crate::quantity::{PACKET_LIMIT, RATE_LIMIT};
 use crate::random::{Purpose, Stream};
 use crate::transmitter::transmission;
@@ -101,7 +103,7 @@ impl Cbr {
     fn datagram(&self, number: u64, sent_at: Time) -> Packet {
         Packet {
             flow: self.id,
-            from: Side::Client,
+            from: Role::Client,
             retransmission: false,
             wire: self.spec.packet,
             number,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, value_parser};
-use firstflight_lab::model::{Kind, MODELS, Model, Parameter};
+use firstflight_model::{Kind, MODELS, Model, Parameter};
 
 /// `firstflight model`, without a name or with one.
 #[derive(Args, Debug)]

@@ -1,6 +1,6 @@
 //! A sweep as a drawing: one curve a column, axes in decades where the values span them.
 
-use firstflight_lab::model::{Model, Quantity, Sweep, Unit};
+use firstflight_model::{Model, Quantity, Sweep, Unit};
 use firstflight_report::svg::chart::{self, Chart, Curve};
 
 use super::Answer;

@@ -1,6 +1,6 @@
 //! Answers for people.
 
-use firstflight_lab::model::{Cell, Kind, MODELS, Parameter, Quantity, Sweep, Value};
+use firstflight_model::{Cell, Kind, MODELS, Parameter, Quantity, Sweep, Value};
 
 use super::Answer;
 

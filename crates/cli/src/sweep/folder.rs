@@ -9,9 +9,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use firstflight::registry::Registry;
-use firstflight_lab::{ByName, Sweep, SweptRow, VERSION, read_text};
+use firstflight_lab::{Sweep, SweptRow};
+use firstflight_measure::VERSION;
 use firstflight_report::part::{self, PartLabel};
 use firstflight_report::{write_new, write_whole};
+use firstflight_scenario::{ByName, read_text};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

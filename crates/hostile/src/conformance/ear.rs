@@ -7,7 +7,7 @@ use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme, Registry};
 use firstflight::{
     Avoidance, Call, Controller, Event, Exit, Judged, Learned, Path, Plan, Startup, Step, Told,
 };
-use firstflight_lab::{ByName, ReplayError};
+use firstflight_scenario::{ByName, HeaderError};
 use firstflight_trace::Header;
 
 use super::{Breaches, Law};
@@ -27,7 +27,7 @@ impl Audit {
     ///
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
-    pub fn new(header: &Header) -> Result<Self, Box<ReplayError>> {
+    pub fn new(header: &Header) -> Result<Self, Box<HeaderError>> {
         Self::of(Registry::builtin(), header)
     }
 
@@ -35,7 +35,7 @@ impl Audit {
     ///
     /// # Errors
     /// As for [`Audit::new`].
-    pub fn of(registry: Registry, header: &Header) -> Result<Self, Box<ReplayError>> {
+    pub fn of(registry: Registry, header: &Header) -> Result<Self, Box<HeaderError>> {
         let (startup, restart, law) = registry.parts_of(header).map_err(Box::new)?;
         let heard = Rc::default();
         let controller =

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use firstflight::{Ack, Call, Event, Heard, Loss, Told};
 use firstflight_hostile::conformance::{Audit, Breaches, Conformance};
-use firstflight_lab::{Options, Scenario, parse_choices, record};
+use firstflight_lab::record;
+use firstflight_scenario::{Options, Scenario, parse_choices};
 use firstflight_trace::{Header, read};
 
 /// The calls, each with its line.

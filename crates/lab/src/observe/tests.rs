@@ -1,4 +1,5 @@
 use super::*;
+use firstflight::Cause;
 
 /// With an initial sequence number two before the wrap.
 fn sequence_number(offset: u64) -> u32 {
@@ -57,12 +58,12 @@ fn data(observer: &mut Observer, when: u64, seq: u32, retransmission: bool) {
     let segment = Segment { seq, len: 1000, flags: Flags::ACK, ..Segment::default() };
     let bytes = Bytes::new(1000);
     let sent = firstflight::Sent { packet: 0, bytes, tag: firstflight::Tag(0), retransmission };
-    observer.sent(at(when), FlowId(0), Side::Client, 0, &segment, Some(&sent));
+    observer.sent(at(when), FlowId(0), Role::Client, 0, &segment, Some(&sent));
 }
 
 fn happen(observer: &mut Observer, when: u64, note: Note) {
     let snapshot = || snapshot(Phase::Startup, 0, None, false);
-    observer.happening(at(when), FlowId(0), Side::Client, &Happening::Control(note), snapshot);
+    observer.happening(at(when), FlowId(0), Role::Client, &Happening::Control(note), snapshot);
 }
 
 fn exit(cause: Cause) -> Note {
@@ -76,7 +77,7 @@ fn exit(cause: Cause) -> Note {
 }
 
 fn state(observer: &mut Observer, when: u64, snapshot: Snapshot) {
-    observer.state(at(when), FlowId(0), Side::Client, || snapshot);
+    observer.state(at(when), FlowId(0), Role::Client, || snapshot);
 }
 
 #[test]

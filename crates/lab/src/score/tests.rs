@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Options, Scenario};
+use firstflight_measure::interval;
+use firstflight_scenario::{Options, Scenario};
 
 fn facts(path: u64) -> PathFacts {
     let mut options = Options::default();

@@ -1,10 +1,9 @@
 //! What a row of a sweep says of its path.
 
+use firstflight_scenario::quantity::{Decimal, QueueSize};
+use firstflight_scenario::words::{self, Cross};
+use firstflight_scenario::{Goal, Scenario, lowest};
 use serde::{Deserialize, Serialize};
-
-use crate::quantity::{Decimal, QueueSize};
-use crate::scenario::{Goal, Scenario, lowest};
-use crate::words::{self, Cross};
 
 /// A path of a sweep, as its rows carry it before what they say of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

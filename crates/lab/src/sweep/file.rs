@@ -4,15 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use firstflight::registry::Registry;
+use firstflight_scenario::words::closest;
+use firstflight_scenario::{ByName, FileError, KEYS, quantity, scalar, schemes};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::value::{Between, Law, Value};
 use super::{Axis, MOST_PATHS, Sweep};
-use crate::by_name::ByName;
-use crate::file::{FileError, scalar, schemes};
-use crate::options::KEYS;
-use crate::words::closest;
 
 /// The keys beside the options of the path.
 const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
@@ -23,58 +21,76 @@ const NOT_HERE: [&str; 7] = ["seed", "runs", "flows", "arrivals", "sizes", "warm
 /// Paths a part, if the file does not say.
 const PART: u64 = 10;
 
-/// [`crate::ByName::parse_sweep`].
-pub(crate) fn parse(registry: Registry, text: &str) -> Result<Sweep, FileError> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
-        FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
-    })?;
-    let reader = Reader { registry, text };
-    let mut sweep = Sweep {
-        registry,
-        seed: 1,
-        runs: 1,
-        part: PART,
-        give_up: None,
-        choices: Vec::new(),
-        draws: 1,
-        axes: Vec::new(),
-    };
-    let mut asked = None;
-    let mut list = ("all".to_owned(), 0..0);
-    for (key, value) in in_order(table.get_ref()) {
-        let name: &str = key.get_ref();
-        match name {
-            "paths" => asked = Some((reader.whole(name, value, 1, MOST_PATHS)?, value.span())),
-            "seed" => sweep.seed = reader.whole(name, value, 0, u64::MAX)?,
-            "runs" => sweep.runs = reader.small(name, value, 1_000)?,
-            "part" => sweep.part = reader.whole(name, value, 1, 100_000)?,
-            "give-up" => sweep.give_up = Some(reader.small(name, value, 1_000_000)?),
-            "schemes" => list = (schemes(text, value)?, value.span()),
-            "path" => sweep.axes = reader.axes(value)?,
-            _ => return Err(reader.fault(key.span(), unknown(name, &OWN))),
+impl Sweep {
+    /// Reads a sweep file by the names of a registry.
+    ///
+    /// `paths` is how often everything is drawn; `seed`, `runs` and `part` are whole numbers; `give-up` is in ideal
+    /// completion times; `schemes` is a list as in a scenario file. The table `path` holds options of the path: a value
+    /// as on the command line, a list (all combinations), or a table with one key: `one-of` with a list of values,
+    /// `uniform` or `log-uniform` with two ends; and for `cross` alone `cbr`, with a share of the rate.
+    ///
+    /// # Errors
+    /// The first fault in the file: TOML that cannot be parsed, unknown keys, values that cannot be read.
+    pub fn parse(registry: Registry, text: &str) -> Result<Self, FileError> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
+        })?;
+        let reader = Reader { registry, text };
+        let mut sweep = Self {
+            registry,
+            seed: 1,
+            runs: 1,
+            part: PART,
+            give_up: None,
+            choices: Vec::new(),
+            draws: 1,
+            axes: Vec::new(),
+        };
+        let mut asked = None;
+        let mut list = ("all".to_owned(), 0..0);
+        for (key, value) in in_order(table.get_ref()) {
+            let name: &str = key.get_ref();
+            match name {
+                "paths" => asked = Some((reader.whole(name, value, 1, MOST_PATHS)?, value.span())),
+                "seed" => sweep.seed = reader.whole(name, value, 0, u64::MAX)?,
+                "runs" => sweep.runs = reader.small(name, value, 1_000)?,
+                "part" => sweep.part = reader.whole(name, value, 1, 100_000)?,
+                "give-up" => sweep.give_up = Some(reader.small(name, value, 1_000_000)?),
+                "schemes" => list = (schemes(text, value)?, value.span()),
+                "path" => sweep.axes = reader.axes(value)?,
+                _ => return Err(reader.fault(key.span(), unknown(name, &OWN))),
+            }
         }
-    }
-    let (list, span) = list;
-    sweep.choices =
-        registry.parse_choices(&list).map_err(|error| reader.fault(span, format!("schemes: {error}")))?;
-    let drawn = sweep.axes.iter().find(|axis| axis.value.is_drawn());
-    match (asked, drawn) {
-        (Some((times, _)), Some(_)) => sweep.draws = times,
-        (Some((_, span)), None) => {
-            return Err(reader.fault(span, "paths: nothing is drawn, so that there is nothing to repeat"));
+        let (list, span) = list;
+        sweep.choices =
+            registry.parse_choices(&list).map_err(|error| reader.fault(span, format!("schemes: {error}")))?;
+        let drawn = sweep.axes.iter().find(|axis| axis.value.is_drawn());
+        match (asked, drawn) {
+            (Some((times, _)), Some(_)) => sweep.draws = times,
+            (Some((_, span)), None) => {
+                return Err(reader.fault(span, "paths: nothing is drawn, so that there is nothing to repeat"));
+            }
+            (None, Some(axis)) => {
+                let message = format!("{} is drawn: say how often with `paths = 100`", axis.key);
+                return Err(reader.fault(0..0, message));
+            }
+            (None, None) => {}
         }
-        (None, Some(axis)) => {
-            let message = format!("{} is drawn: say how often with `paths = 100`", axis.key);
+        if sweep.paths() > MOST_PATHS {
+            let message = format!("{} paths are too many; at most {MOST_PATHS} are allowed", sweep.paths());
             return Err(reader.fault(0..0, message));
         }
-        (None, None) => {}
+        Ok(sweep)
     }
-    if sweep.paths() > MOST_PATHS {
-        let message = format!("{} paths are too many; at most {MOST_PATHS} are allowed", sweep.paths());
-        return Err(reader.fault(0..0, message));
-    }
-    Ok(sweep)
+}
+
+/// [`Sweep::parse`] with the built-in names.
+///
+/// # Errors
+/// As there.
+pub fn parse_sweep(text: &str) -> Result<Sweep, FileError> {
+    Sweep::parse(Registry::builtin(), text)
 }
 
 /// A table's entries as they stand in the file.
@@ -208,7 +224,7 @@ impl Reader<'_> {
     /// A share of the rate: a fraction, or a distribution of it.
     fn share(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
         if let Some(text) = scalar(value.get_ref()) {
-            return match crate::quantity::fraction(&text) {
+            return match quantity::fraction(&text) {
                 Ok(share) if share.is_zero() => {
                     Err(self.fault(value.span(), "cross: a rate of nothing is `none`"))
                 }

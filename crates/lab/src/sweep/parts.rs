@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use firstflight_measure::Row;
 use serde::Serialize;
 
 use super::path_race::PathRace;
 use super::schedule::{Schedule, Task};
 use super::{PathFacts, Sweep, SweepError};
-use crate::row::Row;
-use crate::run::RunError;
+use crate::error::RunError;
 
 /// One row of a sweep: the path, and what a run over it says.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,6 +1,6 @@
 //! What an option of the path may be in a sweep, and drawing it.
 
-use crate::quantity::{self, QuantityError, QueueSize, Why, refuse};
+use firstflight_scenario::quantity::{self, QuantityError, QueueSize, Why, refuse};
 
 /// What an option may be.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ pub(super) struct Draws(u64);
 impl Draws {
     /// The numbers of the option `key` in the `draw`-th draw of a sweep with this seed.
     pub(super) fn new(seed: u64, key: &str, draw: u64) -> Self {
-        Self(mix(mix(mix(seed) ^ crate::scenario::fnv_1a(key.as_bytes())) ^ draw))
+        Self(mix(mix(mix(seed) ^ firstflight_scenario::fnv_1a(key.as_bytes())) ^ draw))
     }
 
     fn bits(&mut self) -> u64 {

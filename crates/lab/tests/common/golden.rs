@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use firstflight_lab::{How, Scenario, over_restarts, parse_choices, parse_file, populations, race};
+use firstflight_lab::{How, populations, race};
+use firstflight_scenario::{Scenario, over_restarts, parse_choices, parse_file};
 use serde::Serialize;
 
 /// The races, in order of name.

@@ -8,11 +8,10 @@ mod witness;
 
 use std::sync::{Arc, Mutex};
 
-use firstflight_lab::words::Cross;
-use firstflight_lab::{
-    Goal, How, Recording, Row, Scenario, SchemeChoice, Tap, add_harm, parse_choices, race, row, run,
-    run_without, set_ideal,
-};
+use firstflight_lab::{How, race, run, run_without};
+use firstflight_measure::{Recording, Row, Tap, add_harm, row, set_ideal};
+use firstflight_scenario::words::Cross;
+use firstflight_scenario::{Goal, Scenario, SchemeChoice, parse_choices};
 
 use witness::{Seen, Witness};
 
@@ -76,8 +75,8 @@ pub(crate) fn watched(
     let results = race(path, choices, &how).map_err(|error| error.to_string())?;
     let witnesses = witnesses.into_inner().expect("no panic");
     let recordings = recordings.into_inner().expect("no panic");
-    let watch = |result: firstflight_lab::SchemeResult| {
-        let label = result.choice.name().to_owned();
+    let watch = |result: firstflight_measure::SchemeResult| {
+        let label = result.name.clone();
         let own = witnesses.iter().find(|(name, _)| *name == label);
         let seen = own.ok_or("a run without a witness")?.1.lock().expect("no panic").clone();
         let row = result.rows.into_iter().next().ok_or("a result without a row")?;
@@ -98,14 +97,14 @@ pub(crate) fn from_the_beginning(path: &Scenario, choice: &SchemeChoice) -> Resu
     let tap = Box::new(Witness(Arc::clone(&seen)));
     let outcome =
         run(path, choice, path.seed, true, Some(tap), &|| false).map_err(|error| error.to_string())?;
-    let mut row = row(path, choice, path.seed, &outcome.evidence);
+    let mut row = row(&path.measured(choice, path.seed), &outcome.evidence);
     let recording = outcome.evidence.recording;
     if path.cross != Cross::None {
         let end = recording.ended_at;
         let without = run_without(path, path.seed, &[end], &|| false).map_err(|error| error.to_string())?;
         add_harm(&mut row, outcome.cross, without.totals[0], end - recording.syn_at);
         if let Some(ideal) = &without.ideal {
-            set_ideal(&mut row, path, ideal, recording.syn_at);
+            set_ideal(&mut row, path.goal_of_runs(), ideal, recording.syn_at);
         }
     }
     let seen = seen.lock().expect("no panic").clone();

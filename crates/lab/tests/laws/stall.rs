@@ -1,6 +1,7 @@
 //! No connection stands still for longer than a timer explains.
 
-use firstflight_lab::{Recording, Scenario};
+use firstflight_measure::Recording;
+use firstflight_scenario::Scenario;
 
 use super::witness::{Seen, Turn};
 

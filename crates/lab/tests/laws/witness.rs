@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use firstflight::Time;
-use firstflight_lab::{Goal, Scenario, Tap};
-use firstflight_sim::Side;
+use firstflight_measure::Tap;
+use firstflight_scenario::{Goal, Scenario};
+use firstflight_tcp::Role;
 use firstflight_tcp::{AckPolicy, Flags, Happening, Segment, Transmit};
 
 use super::ledger::Ledger;
@@ -217,23 +218,23 @@ impl Seen {
 }
 
 impl Tap for Witness {
-    fn sent(&mut self, at: Time, side: Side, transmit: &Transmit, offset: u64) {
+    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
         let mut seen = self.0.lock().expect("no panic");
         let segment = &transmit.segment;
         match side {
-            Side::Client => seen.client_sent(at, segment),
-            Side::Server => seen.server_sent(at, segment),
+            Role::Client => seen.client_sent(at, segment),
+            Role::Server => seen.server_sent(at, segment),
         }
-        let syn = side == Side::Client && segment.flags.has(Flags::SYN);
+        let syn = side == Role::Client && segment.flags.has(Flags::SYN);
         let turn = if syn { Turn::TimedOut } else { Turn::Other };
         seen.take_down(at, turn, format_args!("{side:?} sent {transmit:?} {offset}"));
     }
 
-    fn arrived(&mut self, at: Time, side: Side, segment: &Segment, offset: u64) {
+    fn arrived(&mut self, at: Time, side: Role, segment: &Segment, offset: u64) {
         let mut seen = self.0.lock().expect("no panic");
         let turn = match side {
-            Side::Client => seen.client_received(segment),
-            Side::Server => {
+            Role::Client => seen.client_received(segment),
+            Role::Server => {
                 seen.server_received(at, segment);
                 Turn::Other
             }
@@ -241,16 +242,16 @@ impl Tap for Witness {
         seen.take_down(at, turn, format_args!("{side:?} has {segment:?} {offset}"));
     }
 
-    fn happening(&mut self, at: Time, side: Side, happening: &Happening) {
+    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
         let mut seen = self.0.lock().expect("no panic");
-        if let (Side::Client, Happening::Control(note)) = (side, happening) {
+        if let (Role::Client, Happening::Control(note)) = (side, happening) {
             if let Err(fault) = seen.ledger.follow(note) {
                 seen.demand(at, false, || fault);
             }
             let first = seen.ledger.first();
             seen.standing.push((at.nanos(), first));
         }
-        let out = side == Side::Client && *happening == Happening::TimedOut;
+        let out = side == Role::Client && *happening == Happening::TimedOut;
         let turn = if out { Turn::TimedOut } else { Turn::Other };
         seen.take_down(at, turn, format_args!("{side:?} {happening:?}"));
     }

@@ -2,7 +2,7 @@
 
 mod windows;
 
-use firstflight_lab::{PhaseKind, Recording};
+use firstflight_measure::{PhaseKind, Recording};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -225,7 +225,7 @@ impl Drawn {
             let points = points.iter().map(|&(time, offset)| (since(time), signed(offset)));
             Series::steps(points, &grid)
         };
-        let state = |value: fn(&firstflight_lab::State) -> i64| {
+        let state = |value: fn(&firstflight_measure::State) -> i64| {
             Series::steps(run.states.iter().map(|state| (since(state.at), value(state))), &grid)
         };
         let rtts = run.rtts.iter().map(|&(time, rtt)| (since(time), signed(rtt / 1000)));

@@ -1,6 +1,8 @@
 use super::*;
 use firstflight_lab::score::score;
-use firstflight_lab::{Options, PathFacts, Row, Scenario, SweptRow};
+use firstflight_lab::{PathFacts, SweptRow};
+use firstflight_measure::Row;
+use firstflight_scenario::{Options, Scenario};
 
 /// A row over 10 Mbit/s and 100 ms, with packets of 1500 bytes: 1.2 ms each.
 fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {

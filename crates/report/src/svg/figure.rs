@@ -5,7 +5,7 @@
 //! words below. Time counts from the flow's first data packet, as exit and start-up times do. All panels share
 //! their scales.
 
-use firstflight_lab::{PhaseKind, Recording};
+use firstflight_measure::{PhaseKind, Recording};
 
 use super::axis::{Axis, Fit};
 use super::canvas::{Anchor, Canvas, WIDTH, width_of};

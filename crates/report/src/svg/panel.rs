@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use firstflight_lab::{Drop, Mark, PhaseKind, Recording};
+use firstflight_measure::{Drop, Mark, PhaseKind, Recording};
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
@@ -250,7 +250,7 @@ impl<'a> Panel<'a> {
 
     fn lines(&self, canvas: &mut Canvas, plot: (f64, f64), scales: &Scales) {
         let grid = self.grid(scales);
-        let states = |value: fn(&firstflight_lab::State) -> u64| -> Vec<Point> {
+        let states = |value: fn(&firstflight_measure::State) -> u64| -> Vec<Point> {
             self.until(scales, self.run.states.iter().map(|state| (state.at, signed(value(state)))))
         };
         let flight = thin::line(&states(|state| state.in_flight), &grid);

@@ -1,6 +1,6 @@
 //! What happened to a flow: numbers on the axis, and words below.
 
-use firstflight_lab::Mark;
+use firstflight_measure::Mark;
 
 use super::canvas::{Anchor, Canvas, WIDTH};
 use super::figure::folded;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::records;
-use firstflight_lab::Row;
+use firstflight_measure::Row;
 use serde_json::{Value, json};
 
 fn rows() -> Vec<Row> {

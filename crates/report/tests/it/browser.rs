@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use firstflight_inspect::{Found, FoundRound, Inspected};
-use firstflight_lab::Mark;
+use firstflight_measure::Mark;
 use firstflight_report::{Subject, inspected, write_whole};
 
 use crate::synthetic;
@@ -109,7 +109,7 @@ fn of_more_lines_than_can_be_told_apart_some_are_shown_and_the_legend_says_so() 
         let mut row = row.clone();
         row.insert("label".into(), label.clone().into());
         race.report.rows.push(row);
-        race.recordings.push(firstflight_lab::Recording { label, ..run.clone() });
+        race.recordings.push(firstflight_measure::Recording { label, ..run.clone() });
     }
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.html");
     write_whole(&page, race.page().as_bytes()).expect("written");

@@ -1,18 +1,18 @@
 //! Packets and streams for the tests of the disciplines, and what all of them have to keep to.
 
 use firstflight::Rate;
-use firstflight_tcp::Ecn;
+use firstflight_tcp::{Ecn, Role};
 use proptest::prelude::*;
 
 use super::*;
 use crate::descriptor::Descriptor;
-use crate::packet::{FlowId, FlowKey, PacketId, Position, Side};
+use crate::packet::{FlowId, FlowKey, PacketId, Position};
 
 /// A packet that came at time zero. Its descriptor bears its flow and its number.
 pub(super) fn of_flow(flow: u32, number: u64, wire: u32) -> Waiting {
     let name = PacketId(u32::try_from(number).expect("small"));
     let descriptor = Descriptor::segment(name, Position::at(flow), wire, false);
-    let flow = FlowKey::of(FlowId(flow), Side::Client);
+    let flow = FlowKey::of(FlowId(flow), Role::Client);
     Waiting { descriptor, flow, ecn: Ecn::NotCapable, since: Time::ZERO }
 }
 

@@ -62,10 +62,10 @@ impl Log {
 }
 
 impl Recorder for Log {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, _: &Segment, sent: Option<&Sent>) {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Role, number: u64, _: &Segment, sent: Option<&Sent>) {
         self.say(at, format!("{flow:?} {side:?} sent {number} {sent:?}"));
     }
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Role, segment: &Segment) {
         self.say(at, format!("{flow:?} {side:?} arrived {} {}", segment.seq, segment.ack));
     }
     fn dropped(&mut self, at: Time, link: LinkId, packet: &Packet, cause: DropCause) {
@@ -75,7 +75,7 @@ impl Recorder for Log {
         self.queues.resize_with(self.queues.len().max(link.index() + 1), Vec::new);
         self.queues[link.index()].push((at, bytes, packets));
     }
-    fn happening(&mut self, at: Time, flow: FlowId, _: Side, what: &Happening, _: impl Fn() -> Snapshot) {
+    fn happening(&mut self, at: Time, flow: FlowId, _: Role, what: &Happening, _: impl Fn() -> Snapshot) {
         self.say(at, format!("{flow:?} {what:?}"));
     }
     fn delivered(&mut self, at: Time, flow: FlowId, bytes: u64) {

@@ -2,10 +2,12 @@
 
 use firstflight::Time;
 
+use firstflight_tcp::Role;
+
 use super::spec::Cross;
 use crate::link::Link;
 use crate::on_off::{OnOff, OnOffEvent};
-use crate::packet::{FlowId, FlowKey, Side};
+use crate::packet::{FlowId, FlowKey};
 use crate::source::Cbr;
 
 /// A datagram that enters the link.
@@ -97,7 +99,7 @@ impl Source {
                 }
             }
         }?;
-        let flow = FlowKey::of(packet.flow, Side::Client);
+        let flow = FlowKey::of(packet.flow, Role::Client);
         Some(Datagram { source: packet.flow.0, flow, wire: packet.wire })
     }
 }

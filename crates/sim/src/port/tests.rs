@@ -6,11 +6,13 @@ use firstflight::{Bytes, Rate, RateCode, Span};
 use firstflight_tcp::quick_start::{IpOption, Nonce};
 use proptest::prelude::*;
 
+use firstflight_tcp::Role;
+
 use super::*;
 use crate::aqm::{CoDelSpec, Discipline, FqCoDelSpec, PieSpec, RedSpec};
 use crate::fabric::{Device, Fabric, Label};
 use crate::network::Network;
-use crate::packet::{FlowId, FlowKey, Packet, Side};
+use crate::packet::{FlowId, FlowKey, Packet};
 use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit};
 use crate::quick_start::RouterSpec;
@@ -127,7 +129,7 @@ fn in_a_network(spec: &LinkSpec, plan: &[Planned]) -> Fates {
         segment.quick_start.set_ip(asks.then(request));
         let label = Label {
             flow: flows[*flow as usize],
-            from: Side::Client,
+            from: Role::Client,
             retransmission: false,
             number,
             wire: size * 625,
@@ -169,7 +171,7 @@ fn in_a_port(spec: &LinkSpec, plan: &[Planned]) -> Fates {
         }
         let packet = Arriving {
             bytes: u16::try_from(size * 625).expect("small"),
-            flow: FlowKey::of(FlowId(*flow), Side::Client),
+            flow: FlowKey::of(FlowId(*flow), Role::Client),
             ecn: if *capable { Ecn::Ect0 } else { Ecn::NotCapable },
             quick_start: asks.then(request),
             payload: number,

@@ -5,11 +5,13 @@
 
 use firstflight::{Avoidance, Startup};
 
+use firstflight_tcp::Role;
+
 use super::{Hosts, Sim};
 use crate::fault::FlowFault;
 use crate::host::TcpFlow;
 use crate::network::{NetworkError, TcpSpec};
-use crate::packet::{FlowId, Side};
+use crate::packet::FlowId;
 use crate::recorder::Recorder;
 
 impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
@@ -40,7 +42,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W> Sim<S, R, A, W> {
     /// See [`Sim::set_ends`].
     pub fn mute(&mut self, flow: FlowId) -> Result<(), NetworkError> {
         self.pending(flow)?;
-        self.fabric.wake(flow, Side::Client, None);
+        self.fabric.wake(flow, Role::Client, None);
         Ok(())
     }
 

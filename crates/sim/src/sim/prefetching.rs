@@ -5,10 +5,11 @@
 //! fetched when the one before arrived, is read.
 
 use firstflight::{Avoidance, Startup};
+use firstflight_tcp::Role;
 
 use super::{Hosts, Sim};
 use crate::fabric::Device;
-use crate::packet::{FlowId, LinkId, Side};
+use crate::packet::{FlowId, LinkId};
 use crate::prefetch::fetch;
 use crate::recorder::Recorder;
 
@@ -40,7 +41,7 @@ impl<S: Startup, R: Startup, A: Avoidance, W: Recorder> Sim<S, R, A, W> {
 
     /// The host whose event most likely comes next.
     #[inline]
-    fn next_host(&self) -> Option<(FlowId, Side)> {
+    fn next_host(&self) -> Option<(FlowId, Role)> {
         let (_, _, next) = self.fabric.next()?;
         match self.fabric.device(next) {
             Device::Link(link) => self.prefetched[link.index()].host.or_else(|| {

@@ -14,8 +14,8 @@ use crate::spec::LinkSpec;
 struct Log(Vec<Segment>);
 
 impl Recorder for Log {
-    fn sent(&mut self, _: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
-        if side == Side::Client {
+    fn sent(&mut self, _: Time, _: FlowId, side: Role, _: u64, segment: &Segment, _: Option<&Sent>) {
+        if side == Role::Client {
             self.0.push(*segment);
         }
     }
@@ -44,7 +44,7 @@ fn a_host_whose_syn_is_out_resets_an_ack_of_what_it_did_not_send() {
     sim.run(now);
     let stray = Segment { ack: 7_777, flags: Flags::ACK, ..Segment::default() };
     *sim.fabric.next_segment() = stray;
-    let from = Side::Server;
+    let from = Role::Server;
     let (retransmission, is_data, asks) = (false, false, false);
     let label = Label { flow, from, retransmission, number: 0, wire: 40, is_data, asks };
     sim.fabric.send_segment(now, label, &mut sim.recorder);

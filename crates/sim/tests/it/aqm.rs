@@ -6,9 +6,9 @@ use firstflight::{Bytes, Cause, Controller, Note, Rate, Span, Time};
 use firstflight_sim::{
     Application, Batch, CbrSpec, CoDelSpec, Discipline, DropCause, Flow, FlowId, FqCoDelSpec, LinkFault,
     LinkId, LinkSpec, LinkStats, Network, NetworkError, Packet, PathSpec, PieSpec, PolicerSpec, QueueLimit,
-    RateTrace, Recorder, RedSpec, Side, Sim, TcpSpec, Traffic, dumbbell, single_path,
+    RateTrace, Recorder, RedSpec, Sim, TcpSpec, Traffic, dumbbell, single_path,
 };
-use firstflight_tcp::{AckPolicy, Config, Happening, Segment, Snapshot};
+use firstflight_tcp::{AckPolicy, Config, Happening, Role, Segment, Snapshot};
 use proptest::prelude::*;
 
 type Net = Network<SlowStart, SlowStart, Reno>;
@@ -169,9 +169,9 @@ impl Recorder for Ears {
         self.dropped.push((at.nanos(), packet.flow.0, packet.number, cause));
     }
 
-    fn arrived(&mut self, at: Time, _: FlowId, side: Side, _: &Segment) {
+    fn arrived(&mut self, at: Time, _: FlowId, side: Role, _: &Segment) {
         self.in_order(at);
-        if side == Side::Client {
+        if side == Role::Client {
             self.arrived.push(at.nanos());
         }
     }
@@ -180,11 +180,11 @@ impl Recorder for Ears {
         &mut self,
         _: Time,
         flow: FlowId,
-        side: Side,
+        side: Role,
         happening: &Happening,
         _: impl Fn() -> Snapshot,
     ) {
-        if (flow, side) != (FlowId(0), Side::Client) {
+        if (flow, side) != (FlowId(0), Role::Client) {
             return;
         }
         match happening {

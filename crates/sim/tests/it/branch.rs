@@ -6,9 +6,9 @@ use firstflight::{Controller, Rate, Span, Time};
 use firstflight_sim::{
     Application, CbrSpec, Discipline, DropCause, Flow, FlowFault, FlowId, FlowStats, FqCoDelSpec, LinkId,
     LinkStats, Network, NetworkError, Packet, PathSpec, Probability, QueueLimit, Recorder, Route, RouterSpec,
-    Side, Sim, TcpSpec, Traffic, in_a_row,
+    Sim, TcpSpec, Traffic, in_a_row,
 };
-use firstflight_tcp::{Config, Segment, Snapshot};
+use firstflight_tcp::{Config, Role, Segment, Snapshot};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -92,13 +92,13 @@ fn with_routers(mut network: Net) -> Net {
 /// Keeps what it hears.
 #[derive(Default, Clone, PartialEq, Debug)]
 struct Heard {
-    arrived: Vec<(u64, u32, Side, Segment)>,
+    arrived: Vec<(u64, u32, Role, Segment)>,
     dropped: Vec<(u64, u32, u64, DropCause)>,
     states: Vec<(u64, u32, u64)>,
 }
 
 impl Recorder for Heard {
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Role, segment: &Segment) {
         self.arrived.push((at.nanos(), flow.0, side, *segment));
     }
 
@@ -106,7 +106,7 @@ impl Recorder for Heard {
         self.dropped.push((at.nanos(), packet.flow.0, packet.number, cause));
     }
 
-    fn state(&mut self, at: Time, flow: FlowId, _: Side, snapshot: impl Fn() -> Snapshot) {
+    fn state(&mut self, at: Time, flow: FlowId, _: Role, snapshot: impl Fn() -> Snapshot) {
         self.states.push((at.nanos(), flow.0, snapshot().cwnd.get()));
     }
 }

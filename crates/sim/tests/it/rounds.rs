@@ -4,10 +4,10 @@ use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, 
 use firstflight::schemes::Initial;
 use firstflight::{Cause, Note, Origin, Phase, Rate, Sent, Span, Time};
 use firstflight_sim::{
-    Application, Flow, FlowId, Network, PathSpec, Pause, QueueLimit, Recorder, Rounds, Side, Sim, Stop,
-    TcpSpec, Traffic, single_path,
+    Application, Flow, FlowId, Network, PathSpec, Pause, QueueLimit, Recorder, Rounds, Sim, Stop, TcpSpec,
+    Traffic, single_path,
 };
-use firstflight_tcp::{AckPolicy, Config, Happening, Segment, Snapshot};
+use firstflight_tcp::{AckPolicy, Config, Happening, Role, Segment, Snapshot};
 
 const IDLE: Span = Span::from_secs(20);
 const REPLY: u64 = 24 * 960;
@@ -22,14 +22,14 @@ struct Trace {
 }
 
 impl Recorder for Trace {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
-        if side == Side::Client && segment.len > 0 {
+    fn sent(&mut self, at: Time, _: FlowId, side: Role, _: u64, segment: &Segment, _: Option<&Sent>) {
+        if side == Role::Client && segment.len > 0 {
             self.sent.push(at);
         }
     }
 
-    fn happening(&mut self, _: Time, _: FlowId, side: Side, what: &Happening, _: impl Fn() -> Snapshot) {
-        if let (Side::Client, Happening::Control(note)) = (side, what) {
+    fn happening(&mut self, _: Time, _: FlowId, side: Role, what: &Happening, _: impl Fn() -> Snapshot) {
+        if let (Role::Client, Happening::Control(note)) = (side, what) {
             self.notes.push(*note);
         }
     }

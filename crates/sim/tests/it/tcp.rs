@@ -5,9 +5,9 @@ use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Bytes, Controller, Rate, Sent, Span, Time};
 use firstflight_sim::{
     Application, DropCause, End, Flow, FlowFault, FlowId, FlowStats, LinkId, LinkSpec, Network, NetworkError,
-    Packet, PathSpec, Probability, QueueLimit, Recorder, Side, Sim, Stop, TcpSpec, Traffic, single_path,
+    Packet, PathSpec, Probability, QueueLimit, Recorder, Sim, Stop, TcpSpec, Traffic, single_path,
 };
-use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment, Snapshot};
+use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Role, Segment, Snapshot};
 use proptest::prelude::*;
 
 type Net = Network<SlowStart, SlowStart, Reno>;
@@ -54,22 +54,22 @@ fn every() -> Config {
 /// Keeps everything that it hears.
 #[derive(Default, Clone, PartialEq, Debug)]
 struct Trace {
-    sent: Vec<(u64, Side, u64, u64, Segment)>,
-    arrived: Vec<(u64, Side, Segment)>,
-    dropped: Vec<(u64, Side, u64, DropCause)>,
+    sent: Vec<(u64, Role, u64, u64, Segment)>,
+    arrived: Vec<(u64, Role, Segment)>,
+    dropped: Vec<(u64, Role, u64, DropCause)>,
     delivered: Vec<(u64, u64)>,
-    happenings: Vec<(u64, Side, Happening)>,
-    states: Vec<(u64, Side, u64)>,
+    happenings: Vec<(u64, Role, Happening)>,
+    states: Vec<(u64, Role, u64)>,
     queue: Vec<(u64, u32, u64, u32)>,
 }
 
 impl Recorder for Trace {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, number: u64, segment: &Segment, sent: Option<&Sent>) {
+    fn sent(&mut self, at: Time, _: FlowId, side: Role, number: u64, segment: &Segment, sent: Option<&Sent>) {
         assert!(sent.is_some() || segment.len == 0);
         self.sent.push((at.nanos(), side, number, u64::from(segment.ip_length()), *segment));
     }
 
-    fn arrived(&mut self, at: Time, _: FlowId, side: Side, segment: &Segment) {
+    fn arrived(&mut self, at: Time, _: FlowId, side: Role, segment: &Segment) {
         self.arrived.push((at.nanos(), side, *segment));
     }
 
@@ -81,7 +81,7 @@ impl Recorder for Trace {
         self.queue.push((at.nanos(), link.0, bytes.get(), packets));
     }
 
-    fn state(&mut self, at: Time, _: FlowId, side: Side, snapshot: impl Fn() -> Snapshot) {
+    fn state(&mut self, at: Time, _: FlowId, side: Role, snapshot: impl Fn() -> Snapshot) {
         self.states.push((at.nanos(), side, snapshot().cwnd.get()));
     }
 
@@ -89,7 +89,7 @@ impl Recorder for Trace {
         &mut self,
         at: Time,
         _: FlowId,
-        side: Side,
+        side: Role,
         happening: &Happening,
         _: impl Fn() -> Snapshot,
     ) {
@@ -109,8 +109,8 @@ fn traced(network: &Net, seed: u64, until: Time) -> (Trace, FlowStats) {
 }
 
 /// Indices of the packets of one side that carry payload.
-fn data(trace: &Trace) -> impl Iterator<Item = &(u64, Side, u64, u64, Segment)> {
-    trace.sent.iter().filter(|(_, side, _, _, segment)| *side == Side::Client && segment.len > 0)
+fn data(trace: &Trace) -> impl Iterator<Item = &(u64, Role, u64, u64, Segment)> {
+    trace.sent.iter().filter(|(_, side, _, _, segment)| *side == Role::Client && segment.len > 0)
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_handshake_and_the_first_flight_take_exactly_the_time_of_the_path() {
     assert_eq!(stats.started, Some(Time::ZERO));
     assert_eq!(stats.first_data, Some(Time::from_nanos(established)));
     // What the client sends at that instant leaves back to back, the last byte of data last or before a FIN.
-    let flight = trace.sent.iter().filter(|(at, side, ..)| *at == established && *side == Side::Client);
+    let flight = trace.sent.iter().filter(|(at, side, ..)| *at == established && *side == Role::Client);
     let mut ends = established;
     let mut last_data = 0;
     for (_, _, _, wire, segment) in flight {
@@ -146,7 +146,7 @@ fn a_sized_transfer_closes_both_ways_and_then_nothing_happens_any_more() {
     let mut sim = Sim::new(&network, 1, Trace::default()).unwrap();
     assert_eq!(sim.run(secs(3_600)), Stop::Idle);
     assert!(sim.now() < secs(300));
-    for side in [Side::Client, Side::Server] {
+    for side in [Role::Client, Role::Server] {
         let closed =
             sim.recorder().happenings.iter().filter(|(_, s, h)| (*s, *h) == (side, Happening::Closed));
         assert_eq!(closed.count(), 1, "{side:?}");
@@ -206,7 +206,7 @@ fn the_record_is_whole_and_in_order_of_time() {
     let links = [0, 1].map(|id| sim.link(LinkId(id)).unwrap());
     let trace = sim.into_recorder();
     // With nothing under way, what was sent has arrived or was dropped, on both sides.
-    for side in [Side::Client, Side::Server] {
+    for side in [Role::Client, Role::Server] {
         let sent: Vec<u64> = trace.sent.iter().filter(|s| s.1 == side).map(|s| s.2).collect();
         assert!(sent.iter().zip(0..).all(|(number, index)| *number == index));
         let arrived = trace.arrived.iter().filter(|a| a.1 == side.other()).count();
@@ -298,7 +298,7 @@ proptest! {
         prop_assert_eq!(sim.run(secs(40_000)), Stop::Idle);
         prop_assert_eq!(sim.flow(FLOW).unwrap().delivered_bytes, size);
         let closed = |side| sim.recorder().happenings.iter().any(|h| (h.1, h.2) == (side, Happening::Closed));
-        prop_assert!(closed(Side::Client));
-        prop_assert!(closed(Side::Server));
+        prop_assert!(closed(Role::Client));
+        prop_assert!(closed(Role::Server));
     }
 }

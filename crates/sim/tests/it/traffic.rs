@@ -7,10 +7,10 @@ use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Rate, Span, Time};
 use firstflight_sim::{
     Application, Arrivals, Content, Ends, Flow, FlowFault, FlowId, FlowStats, Gap, LinkId, LinkSpec, Network,
-    NetworkError, OnOffSpec, ParkingLot, PathSpec, Periods, QueueLimit, Recorder, Route, Side, Sim, Sizes,
-    Stop, TcpSpec, Traffic, Ways, single_path,
+    NetworkError, OnOffSpec, ParkingLot, PathSpec, Periods, QueueLimit, Recorder, Route, Sim, Sizes, Stop,
+    TcpSpec, Traffic, Ways, single_path,
 };
-use firstflight_tcp::{AckPolicy, Config};
+use firstflight_tcp::{AckPolicy, Config, Role};
 
 type Net = Network<SlowStart, SlowStart, Reno>;
 
@@ -98,9 +98,9 @@ fn transfers_come_up_deliver_all_their_bytes_and_are_gone() {
         let (arrived, stats) = (sim.arrived(flow).expect("came up"), sim.flow(flow).expect("a flow"));
         assert_eq!(stats.delivered_bytes, arrived.bytes);
         assert!(stats.finished().expect("long over") > stats.started.expect("it started"));
-        assert!(sim.endpoint(flow, Side::Client).is_none(), "its hosts are gone");
+        assert!(sim.endpoint(flow, Role::Client).is_none(), "its hosts are gone");
     }
-    assert!(sim.endpoint(FlowId(0), Side::Client).is_some());
+    assert!(sim.endpoint(FlowId(0), Role::Client).is_some());
 }
 
 #[test]

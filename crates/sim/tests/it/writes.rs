@@ -4,10 +4,10 @@ use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::schemes::Initial;
 use firstflight::{Rate, Sent, Span, Time};
 use firstflight_sim::{
-    Application, Flow, FlowId, Network, NetworkError, PathSpec, QueueLimit, Recorder, Side, Sim, Stop,
-    TcpSpec, Traffic, Writes, single_path,
+    Application, Flow, FlowId, Network, NetworkError, PathSpec, QueueLimit, Recorder, Sim, Stop, TcpSpec,
+    Traffic, Writes, single_path,
 };
-use firstflight_tcp::{Config, Segment};
+use firstflight_tcp::{Config, Role, Segment};
 
 const WRITES: Writes = Writes { total: 45_000, bytes: 20_000, period: Span::from_millis(500) };
 
@@ -16,8 +16,8 @@ const WRITES: Writes = Writes { total: 45_000, bytes: 20_000, period: Span::from
 struct Departures(Vec<(Time, u64)>);
 
 impl Recorder for Departures {
-    fn sent(&mut self, at: Time, _: FlowId, side: Side, _: u64, segment: &Segment, _: Option<&Sent>) {
-        if side == Side::Client && segment.len > 0 {
+    fn sent(&mut self, at: Time, _: FlowId, side: Role, _: u64, segment: &Segment, _: Option<&Sent>) {
+        if side == Role::Client && segment.len > 0 {
             self.0.push((at, u64::from(segment.len)));
         }
     }

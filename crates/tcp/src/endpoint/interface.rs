@@ -6,13 +6,23 @@ use firstflight::{Bytes, Note, Phase, Rate, Sent, Span};
 
 use crate::segment::Segment;
 
-/// Which side opens the connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// One of the two hosts of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
-    /// Sends the SYN.
+    /// The host that opens the connection: it sends the SYN.
     Client,
-    /// Waits for it.
+    /// The host that waits for the SYN.
     Server,
+}
+
+impl Role {
+    /// The other host.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
 }
 
 /// A segment that leaves now.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::html::vlq::decode;
-use firstflight_lab::{Mark, PhaseSpan, Send, State};
+use firstflight_measure::{Mark, PhaseSpan, Send, State};
 
 fn run() -> Recording {
     let ms = 1_000_000;

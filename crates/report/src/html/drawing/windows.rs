@@ -1,6 +1,6 @@
 //! Which parts of a run a reader may want to see: its first round trips, its start-up, what follows an idle time, all.
 
-use firstflight_lab::{PhaseKind, Recording};
+use firstflight_measure::{PhaseKind, Recording};
 
 /// Round trips in the first window, and in that of a restart at least.
 const FIRST_ROUNDS: u64 = 6;

@@ -1,6 +1,7 @@
 //! The tables of a score's page.
 
-use firstflight_lab::score::{Group, Pairing, Quantile, Spread, Standing};
+use firstflight_lab::score::{Group, Spread, Standing};
+use firstflight_measure::{Pairing, Quantile};
 use serde::Serialize;
 
 use crate::human::{count, significant};

@@ -1,4 +1,4 @@
-use firstflight_lab::{Drop, PhaseSpan, State};
+use firstflight_measure::{Drop, PhaseSpan, State};
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn run(label: &str) -> Recording {
             span(1100, 1750, PhaseKind::Startup),
             span(1750, 2100, PhaseKind::Avoidance),
         ],
-        marks: vec![firstflight_lab::Mark {
+        marks: vec![firstflight_measure::Mark {
             at: 1750 * MS,
             kind: "exit".into(),
             text: "start-up left by loss".into(),
@@ -123,7 +123,7 @@ fn what_is_said_of_a_flow_is_whole_and_within_the_figure_however_long_it_is() {
     let label = "a-rather-long-label-of-a-scheme:request=5.12mbit,first=4";
     let mut one = run(label);
     one.marks[0].text = format!("start-up left by loss: {}RTT 59.4 ms", "cwnd 71.0 packets, ".repeat(9));
-    let row = firstflight_lab::Row {
+    let row = firstflight_measure::Row {
         scheme: "slow-start".into(),
         label: Some(label.into()),
         avoidance: "cubic-linux".into(),
@@ -132,7 +132,7 @@ fn what_is_said_of_a_flow_is_whole_and_within_the_figure_however_long_it_is() {
         su_loss: Some(0.0941),
         fct_s: Some(Some(0.5226)),
         queue_peak_packets: 20,
-        ..firstflight_lab::Row::default()
+        ..firstflight_measure::Row::default()
     };
     let report = Report { rows: crate::records(&[row]).unwrap(), ..report() };
     let svg = render(&report, &[one], &FRAME).unwrap();

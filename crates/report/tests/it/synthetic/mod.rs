@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use firstflight_lab::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Row, Send, State};
+use firstflight_measure::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Row, Send, State};
 use firstflight_report::{Drawn, Report, html, records};
 
 const PACKET: u64 = 960;

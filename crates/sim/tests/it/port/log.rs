@@ -7,10 +7,10 @@ use firstflight::schemes::{Initial, QuickStart, QuickStartConfig, SlowStart};
 use firstflight::{Controller, RateCode, Sent, Span, Time};
 use firstflight_sim::{
     Application, Arriving, Cross, DropCause, Flow, FlowId, FlowKey, LinkId, LinkSpec, Network, Packet,
-    PortSpec, Recorder, Side, Sim, TcpSpec, Traffic,
+    PortSpec, Recorder, Sim, TcpSpec, Traffic,
 };
 use firstflight_tcp::quick_start::IpOption;
-use firstflight_tcp::{AckPolicy, Config, Ecn, Segment};
+use firstflight_tcp::{AckPolicy, Config, Ecn, Role, Segment};
 
 /// When a simulation ends.
 pub(crate) const END: Time = Time::from_nanos(3_000_000_000);
@@ -45,8 +45,8 @@ pub(crate) struct Log {
 const LINK: LinkId = LinkId(0);
 
 impl Recorder for Log {
-    fn sent(&mut self, at: Time, flow: FlowId, side: Side, number: u64, segment: &Segment, _: Option<&Sent>) {
-        if side == Side::Client {
+    fn sent(&mut self, at: Time, flow: FlowId, side: Role, number: u64, segment: &Segment, _: Option<&Sent>) {
+        if side == Role::Client {
             let bytes = u16::try_from(segment.ip_length()).expect("packets of IP");
             let packet = Arriving::new(bytes, FlowKey::of(flow, side), (flow.0, number));
             let quick_start = segment.quick_start.ip();
@@ -54,8 +54,8 @@ impl Recorder for Log {
         }
     }
 
-    fn arrived(&mut self, at: Time, flow: FlowId, side: Side, segment: &Segment) {
-        if side == Side::Server {
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Role, segment: &Segment) {
+        if side == Role::Server {
             self.left.entry(flow.0).or_default().push_back((at, *segment));
         }
     }

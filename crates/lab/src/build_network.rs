@@ -1,0 +1,213 @@
+//! A scenario as a network of the simulator, and when the measured flow begins.
+
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{Bytes, Span, Time};
+use firstflight_measure::ideal::ENDLESS;
+use firstflight_scenario::quantity::{Decimal, QueueSize};
+use firstflight_scenario::words::{Cross, QuickStartHops};
+use firstflight_scenario::{Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config};
+use firstflight_sim::{
+    Application, Flow, FlowId, LinkId, Network, PathSpec, Pause, Probability, QueueLimit, TcpSpec, Topology,
+    Traffic, Writes, in_a_row,
+};
+
+use crate::cross_flows;
+use crate::error::RunError;
+use crate::observe::Surroundings;
+
+pub(crate) type AnyNetwork = Network<AnyScheme, AnyRestart, AnyLaw>;
+
+/// The network of a run.
+pub(crate) struct RunNetwork {
+    pub(crate) network: AnyNetwork,
+    pub(crate) bottlenecks: Vec<LinkId>,
+    /// When the measured flow begins.
+    pub(crate) start: Time,
+}
+
+impl RunNetwork {
+    /// The network of a choice. Without one the measured flow is there, to be muted.
+    pub(crate) fn new(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<Self, RunError> {
+        let (network, bottlenecks) = network(scenario, choice)?;
+        Ok(Self { network, bottlenecks, start: flow_start(scenario) })
+    }
+
+    /// Who watches it from the beginning.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings::new(&self.bottlenecks, self.start)
+    }
+}
+
+/// How long responsive cross traffic runs before the measured flow begins, at least, and in base RTTs: long
+/// enough to be in congestion avoidance.
+const WARM_UP: Span = Span::from_secs(10);
+const WARM_UP_RTTS: u64 = 100;
+/// How long Quick-Start's routers measure a constant bit rate before the flow begins, at least, and in intervals.
+const MEASURING: Span = Span::from_secs(1);
+const MEASURING_INTERVALS: u64 = 10;
+/// Responsive flows start within this from the beginning, as the seed says.
+const START_SPREAD: Span = Span::from_secs(1);
+
+/// When the measured flow's SYN leaves, whoever is measured: at once, unless others are there. Responsive flows warm up first,
+/// and of a constant rate or on/off sources Quick-Start's routers measure what is there, so that every scheme joins the same
+/// datagrams in the same phase.
+pub(crate) fn flow_start(scenario: &Scenario) -> Time {
+    let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
+    match scenario.cross {
+        Cross::None => Time::ZERO,
+        Cross::Cbr(_) | Cross::OnOff { .. } => Time::ZERO + measuring,
+        Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => {
+            Time::ZERO + WARM_UP.max(scenario.rtt * WARM_UP_RTTS).max(measuring)
+        }
+    }
+}
+
+/// Whether the router of the sender's `hop`-th link, counted from zero, takes part in Quick-Start.
+fn takes_part(scenario: &Scenario, hop: usize) -> bool {
+    match scenario.qs_hops {
+        QuickStartHops::All => true,
+        QuickStartHops::None => false,
+        QuickStartHops::First(hops) => hop < hops as usize,
+    }
+}
+
+/// How many flows are measured: one, or every client of a scenario with rounds. They come first.
+pub(crate) fn clients(scenario: &Scenario) -> usize {
+    scenario.rounds.map_or(1, |rounds| rounds.clients as usize)
+}
+
+/// The measured flows.
+pub(crate) fn measured(scenario: &Scenario) -> impl Iterator<Item = FlowId> {
+    flows(clients(scenario))
+}
+
+/// The first so many flows.
+pub(crate) fn flows(count: usize) -> impl Iterator<Item = FlowId> {
+    (0u32..).take(count).map(FlowId)
+}
+
+fn replies(rounds: Rounds, reply: Bytes) -> firstflight_sim::Rounds {
+    let (pause, spread) = match rounds.spread {
+        Some(spread) => (Pause::Every(rounds.idle + spread * 2), spread),
+        None => (Pause::AfterEnd(rounds.idle), Span::ZERO),
+    };
+    firstflight_sim::Rounds { count: rounds.count, bytes: reply.get(), pause, spread }
+}
+
+fn network(
+    scenario: &Scenario,
+    choice: Option<&SchemeChoice>,
+) -> Result<(AnyNetwork, Vec<LinkId>), RunError> {
+    if scenario.population.is_some() {
+        return Err(RunError::IsPopulation);
+    }
+    let clients = clients(scenario);
+    let topology = links(scenario, clients);
+    let mut links = topology.links;
+    if choice.is_some_and(|choice| asks_routers(scenario, choice)) {
+        for (hop, id) in
+            topology.routes.iter().take(clients).flat_map(|route| route.forward.iter().enumerate())
+        {
+            if let Some(link) = links.get_mut(id.0 as usize).filter(|_| takes_part(scenario, hop)) {
+                link.quick_start = Some(scenario.qs_router.spec());
+            }
+        }
+    }
+    let mut network = Network::new(links);
+    let slow_start = SchemeChoice::slow_start();
+    for (index, route) in topology.routes.into_iter().enumerate() {
+        let measured = index < clients;
+        let choice = choice.filter(|_| measured).unwrap_or(&slow_start);
+        let own = scenario.for_scheme(choice);
+        if !measured && !matches!(scenario.cross, Cross::Tcp(_)) {
+            let arrivals =
+                cross_flows::arrivals(scenario, route, sender_config(&own), controller(&own, choice)?);
+            network.arrivals.extend(arrivals);
+            continue;
+        }
+        let application = match (scenario.goal, scenario.rounds) {
+            (Goal::Size(bytes), Some(rounds)) if measured => Application::Rounds(replies(rounds, bytes)),
+            (goal, None) if let Some(app) = scenario.app.filter(|_| measured) => {
+                let total = match goal {
+                    Goal::Size(bytes) => bytes.get(),
+                    Goal::Duration(_) => ENDLESS,
+                };
+                Application::Writes(Writes { total, bytes: app.bytes.get(), period: app.period })
+            }
+            (Goal::Size(bytes), None) if measured => Application::Sized(bytes.get()),
+            (Goal::Size(_) | Goal::Duration(_), _) => Application::Bulk,
+        };
+        network.add(Flow {
+            forward: route.forward,
+            reverse: route.reverse,
+            start: if measured { flow_start(scenario) } else { Time::ZERO },
+            start_spread: if measured { Span::ZERO } else { START_SPREAD },
+            traffic: Traffic::Tcp(Box::new(TcpSpec {
+                client: sender_config(&own),
+                server: sender_config(&own),
+                controller: controller(&own, choice)?,
+                application,
+            })),
+            muted: false,
+        });
+    }
+    for (from, to) in scenario.topology.crossings() {
+        let way = topology.bottlenecks.get(from as usize..to as usize).unwrap_or_default();
+        if let Some(datagrams) = cross_flows::datagrams(scenario, way) {
+            network.add(datagrams);
+        }
+    }
+    Ok((network, topology.bottlenecks))
+}
+
+/// The links, and a route for each client and for each pair of hosts of TCP cross traffic, in this order.
+fn links(scenario: &Scenario, clients: usize) -> Topology {
+    let hops = scenario.topology.hops();
+    let pairs = cross_flows::pairs(scenario.cross);
+    let crossings = scenario.topology.crossings();
+    let others = crossings.into_iter().flat_map(|way| std::iter::repeat_n(way, pairs));
+    let ways: Vec<_> = std::iter::repeat_n((0, hops), clients).chain(others).collect();
+    in_a_row(&path(scenario), hops, &ways)
+}
+
+fn path(scenario: &Scenario) -> PathSpec {
+    let reverse_delay = scenario.reverse_delay();
+    PathSpec {
+        rate: scenario.rate,
+        queue: scenario.queue_limit(),
+        forward_delay: scenario.rtt - reverse_delay,
+        reverse_delay,
+        loss: probability(scenario.loss),
+        jitter: scenario.jitter.unwrap_or(Span::ZERO),
+        access_rate: Some(scenario.access_rate),
+        reverse_rate: Some(scenario.reverse_rate),
+        reverse_queue: match scenario.reverse_queue {
+            Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
+            Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
+            Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
+        },
+        rates: scenario.rate_trace.clone(),
+        discipline: scenario.discipline(),
+        policer: scenario.policer,
+        ack_batch: scenario.ack_aggregation,
+    }
+}
+
+/// To one part in 10^15.
+pub(crate) fn probability(loss: Decimal) -> Probability {
+    const PARTS: u64 = 1_000_000_000_000_000;
+    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_probability_keeps_its_decimals() {
+        let of = |text| probability(firstflight_scenario::quantity::fraction(text).expect("a fraction"));
+        assert_eq!(of("2%"), Probability::ratio(1, 50));
+        assert_eq!(of("0"), Probability::NEVER);
+        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
+    }
+}

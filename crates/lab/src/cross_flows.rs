@@ -1,0 +1,75 @@
+//! Cross traffic as flows of the network.
+
+use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{Span, Time};
+use firstflight_scenario::Scenario;
+use firstflight_scenario::quantity::nanos;
+use firstflight_scenario::words::Cross;
+use firstflight_sim::{
+    Arrivals, CbrSpec, Content, Ends, Flow, Gap, LinkId, OnOffSpec, Periods, Route, Traffic, Ways,
+};
+use firstflight_tcp::Config;
+
+/// How many pairs of hosts the TCP flows of a scenario's cross traffic need: one each, or one for all that come up
+/// as the run goes on.
+pub(crate) fn pairs(cross: Cross) -> usize {
+    match cross {
+        Cross::None | Cross::Cbr(_) | Cross::OnOff { .. } => 0,
+        Cross::Tcp(flows) => flows as usize,
+        Cross::Poisson { .. } | Cross::Web(_) => 1,
+    }
+}
+
+/// The unresponsive traffic of a scenario, over the links of `way`.
+pub(crate) fn datagrams(scenario: &Scenario, way: &[LinkId]) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
+    let packet = scenario.packet();
+    let traffic = match scenario.cross {
+        Cross::Cbr(rate) => Traffic::Cbr(CbrSpec { rate, packet, stop: None }),
+        Cross::OnOff { rate, on, off, pareto } => {
+            let periods = pareto.map_or(Periods::Exponential, |shape| Periods::Pareto(shape.to_f64()));
+            Traffic::OnOff(OnOffSpec { rate, packet, on, off, periods, stop: None })
+        }
+        Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => return None,
+    };
+    Some(Flow {
+        forward: way.to_vec(),
+        reverse: vec![],
+        start: Time::ZERO,
+        start_spread: Span::ZERO,
+        traffic,
+        muted: false,
+    })
+}
+
+/// The flows of a scenario that come up as the run goes on, over `route`.
+#[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
+pub(crate) fn arrivals(
+    scenario: &Scenario,
+    route: Route,
+    config: Config,
+    controller: AnyController,
+) -> Option<Arrivals<AnyScheme, AnyRestart, AnyLaw>> {
+    let mss = f64::from(scenario.mss);
+    let (content, gap) = match scenario.cross {
+        Cross::Poisson { per_second, size, sizes } => {
+            let mean = size.in_bytes(u64::from(scenario.mss))?;
+            (Content::Transfer(sizes.around(mean)), 1.0 / per_second.to_f64())
+        }
+        Cross::Web(load) => {
+            // Payload and the headers of full segments; those of files' last segments, which are not, add under 0.04 % to it
+            // (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions come on top.
+            let bits = Content::Page.mean_bytes() * 8.0 * f64::from(scenario.packet()) / mss;
+            (Content::Page, bits / (load.to_f64() * scenario.rate.bps() as f64))
+        }
+        Cross::None | Cross::Cbr(_) | Cross::Tcp(_) | Cross::OnOff { .. } => return None,
+    };
+    Some(Arrivals {
+        ways: Ways::Listed(vec![route]),
+        start: Time::ZERO,
+        stop: None,
+        most: None,
+        gap: Gap::Exponential(nanos(gap)),
+        content,
+        mix: vec![Ends { client: config, server: config, controller }],
+    })
+}

@@ -1,0 +1,124 @@
+//! Watching rounds: what becomes of each reply of each client.
+//!
+//! What happens while a client's newest round is the n-th counts for the n-th.
+
+use firstflight::{Sent, Time};
+use firstflight_measure::rounds::Reply;
+use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
+use firstflight_tcp::{Flags, Role, Segment};
+
+/// One client's replies, and what is needed to tell them apart.
+#[derive(Clone, Debug, Default)]
+struct Client {
+    replies: Vec<Reply>,
+    /// The newest instant at which data left, and how many packets did.
+    instant: (u64, u64),
+    /// The newest acknowledgement number, and how many bytes were acknowledged since the first, the handshake's.
+    acknowledged: Option<(u32, u64)>,
+    /// How many replies are acknowledged whole.
+    whole: usize,
+}
+
+impl Client {
+    /// Data left.
+    #[inline(never)]
+    fn sent(&mut self, at: Time) {
+        let (instant, count) = self.instant;
+        self.instant = if instant == at.nanos() { (instant, count + 1) } else { (at.nanos(), 1) };
+        if let Some(reply) = self.replies.last_mut() {
+            reply.burst = reply.burst.max(self.instant.1);
+        }
+    }
+
+    /// An ACK of this number arrived, where a reply has so many bytes.
+    #[inline(never)]
+    fn heard(&mut self, at: Time, ack: u32, reply: u64) {
+        let (before, bytes) = *self.acknowledged.get_or_insert((ack, 0));
+        let advanced = ack.wrapping_sub(before).cast_signed();
+        let Some(advanced) = u64::try_from(advanced).ok().filter(|advanced| *advanced > 0) else { return };
+        let bytes = bytes + advanced;
+        self.acknowledged = Some((ack, bytes));
+        if let Some(newest) = self.replies.last_mut() {
+            newest.clocked.get_or_insert(at.nanos());
+        }
+        while self.replies.len() > self.whole && bytes >= reply * (self.whole as u64 + 1) {
+            self.replies[self.whole].acked = Some(at.nanos());
+            self.whole += 1;
+        }
+    }
+}
+
+/// The recorder of the clients' rounds.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    clients: Vec<Client>,
+    /// Payload bytes of a reply.
+    reply: u64,
+}
+
+impl Watch {
+    /// Watches the first so many flows, with replies of so many bytes.
+    pub(crate) fn new(clients: usize, reply: u64) -> Self {
+        Self { clients: vec![Client::default(); clients], reply }
+    }
+
+    /// Every reply, by client and round.
+    pub(crate) fn finish(self) -> Vec<Reply> {
+        self.clients.into_iter().flat_map(|client| client.replies).collect()
+    }
+
+    fn client(&mut self, flow: FlowId) -> Option<&mut Client> {
+        self.clients.get_mut(flow.0 as usize)
+    }
+
+    fn newest(&mut self, flow: FlowId) -> Option<&mut Reply> {
+        self.client(flow)?.replies.last_mut()
+    }
+}
+
+impl Recorder for Watch {
+    const HEARS_QUEUES: bool = false;
+
+    #[inline]
+    fn sent(&mut self, at: Time, flow: FlowId, side: Role, _: u64, segment: &Segment, _: Option<&Sent>) {
+        if let Some(client) = self.client(flow)
+            && side == Role::Client
+            && segment.len > 0
+        {
+            client.sent(at);
+        }
+    }
+
+    #[inline]
+    fn arrived(&mut self, at: Time, flow: FlowId, side: Role, segment: &Segment) {
+        let reply = self.reply;
+        if let Some(client) = self.client(flow)
+            && side == Role::Client
+            && segment.flags.has(Flags::ACK)
+        {
+            client.heard(at, segment.ack, reply);
+        }
+    }
+
+    fn dropped(&mut self, _: Time, _: LinkId, packet: &Packet, _: DropCause) {
+        if packet.from == Role::Client
+            && packet.is_data()
+            && let Some(reply) = self.newest(packet.flow)
+        {
+            reply.drops += 1;
+        }
+    }
+
+    fn round_began(&mut self, at: Time, flow: FlowId, round: u32) {
+        if let Some(client) = self.client(flow) {
+            client.replies.push(Reply { round, began: at.nanos(), ..Reply::default() });
+        }
+    }
+
+    fn round_ended(&mut self, at: Time, flow: FlowId, round: u32) {
+        let reply = self.client(flow).and_then(|client| client.replies.get_mut(round as usize));
+        if let Some(reply) = reply {
+            reply.ended = Some(at.nanos());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The runs of one seed: each scheme's, after a warm-up that they may have in common, and the one without the measured flow
+//! that they are compared with.
+
+use firstflight_measure::{CrossTotals, Row, add_harm, row, set_ideal};
+use firstflight_scenario::words::Cross;
+use firstflight_scenario::{Scenario, SchemeChoice};
+
+use crate::buffer_pool::BufferPool;
+use crate::error::RunError;
+use crate::how::How;
+use crate::observe::Watching;
+use crate::run::{Without, run_watched, run_without};
+use crate::warm_up::WarmUp;
+
+/// A run that is over.
+pub(crate) struct Finished {
+    /// The scheme's place.
+    pub(crate) scheme: usize,
+    pub(crate) seed: u64,
+    /// Without what it did to others, until it was compared.
+    pub(crate) row: Row,
+    life: u64,
+    end: u64,
+    cross: CrossTotals,
+    /// The ideal that its seed's runs have in common, where it is not each one's own.
+    pub(crate) ideal: Option<Vec<(u64, u64)>>,
+}
+
+/// Makes the run of the scheme at the place `scheme`, from the beginning if there is no warm-up.
+///
+/// # Errors
+/// As [`crate::run()`].
+pub(crate) fn measure(
+    scenario: &Scenario,
+    choice: &SchemeChoice,
+    (scheme, seed): (usize, u64),
+    warm_up: Option<&WarmUp>,
+    how: &How<'_>,
+    buffers: &BufferPool,
+) -> Result<Finished, RunError> {
+    if (how.interrupted)() {
+        return Err(RunError::Interrupted);
+    }
+    let record = how.record.filter(|_| seed == scenario.seed);
+    let watching =
+        Watching { full: record.is_some(), tap: (how.tap)(choice, seed)?, buffers: buffers.take() };
+    let interrupted = || (how.interrupted)();
+    let outcome = match warm_up {
+        Some(warm_up) => warm_up.run(scenario, choice, watching, &interrupted),
+        None => run_watched(scenario, choice, seed, watching, &interrupted),
+    }?;
+    let row = row(&scenario.measured(choice, seed), &outcome.evidence);
+    let recording = outcome.evidence.recording;
+    if let Some(record) = record {
+        record(&recording);
+    }
+    let (life, end) = (recording.ended_at - recording.syn_at, recording.ended_at);
+    buffers.give(recording);
+    Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross, ideal: None })
+}
+
+/// Runs the seed without the flow, and adds to each row what its flow did to others.
+///
+/// # Errors
+/// As [`run_without`]: a seed whose comparison was interrupted is lost, for a row without its harm is not finished.
+pub(crate) fn compare(
+    scenario: &Scenario,
+    seed: u64,
+    mut finished: Vec<Finished>,
+    warm_up: Option<WarmUp>,
+    how: &How<'_>,
+) -> Result<Vec<Finished>, RunError> {
+    let ends = finished.iter().map(|run| run.end).collect();
+    let compared = without(scenario, seed, ends, warm_up, how)?;
+    add_comparison(scenario, &mut finished, &compared);
+    Ok(finished)
+}
+
+/// What a seed's run without the flow says, and the instants at which it says it.
+#[derive(Default)]
+pub(crate) struct Compared {
+    ends: Vec<u64>,
+    without: Without,
+}
+
+/// Runs the seed without the flow up to each of `ends`, unless there is nobody to be harmed.
+///
+/// # Errors
+/// As [`run_without`].
+pub(crate) fn without(
+    scenario: &Scenario,
+    seed: u64,
+    mut ends: Vec<u64>,
+    warm_up: Option<WarmUp>,
+    how: &How<'_>,
+) -> Result<Compared, RunError> {
+    if scenario.cross == Cross::None || ends.is_empty() {
+        return Ok(Compared::default());
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    let interrupted = || (how.interrupted)();
+    let without = match warm_up {
+        Some(warm_up) => warm_up.run_without(scenario, &ends, &interrupted),
+        None => run_without(scenario, seed, &ends, &interrupted),
+    }?;
+    Ok(Compared { ends, without })
+}
+
+/// Adds to each row what its flow did to others, and the ideal that all of them have in common.
+pub(crate) fn add_comparison(scenario: &Scenario, finished: &mut [Finished], compared: &Compared) {
+    let Compared { ends, without: Without { totals, ideal } } = compared;
+    for run in finished {
+        let at_end = ends.iter().position(|end| *end == run.end);
+        debug_assert!(
+            at_end.is_some() || totals.is_empty(),
+            "the others were counted at the end of every run"
+        );
+        if let Some(without) = at_end.and_then(|at| totals.get(at)) {
+            add_harm(&mut run.row, run.cross, *without, run.life);
+        }
+        if let Some(ideal) = ideal {
+            set_ideal(&mut run.row, scenario.goal_of_runs(), ideal, run.end - run.life);
+            run.ideal = Some(ideal.clone());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The clairvoyant ideal: a sender that knows the available rate and uses it from the first moment.
+
+use serde::Serialize;
+
+use crate::available::{Steps, carried, carried_by};
+use crate::fluid::{Server, after, sent, through};
+use crate::others::{Hop, least_of, not_negative};
+
+/// Whether the ideal is what one could reach, or a fair share that an aggressive flow can exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdealKind {
+    /// Only unresponsive traffic crosses. No sender can be faster, but by what others lack: packets that were dropped for
+    /// it, still wait, or were yet to come (docs/decisions/measure.md).
+    Exact,
+    /// Responsive flows cross: the ideal is an equal share with them, and a cost may be under one.
+    FairShare,
+}
+
+impl IdealKind {
+    /// The name in rows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::FairShare => "fair-share",
+        }
+    }
+}
+
+/// IP bytes of a transfer of `size` payload bytes in full segments of `mss`, each with `headers`.
+pub fn ip_bytes(size: u64, mss: u64, headers: u64) -> u64 {
+    size.saturating_add(size.div_ceil(mss.max(1)).saturating_mul(headers))
+}
+
+/// More bytes than any run can carry: what a sender without a size has to send.
+pub const ENDLESS: u64 = 1 << 62;
+
+/// What polices all that enters a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policer {
+    /// IP bits per second.
+    pub bps: u64,
+    /// IP bytes that its bucket holds.
+    pub burst: u64,
+}
+
+/// The ideal sender: what the path can carry, and what the application writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdealSender {
+    /// The rate of the access link, in IP bits per second.
+    pub access_bps: u64,
+    /// The rate of each bottleneck, as steps in IP bits per second.
+    pub rates: Vec<(u64, u64)>,
+    /// What polices each bottleneck.
+    pub policer: Option<Policer>,
+    /// The base round-trip time in nanoseconds: the SYN and the SYN-ACK take so long.
+    pub base_rtt: u64,
+    /// What the application writes, in order: nanoseconds after the SYN, and IP bytes.
+    pub writes: Vec<(u64, u64)>,
+    /// IP bytes of the transfer; `None` without a size.
+    pub ip_bytes: Option<u64>,
+}
+
+impl IdealSender {
+    /// The rate available to the measured flow, as steps: the least of its access link and of what each hop leaves.
+    /// The definition is in docs/exports.md.
+    pub fn available(&self, hops: &[Hop]) -> Vec<(u64, u64)> {
+        let access = vec![(0, self.access_bps)];
+        let policer = self.policer.map(|policer| vec![(0, policer.bps)]);
+        let limits: Vec<_> = std::iter::once(self.rates.clone()).chain(policer).collect();
+        let each = hops.iter().flat_map(|hop| limits.iter().map(|limit| not_negative(&hop.left(limit))));
+        each.fold(access, |least, left| least_of(&least, &left))
+    }
+
+    /// The ideal sender's stream as it comes to the receiver: IP bits per second, as steps. Of a transfer it ends with the
+    /// last byte; without a size it goes on.
+    ///
+    /// No data leaves before the SYN and the SYN-ACK have had their way, nor before it is written. Each link of the way
+    /// carries it, at the instant at which it is there, at what others leave then; after it comes the propagation to the next.
+    /// A policer's bucket is full when the first of it comes: cross traffic may have left less, but no more. Of what responsive
+    /// flows share, the bucket included, it has an equal share.
+    pub fn stream(&self, hops: &[Hop], syn_at: u64) -> Vec<(u64, u64)> {
+        let lump = |(after, bytes): &(u64, u64)| {
+            (syn_at.saturating_add((*after).max(self.base_rtt)), bit_nanos(*bytes))
+        };
+        let lumps: Vec<(u64, u128)> = self.writes.iter().map(lump).collect();
+        let access = sent(&lumps, self.access_bps);
+        hops.iter().fold(access, |mut stream, hop| {
+            let begins = stream.first().map_or(0, |(at, _)| *at);
+            if let Some(policer) = self.policer {
+                let left = hop.left(&[(0, policer.bps)]);
+                let bucket = bit_nanos(policer.burst) / u128::from(1 + hop.active_at(begins));
+                stream = through(&stream, &Server { left, bucket });
+            }
+            let link = Server { left: hop.left(&self.rates), bucket: 0 };
+            after(through(&stream, &link), hop.delay.nanos())
+        })
+    }
+
+    /// When the last byte of the transfer comes of an ideal stream; `None` if it never does, or without a size.
+    pub fn end(&self, stream: &Steps) -> Option<u64> {
+        ideal_fct(stream, 0, self.ip_bytes?)
+    }
+}
+
+/// The ideal flow completion time in nanoseconds: from the SYN until the last of its IP bytes has come, of an ideal stream.
+/// `None` if it never does.
+pub fn ideal_fct(stream: &Steps, syn_at: u64, ip_bytes: u64) -> Option<u64> {
+    let (from, _) = *stream.first()?;
+    carried_by(stream, from, ip_bytes).map(|end| end.saturating_sub(syn_at))
+}
+
+/// Payload that the ideal sender has delivered, as corners of a line: (when, bytes), up to `until`.
+pub fn ideal_line(stream: &Steps, until: u64, payload_share: (u64, u64)) -> Vec<(u64, u64)> {
+    let Some(&(from, _)) = stream.first() else { return Vec::new() };
+    let corners = stream.iter().map(|(at, _)| *at).filter(|at| (from..until).contains(at));
+    let mut times: Vec<u64> = corners.chain([until.max(from)]).collect();
+    times.dedup();
+    let (num, den) = payload_share;
+    let payload = |at| carried(stream, from, at) / 8_000_000_000 * u128::from(num) / u128::from(den.max(1));
+    times.into_iter().map(|at| (at, u64::try_from(payload(at)).unwrap_or(u64::MAX))).collect()
+}
+
+/// Bits times 10^9.
+fn bit_nanos(bytes: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000
+}

@@ -1,0 +1,212 @@
+//! From evidence to a row.
+
+use crate::evidence::Evidence;
+use crate::ideal::{IdealKind, ideal_fct};
+use crate::metrics::{self, seconds};
+use crate::rounds::{self, Reply};
+use crate::row::Row;
+use crate::scorecard::{self, PathFacts};
+
+/// The version that rows carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// When a run is over, and so what decides between runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// When every reply of every round is delivered.
+    Rounds,
+    /// When one transfer is delivered.
+    Transfer {
+        /// IP bytes of the transfer.
+        ip_bytes: u64,
+    },
+    /// After some time.
+    Duration,
+}
+
+/// By what the results of a race are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contest {
+    /// When runs are over.
+    pub goal: Goal,
+    /// The payload that the path could carry, in bit/s; `None` where others share it, or where it is no constant.
+    pub payload_bps: Option<f64>,
+}
+
+/// Who was measured, as rows name them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The bare name of the scheme.
+    pub scheme: String,
+    /// The label of the row, if it has one.
+    pub label: Option<String>,
+    /// The scheme's parameters where they differ from the defaults.
+    pub params: String,
+    /// The avoidance law.
+    pub avoidance: String,
+    /// How losses are repaired.
+    pub recovery: String,
+    /// Whose sender it is where the RFCs and Linux differ, unless it goes by the RFCs.
+    pub stack: Option<String>,
+    /// The restart policy.
+    pub restart: String,
+}
+
+/// What was measured, and on what path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Who.
+    pub subject: Subject,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The hash of the scenario.
+    pub scenario_hash: String,
+    /// When the run was to be over.
+    pub goal: Goal,
+    /// Whether the ideal is exact or a fair share.
+    pub ideal_kind: IdealKind,
+    /// Base round-trip time in nanoseconds: propagation only.
+    pub base_rtt: u64,
+    /// IP bytes of a full packet.
+    pub packet: u32,
+    /// Its payload bytes.
+    pub mss: u16,
+    /// Whether the scheme or the restart policy is Quick-Start, whose rows say what routers answered even to no request.
+    pub quick_start: bool,
+}
+
+/// The row of one run, but for what it did to others ([`add_harm`]).
+pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
+    let recording = &evidence.recording;
+    let Measured { subject, seed, scenario_hash, goal, ideal_kind, quick_start, .. } = measured;
+    let path = facts(measured, evidence);
+    let fct = metrics::fct(evidence);
+    let ideal = goal.ideal_end(&recording.ideal).map(|end| end.saturating_sub(recording.syn_at));
+    let one_transfer = matches!(goal, Goal::Transfer { .. });
+    let sized = |value: Option<f64>| one_transfer.then_some(value);
+    let of_rounds =
+        |mean: fn(&[Reply]) -> Option<f64>| matches!(goal, Goal::Rounds).then(|| mean(&evidence.replies));
+    let cost = fct.zip(ideal).map(|(fct, ideal)| seconds(fct) / seconds(ideal));
+    // Of a scheme that might ask and never did, routers have nothing to say.
+    let routers = evidence.routers.filter(|routers| routers.asked > 0 || *quick_start);
+    Row {
+        scheme: subject.scheme.clone(),
+        label: subject.label.clone(),
+        params: subject.params.clone(),
+        avoidance: subject.avoidance.clone(),
+        recovery: subject.recovery.clone(),
+        stack: subject.stack.clone(),
+        restart: subject.restart.clone(),
+        throughput_bps: metrics::throughput_bps(evidence),
+        loss: metrics::loss(evidence),
+        su_time_s: metrics::su_time(evidence).map(seconds),
+        su_throughput_bps: metrics::su_throughput_bps(evidence),
+        su_loss: metrics::su_loss(evidence),
+        timeouts: evidence.timeouts.len() as u64,
+        su_timeouts: metrics::su_timeouts(evidence),
+        packets_sent: metrics::packets_sent(evidence),
+        packets_lost: metrics::packets_lost(evidence),
+        packets_marked: evidence.packets_marked,
+        retransmissions: metrics::retransmissions(evidence),
+        exit_cause: scorecard::first_exit(evidence).map_or("none", |exit| exit.cause.name()).to_owned(),
+        exit_time_s: scorecard::exit_time(evidence).map(seconds),
+        #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+        exit_rate_bps: scorecard::first_exit(evidence).and_then(|exit| exit.rate).map(|rate| rate as f64),
+        #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+        granted_rate_bps: evidence.granted.map(|rate| rate as f64),
+        qs_asked: routers.map(|routers| routers.asked),
+        qs_granted: routers.map(|routers| routers.granted),
+        qs_reduced: routers.map(|routers| routers.reduced),
+        qs_refused: routers.map(|routers| routers.refused),
+        exit_cwnd_packets: scorecard::exit_cwnd_packets(evidence, &path),
+        exit_cwnd_over_bdp: scorecard::exit_cwnd_over_bdp(evidence, &path),
+        cwnd_before_first_cut_packets: scorecard::cwnd_before_first_cut_packets(evidence, &path),
+        overshoot_lost_packets: scorecard::overshoot_lost_packets(evidence, &path),
+        time_to_90pct_s: scorecard::time_to_90pct(evidence, &path).map(seconds),
+        queue_peak_packets: u64::from(evidence.queue_peak),
+        queue_mean_packets: metrics::queue_mean_packets(evidence),
+        cross_lost_packets: 0,
+        harm_bps: 0.0,
+        aborted_s: evidence.aborted_at.map(|at| seconds(at - recording.syn_at)),
+        fct_s: sized(fct.map(seconds)),
+        ideal_fct_s: sized(ideal.map(seconds)),
+        cost: sized(cost),
+        elapsed_s: of_rounds(rounds::elapsed),
+        elapsed_acked_s: of_rounds(rounds::acked),
+        drops: of_rounds(rounds::drops),
+        drops_all_rounds: of_rounds(rounds::drops_all_rounds),
+        burst_packets: of_rounds(rounds::burst),
+        ack_clock_s: of_rounds(rounds::ack_clock),
+        ideal_kind: ideal_kind.name().to_owned(),
+        seed: *seed,
+        version: VERSION.to_owned(),
+        scenario_hash: scenario_hash.clone(),
+    }
+}
+
+/// Adds what the flow did to others: the difference from the same seed's run without it, over the flow's life.
+/// The loss is data packets of other flows dropped, with less without; the harm is what others delivered
+/// without it less what they delivered with it, in bit/s: payload of TCP flows, IP bytes of datagrams, as [`CrossTotals`] has
+/// them (docs/exports.md).
+pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u64) {
+    row.cross_lost_packets = with.lost.cast_signed().wrapping_sub(without.lost.cast_signed());
+    let bytes = without.delivered.cast_signed().wrapping_sub(with.delivered.cast_signed());
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let bits = bytes as f64 * 8.0;
+    row.harm_bps = if life == 0 || bytes == 0 { 0.0 } else { bits / seconds(life) };
+}
+
+/// Compares with this ideal stream in place of the run's own, whose SYN left at `syn_at`.
+pub fn set_ideal(row: &mut Row, goal: Goal, ideal: &[(u64, u64)], syn_at: u64) {
+    let (Some(fct), Some(_)) = (row.fct_s, row.ideal_fct_s) else { return };
+    let ideal = goal.ideal_end(ideal).map(|end| seconds(end.saturating_sub(syn_at)));
+    row.ideal_fct_s = Some(ideal);
+    row.cost = Some(fct.zip(ideal).map(|(fct, ideal)| fct / ideal));
+}
+
+/// What became of the cross traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrossTotals {
+    /// Data packets dropped.
+    pub lost: u64,
+    /// Payload bytes delivered in order, or IP bytes of datagrams that arrived.
+    pub delivered: u64,
+}
+
+impl Goal {
+    /// When the last byte of the transfer comes of an ideal stream; `None` if it never does, or without one transfer.
+    fn ideal_end(self, ideal: &[(u64, u64)]) -> Option<u64> {
+        match self {
+            Self::Transfer { ip_bytes } => ideal_fct(ideal, 0, ip_bytes),
+            Self::Rounds | Self::Duration => None,
+        }
+    }
+}
+
+fn facts<'a>(measured: &Measured, evidence: &'a Evidence) -> PathFacts<'a> {
+    PathFacts {
+        available: &evidence.recording.available,
+        base_rtt: measured.base_rtt,
+        packet: u64::from(measured.packet),
+        mss: u64::from(measured.mss),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harm_is_what_others_lose_to_the_flow() {
+        let mut row = Row::default();
+        let with = CrossTotals { lost: 30, delivered: 1_000_000 };
+        let without = CrossTotals { lost: 10, delivered: 3_000_000 };
+        add_harm(&mut row, with, without, 2_000_000_000);
+        assert_eq!(row.cross_lost_packets, 20);
+        assert!((row.harm_bps - 8_000_000.0).abs() < 1e-6);
+        // A flow may also help: others lose less and deliver more.
+        add_harm(&mut row, without, with, 2_000_000_000);
+        assert_eq!(row.cross_lost_packets, -20);
+        assert!((row.harm_bps + 8_000_000.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,44 @@
+//! What a run says: from the evidence of one flow to a row, and from the rows of a race to an order and a verdict.
+//!
+//! 1. Whoever runs a flow, in a simulator or not, leaves [`Evidence`] and its [`Recording`]; a [`Tap`] listens meanwhile.
+//! 2. [`metrics`], [`scorecard`], [`rounds`] and [`ideal`] turn evidence into a [`Row`], each number by one definition;
+//!    [`row`] puts them together.
+//! 3. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict`] sums them up.
+//!
+//! The crate knows neither scenarios nor a simulator: it is told what was measured ([`Measured`]), what the path could carry
+//! ([`IdealSender`]) and by what schemes are compared ([`Contest`]).
+
+pub mod available;
+mod evidence;
+mod fluid;
+pub mod ideal;
+mod judge;
+pub mod metrics;
+mod others;
+mod pairing;
+mod population_row;
+mod quantile;
+mod recording;
+mod result;
+pub mod rounds;
+mod row;
+pub mod scorecard;
+mod show;
+pub mod student;
+mod summary;
+mod tap;
+mod verdict;
+
+pub use evidence::{Evidence, ExitSeen, RouterAnswers};
+pub use ideal::{IdealKind, IdealSender, Policer};
+pub use judge::{Contest, CrossTotals, Goal, Measured, Subject, VERSION, add_harm, row, set_ideal};
+pub use others::Hop;
+pub use pairing::Pairing;
+pub use population_row::{FlowRow, PopulationRow};
+pub use quantile::{Quantile, interval, quantile};
+pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
+pub use result::{PopulationResult, SchemeResult};
+pub use row::Row;
+pub use show::rounded_rate;
+pub use tap::Tap;
+pub use verdict::{population_verdict, rank, rank_populations, verdict};

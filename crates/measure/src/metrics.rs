@@ -1,0 +1,249 @@
+//! The metrics of a run, each defined once (docs/exports.md).
+//!
+//! Times are nanoseconds since the start of the simulation. Data packets are those with payload; a packet of the
+//! flow is dropped if a full queue or random loss took it.
+
+use std::collections::BTreeSet;
+
+use crate::evidence::Evidence;
+
+const NANOS: f64 = 1e9;
+
+/// Seconds of a span in nanoseconds.
+#[expect(clippy::cast_precision_loss, reason = "spans are far below 2^53 ns; 104 days")]
+pub fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / NANOS
+}
+
+/// `num / den`, `None` for an empty denominator.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub fn ratio(num: u64, den: u64) -> Option<f64> {
+    (den > 0).then(|| num as f64 / den as f64)
+}
+
+/// Bits per second of `bytes` in `nanos`.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub fn bps(bytes: u64, nanos: u64) -> Option<f64> {
+    (nanos > 0).then(|| bytes as f64 * 8.0 / seconds(nanos))
+}
+
+/// Throughput in bit/s: payload delivered in order over the time since the SYN, up to the end of the flow's life:
+/// the last byte of a sized transfer, or the end of the run. docs/exports.md; Paced Start section 5.1, Table 3.
+pub fn throughput_bps(evidence: &Evidence) -> f64 {
+    let recording = &evidence.recording;
+    bps(delivered_at(evidence, recording.ended_at), recording.ended_at - recording.syn_at).unwrap_or(0.0)
+}
+
+/// Payload bytes delivered in order by `at`.
+pub fn delivered_at(evidence: &Evidence, at: u64) -> u64 {
+    let delivered = &evidence.recording.delivered;
+    let before = delivered.partition_point(|(when, _)| *when <= at);
+    before.checked_sub(1).map_or(0, |last| delivered[last].1)
+}
+
+/// Own data packets, retransmissions included, that the network dropped (docs/exports.md).
+pub fn packets_lost(evidence: &Evidence) -> u64 {
+    count(evidence.recording.drops.iter().filter(|drop| drop.len > 0))
+}
+
+/// Data packets sent, retransmissions included.
+pub fn packets_sent(evidence: &Evidence) -> u64 {
+    count(evidence.recording.sends.iter())
+}
+
+/// Data packets that carried data sent before.
+pub fn retransmissions(evidence: &Evidence) -> u64 {
+    count(evidence.recording.sends.iter().filter(|send| send.retransmission))
+}
+
+/// Loss: data packets dropped over data packets sent; `None` if none was sent. docs/exports.md; Paced Start Table 3.
+pub fn loss(evidence: &Evidence) -> Option<f64> {
+    ratio(packets_lost(evidence), packets_sent(evidence))
+}
+
+/// Su-time in nanoseconds: from the first data packet sent until avoidance first governs new data: start-up
+/// exited, recovery over, cwnd ≥ ssthresh, and a new data packet leaves. A timeout before that and its slow
+/// start are included. `None` if the flow ends first. docs/exports.md; Paced Start Table 3, which ends it at the
+/// first linear increase.
+pub fn su_time(evidence: &Evidence) -> Option<u64> {
+    Some(evidence.su_end? - evidence.recording.first_data_at?)
+}
+
+/// The end of the span that the su-metrics cover: of su-time, or of the flow if there is no su-time.
+fn su_until(evidence: &Evidence) -> u64 {
+    evidence.su_end.unwrap_or(u64::MAX)
+}
+
+/// Su-throughput in bit/s: payload of the data sent in su-time that the network did not drop, each byte once,
+/// over su-time; without a su-time, payload delivered in order over the time since the first data packet.
+/// `None` if no data was sent (docs/exports.md).
+pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
+    let recording = &evidence.recording;
+    let first = recording.first_data_at?;
+    let Some(end) = evidence.su_end else {
+        return bps(delivered_at(evidence, recording.ended_at), recording.ended_at - first);
+    };
+    let dropped: BTreeSet<(u64, u64)> = recording
+        .drops
+        .iter()
+        .filter(|drop| drop.len > 0 && drop.sent_at < end)
+        .map(|drop| (drop.sent_at, drop.offset))
+        .collect();
+    let sent = recording.sends.iter().take_while(|send| send.at < end);
+    let mut arrived: Vec<(u64, u64)> = sent
+        .filter(|send| !dropped.contains(&(send.at, send.offset)))
+        .map(|send| (send.offset, send.offset + u64::from(send.len)))
+        .collect();
+    arrived.sort_unstable();
+    let (bytes, _) = arrived.into_iter().fold((0, 0), |(bytes, reached), (from, to)| {
+        (bytes + to.saturating_sub(from.max(reached)), reached.max(to))
+    });
+    bps(bytes, end - first)
+}
+
+/// Su-loss: data packets sent in su-time and dropped, over data packets sent in su-time; without a su-time, over
+/// the flow. `None` if none was sent. docs/exports.md; Paced Start Table 3.
+pub fn su_loss(evidence: &Evidence) -> Option<f64> {
+    let until = su_until(evidence);
+    let recording = &evidence.recording;
+    let sent = count(recording.sends.iter().filter(|send| send.at < until));
+    let lost = count(recording.drops.iter().filter(|drop| drop.len > 0 && drop.sent_at < until));
+    ratio(lost, sent)
+}
+
+/// Retransmission timeouts in su-time; without a su-time, in the flow.
+pub fn su_timeouts(evidence: &Evidence) -> u64 {
+    let until = su_until(evidence);
+    count(evidence.timeouts.iter().filter(|at| **at < until))
+}
+
+/// Flow completion time in nanoseconds: SYN sent to last byte delivered; `None` if unfinished.
+pub fn fct(evidence: &Evidence) -> Option<u64> {
+    Some(evidence.finished_at? - evidence.recording.syn_at)
+}
+
+/// Mean packets waiting at the bottleneck over the flow's life, the one in transmission not counted.
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+pub fn queue_mean_packets(evidence: &Evidence) -> f64 {
+    let life = evidence.recording.ended_at - evidence.recording.syn_at;
+    if life == 0 { 0.0 } else { evidence.queue_packet_nanos as f64 / life as f64 }
+}
+
+pub(crate) fn count<T>(items: impl Iterator<Item = T>) -> u64 {
+    items.fold(0, |count, _| count + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Drop, Recording, Send};
+
+    const MS: u64 = 1_000_000;
+
+    fn send(at: u64, offset: u64, retransmission: bool) -> Send {
+        Send { at: at * MS, offset, len: 1000, retransmission }
+    }
+
+    fn dropped(sent_at: u64, offset: u64) -> Drop {
+        let (at, sent_at) = ((sent_at + 5) * MS, sent_at * MS);
+        Drop { at, sent_at, offset, len: 1000, by_queue: true }
+    }
+
+    /// A SYN at 100 ms, data from 200 ms, the packet of 1000 lost and repaired within su-time, one lost later.
+    fn evidence() -> Evidence {
+        let recording = Recording {
+            mss: 1000,
+            syn_at: 100 * MS,
+            first_data_at: Some(200 * MS),
+            ended_at: 1_100 * MS,
+            sends: vec![
+                send(200, 0, false),
+                send(201, 1000, false),
+                send(202, 2000, false),
+                send(300, 1000, true),
+                send(400, 3000, false),
+                send(500, 4000, false),
+            ],
+            drops: vec![
+                Drop { at: 0, sent_at: 210 * MS, offset: 0, len: 0, by_queue: true },
+                dropped(201, 1000),
+                dropped(400, 3000),
+            ],
+            delivered: vec![(250 * MS, 1000), (350 * MS, 3000), (2_000 * MS, 9000)],
+            ..Recording::default()
+        };
+        Evidence {
+            recording,
+            su_end: Some(400 * MS),
+            timeouts: vec![280 * MS, 450 * MS],
+            queue_packet_nanos: 5_000 * u128::from(MS),
+            finished_at: Some(350 * MS),
+            ..Evidence::default()
+        }
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * b.abs()
+    }
+
+    #[test]
+    fn throughput_is_payload_delivered_over_the_time_since_the_syn() {
+        // 3000 bytes in order by the end, after one second; what comes later does not count.
+        assert!(close(throughput_bps(&evidence()), 24_000.0));
+    }
+
+    #[test]
+    fn loss_counts_data_packets_and_no_acks() {
+        let evidence = evidence();
+        assert_eq!((packets_sent(&evidence), packets_lost(&evidence)), (6, 2));
+        assert_eq!(retransmissions(&evidence), 1);
+        assert!(close(loss(&evidence).expect("data was sent"), 2.0 / 6.0));
+        assert_eq!(loss(&Evidence::default()), None);
+    }
+
+    #[test]
+    fn su_time_runs_from_the_first_data_to_avoidance() {
+        assert_eq!(su_time(&evidence()), Some(200 * MS));
+        assert_eq!(su_time(&Evidence { su_end: None, ..evidence() }), None);
+    }
+
+    #[test]
+    fn su_throughput_counts_each_delivered_byte_of_su_time_once() {
+        // Four packets sent before 400 ms, one of them dropped: 3000 distinct bytes in 0.2 s.
+        assert!(close(su_throughput_bps(&evidence()).expect("data was sent"), 120_000.0));
+        let mut twice = evidence();
+        twice.recording.sends.insert(4, send(399, 2000, true));
+        assert!(close(su_throughput_bps(&twice).expect("data was sent"), 120_000.0));
+        let mut lost_twice = evidence();
+        lost_twice.recording.drops.push(dropped(300, 1000));
+        assert!(close(su_throughput_bps(&lost_twice).expect("data was sent"), 80_000.0));
+    }
+
+    #[test]
+    fn su_loss_and_su_timeouts_look_at_su_time_only() {
+        let evidence = evidence();
+        assert!(close(su_loss(&evidence).expect("data was sent"), 0.25));
+        assert_eq!(su_timeouts(&evidence), 1);
+    }
+
+    #[test]
+    fn without_an_end_of_start_up_the_su_metrics_cover_the_flow() {
+        let evidence = Evidence { su_end: None, ..evidence() };
+        assert!(close(su_loss(&evidence).expect("data was sent"), 2.0 / 6.0));
+        assert_eq!(su_timeouts(&evidence), 2);
+        assert!(close(su_throughput_bps(&evidence).expect("data was sent"), 3000.0 * 8.0 / 0.9));
+        assert_eq!(su_throughput_bps(&Evidence::default()), None);
+        assert_eq!(su_loss(&Evidence::default()), None);
+    }
+
+    #[test]
+    fn completion_runs_from_the_syn_to_the_last_byte_delivered() {
+        assert_eq!(fct(&evidence()), Some(250 * MS));
+        assert_eq!(fct(&Evidence { finished_at: None, ..evidence() }), None);
+    }
+
+    #[test]
+    fn the_mean_queue_is_its_integral_over_the_life() {
+        assert!(close(queue_mean_packets(&evidence()), 5.0));
+    }
+}

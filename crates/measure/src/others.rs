@@ -1,0 +1,89 @@
+//! What others leave to the measured flow: on one hop, and over all of them.
+
+use firstflight::Span;
+
+use crate::available::step;
+
+/// What the others did during a run on one hop.
+#[derive(Clone, Debug, Default)]
+pub struct Hop {
+    /// What constant bit rates offered, in IP bits per second.
+    pub constant: u64,
+    /// When each responsive flow was active: from, and until when if it ended.
+    pub lives: Vec<(u64, Option<u64>)>,
+    /// What an on/off source offered, as steps in IP bits per second.
+    pub offered: Vec<(u64, u64)>,
+    /// Propagation after it, to the next hop or the receiver.
+    pub delay: Span,
+}
+
+/// A change of what is available.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// The bottleneck's rate.
+    Rate(u64),
+    /// Unresponsive traffic.
+    Offered(u64),
+    Began,
+    Ended,
+}
+
+impl Hop {
+    /// What of a rate over time others leave: less the unresponsive traffic offered, shared equally with the responsive
+    /// flows active. Under zero where the unresponsive ones offer more than that.
+    pub(crate) fn left(&self, rates: &[(u64, u64)]) -> Vec<(u64, i64)> {
+        let mut changes: Vec<(u64, Change)> =
+            rates.iter().map(|(at, bps)| (*at, Change::Rate(*bps))).collect();
+        changes.extend(self.offered.iter().map(|(at, bps)| (*at, Change::Offered(*bps))));
+        for (from, until) in &self.lives {
+            changes.push((*from, Change::Began));
+            changes.extend(until.map(|until| (until, Change::Ended)));
+        }
+        changes.sort_unstable();
+        let (mut rate, mut offered, mut active) = (0u64, 0u64, 0u64);
+        let mut steps: Vec<(u64, i64)> = Vec::new();
+        for (at, change) in changes {
+            match change {
+                Change::Rate(bps) => rate = bps,
+                Change::Offered(bps) => offered = bps,
+                Change::Began => active += 1,
+                Change::Ended => active = active.saturating_sub(1),
+            }
+            let left = i128::from(rate) - i128::from(self.constant) - i128::from(offered);
+            let left = if left > 0 { left / i128::from(1 + active) } else { left };
+            step(&mut steps, at, i64::try_from(left).unwrap_or(if left > 0 { i64::MAX } else { i64::MIN }));
+        }
+        steps
+    }
+
+    /// How many responsive flows are active.
+    pub(crate) fn active_at(&self, at: u64) -> u64 {
+        let active =
+            |(from, until): &&(u64, Option<u64>)| *from <= at && until.is_none_or(|until| at < until);
+        self.lives.iter().filter(active).count() as u64
+    }
+}
+
+pub(crate) fn not_negative(steps: &[(u64, i64)]) -> Vec<(u64, u64)> {
+    let mut rates = Vec::with_capacity(steps.len());
+    for (at, bps) in steps {
+        step(&mut rates, *at, u64::try_from(*bps).unwrap_or(0));
+    }
+    rates
+}
+
+/// The lesser of two rates over time, both from the beginning on.
+pub(crate) fn least_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut times: Vec<u64> = a.iter().chain(b).map(|(at, _)| *at).collect();
+    times.sort_unstable();
+    times.dedup();
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let (mut rate_a, mut rate_b) = (u64::MAX, u64::MAX);
+    let mut steps = Vec::with_capacity(times.len());
+    for at in times {
+        rate_a = a.next_if(|step| step.0 == at).map_or(rate_a, |step| step.1);
+        rate_b = b.next_if(|step| step.0 == at).map_or(rate_b, |step| step.1);
+        step(&mut steps, at, rate_a.min(rate_b));
+    }
+    steps
+}

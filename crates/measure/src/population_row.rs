@@ -1,0 +1,118 @@
+//! Results of a population: a row a scheme, and a row a flow. docs/exports.md defines every number.
+
+use serde::Serialize;
+
+/// One scheme in one run of a population. Flows that were measured count, and no others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PopulationRow {
+    /// The bare name of the scheme.
+    pub scheme: String,
+    /// The label given with `as=`, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Its parameters where they differ from the defaults, as on the command line.
+    pub params: String,
+    /// Whether all flows have this scheme: `only`, or `mixed`.
+    pub population: String,
+    /// The avoidance law.
+    pub avoidance: String,
+    /// How losses are repaired.
+    pub recovery: String,
+    /// Whose senders they are where the RFCs and Linux differ, unless they go by the RFCs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// The restart policy.
+    pub restart: String,
+    /// How many flows were measured.
+    pub flows: u64,
+    /// Of those, how many did not finish by the end of the run.
+    pub unfinished: u64,
+    /// The mean over flows of a flow's throughput.
+    pub throughput_mean_bps: Option<f64>,
+    /// Of flows' throughputs, the one that 5 % do not exceed.
+    pub throughput_p5_bps: Option<f64>,
+    /// Their median.
+    pub throughput_median_bps: Option<f64>,
+    /// The one that 95 % do not exceed.
+    pub throughput_p95_bps: Option<f64>,
+    /// The mean completion time; undefined if a flow did not finish.
+    pub fct_mean_s: Option<f64>,
+    /// Of completion times, the one that 5 % do not exceed; undefined if that is one of an unfinished flow.
+    pub fct_p5_s: Option<f64>,
+    /// Their median.
+    pub fct_median_s: Option<f64>,
+    /// The one that 95 % do not exceed.
+    pub fct_p95_s: Option<f64>,
+    /// Data packets dropped over data packets sent, of all flows together.
+    pub loss: Option<f64>,
+    /// Data packets dropped of those sent in start-up over all data packets sent, of all flows together.
+    pub startup_loss: Option<f64>,
+    /// How many flows had a data packet dropped.
+    pub lossy_flows: u64,
+    /// How many flows left start-up.
+    pub exited_flows: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Of those, how many the network dropped.
+    pub packets_lost: u64,
+    /// Flows under way, of whatever scheme, in the mean from the first measured arrival to the last.
+    pub active_mean: Option<f64>,
+    /// Packets that links carried, of all flows of the run, each counted once for every link.
+    pub packet_hops: u64,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The program's version.
+    pub version: String,
+    /// Hash of the scenario.
+    pub scenario_hash: String,
+}
+
+/// One flow of a population.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlowRow {
+    /// Which flow of the run it is, in the order of arrivals, from nought.
+    pub flow: u32,
+    /// The bare name of its scheme.
+    pub scheme: String,
+    /// The label given with `as=`, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The scheme's parameters where they differ from the defaults.
+    pub params: String,
+    /// Whether all flows have this scheme: `only`, or `mixed`.
+    pub population: String,
+    /// 1 if it counts: it came after the warm-up and is not one too many; else 0.
+    pub measured: u8,
+    /// When its SYN left, from the beginning of the run.
+    pub start_s: f64,
+    /// The host that sends: its router and its place there, both from nought.
+    pub from: String,
+    /// The host that receives.
+    pub to: String,
+    /// Payload bytes to transfer; undefined if it goes on until the run ends.
+    pub size_bytes: Option<u64>,
+    /// SYN sent to last byte delivered; undefined if it did not finish.
+    pub fct_s: Option<f64>,
+    /// Payload delivered in order over the time since the SYN, up to the last byte or the end of the run.
+    pub throughput_bps: Option<f64>,
+    /// First data packet sent until avoidance first governed new data; undefined if it never did.
+    pub su_time_s: Option<f64>,
+    /// Why the first standing exit left start-up; `none` if the flow ended first.
+    pub exit_cause: String,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Of those, how many the network dropped.
+    pub packets_lost: u64,
+    /// Of those sent in start-up, how many the network dropped.
+    pub startup_packets_lost: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The program's version.
+    pub version: String,
+    /// Hash of the scenario.
+    pub scenario_hash: String,
+}

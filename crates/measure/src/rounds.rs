@@ -1,0 +1,99 @@
+//! Rounds of replies: what became of each, and the means that a row gives of them.
+//!
+//! A restart round is every round but a client's first, which is a connection's start-up. With one run the means are over all restart rounds of
+//! all clients; intervals are over runs only, since the clients of one run collide with each other.
+
+use crate::metrics::{ratio, seconds};
+
+/// One reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Which round, from zero.
+    pub round: u32,
+    /// When the application wrote it.
+    pub began: u64,
+    /// When its last byte was delivered.
+    pub ended: Option<u64>,
+    /// When its sender heard that the last byte was.
+    pub acked: Option<u64>,
+    /// Its data packets that the network dropped, retransmissions included.
+    pub drops: u64,
+    /// The most of its data packets that left their sender at one instant, back to back.
+    pub burst: u64,
+    /// When the first ACK came that acknowledged anything new: from then on ACKs clock what is sent.
+    pub clocked: Option<u64>,
+}
+
+fn restarts(replies: &[Reply]) -> impl Iterator<Item = &Reply> {
+    replies.iter().filter(|reply| reply.round > 0)
+}
+
+/// The mean of what every reply has; `None` without any, or if one lacks it.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn mean<'a>(replies: impl Iterator<Item = &'a Reply>, of: impl Fn(&Reply) -> Option<f64>) -> Option<f64> {
+    let values: Option<Vec<f64>> = replies.map(of).collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    Some(values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Mean seconds from a reply's writing to the delivery of its last byte, over restart rounds; `None` if one is
+/// unfinished. Visweswaraiah and Heidemann 1997, Figure 6.
+pub fn elapsed(replies: &[Reply]) -> Option<f64> {
+    mean(restarts(replies), |reply| Some(seconds(reply.ended?.saturating_sub(reply.began))))
+}
+
+/// The same until its sender heard of that.
+pub fn acked(replies: &[Reply]) -> Option<f64> {
+    mean(restarts(replies), |reply| Some(seconds(reply.acked?.saturating_sub(reply.began))))
+}
+
+/// Mean data packets dropped of a reply, over restart rounds. Visweswaraiah and Heidemann 1997, Figures 9 and 10.
+pub fn drops(replies: &[Reply]) -> Option<f64> {
+    mean(restarts(replies), |reply| ratio(reply.drops, 1))
+}
+
+/// The same over all rounds, first ones included.
+pub fn drops_all_rounds(replies: &[Reply]) -> Option<f64> {
+    mean(replies.iter(), |reply| ratio(reply.drops, 1))
+}
+
+/// Mean of the longest burst of a reply, over restart rounds: packets that left their sender at one instant.
+pub fn burst(replies: &[Reply]) -> Option<f64> {
+    mean(restarts(replies), |reply| ratio(reply.burst, 1))
+}
+
+/// Mean seconds from a reply's writing to the first ACK for anything of it, over restart rounds.
+pub fn ack_clock(replies: &[Reply]) -> Option<f64> {
+    mean(restarts(replies), |reply| Some(seconds(reply.clocked?.saturating_sub(reply.began))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    fn reply(round: u32, elapsed: u64, drops: u64) -> Reply {
+        let began = u64::from(round) * 100 * S;
+        let clocked = Some(began + S / 4);
+        let ended = began + elapsed * S;
+        let acked = Some(ended + S);
+        Reply { round, began, ended: Some(ended), acked, drops, burst: 4 + drops, clocked }
+    }
+
+    #[test]
+    fn means_are_over_restart_rounds_of_all_clients() {
+        let replies = [reply(0, 9, 7), reply(1, 2, 1), reply(2, 4, 0), reply(0, 8, 0), reply(1, 3, 2)];
+        assert_eq!((elapsed(&replies), acked(&replies)), (Some(3.0), Some(4.0)));
+        assert_eq!((drops(&replies), drops_all_rounds(&replies)), (Some(1.0), Some(2.0)));
+        assert_eq!((burst(&replies), ack_clock(&replies)), (Some(5.0), Some(0.25)));
+    }
+
+    #[test]
+    fn an_unfinished_reply_leaves_the_elapsed_time_undefined() {
+        let cut = Reply { ended: None, ..reply(2, 1, 3) };
+        assert_eq!(elapsed(&[reply(1, 2, 1), cut]), None);
+        assert_eq!(drops(&[reply(1, 2, 1), cut]), Some(2.0));
+        assert_eq!((elapsed(&[reply(0, 1, 1)]), drops(&[])), (None, None));
+    }
+}

@@ -1,0 +1,211 @@
+//! The exit scorecard: how well a start-up hit the path (docs/exports.md).
+
+use crate::available::{Steps, carried, rate_at};
+use crate::evidence::{Evidence, ExitSeen};
+use crate::metrics::{count, delivered_at, seconds};
+
+/// What of the path the scorecard needs.
+#[derive(Clone, Copy, Debug)]
+pub struct PathFacts<'a> {
+    /// Rate available to the flow.
+    pub available: &'a Steps,
+    /// Base round-trip time in nanoseconds: propagation only.
+    pub base_rtt: u64,
+    /// IP bytes of a full packet.
+    pub packet: u64,
+    /// Its payload bytes.
+    pub mss: u64,
+}
+
+/// The first exit from start-up that stands.
+pub fn first_exit(evidence: &Evidence) -> Option<&ExitSeen> {
+    evidence.exits.first()
+}
+
+/// From the first data packet to the exit, in nanoseconds.
+pub fn exit_time(evidence: &Evidence) -> Option<u64> {
+    Some(first_exit(evidence)?.at.saturating_sub(evidence.recording.first_data_at?))
+}
+
+/// The window at the first exit, before any reduction, in full segments.
+pub fn exit_cwnd_packets(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f64> {
+    crate::metrics::ratio(first_exit(evidence)?.cwnd, path.mss)
+}
+
+/// The window at the first exit, in IP bytes, over the true BDP: the available rate at that instant × base RTT.
+/// `None` without an exit or if nothing is available.
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+pub fn exit_cwnd_over_bdp(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f64> {
+    let exit = first_exit(evidence)?;
+    let bps = rate_at(path.available, exit.at).filter(|bps| *bps > 0)?;
+    let bdp = bps as f64 * seconds(path.base_rtt) / 8.0;
+    Some(exit_cwnd_packets(evidence, path)? * path.packet as f64 / bdp)
+}
+
+/// The window before the first reduction that stands, in full segments; `None` if there was none.
+pub fn cwnd_before_first_cut_packets(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f64> {
+    crate::metrics::ratio(evidence.cuts.first()?.1, path.mss)
+}
+
+/// Overshoot: own data packets dropped by a queue, among those sent until one base RTT after the exit, or until
+/// the end of its recovery if that is later: the loss episode at work at the exit or begun within that base RTT.
+/// Without an exit, among all.
+pub fn overshoot_lost_packets(evidence: &Evidence, path: &PathFacts<'_>) -> u64 {
+    let until = first_exit(evidence).map_or(u64::MAX, |exit| {
+        let after = exit.at.saturating_add(path.base_rtt);
+        let its_own = |(from, to): &&(u64, Option<u64>)| *from <= after && to.is_none_or(|to| to >= exit.at);
+        let ends = evidence.recoveries.iter().filter(its_own).map(|(_, to)| to.unwrap_or(u64::MAX));
+        ends.max().unwrap_or(0).max(after)
+    });
+    count(
+        evidence.recording.drops.iter().filter(|drop| drop.by_queue && drop.len > 0 && drop.sent_at <= until),
+    )
+}
+
+/// How many intervals in a row must bring nine tenths.
+const SUSTAINED: u64 = 4;
+
+/// Time to 90 %, in nanoseconds: from the first data packet to the end of the first of four intervals in a row of
+/// max(base RTT, 20 packet times) each of which brings nine tenths of what is available. Packet times are full
+/// packets at the rate available at the first data; payload delivered in order counts with its headers. `None`
+/// if that never happens or nothing is available.
+pub fn time_to_90pct(evidence: &Evidence, path: &PathFacts<'_>) -> Option<u64> {
+    let recording = &evidence.recording;
+    let first = recording.first_data_at?;
+    let bps = rate_at(path.available, first).filter(|bps| *bps > 0)?;
+    let twenty = u64::try_from(u128::from(20 * path.packet) * 8_000_000_000 / u128::from(bps)).ok()?;
+    let interval = path.base_rtt.max(twenty).max(1);
+    let mut run = 0;
+    for index in 0..(recording.ended_at.saturating_sub(first)) / interval {
+        let (from, to) = (first + index * interval, first + (index + 1) * interval);
+        let payload = delivered_at(evidence, to) - delivered_at(evidence, from);
+        // payload × packet / mss IP bytes against nine tenths of the integral, all times 10 × 10^9 × mss.
+        let brought = u128::from(payload) * u128::from(path.packet) * 80_000_000_000;
+        let wanted = carried(path.available, from, to) * 9 * u128::from(path.mss);
+        run = if brought >= wanted { run + 1 } else { 0 };
+        if run == SUSTAINED {
+            return Some((index + 2 - SUSTAINED) * interval);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Drop, Recording};
+    use firstflight::Cause;
+
+    const MS: u64 = 1_000_000;
+    /// 8 Mbit/s: one packet of 1000 IP bytes a millisecond.
+    const AVAILABLE: [(u64, u64); 1] = [(0, 8_000_000)];
+    const PATH: PathFacts<'static> =
+        PathFacts { available: &AVAILABLE, base_rtt: 100 * MS, packet: 1000, mss: 960 };
+
+    fn dropped(sent_at: u64, by_queue: bool) -> Drop {
+        Drop { at: sent_at * MS, sent_at: sent_at * MS, offset: 0, len: 960, by_queue }
+    }
+
+    fn evidence() -> Evidence {
+        let exit = |at, cwnd| ExitSeen { at: at * MS, cause: Cause::Loss, cwnd, rate: None };
+        let recording = Recording {
+            first_data_at: Some(100 * MS),
+            ended_at: 2_000 * MS,
+            drops: [250, 400, 401, 450, 451, 900].map(|at| dropped(at, true)).to_vec(),
+            ..Recording::default()
+        };
+        Evidence {
+            recording,
+            exits: vec![exit(300, 192_000), exit(800, 1)],
+            cuts: vec![(310 * MS, 96_000), (800 * MS, 1)],
+            ..Evidence::default()
+        }
+    }
+
+    fn close(a: Option<f64>, b: f64) -> bool {
+        a.is_some_and(|a| (a - b).abs() <= 1e-9 * b)
+    }
+
+    #[test]
+    fn the_first_exit_counts_with_its_window_over_the_true_bdp() {
+        let evidence = evidence();
+        assert_eq!(exit_time(&evidence), Some(200 * MS));
+        // 200 packets of 1000 IP bytes, where 8 Mbit/s × 100 ms are 100 of them.
+        assert!(close(exit_cwnd_packets(&evidence, &PATH), 200.0));
+        assert!(close(exit_cwnd_over_bdp(&evidence, &PATH), 2.0));
+        assert!(close(cwnd_before_first_cut_packets(&evidence, &PATH), 100.0));
+        let none = PathFacts { available: &[(0, 0)], ..PATH };
+        assert_eq!(exit_cwnd_over_bdp(&evidence, &none), None);
+        assert_eq!(exit_time(&Evidence::default()), None);
+    }
+
+    #[test]
+    fn the_true_bdp_is_that_of_the_instant_of_the_exit() {
+        let steps = [(0, 8_000_000), (300 * MS, 4_000_000)];
+        let path = PathFacts { available: &steps, ..PATH };
+        assert!(close(exit_cwnd_over_bdp(&evidence(), &path), 4.0));
+    }
+
+    #[test]
+    fn overshoot_ends_one_base_rtt_after_the_exit() {
+        assert_eq!(overshoot_lost_packets(&evidence(), &PATH), 2);
+        let mut random = evidence();
+        random.recording.drops[0].by_queue = false;
+        random.recording.drops[1].len = 0;
+        assert_eq!(overshoot_lost_packets(&random, &PATH), 0);
+    }
+
+    #[test]
+    fn overshoot_lasts_until_the_end_of_the_exits_recovery() {
+        let within = |recoveries: Vec<(u64, Option<u64>)>| {
+            let evidence = Evidence { recoveries, ..evidence() };
+            overshoot_lost_packets(&evidence, &PATH)
+        };
+        assert_eq!(within(vec![(300 * MS, Some(450 * MS))]), 4);
+        assert_eq!(within(vec![(380 * MS, Some(460 * MS)), (700 * MS, Some(999 * MS))]), 5);
+        assert_eq!(within(vec![(380 * MS, None)]), 6);
+        // A recovery that was over before the exit, or ends within the base RTT, adds nothing.
+        assert_eq!(within(vec![(200 * MS, Some(290 * MS))]), 2);
+        assert_eq!(within(vec![(310 * MS, Some(320 * MS))]), 2);
+    }
+
+    #[test]
+    fn overshoot_without_an_exit_covers_the_flow() {
+        assert_eq!(overshoot_lost_packets(&Evidence { exits: vec![], ..evidence() }, &PATH), 6);
+    }
+
+    /// Deliveries of so many packets in each interval of 100 ms after the first data.
+    fn delivering(packets: &[u64]) -> Evidence {
+        let mut total = 0;
+        let delivered = (0u64..)
+            .zip(packets)
+            .map(|(index, packets)| {
+                total += packets * 960;
+                ((100 + 100 * index + 50) * MS, total)
+            })
+            .collect();
+        let recording = Recording { delivered, ..evidence().recording };
+        Evidence { recording, ..Evidence::default() }
+    }
+
+    #[test]
+    fn ninety_per_cent_must_be_sustained_for_four_intervals() {
+        // 100 packets an interval are available.
+        let steady = delivering(&[10, 90, 90, 89, 90, 95, 100, 90, 10]);
+        assert_eq!(time_to_90pct(&steady, &PATH), Some(500 * MS));
+        assert_eq!(time_to_90pct(&delivering(&[90, 90, 90, 90]), &PATH), Some(100 * MS));
+        assert_eq!(time_to_90pct(&delivering(&[90, 90, 90, 89, 90, 90, 90]), &PATH), None);
+        assert_eq!(time_to_90pct(&Evidence::default(), &PATH), None);
+    }
+
+    #[test]
+    fn the_interval_is_at_least_twenty_packet_times() {
+        // A base RTT of 1 ms is one packet's time: an interval is 20 ms.
+        let short = PathFacts { base_rtt: MS, ..PATH };
+        let delivered = (1..=1000).map(|n| ((110 + n) * MS, n * 960)).collect();
+        let recording = Recording { delivered, ..evidence().recording };
+        let evidence = Evidence { recording, ..Evidence::default() };
+        // Nothing by 110 ms: the first interval brings 10 packets, the second 20.
+        assert_eq!(time_to_90pct(&evidence, &short), Some(40 * MS));
+    }
+}

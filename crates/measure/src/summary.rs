@@ -1,0 +1,182 @@
+//! The runs of one scheme as one object: means beside their confidence intervals.
+
+use serde::Serialize;
+use serde_json::{Map, Number, Value};
+
+use crate::result::{PopulationResult, SchemeResult};
+use crate::student::mean_and_ci95;
+
+impl SchemeResult {
+    /// One object for the scheme. With one run it is the row. With more, every number is the mean over the runs
+    /// in which it is defined, beside `<field>_ci95`, half the width of its 95 % confidence interval by Student's
+    /// t; `<field>_runs` says in how many it is defined, if not in all; `runs` says how many there are, `seed`
+    /// is the first. Su-throughput, which without a su-time is of the whole flow, is the mean over the runs with a
+    /// su-time, unless none has one. An exit cause that differs between runs is `mixed`, and `exit_causes` counts them.
+    pub fn object(&self) -> Map<String, Value> {
+        joined(&self.rows)
+    }
+}
+
+impl PopulationResult {
+    /// One object for the scheme, alone or mixed, as [`SchemeResult::object`] makes one.
+    pub fn object(&self) -> Map<String, Value> {
+        joined(&self.rows)
+    }
+}
+
+fn joined<T: Serialize>(rows: &[T]) -> Map<String, Value> {
+    let rows: Vec<Map<String, Value>> = rows.iter().map(fields).collect();
+    match rows.as_slice() {
+        [] => Map::new(),
+        [row] => row.clone(),
+        [first, ..] => many(first, &rows),
+    }
+}
+
+fn fields<T: Serialize>(row: &T) -> Map<String, Value> {
+    match serde_json::to_value(row) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Fields that are the same for all runs, or name the first.
+const NAMES: [&str; 13] = [
+    "scheme",
+    "label",
+    "params",
+    "population",
+    "avoidance",
+    "recovery",
+    "stack",
+    "restart",
+    "exit_cause",
+    "ideal_kind",
+    "seed",
+    "version",
+    "scenario_hash",
+];
+
+fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (field, value) in first {
+        match field.as_str() {
+            "exit_cause" => causes(&mut object, rows),
+            "seed" => {
+                object.insert("runs".to_owned(), Value::from(rows.len()));
+                object.insert(field.clone(), value.clone());
+            }
+            name if NAMES.contains(&name) => {
+                object.insert(field.clone(), value.clone());
+            }
+            _ => mean(&mut object, field, rows),
+        }
+    }
+    object
+}
+
+/// The fields that mean something else where another is undefined, with the other one.
+const OTHERWISE: [(&str, &str); 1] = [("su_throughput_bps", "su_time_s")];
+
+fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>]) {
+    let has = |row: &Map<String, Value>, field: &str| row.get(field).is_some_and(|value| !value.is_null());
+    let needed = OTHERWISE.iter().find(|(name, _)| *name == field).map(|(_, needed)| *needed);
+    let needed = needed.filter(|needed| rows.iter().any(|row| has(row, needed)));
+    let alike = rows.iter().filter(|row| needed.is_none_or(|needed| has(row, needed)));
+    let values: Vec<f64> = alike.filter_map(|row| row.get(field)?.as_f64()).collect();
+    let (mean, half) = mean_and_ci95(&values).map_or((None, None), |(mean, half)| (Some(mean), half));
+    object.insert(field.to_owned(), number(mean));
+    object.insert(format!("{field}_ci95"), number(half));
+    if values.len() < rows.len() {
+        object.insert(format!("{field}_runs"), Value::from(values.len()));
+    }
+}
+
+fn causes(object: &mut Map<String, Value>, rows: &[Map<String, Value>]) {
+    let mut counts = std::collections::BTreeMap::<&str, u64>::new();
+    for cause in rows.iter().filter_map(|row| row.get("exit_cause")?.as_str()) {
+        *counts.entry(cause).or_default() += 1;
+    }
+    let single = counts.keys().next().filter(|_| counts.len() == 1).copied();
+    object.insert("exit_cause".to_owned(), Value::from(single.unwrap_or("mixed")));
+    let counts = counts.into_iter().map(|(cause, count)| (cause.to_owned(), Value::from(count)));
+    object.insert("exit_causes".to_owned(), Value::Object(counts.collect()));
+}
+
+fn number(value: Option<f64>) -> Value {
+    value.and_then(Number::from_f64).map_or(Value::Null, Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Row;
+
+    fn result(rows: Vec<Row>) -> SchemeResult {
+        SchemeResult { name: "slow-start".to_owned(), rows, ideal: None }
+    }
+
+    fn rows() -> Vec<Row> {
+        let row = |throughput_bps, su_time_s, timeouts, cause: &str, seed| Row {
+            throughput_bps,
+            su_time_s,
+            timeouts,
+            exit_cause: cause.to_owned(),
+            seed,
+            ..Row::default()
+        };
+        vec![row(1.0, Some(4.0), 0, "loss", 5), row(2.0, None, 1, "delay", 6), row(3.0, None, 1, "loss", 7)]
+    }
+
+    #[test]
+    fn one_run_is_its_row() {
+        let row = rows().remove(0);
+        assert_eq!(result(vec![row.clone()]).object(), fields(&row));
+    }
+
+    #[test]
+    fn many_runs_are_means_beside_their_intervals() {
+        let object = result(rows()).object();
+        let number = |field: &str| object[field].as_f64().expect(field);
+        assert!((number("throughput_bps") - 2.0).abs() < 1e-12);
+        // Standard error 1 / sqrt(3), t of two degrees of freedom 4.302653.
+        assert!((number("throughput_bps_ci95") - 2.484_138).abs() < 1e-5);
+        assert!((number("timeouts") - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!((&object["runs"], &object["seed"]), (&Value::from(3), &Value::from(5)));
+        let keys: Vec<&str> = object.keys().map(String::as_str).collect();
+        let place = |key| keys.iter().position(|found| *found == key).expect(key);
+        assert_eq!(place("throughput_bps") + 1, place("throughput_bps_ci95"));
+        assert!(!keys.contains(&"throughput_bps_runs"));
+    }
+
+    #[test]
+    fn what_is_undefined_in_some_runs_says_in_how_many_it_is_defined() {
+        let object = result(rows()).object();
+        assert_eq!(object["su_time_s"], Value::from(4.0));
+        assert_eq!(object["su_time_s_ci95"], Value::Null);
+        assert_eq!(object["su_time_s_runs"], Value::from(1));
+        assert_eq!((&object["exit_time_s"], &object["exit_time_s_runs"]), (&Value::Null, &Value::from(0)));
+    }
+
+    #[test]
+    fn a_mean_su_throughput_is_over_the_runs_with_a_su_time_unless_none_has_one() {
+        let row = |su_time_s, bps| Row { su_time_s, su_throughput_bps: Some(bps), ..Row::default() };
+        // Without a su-time it is another number: of the whole flow, and in order.
+        let some = result(vec![row(Some(1.0), 2.0), row(None, 90.0), row(Some(1.5), 4.0)]).object();
+        assert_eq!((&some["su_throughput_bps"], &some["su_throughput_bps_runs"]), (&3.0.into(), &2.into()));
+        let none = result(vec![row(None, 90.0), row(None, 92.0)]).object();
+        assert_eq!(none["su_throughput_bps"], Value::from(91.0));
+        assert!(!none.contains_key("su_throughput_bps_runs"));
+        let all = result(vec![row(Some(1.0), 2.0), row(Some(1.5), 4.0)]).object();
+        assert!(!all.contains_key("su_throughput_bps_runs"));
+    }
+
+    #[test]
+    fn causes_that_differ_are_mixed_and_counted() {
+        let object = result(rows()).object();
+        assert_eq!(object["exit_cause"], "mixed");
+        assert_eq!(object["exit_causes"], serde_json::json!({ "delay": 1, "loss": 2 }));
+        let same = result(rows().into_iter().filter(|row| row.exit_cause == "loss").collect()).object();
+        assert_eq!(same["exit_cause"], "loss");
+    }
+}

@@ -1,0 +1,45 @@
+//! Listening to one flow while it runs, for captures and event logs.
+
+use firstflight::{Time, Told};
+use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
+
+/// Hears every segment of the measured flow at both of its ends, and what happens inside its endpoints. Calls
+/// come in order of time.
+///
+/// Writing may fail at any call; [`Tap::finish`] says so in the end.
+pub trait Tap: Send {
+    /// The host at `role` sent a segment. `offset` is the place of its first payload byte in the stream.
+    fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64);
+
+    /// A segment arrived at the host at `role`.
+    fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64);
+
+    /// Something happened inside the endpoint at `role`.
+    fn happening(&mut self, at: Time, role: Role, happening: &Happening);
+
+    /// Whether [`Tap::told`] is to be called. Asked once, before the flow starts.
+    fn wants_told(&self) -> bool {
+        false
+    }
+
+    /// The client's controller was told something, and decided.
+    fn told(&mut self, told: &Told) {
+        let _ = told;
+    }
+
+    /// Whether [`Tap::state`] is to be called.
+    fn wants_state(&self) -> bool {
+        false
+    }
+
+    /// The client has handled an event, and sent what it could.
+    fn state(&mut self, at: Time, snapshot: &Snapshot) {
+        let _ = (at, snapshot);
+    }
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// The first write that failed.
+    fn finish(&mut self) -> std::io::Result<()>;
+}

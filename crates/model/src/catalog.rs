@@ -1,0 +1,206 @@
+//! What a model is to the command line: a name, parameters, and rows of cells.
+
+use serde_json::Map;
+
+use super::error::ModelError;
+use super::settings::{Kind, Parameter, Quantity, Settings};
+
+/// A model.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it answers, in a line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What it takes.
+    pub parameters: &'static [Parameter],
+    /// Fills in what is unset and follows from the rest.
+    pub(super) complete: fn(&mut Settings) -> Result<(), ModelError>,
+    /// The answer.
+    pub(super) rows: fn(&Settings) -> Result<Vec<Row>, ModelError>,
+}
+
+/// A row of the answer.
+pub type Row = Vec<Cell>;
+
+/// A quantity of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Its field in a row, which ends in the unit.
+    pub name: &'static str,
+    /// What it is, with its equation.
+    pub what: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// How much.
+    pub value: Value,
+    /// Whether it is shown in a table of several rows and drawn as a curve.
+    pub main: bool,
+}
+
+/// The unit of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Bits a second.
+    BitsPerSecond,
+    /// Bytes.
+    Bytes,
+    /// Segments.
+    Packets,
+    /// None: a count, a share, a ratio, a word.
+    One,
+}
+
+/// The value of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A whole number.
+    Whole(u64),
+    /// A word.
+    Word(&'static str),
+    /// Undefined here.
+    None,
+}
+
+impl Model {
+    /// The answer for these settings, with what was unset filled in.
+    ///
+    /// # Errors
+    /// A value outside the model's domain, by the name of its parameter.
+    pub fn evaluate(&self, settings: &Settings) -> Result<(Settings, Vec<Row>), ModelError> {
+        let mut settings = settings.clone();
+        (self.complete)(&mut settings)?;
+        let rows = (self.rows)(&settings)?;
+        Ok((settings, rows))
+    }
+
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}
+
+/// A row as one object: the model, what went in, what came out, and the version.
+pub fn object(model: &Model, settings: &Settings, row: &[Cell]) -> Map<String, serde_json::Value> {
+    let mut object = Map::new();
+    object.insert("model".to_owned(), model.name.into());
+    for (parameter, quantity) in settings.iter() {
+        object.insert(column(parameter), quantity.map_or(serde_json::Value::Null, input));
+    }
+    for cell in row {
+        object.insert(cell.name.to_owned(), cell.value.json());
+    }
+    object.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
+    object
+}
+
+/// The field of a parameter: its name with the unit.
+pub(super) fn column(parameter: &Parameter) -> String {
+    format!("{}{}", parameter.name.replace('-', "_"), parameter.kind.suffix())
+}
+
+fn input(quantity: Quantity) -> serde_json::Value {
+    match quantity {
+        Quantity::Rate(rate) => rate.bps().into(),
+        Quantity::Size(bytes) => bytes.get().into(),
+        Quantity::Packets(packets) => packets.into(),
+        Quantity::Count(count) => count.into(),
+        Quantity::Word(word) => word.into(),
+        Quantity::Span(_) | Quantity::Share(_) | Quantity::PerSecond(_) => quantity.number().into(),
+    }
+}
+
+impl Parameter {
+    /// Its field in a row.
+    pub fn column(&self) -> String {
+        column(self)
+    }
+
+    /// Whether a curve over it has a logarithmic axis: what spans orders of magnitude.
+    pub fn is_logarithmic(&self) -> bool {
+        !matches!(self.kind, Kind::Share | Kind::Count(_) | Kind::Word(_))
+    }
+}
+
+impl Value {
+    /// As JSON; what is undefined or not finite is null.
+    pub fn json(&self) -> serde_json::Value {
+        match self {
+            Self::Number(number) => (*number).into(),
+            Self::Whole(number) => (*number).into(),
+            Self::Word(word) => (*word).into(),
+            Self::None => serde_json::Value::Null,
+        }
+    }
+
+    /// As a number, if it is one.
+    #[expect(clippy::cast_precision_loss, reason = "for a curve")]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number).filter(|number| number.is_finite()),
+            Self::Whole(number) => Some(*number as f64),
+            Self::Word(_) | Self::None => None,
+        }
+    }
+}
+
+impl Cell {
+    /// A number in some unit.
+    pub(super) fn number(name: &'static str, unit: Unit, value: f64, what: &'static str) -> Self {
+        Self { name, what, unit, value: Value::Number(value), main: false }
+    }
+
+    /// A number that may be undefined.
+    pub(super) fn maybe(name: &'static str, unit: Unit, value: Option<f64>, what: &'static str) -> Self {
+        Self { name, what, unit, value: value.map_or(Value::None, Value::Number), main: false }
+    }
+
+    /// A time in seconds.
+    pub(super) fn seconds(name: &'static str, value: f64, what: &'static str) -> Self {
+        Self::number(name, Unit::Seconds, value, what)
+    }
+
+    /// A number without a unit.
+    pub(super) fn plain(name: &'static str, value: f64, what: &'static str) -> Self {
+        Self::number(name, Unit::One, value, what)
+    }
+
+    /// A whole number without a unit.
+    pub(super) fn whole(name: &'static str, value: impl Into<u64>, what: &'static str) -> Self {
+        Self { name, what, unit: Unit::One, value: Value::Whole(value.into()), main: false }
+    }
+
+    /// Whole segments.
+    pub(super) fn packets(name: &'static str, value: u64, what: &'static str) -> Self {
+        Self { unit: Unit::Packets, ..Self::whole(name, value, what) }
+    }
+
+    /// A word.
+    pub(super) fn word(name: &'static str, value: &'static str, what: &'static str) -> Self {
+        Self { name, what, unit: Unit::One, value: Value::Word(value), main: false }
+    }
+
+    /// Shown where there is room for little.
+    pub(super) fn main(self) -> Self {
+        Self { main: true, ..self }
+    }
+}
+
+impl Unit {
+    /// Its symbol; empty for none.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::BitsPerSecond => "bit/s",
+            Self::Bytes => "B",
+            Self::Packets => "p",
+            Self::One => "",
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A model's parameters, and the values they are given as text.
+
+use std::fmt;
+
+use firstflight::{Bytes, Rate, Span};
+
+use super::catalog::Model;
+use super::error::ModelError;
+use firstflight_scenario::quantity::{self, QuantityError, Why};
+
+/// A parameter of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The option's name, without dashes.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// What it is unless given; with none, [`Parameter::unset`] says what happens.
+    pub default: Option<&'static str>,
+    /// What is taken where there is no default.
+    pub unset: &'static str,
+    /// What it means, with its letter in the source.
+    pub help: &'static str,
+}
+
+/// The kinds of quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A rate, [`quantity::rate`].
+    Rate,
+    /// A time, [`quantity::span`].
+    Span,
+    /// Bytes, [`quantity::bytes`].
+    Size,
+    /// Whole segments, [`quantity::packets`].
+    Packets,
+    /// A share of a whole, [`quantity::fraction`].
+    Share,
+    /// A whole number up to this.
+    Count(u64),
+    /// A number a second, such as `10/s`.
+    PerSecond,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// A rate.
+    Rate(Rate),
+    /// A time.
+    Span(Span),
+    /// Bytes.
+    Size(Bytes),
+    /// Whole segments.
+    Packets(u32),
+    /// A share of a whole.
+    Share(f64),
+    /// A whole number.
+    Count(u64),
+    /// A number a second.
+    PerSecond(f64),
+    /// A word.
+    Word(&'static str),
+}
+
+const PER_SECOND: &str = "a number a second from 0 up to 1e12 is wanted, as in `10/s`";
+
+impl Kind {
+    /// What ends a column's name: the unit that [`Quantity::number`] counts in.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Rate => "_bps",
+            Self::Span => "_s",
+            Self::Size => "_bytes",
+            Self::Packets => "_packets",
+            Self::PerSecond => "_per_s",
+            Self::Share | Self::Count(_) | Self::Word(_) => "",
+        }
+    }
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// What is not such a quantity, as [`quantity`] says it.
+    pub fn parse(self, text: &str) -> Result<Quantity, QuantityError> {
+        Ok(match self {
+            Self::Rate => Quantity::Rate(quantity::rate(text)?),
+            Self::Span => Quantity::Span(quantity::span(text)?),
+            Self::Size => Quantity::Size(quantity::bytes(text)?),
+            Self::Packets => Quantity::Packets(quantity::packets(text)?),
+            Self::Share => Quantity::Share(quantity::fraction(text)?.to_f64()),
+            Self::Count(most) => Quantity::Count(count(text, most)?),
+            Self::PerSecond => Quantity::PerSecond(per_second(text)?),
+            Self::Word(words) => {
+                let found = words.iter().find(|word| **word == text.trim());
+                let allowed = || format!("there are {}", words.join(", "));
+                Quantity::Word(found.ok_or_else(|| quantity::refuse(text, Why::UnknownWord, allowed()))?)
+            }
+        })
+    }
+}
+
+/// A whole number from 0 to `most`.
+fn count(text: &str, most: u64) -> Result<u64, QuantityError> {
+    let allowed = || format!("a whole number from 0 to {most} is wanted");
+    if text.trim() == "0" {
+        return Ok(0);
+    }
+    match quantity::count(text) {
+        Ok(value) if value <= most => Ok(value),
+        Ok(_) => Err(quantity::refuse(text, Why::TooLarge, allowed())),
+        Err(error) => Err(QuantityError { allowed: allowed().into(), ..error }),
+    }
+}
+
+/// A number a second, with or without `/s`.
+fn per_second(text: &str) -> Result<f64, QuantityError> {
+    let number = text.trim().strip_suffix("/s").unwrap_or(text.trim());
+    let Ok(value) = number.parse::<f64>() else {
+        return Err(quantity::refuse(text, Why::NoNumber, PER_SECOND));
+    };
+    let why = match value {
+        _ if !value.is_finite() => Why::NotFinite,
+        _ if value < 0.0 => Why::Negative,
+        _ if value > 1e12 => Why::TooLarge,
+        // Not the negative zero.
+        _ => return Ok(value.abs()),
+    };
+    Err(quantity::refuse(text, why, PER_SECOND))
+}
+
+impl Quantity {
+    /// In bit/s, seconds, bytes, segments or a number; not a number for a word.
+    #[expect(clippy::cast_precision_loss, reason = "up to 2^53, 104 days or 9 PB, the double is exact")]
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Rate(rate) => rate.bps() as f64,
+            Self::Span(span) => span.nanos() as f64 / 1e9,
+            Self::Size(bytes) => bytes.get() as f64,
+            Self::Packets(packets) => f64::from(packets),
+            Self::Count(count) => count as f64,
+            Self::Share(number) | Self::PerSecond(number) => number,
+            Self::Word(_) => f64::NAN,
+        }
+    }
+}
+
+/// As it is written on the command line.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate(rate) => f.write_str(&quantity::show_rate(*rate)),
+            Self::Span(span) => f.write_str(&quantity::show_span(*span)),
+            Self::Size(bytes) => f.write_str(&quantity::show_bytes(*bytes)),
+            Self::Packets(packets) => write!(f, "{packets}p"),
+            Self::Share(number) => write!(f, "{number}"),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::PerSecond(number) => write!(f, "{number}/s"),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+/// The values of a model's parameters.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    values: Vec<(&'static Parameter, Option<Quantity>)>,
+}
+
+impl Settings {
+    /// The model's defaults.
+    ///
+    /// # Errors
+    /// A default that is not a value of its kind; there are none.
+    pub fn of(model: &Model) -> Result<Self, ModelError> {
+        let mut values = Vec::new();
+        for parameter in model.parameters {
+            values.push((parameter, parameter.default.map(|text| parse(parameter, text)).transpose()?));
+        }
+        Ok(Self { values })
+    }
+
+    /// Sets a parameter to what `text` says; one that the model does not have is left alone.
+    ///
+    /// # Errors
+    /// Text that is not such a quantity.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), ModelError> {
+        if let Some((parameter, value)) = self.entry(name) {
+            *value = Some(parse(parameter, text)?);
+        }
+        Ok(())
+    }
+
+    /// Sets a parameter.
+    pub fn put(&mut self, name: &str, quantity: Quantity) {
+        if let Some((_, value)) = self.entry(name) {
+            *value = Some(quantity);
+        }
+    }
+
+    /// The values, in the model's order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, Option<Quantity>)> {
+        self.values.iter().copied()
+    }
+
+    /// The value of a parameter, if it has one.
+    pub fn get(&self, name: &str) -> Option<Quantity> {
+        self.iter().find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| value)
+    }
+
+    /// The value as a number, in the units of [`Quantity::number`]. One without a value is not a number, which
+    /// every model refuses.
+    pub(super) fn number(&self, name: &str) -> f64 {
+        self.get(name).map_or(f64::NAN, Quantity::number)
+    }
+
+    /// The value as a time; zero without one.
+    pub(super) fn span(&self, name: &str) -> Span {
+        match self.get(name) {
+            Some(Quantity::Span(span)) => span,
+            _ => Span::ZERO,
+        }
+    }
+
+    /// Whether the parameter is this word.
+    pub(super) fn is(&self, name: &str, word: &str) -> bool {
+        self.get(name) == self.word_of(name, word)
+    }
+
+    fn word_of(&self, name: &str, word: &str) -> Option<Quantity> {
+        self.iter().find(|(parameter, _)| parameter.name == name)?.0.kind.parse(word).ok()
+    }
+
+    fn entry(&mut self, name: &str) -> Option<&mut (&'static Parameter, Option<Quantity>)> {
+        self.values.iter_mut().find(|(parameter, _)| parameter.name == name)
+    }
+}
+
+fn parse(parameter: &'static Parameter, text: &str) -> Result<Quantity, ModelError> {
+    parameter.kind.parse(text).map_err(|error| ModelError::Text { parameter: parameter.name, error })
+}

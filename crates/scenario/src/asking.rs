@@ -1,0 +1,30 @@
+//! Whether a scheme asks the routers of the path for a rate (Quick-Start, RFC 4782).
+
+use firstflight::registry;
+
+use crate::choice::SchemeChoice;
+use crate::restart::RestartChoice;
+use crate::scenario::Scenario;
+
+/// The scheme and the restart policy that ask routers for a rate.
+const ASKING: &str = "quick-start";
+
+/// Whether the routers of the path matter to a scheme. A scheme from outside the tree may ask them, too; routers that nobody
+/// asks change nothing.
+pub fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
+    let may_ask = |name| name == ASKING || registry::scheme(name).is_none();
+    may_ask(choice.entry.name) || scenario.for_scheme(choice).restart.asks_routers()
+}
+
+/// Whether the scheme or the restart policy is the one that asks routers for a rate.
+pub fn is_quick_start(scenario: &Scenario, choice: &SchemeChoice) -> bool {
+    choice.entry.name == ASKING || scenario.for_scheme(choice).restart.entry.name == ASKING
+}
+
+impl RestartChoice {
+    /// Whether the routers of the path matter to it.
+    pub fn asks_routers(&self) -> bool {
+        let name = self.entry.name;
+        name == ASKING || registry::restart(name).is_none()
+    }
+}

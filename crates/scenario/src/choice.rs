@@ -1,0 +1,455 @@
+//! Which schemes race, and with which parameters: `NAME[:k=v[,k=v]…][,NAME…]`.
+
+use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEntry, Value};
+use firstflight::schemes::Initial;
+use firstflight_tcp::Stack;
+
+use crate::options::{OptionError, Options};
+use crate::parameter::{CHECKED, read};
+use crate::quantity::{self, QuantityError, Why, refuse};
+use crate::restart::RestartChoice;
+use crate::words::{closest, stack_if_not_rfc};
+
+/// Options of the path that a scheme may have for itself: `slow-start:recovery=sack`. A parameter of the scheme
+/// with such a name comes first.
+const OWN: [&str; 6] = ["iw", "ssthresh", "avoidance", "recovery", "stack", "restart"];
+
+/// The parameters of a scheme that resumes an earlier connection: the window and the round-trip time that it saved.
+pub const SAVED_WINDOW: &str = "saved";
+/// See [`SAVED_WINDOW`].
+pub const SAVED_RTT: &str = "rtt";
+
+/// A scheme that races, with its parameters.
+#[derive(Clone, Debug)]
+pub struct SchemeChoice {
+    /// The scheme.
+    pub entry: &'static SchemeEntry,
+    /// The label given with `as=`.
+    pub label: Option<String>,
+    /// What was set.
+    settings: Vec<(&'static str, Value)>,
+    /// Options of the path that this scheme has for itself, and their text.
+    pub(crate) own: Options,
+    own_text: Vec<(&'static str, String)>,
+}
+
+/// Why a list of schemes cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// Nothing between two commas, or nothing at all.
+    #[error("a scheme is missing; as in `slow-start,paced:first=10` or `all`")]
+    Empty,
+    /// No such scheme.
+    #[error("unknown scheme `{found}`{hint}")]
+    Unknown {
+        /// The name found.
+        found: String,
+        /// What may be meant.
+        hint: String,
+    },
+    /// A parameter before any scheme, or after `all`.
+    #[error("the parameter `{found}` belongs to no scheme; write `NAME:{found}`")]
+    Stray {
+        /// The item found.
+        found: String,
+    },
+    /// Something after a colon that is not `name=value`.
+    #[error("`{found}` is no parameter; `name=value` is wanted, as in `paced:first=10`")]
+    NotAParameter {
+        /// The item found.
+        found: String,
+    },
+    /// A parameter's value that cannot be read.
+    #[error("{scheme}: {name}: {error}")]
+    Value {
+        /// The scheme.
+        scheme: &'static str,
+        /// The parameter.
+        name: String,
+        /// What is wrong.
+        error: QuantityError,
+    },
+    /// A parameter that the scheme does not take, or a value out of range.
+    #[error("{0}")]
+    Parameter(String),
+    /// An option of the path that cannot be read.
+    #[error("{scheme}: {error}")]
+    Own {
+        /// The scheme.
+        scheme: &'static str,
+        /// What is wrong.
+        error: OptionError,
+    },
+    /// A label that cannot be part of a file's name.
+    #[error("the label `{found}` must be of letters, digits, `-`, `_`, `+` and `.`, and not begin with `.`")]
+    Label {
+        /// The label found.
+        found: String,
+    },
+    /// Two rows would have the same name.
+    #[error("`{name}` is in the list twice; tell them apart with `as=label`")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// A scheme needs what the simulated host cannot do.
+    #[error("{0}")]
+    Host(Missing),
+}
+
+/// What the simulated host can do: everything.
+pub const OFFERS: Offers = Offers::all("the simulator");
+
+fn names(registry: Registry) -> String {
+    registry.schemes().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Every built-in scheme, with its defaults.
+pub fn all_schemes() -> Vec<SchemeChoice> {
+    all(Registry::builtin()).collect()
+}
+
+fn all(registry: Registry) -> impl Iterator<Item = SchemeChoice> {
+    registry.schemes().map(move |entry| SchemeChoice::of(registry, entry))
+}
+
+/// [`crate::ByName::parse_choices`].
+pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
+    let mut choices: Vec<SchemeChoice> = Vec::new();
+    let mut open = false;
+    for item in list.split(',').map(str::trim) {
+        if item == "all" {
+            choices.extend(all(registry));
+            open = false;
+        } else if item.contains('=') && !item.contains(':') {
+            let stray = || ChoiceError::Stray { found: quantity::in_a_line(item) };
+            choices.last_mut().filter(|_| open).ok_or_else(stray)?.set(item)?;
+        } else {
+            let (name, first) = item.split_once(':').map_or((item, None), |(name, rest)| (name, Some(rest)));
+            let mut choice = SchemeChoice::of(registry, find(registry, name)?);
+            if let Some(parameter) = first {
+                choice.set(parameter)?;
+            }
+            choices.push(choice);
+            open = true;
+        }
+    }
+    for (index, choice) in choices.iter().enumerate() {
+        if choices.iter().take(index).any(|before| before.name() == choice.name()) {
+            return Err(ChoiceError::Twice { name: choice.name().to_owned() });
+        }
+        choice.entry.check(&choice.settings, OFFERS).map_err(ChoiceError::Host)?;
+    }
+    Ok(choices)
+}
+
+/// The list that [`crate::ByName::parse_choices`] reads as `choices`.
+pub fn show_choices(choices: &[SchemeChoice]) -> String {
+    choices.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn find(registry: Registry, name: &str) -> Result<&'static SchemeEntry, ChoiceError> {
+    if name.is_empty() {
+        return Err(ChoiceError::Empty);
+    }
+    if let Some(entry) = registry.scheme(name) {
+        return Ok(entry);
+    }
+    let hint = match closest(name, registry.schemes().map(|entry| entry.name)) {
+        Some(near) => format!("; is `{near}` meant?"),
+        None => format!("; there are {}", names(registry)),
+    };
+    Err(ChoiceError::Unknown { found: quantity::in_a_line(name), hint })
+}
+
+impl SchemeChoice {
+    /// A scheme with its defaults.
+    pub fn plain(entry: &'static SchemeEntry) -> Self {
+        Self::of(Registry::builtin(), entry)
+    }
+
+    /// A scheme with its defaults, whose options of the path have names of this registry.
+    fn of(registry: Registry, entry: &'static SchemeEntry) -> Self {
+        Self {
+            entry,
+            label: None,
+            settings: Vec::new(),
+            own: Options { registry, ..Options::default() },
+            own_text: Vec::new(),
+        }
+    }
+
+    /// Slow start with its defaults.
+    pub fn slow_start() -> Self {
+        Self::plain(&registry::schemes()[0])
+    }
+
+    /// Slow start in its place, with the same options of the path.
+    pub fn slow_start_instead(&self) -> Self {
+        Self { entry: Self::slow_start().entry, label: None, settings: Vec::new(), ..self.clone() }
+    }
+
+    /// Whether this parameter was set.
+    pub(crate) fn sets(&self, name: &str) -> bool {
+        self.settings.iter().any(|(set, _)| *set == name)
+    }
+
+    /// Sets a parameter that was not set; what the scheme does not take is left out.
+    pub fn set_default(&mut self, name: &'static str, value: Value) {
+        let allowed = self.entry.parameter(name).is_some_and(|parameter| parameter.kind.allows(value));
+        if allowed && !self.sets(name) {
+            self.settings.push((name, value));
+        }
+    }
+
+    /// What its row is called: the label, or the scheme's name.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.entry.name)
+    }
+
+    /// The same with `stack` for itself, if that is not what whoever says nothing has.
+    pub(crate) fn of_stack(mut self, stack: Stack) -> Self {
+        if let Some(name) = stack_if_not_rfc(stack).filter(|_| self.own.stack.is_none()) {
+            self.own.stack = Some(stack);
+            self.own_text.push(("stack", name.to_owned()));
+        }
+        self
+    }
+
+    /// The stack that it has for itself; without one it goes by the RFCs.
+    pub(crate) fn own_stack(&self) -> Stack {
+        self.own.stack.unwrap_or(Stack::Rfc)
+    }
+
+    /// The same without its label.
+    pub(crate) fn unlabelled(&self) -> Self {
+        Self { label: None, ..self.clone() }
+    }
+
+    /// The parameters that were set, as on the command line, in the scheme's order; none if all are at their
+    /// defaults. A parameter may decide what another's default is (`profile=paper`), so that one at its own default
+    /// is left out only with all the others.
+    pub fn params(&self) -> String {
+        let set = self.entry.parameters.iter().filter_map(|parameter| {
+            let (name, value) = self.settings.iter().find(|(name, _)| *name == parameter.name)?;
+            Some((parameter, format!("{name}={value}"), *value))
+        });
+        let plain = set.clone().all(|(parameter, _, value)| value == parameter.default);
+        let own = self.own_text.iter().map(|(key, text)| format!("{key}={text}"));
+        set.filter(|_| !plain).map(|(_, text, _)| text).chain(own).collect::<Vec<_>>().join(",")
+    }
+
+    /// Whether it resumes an earlier connection and was not told what that saved: the parameters `saved` and `rtt` of
+    /// Careful Resume (RFC 9959 section 3.1).
+    pub fn lacks_saved(&self) -> bool {
+        let saved = [SAVED_WINDOW, SAVED_RTT];
+        saved.iter().all(|name| self.entry.parameter(name).is_some())
+            && !saved.iter().all(|name| self.sets(name))
+    }
+
+    /// Whether it has a restart policy for itself.
+    pub(crate) fn has_own_restart(&self) -> bool {
+        self.own.restart.is_some()
+    }
+
+    /// The same with this restart policy, under this label.
+    pub(crate) fn restarting(mut self, policy: &RestartChoice, label: String) -> Self {
+        self.own.restart = Some(vec![policy.clone()]);
+        self.own_text.push(("restart", policy.to_string()));
+        self.label = Some(label);
+        self
+    }
+
+    /// The avoidance law that governs after it: its own unless one is forced on all.
+    pub fn law(&self, forced: Option<&'static str>) -> &'static str {
+        forced.unwrap_or(self.entry.law)
+    }
+
+    /// The scheme.
+    ///
+    /// # Errors
+    /// A parameter that it does not take; parsing has refused it before.
+    pub fn build(&self, initial: Initial) -> Result<AnyScheme, ChoiceError> {
+        let built = self.entry.build(initial, &self.settings);
+        built.map_err(|error| ChoiceError::Parameter(error.to_string()))
+    }
+
+    fn set(&mut self, item: &str) -> Result<(), ChoiceError> {
+        let (name, text) = item
+            .split_once('=')
+            .ok_or_else(|| ChoiceError::NotAParameter { found: quantity::in_a_line(item) })?;
+        let (name, text) = (name.trim(), text.trim());
+        let scheme = self.entry.name;
+        // Of the scheme's own parameters the registry says the same.
+        if self.own_text.iter().any(|(before, _)| *before == name) || name == "as" && self.label.is_some() {
+            return Err(ChoiceError::Parameter(format!("{scheme}: {name} is set twice")));
+        }
+        if name == "as" {
+            return self.set_label(text);
+        }
+        let Some(parameter) = self.entry.parameter(name) else {
+            if let Some(key) = OWN.into_iter().find(|key| *key == name) {
+                return self.set_own(key, text);
+            }
+            // The registry words this error.
+            let given = [(name, Value::Count(0))];
+            let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
+            return Err(ChoiceError::Parameter(quantity::in_a_line(&error.unwrap_or_default())));
+        };
+        let value = read(parameter, text).map_err(|error| ChoiceError::Value {
+            scheme,
+            name: name.to_owned(),
+            error,
+        })?;
+        self.settings.push((parameter.name, value));
+        self.build(CHECKED).map(drop)
+    }
+
+    fn set_own(&mut self, key: &'static str, text: &str) -> Result<(), ChoiceError> {
+        let scheme = self.entry.name;
+        self.own.set(key, text).map_err(|error| ChoiceError::Own { scheme, error })?;
+        if self.own.restart.as_ref().is_some_and(|policies| policies.len() > 1) {
+            let error = refuse(text, Why::Conflict, "a scheme has one restart policy for itself");
+            return Err(ChoiceError::Own { scheme, error: OptionError::Value { key, error } });
+        }
+        self.own_text.push((key, text.to_owned()));
+        Ok(())
+    }
+
+    fn set_label(&mut self, label: &str) -> Result<(), ChoiceError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if label.is_empty() || label.starts_with('.') || !label.chars().all(plain) {
+            return Err(ChoiceError::Label { found: quantity::in_a_line(label) });
+        }
+        self.label = Some(label.to_owned());
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for SchemeChoice {
+    /// As on the command line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let label = self.label.as_ref().map(|label| format!("as={label}"));
+        let parameters: Vec<_> =
+            [Some(self.params()).filter(|text| !text.is_empty()), label].into_iter().flatten().collect();
+        let colon = if parameters.is_empty() { "" } else { ":" };
+        write!(f, "{}{colon}{}", self.entry.name, parameters.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse_choices;
+    use crate::scenario::Scenario;
+    use firstflight::Bytes;
+    use firstflight::registry::Kind;
+
+    fn fault(list: &str) -> String {
+        parse_choices(list).expect_err(list).to_string()
+    }
+
+    #[test]
+    fn all_is_every_scheme_that_is_built() {
+        let all = parse_choices("all").expect("all");
+        assert_eq!(all.len(), registry::schemes().len());
+        let listed = names(Registry::builtin()).replace(", ", ",");
+        assert_eq!(show_choices(&all), listed);
+        assert_eq!(show_choices(&parse_choices(&listed).expect("all by name")), listed);
+    }
+
+    #[test]
+    fn the_same_scheme_twice_takes_a_label() {
+        assert!(fault("slow-start,slow-start").contains("twice"));
+        let two = parse_choices("slow-start,slow-start:as=again").expect("two");
+        assert_eq!((two[0].name(), two[1].name()), ("slow-start", "again"));
+        assert_eq!(show_choices(&two), "slow-start,slow-start:as=again");
+        assert!(fault("slow-start:as=x,slow-start:as=x").contains("twice"));
+        assert!(fault("slow-start:as=../x").contains("label"));
+    }
+
+    #[test]
+    fn an_item_with_a_sign_belongs_to_the_scheme_before_it() {
+        let two = parse_choices("slow-start,as=first,slow-start").expect("two");
+        assert_eq!((two[0].name(), two[1].name()), ("first", "slow-start"));
+        assert!(fault("as=first,slow-start").contains("belongs to no scheme"));
+        assert!(fault("all,as=first").contains("belongs to no scheme"));
+    }
+
+    #[test]
+    fn a_scheme_may_have_options_of_the_path_for_itself() {
+        let list = "slow-start,slow-start:recovery=sack,iw=10p,ssthresh=5p,as=literal";
+        let choices = parse_choices(list).expect("two");
+        assert_eq!(choices[1].params(), "recovery=sack,iw=10p,ssthresh=5p");
+        assert_eq!(show_choices(&choices), list);
+        let base = Scenario::default();
+        assert_eq!(base.for_scheme(&choices[0]), base);
+        let own = base.for_scheme(&choices[1]);
+        assert_eq!((own.iw, own.ssthresh), (10, Some(Bytes::new(5 * 960))));
+        assert_eq!(own.recovery, firstflight_tcp::Recovery::Sack);
+        assert!(fault("slow-start:recovery=magic").starts_with("slow-start: recovery: "));
+    }
+
+    #[test]
+    fn what_is_set_twice_is_refused_whoever_has_it() {
+        for (list, wanted) in [
+            ("paced:first=10,first=11", "paced: first is set twice"),
+            ("slow-start:iw=4p,iw=4p", "slow-start: iw is set twice"),
+            ("vegas:restart=ssr,as=x,restart=nssr", "vegas: restart is set twice"),
+            ("limited:as=x,as=y", "limited: as is set twice"),
+        ] {
+            assert_eq!(fault(list), wanted);
+        }
+    }
+
+    #[test]
+    fn nothing_needs_no_unit_and_what_is_refused_is_told_the_parameters_own_range() {
+        let params = |list| parse_choices(list).expect(list)[0].params();
+        assert_eq!(params("paced:slack=0"), "slack=0ns");
+        assert_eq!(params("careful-resume:saved=0,rtt=0"), "");
+        assert_eq!(
+            fault("paced:slack=-1ms"),
+            "paced: slack: `-1ms` is negative; allowed is a time from 0ns to 1s"
+        );
+        assert!(fault("quick-start:request=100tbit").ends_with("allowed is a rate from 0bit to 1.31072gbit"));
+    }
+
+    #[test]
+    fn a_parameter_set_to_its_default_is_shown_beside_one_that_changes_defaults() {
+        let params = |list| parse_choices(list).expect(list)[0].params();
+        assert_eq!(params("paced:profile=paper,first=10"), "profile=paper,first=10");
+        assert_eq!(params("search:variant=00,threshold=26%"), "variant=00,threshold=26%");
+        assert_eq!(params("paced:first=10,profile=practical"), "");
+    }
+
+    #[test]
+    fn every_bound_of_a_parameter_can_be_written() {
+        let schemes = registry::schemes().iter().flat_map(|entry| entry.parameters);
+        let restarts = registry::restarts().iter().flat_map(|entry| entry.parameters);
+        for parameter in schemes.chain(restarts) {
+            let bounds = match parameter.kind {
+                Kind::Count { least, most } => [Value::Count(least), Value::Count(most)],
+                Kind::Span { least, most } => [Value::Span(least), Value::Span(most)],
+                Kind::Rate { least, most } => [Value::Rate(least), Value::Rate(most)],
+                Kind::Bytes { least, most } => [Value::Bytes(least), Value::Bytes(most)],
+                Kind::Fraction { least_ppm, most_ppm } => {
+                    [Value::Fraction { ppm: least_ppm }, Value::Fraction { ppm: most_ppm }]
+                }
+                Kind::Word(_) => continue,
+            };
+            for bound in bounds {
+                assert_eq!(read(parameter, &bound.to_string()), Ok(bound), "{}", parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_schemes_are_refused_by_name() {
+        assert_eq!(fault("slow-strat"), "unknown scheme `slow-strat`; is `slow-start` meant?");
+        assert!(fault("zzzzzzzzzzzzzzzzz").contains("; there are slow-start"));
+        assert!(fault("").contains("missing"));
+        assert!(fault("slow-start,").contains("missing"));
+        assert!(fault("slow-start:").contains("no parameter"));
+        assert!(fault("slow-start:nonsense=1").contains("slow-start has no parameter nonsense"));
+    }
+}

@@ -1,0 +1,72 @@
+//! The sender of a flow: its controller and its configuration.
+
+use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme, Registry};
+use firstflight::schemes::Initial;
+use firstflight_tcp::{Config, Offload, PacedBy, Stack};
+
+use crate::choice::{ChoiceError, OFFERS, SchemeChoice};
+use crate::restart::RestartChoice;
+use crate::scenario::{Scenario, ScenarioError};
+
+/// Why a controller cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ControllerError {
+    /// A scheme that cannot be built.
+    #[error(transparent)]
+    Scheme(#[from] ChoiceError),
+    /// Options that a scheme has for itself and that exclude each other.
+    #[error(transparent)]
+    Own(#[from] ScenarioError),
+    /// An avoidance law that the library does not know.
+    #[error("`{0}` is no scheme, avoidance law or restart policy")]
+    UnknownName(&'static str),
+}
+
+/// What a controller is composed of.
+pub(crate) type Parts = (AnyScheme, AnyRestart, AnyLaw);
+
+/// The controller of one flow. The scenario is that of the scheme already ([`Scenario::for_scheme`]).
+///
+/// # Errors
+/// A scheme, restart policy or law that cannot be built.
+pub fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyController, ControllerError> {
+    scenario.check_stack()?;
+    let initial = Initial { segments: scenario.iw, ssthresh: scenario.ssthresh };
+    let law = choice.law(scenario.avoidance);
+    let (startup, restart, law) = compose(scenario.registry, initial, choice, &scenario.restart, law)?;
+    Ok(AnyController::new(startup, restart, law))
+}
+
+/// A scheme, a restart policy and a law, for a controller that begins with `initial`.
+pub(crate) fn compose(
+    registry: Registry,
+    initial: Initial,
+    choice: &SchemeChoice,
+    restart: &RestartChoice,
+    law: &'static str,
+) -> Result<Parts, ControllerError> {
+    let law = registry.law(law).ok_or(ControllerError::UnknownName(law))?;
+    law.check(OFFERS).and(restart.entry.check(OFFERS)).map_err(ChoiceError::Host)?;
+    let restart = restart.build(initial).map_err(|error| ChoiceError::Parameter(error.to_string()))?;
+    Ok((choice.build(initial)?, restart, law.build()))
+}
+
+/// The configuration of both endpoints of a flow. The scenario is that of the scheme already ([`Scenario::for_scheme`]).
+pub fn sender_config(scenario: &Scenario) -> Config {
+    let linux = scenario.stack == Stack::Linux;
+    Config {
+        stack: scenario.stack,
+        // Its device is the first link, and paces nothing: the sender does.
+        pacing: PacedBy::Sender,
+        offload: linux.then(Offload::of_an_endless_buffer),
+        mss: scenario.mss,
+        sack: scenario.recovery.uses_sack(),
+        timestamps: scenario.timestamps,
+        receive_buffer: scenario.rwnd.get(),
+        ack_policy: scenario.ack,
+        recovery: scenario.recovery,
+        min_rto: scenario.min_rto,
+        ecn: scenario.ecn,
+        ..Config::default()
+    }
+}

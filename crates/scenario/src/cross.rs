@@ -1,0 +1,314 @@
+//! Cross traffic, in words.
+
+use std::fmt;
+
+use firstflight::{Bytes, Rate, Span};
+use firstflight_sim::Sizes;
+
+use crate::quantity::{self, Amount, Decimal, QuantityError, Why, refuse, show_rate, show_span};
+
+/// What else crosses the bottleneck, in the flow's direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cross {
+    /// Nothing.
+    None,
+    /// Constant bit rate: datagrams as large as the flow's full packets, at this rate of IP bits a second.
+    Cbr(Rate),
+    /// This many bulk TCP flows (slow start and the flow's own path, receivers and recovery).
+    Tcp(u32),
+    /// Datagrams as of a constant bit rate, in periods.
+    OnOff {
+        /// IP bits a second while it is on.
+        rate: Rate,
+        /// How long it is on in the mean.
+        on: Span,
+        /// How long it is off in the mean.
+        off: Span,
+        /// The exponent of Pareto periods; exponential ones without.
+        pareto: Option<Decimal>,
+    },
+    /// TCP transfers that come up as a Poisson process.
+    Poisson {
+        /// How many a second, in the mean.
+        per_second: Decimal,
+        /// The mean size, in payload bytes or full segments.
+        size: Amount,
+        /// How sizes are distributed.
+        sizes: SizeLaw,
+    },
+    /// Web pages that come up as a Poisson process and offer this share of the bottleneck's rate.
+    Web(Decimal),
+}
+
+/// How sizes are distributed around their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeLaw {
+    /// All alike.
+    Fixed,
+    /// Exponential.
+    Exponential,
+    /// Log-normal, with this standard deviation of the logarithm.
+    LogNormal(Decimal),
+    /// Pareto with this exponent, above one.
+    Pareto(Decimal),
+}
+
+/// The deviation of the logarithm of web files (Barford and Crovella's body: 1.318).
+const SIGMA: &str = "1.318";
+/// The most that one transfer of a heavy tail takes: a thousand times the mean.
+const LARGEST: f64 = 1_000.0;
+/// The exponent of a heavy tail with a mean: ns-2's `ParetoTraffic`, 1.5.
+const SHAPE: &str = "1.5";
+
+impl Cross {
+    /// Whether it answers to congestion, so that the available rate is a fair share.
+    pub const fn is_responsive(&self) -> bool {
+        match self {
+            Self::None | Self::Cbr(_) | Self::OnOff { .. } => false,
+            Self::Tcp(_) | Self::Poisson { .. } | Self::Web(_) => true,
+        }
+    }
+
+    /// Whether what it leaves changes as the run goes on, and so may depend on who is measured.
+    pub const fn varies(&self) -> bool {
+        match self {
+            Self::None | Self::Cbr(_) | Self::Tcp(_) => false,
+            Self::OnOff { .. } | Self::Poisson { .. } | Self::Web(_) => true,
+        }
+    }
+
+    /// In words, for titles.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::None => "no cross traffic".to_owned(),
+            Self::Cbr(rate) => format!("{} CBR across", quantity::humane_rate(*rate)),
+            Self::Tcp(1) => "one bulk TCP flow across".to_owned(),
+            Self::Tcp(flows) => format!("{flows} bulk TCP flows across"),
+            Self::OnOff { rate, on, off, .. } => {
+                let (on, off) = (quantity::humane_span(*on), quantity::humane_span(*off));
+                format!("{} across for {on}, then none for {off}, in the mean", quantity::humane_rate(*rate))
+            }
+            Self::Poisson { per_second, size, .. } => {
+                let size = match size {
+                    Amount::Packets(number) => format!("{number} packets"),
+                    Amount::Bytes(bytes) => quantity::humane_bytes(*bytes),
+                };
+                format!("{per_second} TCP transfers a second of {size} across, in the mean")
+            }
+            Self::Web(load) => format!("web pages across that offer {} of the rate", load.in_percent()),
+        }
+    }
+}
+
+impl fmt::Display for Cross {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Cbr(rate) => f.write_str(&show_rate(*rate)),
+            Self::Tcp(flows) => write!(f, "tcp:{flows}"),
+            Self::OnOff { rate, on, off, pareto } => {
+                write!(f, "onoff:{},{},{}", show_rate(*rate), show_span(*on), show_span(*off))?;
+                pareto.map_or(Ok(()), |shape| write!(f, ",pareto={shape}"))
+            }
+            Self::Poisson { per_second, size, sizes } => write!(f, "poisson:{per_second},{size},{sizes}"),
+            Self::Web(load) => write!(f, "web:{load}"),
+        }
+    }
+}
+
+impl SizeLaw {
+    /// The law around this mean, in bytes.
+    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+    pub fn around(self, mean: Bytes) -> Sizes {
+        let bytes = mean.get() as f64;
+        match self {
+            Self::Fixed => Sizes::Fixed(mean.get()),
+            Self::Exponential => Sizes::Exponential { mean: bytes },
+            Self::LogNormal(sigma) => Sizes::LogNormal { mean: bytes, sigma: sigma.to_f64() },
+            Self::Pareto(shape) => Sizes::pareto(bytes, shape.to_f64(), bytes * LARGEST),
+        }
+    }
+}
+
+impl fmt::Display for SizeLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed => f.write_str("fixed"),
+            Self::Exponential => f.write_str("exponential"),
+            Self::LogNormal(sigma) => write!(f, "lognormal={sigma}"),
+            Self::Pareto(shape) => write!(f, "pareto={shape}"),
+        }
+    }
+}
+
+const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`, bulk TCP flows as in `tcp:4` (at most \
+                     tcp:1000), datagrams in periods as in `onoff:40mbit,1s,1s` (or `…,pareto=1.5`), TCP transfers a \
+                     second of a mean size as in `poisson:20,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), or \
+                     web pages that offer a share of the rate as in `web:30%`";
+
+/// Cross traffic: `none`, `40mbit`, `tcp:4`, `onoff:40mbit,1s,1s`, `poisson:20,50p`, `web:30%`.
+///
+/// # Errors
+/// Anything else, a rate that [`quantity::rate`] refuses, no or too many flows.
+pub fn cross(text: &str) -> Result<Cross, QuantityError> {
+    let text = text.trim();
+    if text == "none" {
+        return Ok(Cross::None);
+    }
+    let found = match text.split_once(':') {
+        None => quantity::rate(text).map(Cross::Cbr),
+        Some(("tcp", flows)) => tcp(text, flows),
+        Some(("onoff", rest)) => on_off(text, rest),
+        Some(("poisson", rest)) => poisson(text, rest),
+        Some(("web", load)) => web(load),
+        Some(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
+    };
+    found.map_err(|error| QuantityError { allowed: CROSS.into(), ..error })
+}
+
+fn tcp(text: &str, flows: &str) -> Result<Cross, QuantityError> {
+    match flows.parse::<u32>() {
+        Ok(0) => Err(refuse(text, Why::Zero, CROSS)),
+        Ok(flows) if flows <= 1_000 => Ok(Cross::Tcp(flows)),
+        Ok(_) => Err(refuse(text, Why::TooLarge, CROSS)),
+        Err(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
+    }
+}
+
+fn on_off(text: &str, rest: &str) -> Result<Cross, QuantityError> {
+    let parts: Vec<&str> = rest.split(',').collect();
+    let (rate, on, off, law) = match *parts.as_slice() {
+        [rate, on, off] => (rate, on, off, None),
+        [rate, on, off, law] => (rate, on, off, Some(law)),
+        _ => return Err(refuse(text, Why::UnknownWord, CROSS)),
+    };
+    let pareto = match law.map(size_law) {
+        None | Some(Ok(SizeLaw::Exponential)) => None,
+        Some(Ok(SizeLaw::Pareto(shape))) => Some(shape),
+        Some(_) => return Err(refuse(text, Why::UnknownWord, CROSS)),
+    };
+    let (rate, on, off) = (quantity::rate(rate)?, quantity::span(on)?, quantity::span(off)?);
+    Ok(Cross::OnOff { rate, on, off, pareto })
+}
+
+fn poisson(text: &str, rest: &str) -> Result<Cross, QuantityError> {
+    let mut parts = rest.split(',');
+    let (Some(per_second), Some(size)) = (parts.next(), parts.next()) else {
+        return Err(refuse(text, Why::UnknownWord, CROSS));
+    };
+    let sizes = parts.next().map_or(Ok(SizeLaw::Exponential), size_law)?;
+    if parts.next().is_some() {
+        return Err(refuse(text, Why::UnknownWord, CROSS));
+    }
+    let size = quantity::amount(size)?;
+    let per_second = quantity::number(per_second.strip_suffix("/s").unwrap_or(per_second))?;
+    match per_second.floor() {
+        _ if per_second.is_zero() => Err(refuse(text, Why::Zero, CROSS)),
+        Some(whole) if whole < 100_000 => Ok(Cross::Poisson { per_second, size, sizes }),
+        _ => Err(refuse(text, Why::TooLarge, CROSS)),
+    }
+}
+
+/// How sizes are distributed: `fixed`, `exponential`, `lognormal=1.3`, `pareto=1.5`.
+pub(crate) fn size_law(text: &str) -> Result<SizeLaw, QuantityError> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    match (name, value) {
+        ("fixed", None) => Ok(SizeLaw::Fixed),
+        ("exponential", None) => Ok(SizeLaw::Exponential),
+        ("lognormal", value) => {
+            let sigma = quantity::number(value.unwrap_or(SIGMA))?;
+            if sigma.floor().is_some_and(|whole| whole < 10) {
+                Ok(SizeLaw::LogNormal(sigma))
+            } else {
+                Err(refuse(text, Why::TooLarge, CROSS))
+            }
+        }
+        ("pareto", value) => {
+            let shape = quantity::number(value.unwrap_or(SHAPE))?;
+            let above_one =
+                shape.floor().is_some_and(|whole| (1..100).contains(&whole)) && shape != Decimal::whole(1);
+            if above_one { Ok(SizeLaw::Pareto(shape)) } else { Err(refuse(text, Why::OutOfRange, CROSS)) }
+        }
+        _ => Err(refuse(text, Why::UnknownWord, CROSS)),
+    }
+}
+
+fn web(load: &str) -> Result<Cross, QuantityError> {
+    let share = quantity::fraction(load)?;
+    if share.is_zero() { Err(refuse(load, Why::Zero, CROSS)) } else { Ok(Cross::Web(share)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cross_traffic_reads_back_as_what_it_shows() {
+        for text in [
+            "none",
+            "40mbit",
+            "tcp:4",
+            "onoff:40mbit,1s,500ms",
+            "onoff:40mbit,1s,1s,pareto=1.5",
+            "poisson:20,50p,exponential",
+            "poisson:0.5,64kB,fixed",
+            "poisson:20,50p,lognormal=1.318",
+            "poisson:20,50p,pareto=1.2",
+            "web:0.3",
+        ] {
+            assert_eq!(cross(text).expect(text).to_string(), text);
+        }
+        assert_eq!(cross("40mbit"), Ok(Cross::Cbr(Rate::from_bps(40_000_000))));
+        assert_eq!(cross("tcp:4"), Ok(Cross::Tcp(4)));
+        assert_eq!(cross("poisson:20/s,50p"), cross("poisson:20,50p,exponential"));
+        assert_eq!(cross("poisson:20,50p,pareto"), cross("poisson:20,50p,pareto=1.5"));
+        assert_eq!(cross("web:30%"), cross("web:0.3"));
+    }
+
+    #[test]
+    fn cross_traffic_that_makes_no_sense_is_refused() {
+        for (text, why) in [
+            ("tcp:0", Why::Zero),
+            ("tcp:1001", Why::TooLarge),
+            ("tcp:x", Why::UnknownWord),
+            ("web", Why::NoNumber),
+            ("web:0", Why::Zero),
+            ("web:110%", Why::OutOfRange),
+            ("0mbit", Why::Zero),
+            ("trace:x", Why::UnknownWord),
+            ("onoff:1mbit,1s", Why::UnknownWord),
+            ("onoff:1mbit,1s,0s", Why::Zero),
+            ("onoff:1mbit,1s,1s,fixed", Why::UnknownWord),
+            ("poisson:20", Why::UnknownWord),
+            ("poisson:0,50p", Why::Zero),
+            ("poisson:100000,50p", Why::TooLarge),
+            ("poisson:20,50p,pareto=1", Why::OutOfRange),
+            ("poisson:20,50p,pareto=0.9", Why::OutOfRange),
+            ("poisson:20,50p,lognormal=10", Why::TooLarge),
+            ("poisson:20,50p,fixed,x", Why::UnknownWord),
+        ] {
+            assert_eq!(cross(text).expect_err(text).why, why, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_the_mean_asked_for_with_their_cut() {
+        for law in [
+            "fixed",
+            "exponential",
+            "lognormal=1.3",
+            "pareto=1.000001",
+            "pareto=1.1",
+            "pareto=1.5",
+            "pareto=2",
+            "pareto=99",
+        ] {
+            for mean in [1_000, 10_000, 50_000_000] {
+                let sizes = size_law(law).expect(law).around(Bytes::new(mean));
+                #[expect(clippy::cast_precision_loss, reason = "a test's means")]
+                let ratio = sizes.mean() / mean as f64;
+                assert!((ratio - 1.0).abs() < 1e-9, "{law}: {ratio} of {mean}");
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Scenario files: TOML with the keys of the command line, and `schemes = […]`.
+
+use std::ops::Range;
+
+use firstflight::registry::Registry;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::options::{KEYS, OptionError, Options};
+use crate::quantity::in_a_line;
+use crate::words::closest;
+
+/// What a scenario file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScenarioFile {
+    /// The options set.
+    pub options: Options,
+    /// The schemes, as one list for [`crate::ByName::parse_choices`], and where in the file they are.
+    pub schemes: Option<(String, Range<usize>)>,
+}
+
+/// What is wrong in a scenario file, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct FileError {
+    /// What was found and what is allowed, in one line.
+    pub message: String,
+    /// The bytes of the file at fault.
+    pub span: Range<usize>,
+    /// The line of the fault, from 1.
+    pub line: usize,
+    /// The character in that line, from 1.
+    pub column: usize,
+}
+
+impl FileError {
+    /// A fault at `span` of `text`.
+    pub fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+        let before = text.get(..span.start).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            message: in_a_line(&message.into()),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            span,
+        }
+    }
+}
+
+/// [`crate::ByName::parse_file`].
+pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, FileError> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        FileError::new(text, span, error.message().lines().collect::<Vec<_>>().join(", "))
+    })?;
+    let mut entries: Vec<_> = table.get_ref().iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let mut file = ScenarioFile { options: Options { registry, ..Options::default() }, schemes: None };
+    for (key, value) in entries {
+        let name: &str = key.get_ref();
+        if name == "schemes" {
+            file.schemes = Some((schemes(text, value)?, value.span()));
+            continue;
+        }
+        let outcome = match scalar(value.get_ref()) {
+            Some(scalar) => file.options.set(name, &scalar),
+            None if KEYS.contains(&name) => {
+                let message =
+                    format!("{name}: found {}; a string or a number is wanted", value.get_ref().type_str());
+                return Err(FileError::new(text, value.span(), message));
+            }
+            None => file.options.set(name, ""),
+        };
+        outcome.map_err(|error| match error {
+            OptionError::UnknownKey { key: found, .. } => {
+                FileError::new(text, key.span(), unknown_key(&found))
+            }
+            OptionError::Value { .. } => FileError::new(text, value.span(), error.to_string()),
+        })?;
+    }
+    Ok(file)
+}
+
+/// Options of the command that no file has: how many runs at a time, and what is written where.
+const OF_THE_COMMAND: [&str; 13] = [
+    "jobs",
+    "each-run",
+    "each-flow",
+    "json",
+    "csv",
+    "parquet",
+    "report",
+    "figure",
+    "figure-until",
+    "pcap",
+    "snap",
+    "events",
+    "qlog",
+];
+
+fn unknown_key(found: &str) -> String {
+    if OF_THE_COMMAND.contains(&found) {
+        return format!("`{found}` is an option of the command; say --{found} there");
+    }
+    let known = || KEYS.into_iter().chain(["schemes"]);
+    match closest(found, known()) {
+        Some(key) => format!("there is no key `{found}`; is `{key}` meant?"),
+        None => format!("there is no key `{found}`; there are {}", known().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A value as the text that the command line would have.
+pub fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
+        DeValue::Boolean(yes) => Some(yes.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// The list of schemes in a value: a text, or a list of texts.
+///
+/// # Errors
+/// Anything else.
+pub fn schemes(text: &str, value: &Spanned<DeValue<'_>>) -> Result<String, FileError> {
+    const WANTED: &str = "schemes: a list is wanted, as in `[\"slow-start\", \"paced:first=4\"]`";
+    match value.get_ref() {
+        DeValue::String(list) => Ok(list.to_string()),
+        DeValue::Array(items) => {
+            let item = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+                DeValue::String(name) => Ok(name.to_string()),
+                _ => Err(FileError::new(text, item.span(), WANTED)),
+            };
+            Ok(items.iter().map(item).collect::<Result<Vec<_>, _>>()?.join(","))
+        }
+        _ => Err(FileError::new(text, value.span(), WANTED)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scenario, parse_file};
+
+    #[test]
+    fn a_file_says_what_the_command_line_says() {
+        let text = "# a path\nrate = \"10mbit\"\niw = \"4p\"\nseed = 7\nloss = 0.02\ntimestamps = true\n\
+                    schemes = [\"slow-start\", \"paced:first=4\"]\n";
+        let file = parse_file(text).expect("a scenario");
+        let mut options = Options::default();
+        for (key, value) in
+            [("rate", "10mbit"), ("iw", "4p"), ("seed", "7"), ("loss", "2%"), ("timestamps", "true")]
+        {
+            options.set(key, value).expect(value);
+        }
+        assert_eq!(Scenario::resolve(&file.options), Scenario::resolve(&options));
+        assert_eq!(file.schemes.map(|(list, _)| list).as_deref(), Some("slow-start,paced:first=4"));
+    }
+
+    #[test]
+    fn the_canonical_text_is_a_scenario_file() {
+        let path = Scenario::default();
+        let file = parse_file(&path.canonical()).expect("a scenario");
+        assert_eq!(Scenario::resolve(&file.options), Ok(path));
+    }
+
+    fn fault(text: &str) -> (usize, usize, String) {
+        let error = parse_file(text).expect_err(text);
+        assert!(!error.message.contains('\n'), "one line: {}", error.message);
+        (error.line, error.column, error.message)
+    }
+
+    #[test]
+    fn a_typo_is_refused_with_its_place_and_the_closest_key() {
+        let (line, column, message) = fault("rate = \"1mbit\"\n  quue = \"10p\"\n");
+        assert_eq!((line, column), (2, 3));
+        assert_eq!(message, "there is no key `quue`; is `queue` meant?");
+        let (line, column, message) = fault("[path]\nrate = \"1mbit\"\n");
+        assert_eq!((line, column), (1, 2));
+        assert!(message.starts_with("there is no key `path`"), "{message}");
+        assert!(fault("scheme = [\"paced\"]").2.ends_with("is `schemes` meant?"));
+    }
+
+    #[test]
+    fn an_option_of_the_command_is_said_to_be_one() {
+        assert_eq!(fault("jobs = 2\n").2, "`jobs` is an option of the command; say --jobs there");
+    }
+
+    #[test]
+    fn a_wrong_value_is_refused_with_its_place() {
+        let (line, column, message) = fault("rtt = \"80ms\"\nrate = \"0mbit\"\n");
+        assert_eq!((line, column), (2, 8));
+        assert!(message.starts_with("rate: `0mbit` is zero; a rate is"), "{message}");
+        assert_eq!(fault("rate = 100\n").0, 1);
+        assert!(fault("rate = [\"1mbit\"]\n").2.starts_with("rate: found array"));
+        assert!(fault("schemes = [1]\n").2.starts_with("schemes: a list is wanted"));
+        let (line, column, _) = fault("rate = \n");
+        assert_eq!((line, column), (1, 8));
+        assert_eq!(fault("rate = \"1mbit\"\nrate = \"2mbit\"\n").0, 2);
+    }
+}

@@ -1,0 +1,122 @@
+//! The header of a trace: from a scenario, and back to a controller.
+
+use firstflight::Bytes;
+use firstflight::registry::{AnyController, Registry};
+use firstflight::schemes::Initial;
+use firstflight_measure::VERSION;
+use firstflight_trace::{FORMAT, Header};
+
+use crate::choice::{self, ChoiceError, SchemeChoice};
+use crate::controller::{ControllerError, Parts, compose};
+use crate::quantity::in_a_line;
+use crate::restart::{self, RestartChoice};
+use crate::scenario::Scenario;
+
+/// Why the header of a trace makes no controller.
+#[derive(Debug, thiserror::Error)]
+pub enum HeaderError {
+    /// A scheme that cannot be read or built.
+    #[error("scheme: {0}")]
+    Scheme(#[from] ChoiceError),
+    /// A restart policy that cannot be read.
+    #[error("restart: {0}")]
+    Restart(String),
+    /// A law that the library does not know.
+    #[error("`{0}` is no avoidance law")]
+    UnknownLaw(String),
+    /// Parts of which no controller can be composed.
+    #[error(transparent)]
+    Controller(#[from] ControllerError),
+    /// A number that no connection has.
+    #[error("iw_segments: {0} is not allowed; from 1 to 65535 is")]
+    InitialWindow(u32),
+    /// Not one scheme.
+    #[error("one scheme is replayed at a time; `{0}` names {1}")]
+    NotOne(String, usize),
+}
+
+/// What a trace of `choice` over `scenario` begins with.
+pub fn trace_header(scenario: &Scenario, choice: &SchemeChoice) -> Header {
+    let own = scenario.for_scheme(choice);
+    Header {
+        format: FORMAT,
+        version: VERSION.to_owned(),
+        // A stack may judge itself what widens the window: its controller is another one.
+        scheme: choice.unlabelled().of_stack(own.stack).to_string(),
+        restart: own.restart.to_string(),
+        avoidance: choice.law(own.avoidance).to_owned(),
+        iw_segments: own.iw,
+        ssthresh_bytes: own.ssthresh.map(Bytes::get),
+    }
+}
+
+/// [`crate::ByName::header_for`].
+pub(crate) fn header_for(registry: Registry, header: &Header, scheme: &str) -> Result<Header, HeaderError> {
+    let choice = one(registry, scheme)?;
+    let same = one(registry, &header.scheme).is_ok_and(|recorded| recorded.entry.name == choice.entry.name);
+    let avoidance = if same { header.avoidance.clone() } else { choice.law(None).to_owned() };
+    let known = Known::of(registry, &Header { avoidance, ..header.clone() })?;
+    let scenario = Scenario {
+        registry,
+        iw: known.initial.segments,
+        ssthresh: known.initial.ssthresh,
+        avoidance: Some(known.law),
+        restart: known.restart,
+        ..Scenario::default()
+    };
+    Ok(trace_header(&scenario, &choice))
+}
+
+/// [`crate::ByName::controller_of`].
+pub(crate) fn controller_of(registry: Registry, header: &Header) -> Result<AnyController, HeaderError> {
+    let choice = one(registry, &header.scheme)?;
+    let (startup, restart, law) = parts_of(registry, header)?;
+    let mut controller = AnyController::new(startup, restart, law);
+    if choice.own_stack().growth().judges_growth() {
+        controller.let_host_judge();
+    }
+    Ok(controller)
+}
+
+/// [`crate::ByName::parts_of`].
+pub(crate) fn parts_of(registry: Registry, header: &Header) -> Result<Parts, HeaderError> {
+    let choice = one(registry, &header.scheme)?;
+    let Known { initial, law, restart } = Known::of(registry, header)?;
+    Ok(compose(registry, initial, &choice, &restart, law)?)
+}
+
+fn one(registry: Registry, scheme: &str) -> Result<SchemeChoice, HeaderError> {
+    let mut choices = choice::parse(registry, scheme)?;
+    match (choices.pop(), choices.len()) {
+        (Some(choice), 0) => Ok(choice),
+        (_, more) => Err(HeaderError::NotOne(in_a_line(scheme), more + 1)),
+    }
+}
+
+/// What the header of a trace says of a controller, beside its scheme.
+struct Known {
+    initial: Initial,
+    law: &'static str,
+    restart: RestartChoice,
+}
+
+impl Known {
+    fn of(registry: Registry, header: &Header) -> Result<Self, HeaderError> {
+        if !(1..=65_535).contains(&header.iw_segments) {
+            return Err(HeaderError::InitialWindow(header.iw_segments));
+        }
+        let law = registry.law(&header.avoidance);
+        let law = law.ok_or_else(|| HeaderError::UnknownLaw(in_a_line(&header.avoidance)))?;
+        let policies = restart::parse(registry, &header.restart);
+        let mut policies = policies.map_err(|error| HeaderError::Restart(error.to_string()))?;
+        let restart = policies.pop().filter(|_| policies.is_empty());
+        Ok(Self {
+            initial: Initial {
+                segments: header.iw_segments,
+                ssthresh: header.ssthresh_bytes.map(Bytes::new),
+            },
+            law: law.name,
+            restart: restart.ok_or_else(|| HeaderError::Restart("one policy is wanted".to_owned()))?,
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! What `firstflight-measure` has to know of a scenario to judge a run over it.
+
+use firstflight_measure::ideal::{ENDLESS, ip_bytes};
+use firstflight_measure::{Contest, IdealKind, IdealSender, Measured, Policer, Subject};
+
+use crate::asking::is_quick_start;
+use crate::choice::SchemeChoice;
+use crate::scenario::{Goal, Scenario};
+use crate::words::{self, Cross};
+
+impl Scenario {
+    /// Who is measured in a run of this scheme with this seed, and on what path.
+    pub fn measured(&self, choice: &SchemeChoice, seed: u64) -> Measured {
+        Measured {
+            subject: self.subject(choice),
+            seed,
+            scenario_hash: self.hash(),
+            goal: self.goal_of_runs(),
+            ideal_kind: self.ideal_kind(),
+            base_rtt: self.rtt.nanos(),
+            packet: self.packet(),
+            mss: self.mss,
+            quick_start: is_quick_start(self, choice),
+        }
+    }
+
+    /// The scheme as rows name it.
+    pub fn subject(&self, choice: &SchemeChoice) -> Subject {
+        let own = self.for_scheme(choice);
+        Subject {
+            scheme: choice.entry.name.to_owned(),
+            label: choice.label.clone(),
+            params: choice.params(),
+            avoidance: choice.law(own.avoidance).to_owned(),
+            recovery: words::recovery_name(own.recovery).to_owned(),
+            stack: words::stack_if_not_rfc(own.stack).map(str::to_owned),
+            restart: own.restart.to_string(),
+        }
+    }
+
+    /// When a run is over.
+    pub fn goal_of_runs(&self) -> firstflight_measure::Goal {
+        match self.goal {
+            _ if self.rounds.is_some() => firstflight_measure::Goal::Rounds,
+            Goal::Size(size) => firstflight_measure::Goal::Transfer { ip_bytes: self.ip_bytes(size.get()) },
+            Goal::Duration(_) => firstflight_measure::Goal::Duration,
+        }
+    }
+
+    /// Whether the ideal is exact or a fair share.
+    pub fn ideal_kind(&self) -> IdealKind {
+        if self.cross.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
+    }
+
+    /// By what the results of a race over this scenario are compared.
+    pub fn contest(&self) -> Contest {
+        Contest { goal: self.goal_of_runs(), payload_bps: self.payload_bps() }
+    }
+
+    /// What of the available rate can be payload; only where nobody shares it.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+    fn payload_bps(&self) -> Option<f64> {
+        let unresponsive = match self.cross {
+            Cross::None => 0,
+            Cross::Cbr(rate) => rate.bps(),
+            Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => return None,
+        };
+        if self.rate_trace.is_some() || self.policer.is_some() {
+            return None;
+        }
+        let left = self.rate.bps().saturating_sub(unresponsive).min(self.access_rate.bps());
+        Some(left as f64 * f64::from(self.mss) / f64::from(self.packet()))
+    }
+
+    /// The ideal sender of this scenario.
+    pub fn ideal_sender(&self) -> IdealSender {
+        let rates = match &self.rate_trace {
+            Some(trace) => trace.steps().iter().map(|(at, rate)| (at.nanos(), rate.bps())).collect(),
+            None => vec![(0, self.rate.bps())],
+        };
+        IdealSender {
+            access_bps: self.access_rate.bps(),
+            rates,
+            policer: self
+                .policer
+                .map(|policer| Policer { bps: policer.rate.bps(), burst: policer.burst.get() }),
+            base_rtt: self.rtt.nanos(),
+            writes: self.writes().collect(),
+            ip_bytes: match self.goal {
+                Goal::Size(size) => Some(self.ip_bytes(size.get())),
+                Goal::Duration(_) => None,
+            },
+        }
+    }
+
+    /// What the application writes: nanoseconds after the SYN, and IP bytes.
+    fn writes(&self) -> impl Iterator<Item = (u64, u64)> {
+        let size = match self.goal {
+            Goal::Size(size) => size.get(),
+            Goal::Duration(_) => ENDLESS,
+        };
+        let app = self.app.filter(|_| self.is_sized());
+        let (bytes, period) = app.map_or((size, 0), |app| (app.bytes.get().max(1), app.period.nanos()));
+        let rest = move |written: u64| self.ip_bytes(size.saturating_sub(written));
+        let count = if bytes == 0 { 0 } else { size.div_ceil(bytes) };
+        (0..count).map(move |index| {
+            let written = index.saturating_mul(bytes);
+            let own = rest(written) - rest(written.saturating_add(bytes));
+            (period.saturating_mul(index), own)
+        })
+    }
+
+    /// IP bytes of so much payload in full segments.
+    fn ip_bytes(&self, payload: u64) -> u64 {
+        let mss = u64::from(self.mss);
+        ip_bytes(payload, mss, u64::from(self.packet()) - mss)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! What is raced: a path, the endpoints on it, and the schemes, as plain data read from text.
+//!
+//! 1. [`Options`] are set one by one, from the command line or a scenario file ([`parse_file`]), and
+//!    [`Scenario::resolve`] fills in the defaults; [`parse_choices`] reads the list of schemes. With schemes from outside the
+//!    tree all of this is read by their registry ([`ByName`]).
+//! 2. [`controller`] composes the controller of a flow from a scenario and a choice; [`controller_of`] composes it from the
+//!    header of a trace alone.
+//! 3. [`Scenario::measured`], [`Scenario::ideal_sender`] and [`Scenario::contest`] say what `firstflight-measure` has to
+//!    know of a scenario to judge a run over it.
+//!
+//! Nothing here runs anything. Of `firstflight-sim` only values that describe a link, a queue or a router are used.
+
+mod asking;
+pub mod bottleneck;
+mod by_name;
+mod choice;
+mod controller;
+mod cross;
+mod file;
+mod for_scheme;
+mod header;
+mod judged;
+mod options;
+mod over_restarts;
+mod parameter;
+pub mod population;
+pub mod quantity;
+mod reading;
+mod restart;
+pub mod routers;
+mod scenario;
+pub mod topology;
+pub mod words;
+
+pub use asking::{asks_routers, is_quick_start};
+pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts};
+pub use choice::{ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, show_choices};
+pub use controller::{ControllerError, controller, sender_config};
+pub use file::{FileError, ScenarioFile, scalar, schemes};
+pub use header::{HeaderError, trace_header};
+pub use options::{KEYS, OptionError, Options};
+pub use over_restarts::over_restarts;
+pub use reading::read_text;
+pub use restart::RestartChoice;
+pub use scenario::{Goal, Rounds, Scenario, ScenarioError, Writes, fnv_1a, lowest};
+pub use words::Packet;

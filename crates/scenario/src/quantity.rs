@@ -1,0 +1,420 @@
+//! Quantities as people write them, on the command line and in TOML: `100mbit`, `80ms`, `64kB`, `1000p`,
+//! `0.3bdp`, `2%`.
+//!
+//! A decimal fraction is converted in integers, to the nearest whole base unit (bit/s, nanosecond, byte), so
+//! `1.1gbit` is 1,100,000,000 bit/s and not one less. Zero, negative, non-finite and too large values are
+//! refused with one line that says what was found and what is allowed.
+
+mod decimal;
+mod show;
+
+use std::borrow::Cow;
+
+use firstflight::{Bytes, Rate, Span};
+
+pub use decimal::Decimal;
+pub use show::{humane_bytes, humane_rate, humane_span, show_bytes, show_rate, show_span};
+
+/// A quantity that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{found}` {why}; {allowed}")]
+pub struct QuantityError {
+    /// What was found.
+    pub found: String,
+    /// What is wrong with it.
+    pub why: Why,
+    /// What is allowed, as a clause: "a rate is …".
+    pub allowed: Cow<'static, str>,
+}
+
+/// What is wrong with a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    /// It does not begin with a decimal number.
+    #[error("does not begin with a decimal number")]
+    NoNumber,
+    /// A number without a unit.
+    #[error("has no unit")]
+    NoUnit,
+    /// A unit that is not one of this quantity's.
+    #[error("has the unknown unit `{0}`")]
+    UnknownUnit(String),
+    /// `bps` is bytes a second to tc and bits a second to most others.
+    #[error("has an ambiguous unit (`bps` is bytes a second in tc, bits a second elsewhere)")]
+    Ambiguous,
+    /// Less than nothing.
+    #[error("is negative")]
+    Negative,
+    /// Nothing, or so little that it rounds to nothing.
+    #[error("is zero")]
+    Zero,
+    /// NaN or infinite.
+    #[error("is not finite")]
+    NotFinite,
+    /// More than can be held or simulated.
+    #[error("is too large")]
+    TooLarge,
+    /// Outside the allowed range.
+    #[error("is out of range")]
+    OutOfRange,
+    /// A word that is not one of the choices.
+    #[error("is not known")]
+    UnknownWord,
+    /// Something else was said already.
+    #[error("conflicts with what was said before")]
+    Conflict,
+    /// A file that cannot be read.
+    #[error("cannot be read ({0})")]
+    Unreadable(String),
+    /// Steps that make no trace.
+    #[error("is no trace: {0}")]
+    Trace(firstflight_sim::TraceFault),
+    /// Such a fault of a file's steps, and the line it is in.
+    #[error("is no trace: {}, in line {}", .0.0, .0.1)]
+    TraceLine(Box<(firstflight_sim::TraceFault, usize)>),
+    /// Not both a time and a rate.
+    #[error("is not a time and a rate")]
+    NoStep,
+    /// In a file, whose name is what was found.
+    #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
+    Line(Box<Line>),
+    /// Something that is planned and not built yet.
+    #[error("is not built yet")]
+    NotBuilt,
+}
+
+/// A line of a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From one.
+    pub number: usize,
+    /// What was found in it.
+    pub found: String,
+    /// What is wrong with that.
+    pub why: Why,
+}
+
+/// Text of a user as it is quoted in an error, which is one line: what controls a terminal is shown by its escape.
+pub fn in_a_line(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
+/// The refusal of a text, with what is allowed as a clause.
+pub fn refuse(found: &str, why: Why, allowed: impl Into<Cow<'static, str>>) -> QuantityError {
+    QuantityError { found: in_a_line(found), why, allowed: allowed.into() }
+}
+
+/// Beyond this many digits a number is refused; products with every unit then fit 128 bits.
+const MAX_DIGITS: usize = 24;
+
+/// Splits `text` into its number and its unit.
+fn split<'t>(text: &'t str, allowed: &'static str) -> Result<(Decimal, &'t str), QuantityError> {
+    let text = text.trim();
+    let err = |why| refuse(text, why, allowed);
+    let lower = text.to_ascii_lowercase();
+    if ["nan", "inf", "+inf", "-inf"].iter().any(|word| lower.starts_with(word)) {
+        return Err(err(Why::NotFinite));
+    }
+    if let Some(rest) = text.strip_prefix('-') {
+        let number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        return Err(err(if number { Why::Negative } else { Why::NoNumber }));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+        return Err(err(Why::NoNumber));
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let whole = whole.trim_start_matches('0');
+    if whole.len() + fraction.len() > MAX_DIGITS {
+        return Err(err(Why::TooLarge));
+    }
+    let mantissa = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .fold(0u128, |value, digit| value * 10 + u128::from(digit - b'0'));
+    let scale = u32::try_from(fraction.len()).unwrap_or(0);
+    Ok((Decimal { mantissa, scale }, unit.trim_start()))
+}
+
+fn convert(
+    text: &str,
+    number: Decimal,
+    factor: u64,
+    largest: u64,
+    allowed: &'static str,
+) -> Result<u64, QuantityError> {
+    match number.times(factor) {
+        Some(0) => Err(refuse(text, Why::Zero, allowed)),
+        Some(value) if value <= largest => Ok(value),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}
+
+fn unknown(text: &str, unit: &str, allowed: &'static str) -> QuantityError {
+    let why = if unit.is_empty() { Why::NoUnit } else { Why::UnknownUnit(in_a_line(unit)) };
+    refuse(text, why, allowed)
+}
+
+const RATE: &str = "a rate is a positive number with `bit`, `kbit`, `mbit`, `gbit` or `tbit` (a second, \
+                    powers of 1000), up to 10tbit, as in `100mbit`";
+
+/// A rate: `800kbit`, `100mbit`, `1.5gbit`. Bits a second with tc's names; the case is free and `/s` may follow.
+///
+/// # Errors
+/// Anything else, zero, or more than 10 Tbit/s.
+pub fn rate(text: &str) -> Result<Rate, QuantityError> {
+    let (number, unit) = split(text, RATE)?;
+    let lower = unit.to_ascii_lowercase();
+    let factor = match lower.strip_suffix("/s").unwrap_or(&lower) {
+        "bit" => 1,
+        "kbit" => 1_000,
+        "mbit" => 1_000_000,
+        "gbit" => 1_000_000_000,
+        "tbit" => 1_000_000_000_000,
+        "bps" | "kbps" | "mbps" | "gbps" | "tbps" => return Err(refuse(text, Why::Ambiguous, RATE)),
+        _ => return Err(unknown(text, unit, RATE)),
+    };
+    convert(text, number, factor, 10_000_000_000_000, RATE).map(Rate::from_bps)
+}
+
+const SPAN: &str = "a duration is a positive number with `ns`, `us`, `ms`, `s`, `min` or `h`, up to 1000h, as \
+                    in `80ms`";
+
+/// A duration: `500ns`, `20us`, `80ms`, `1.5s`, `2min`, `1h`.
+///
+/// # Errors
+/// Anything else, zero, or more than 1000 hours.
+pub fn span(text: &str) -> Result<Span, QuantityError> {
+    let (number, unit) = split(text, SPAN)?;
+    let factor = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return Err(unknown(text, unit, SPAN)),
+    };
+    convert(text, number, factor, 3_600_000_000_000_000, SPAN).map(Span::from_nanos)
+}
+
+const BYTES: &str = "a size is a positive number with `B`, `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, \
+                     `MiB`, `GiB`, up to 1000TB, as in `1MB`";
+const MAX_BYTES: u64 = 1_000_000_000_000_000;
+
+fn byte_unit(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        "KiB" | "kiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    })
+}
+
+/// A size in bytes: `1500B`, `64kB`, `1MB`, `2MiB`.
+///
+/// # Errors
+/// Anything else, zero, or more than 1000 TB.
+pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
+    let (number, unit) = split(text, BYTES)?;
+    let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, BYTES))?;
+    convert(text, number, factor, MAX_BYTES, BYTES).map(Bytes::new)
+}
+
+const COUNT: &str = "a whole number from 1 up is wanted, as in `10`";
+
+/// A positive whole number, without a unit.
+///
+/// # Errors
+/// Anything else, zero, or more than fits 64 bits.
+pub fn count(text: &str) -> Result<u64, QuantityError> {
+    match text.trim().parse::<u64>() {
+        Ok(0) => Err(refuse(text, Why::Zero, COUNT)),
+        Ok(value) => Ok(value),
+        Err(_) => {
+            let (number, unit) = split(text, COUNT)?;
+            let why = match unit {
+                "" if number.scale == 0 => Why::TooLarge,
+                "" => Why::OutOfRange,
+                unit => Why::UnknownUnit(in_a_line(unit)),
+            };
+            Err(refuse(text, why, COUNT))
+        }
+    }
+}
+
+const FRACTION: &str = "a fraction is a number from 0 to 1 or a percentage, as in `0.25` or `2%`";
+
+/// A fraction from 0 to 1: `0.02`, `2%`.
+///
+/// # Errors
+/// Anything else, or more than one.
+pub fn fraction(text: &str) -> Result<Decimal, QuantityError> {
+    let (mut number, unit) = split(text, FRACTION)?;
+    match unit {
+        "" => {}
+        "%" => number.scale += 2,
+        _ => return Err(unknown(text, unit, FRACTION)),
+    }
+    match 10u128.checked_pow(number.scale) {
+        Some(one) if number.mantissa <= one => Ok(number.reduced()),
+        _ => Err(refuse(text, Why::OutOfRange, FRACTION)),
+    }
+}
+
+/// A fraction or percentage in millionths, to the nearest; it may be above one.
+pub(crate) fn ppm(text: &str) -> Result<u32, QuantityError> {
+    let (mut number, unit) = split(text, FRACTION)?;
+    match unit {
+        "" => {}
+        "%" => number.scale += 2,
+        _ => return Err(unknown(text, unit, FRACTION)),
+    }
+    let ppm = number.times(1_000_000).and_then(|ppm| u32::try_from(ppm).ok());
+    ppm.ok_or_else(|| refuse(text, Why::TooLarge, FRACTION))
+}
+
+const NUMBER: &str = "a number without a unit is wanted, as in `1.5`";
+
+/// A number without a unit: `20`, `1.5`.
+///
+/// # Errors
+/// Anything else.
+pub fn number(text: &str) -> Result<Decimal, QuantityError> {
+    match split(text, NUMBER)? {
+        (number, "") => Ok(number),
+        (_, unit) => Err(refuse(text, Why::UnknownUnit(in_a_line(unit)), NUMBER)),
+    }
+}
+
+/// A size in packets or in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Full segments, possibly a fraction of one.
+    Packets(Decimal),
+    /// Bytes.
+    Bytes(Bytes),
+}
+
+impl Amount {
+    /// In bytes, with packets of `packet` bytes; `None` if it does not fit.
+    pub fn in_bytes(self, packet: u64) -> Option<Bytes> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Packets(number) => number.times(packet).filter(|bytes| *bytes <= MAX_BYTES).map(Bytes::new),
+        }
+    }
+}
+
+impl std::fmt::Display for Amount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Packets(number) => write!(f, "{number}p"),
+            Self::Bytes(bytes) => f.write_str(&show_bytes(*bytes)),
+        }
+    }
+}
+
+const AMOUNT: &str = "a positive number of packets or bytes is wanted, as in `100p` or `64kB`";
+
+/// A size in packets or bytes: `20000p`, `64kB`.
+///
+/// # Errors
+/// Anything else, zero, or more than 1000 TB or 10^12 packets.
+pub fn amount(text: &str) -> Result<Amount, QuantityError> {
+    let (number, unit) = split(text, AMOUNT)?;
+    if unit == "p" {
+        return packets_of(text, number, AMOUNT).map(Amount::Packets);
+    }
+    let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, AMOUNT))?;
+    convert(text, number, factor, MAX_BYTES, AMOUNT).map(|bytes| Amount::Bytes(Bytes::new(bytes)))
+}
+
+fn packets_of(text: &str, number: Decimal, allowed: &'static str) -> Result<Decimal, QuantityError> {
+    match number.floor() {
+        _ if number.is_zero() => Err(refuse(text, Why::Zero, allowed)),
+        Some(whole) if whole <= 1_000_000_000_000 => Ok(number),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}
+
+const PACKETS: &str = "a number of packets from 1p to 1000000p is wanted, as in `10p`";
+
+/// A number of whole packets: `10p`; a fraction is rounded down.
+///
+/// # Errors
+/// Anything else, less than one packet, or more than a million.
+pub fn packets(text: &str) -> Result<u32, QuantityError> {
+    let (number, unit) = split(text, PACKETS)?;
+    if unit != "p" {
+        return Err(unknown(text, unit, PACKETS));
+    }
+    whole_packets(text, number, PACKETS)
+}
+
+fn whole_packets(text: &str, number: Decimal, allowed: &'static str) -> Result<u32, QuantityError> {
+    match number.floor() {
+        Some(0) if number.is_zero() => Err(refuse(text, Why::Zero, allowed)),
+        Some(0) => Err(refuse(text, Why::OutOfRange, allowed)),
+        Some(whole @ 1..=1_000_000) => Ok(u32::try_from(whole).unwrap_or(u32::MAX)),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}
+
+/// The limit of a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueSize {
+    /// Whole packets.
+    Packets(u32),
+    /// IP bytes.
+    Bytes(Bytes),
+    /// Multiples of the bandwidth-delay product, in bytes.
+    Bdp(Decimal),
+}
+
+impl std::fmt::Display for QueueSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets}p"),
+            Self::Bytes(bytes) => f.write_str(&show_bytes(*bytes)),
+            Self::Bdp(number) => write!(f, "{number}bdp"),
+        }
+    }
+}
+
+const QUEUE: &str = "a queue is a positive number of packets (`1000p`, at most 1000000p), bytes (`64kB`) or \
+                     bandwidth-delay products (`0.3bdp`)";
+
+/// A queue's limit: `1000p`, `64kB`, `0.3bdp`. Packets are whole: a fraction is rounded down.
+///
+/// # Errors
+/// Anything else, zero, or too large.
+pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
+    let (number, unit) = split(text, QUEUE)?;
+    match unit {
+        "p" => whole_packets(text, number, QUEUE).map(QueueSize::Packets),
+        "bdp" if number.is_zero() => Err(refuse(text, Why::Zero, QUEUE)),
+        "bdp" => Ok(QueueSize::Bdp(number)),
+        _ => {
+            let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, QUEUE))?;
+            convert(text, number, factor, MAX_BYTES, QUEUE).map(|b| QueueSize::Bytes(Bytes::new(b)))
+        }
+    }
+}
+
+/// The span nearest below so many seconds, a nanosecond at least.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
+pub fn nanos(seconds: f64) -> Span {
+    Span::from_nanos((seconds * 1e9) as u64).max(Span::from_nanos(1))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What was asked of a path and nobody on it heeds: no error, but it ought to be said.
+
+use super::Scenario;
+use crate::asking::asks_routers;
+use crate::choice::SchemeChoice;
+use crate::routers::QuickStartRouter;
+use crate::words::QuickStartHops;
+
+impl Scenario {
+    /// A line for each option that changes nothing in a race of these schemes: a queue that marks flows without ECN, and
+    /// routers that nobody asks for a rate.
+    pub fn unheeded(&self, choices: &[SchemeChoice]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.aqm.is_some_and(|aqm| aqm.ecn) && !self.ecn {
+            lines.push(
+                "queue: it is to mark, and no flow uses ECN: it drops instead; ecn has flows use it"
+                    .to_owned(),
+            );
+        }
+        if !choices.iter().any(|choice| asks_routers(self, choice)) {
+            let set = [
+                ("qs-hops", self.qs_hops != QuickStartHops::default()),
+                ("qs-router", self.qs_router != QuickStartRouter::default()),
+            ];
+            let keys = set.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key);
+            lines.extend(keys.map(|key| {
+                format!(
+                    "{key}: no scheme here asks routers for a rate, so nothing comes of it; the scheme and the restart policy \
+                     quick-start do"
+                )
+            }));
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::{over_restarts, parse_choices};
+
+    fn said(options: &[(&str, &str)], schemes: &str) -> Vec<String> {
+        let mut set = Options::default();
+        for (key, text) in [("rate", "10mbit")].iter().chain(options) {
+            set.set(key, text).expect(text);
+        }
+        let choices = over_restarts(parse_choices(schemes).expect(schemes), &set).expect("policies");
+        Scenario::resolve(&set).expect("a scenario").unheeded(&choices)
+    }
+
+    #[test]
+    fn a_queue_that_marks_where_no_flow_uses_ecn_is_said_to_drop() {
+        let line = "queue: it is to mark, and no flow uses ECN: it drops instead; ecn has flows use it";
+        for queue in ["codel:100p,ecn", "red:100p,ecn", "pie:100p,ecn", "fq-codel:100p,ecn"] {
+            assert_eq!(said(&[("queue", queue)], "slow-start"), [line]);
+            assert_eq!(said(&[("queue", queue), ("ecn", "true")], "slow-start"), [""; 0]);
+        }
+        assert_eq!(said(&[("queue", "codel:100p")], "slow-start"), [""; 0]);
+        assert_eq!(said(&[("ecn", "true")], "slow-start"), [""; 0], "it may be asked of every path");
+    }
+
+    #[test]
+    fn routers_that_nobody_asks_for_a_rate_are_said_to_do_nothing() {
+        let hops = [("qs-hops", "none")];
+        let found = said(&hops, "slow-start,paced");
+        assert!(
+            found.len() == 1 && found[0].starts_with("qs-hops: no scheme here asks routers"),
+            "{found:?}"
+        );
+        assert_eq!(said(&hops, "slow-start,quick-start"), [""; 0]);
+        assert_eq!(said(&[("qs-hops", "none"), ("restart", "quick-start")], "slow-start"), [""; 0]);
+        assert_eq!(said(&[], "slow-start"), [""; 0]);
+    }
+}

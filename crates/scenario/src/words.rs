@@ -1,0 +1,273 @@
+//! The words of a scenario: cross traffic, receivers, recovery, avoidance laws.
+//!
+//! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
+
+use std::borrow::Cow;
+
+use firstflight::Span;
+use firstflight::registry::Registry;
+use firstflight_tcp::{AckPolicy, Recovery, Stack};
+
+use crate::quantity::{self, Amount, QuantityError, Why, refuse};
+
+pub use crate::cross::{Cross, SizeLaw, cross};
+
+/// The size of a full packet, as it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet {
+    /// Payload bytes of a full segment.
+    Mss(u16),
+    /// IP bytes of a full packet.
+    Ip(u16),
+}
+
+/// The initial slow-start threshold: a number of packets or bytes, or `inf` (arbitrarily high, RFC 5681
+/// section 3.1).
+///
+/// # Errors
+/// What [`quantity::amount`] refuses.
+pub fn ssthresh(text: &str) -> Result<Option<Amount>, QuantityError> {
+    if text.trim() == "inf" {
+        return Ok(None);
+    }
+    quantity::amount(text).map(Some).map_err(|error| QuantityError {
+        allowed: "ssthresh is packets (`20000p`), bytes (`64kB`) or `inf`".into(),
+        ..error
+    })
+}
+
+/// A word out of a table; the words of `later` are known and not built yet.
+fn word<T: Copy>(
+    text: &str,
+    table: &[(&'static str, T)],
+    later: &[&str],
+    allowed: impl Into<Cow<'static, str>>,
+) -> Result<T, QuantityError> {
+    let text = text.trim();
+    match table.iter().find(|(name, _)| *name == text) {
+        Some((_, value)) => Ok(*value),
+        None if later.contains(&text) => Err(refuse(text, Why::NotBuilt, allowed)),
+        None => Err(refuse(text, Why::UnknownWord, allowed)),
+    }
+}
+
+const ACKS: [(&str, AckPolicy); 5] = [
+    ("every", AckPolicy::Every),
+    ("delayed", AckPolicy::Delayed),
+    ("linux", AckPolicy::Linux),
+    ("freebsd", AckPolicy::FreeBsd),
+    ("windows-xp", AckPolicy::WindowsXp),
+];
+
+/// When the receiver acknowledges.
+///
+/// # Errors
+/// A word that is none of the five.
+pub fn ack(text: &str) -> Result<AckPolicy, QuantityError> {
+    word(text, &ACKS, &[], "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`")
+}
+
+/// The word for an ACK policy.
+pub fn ack_name(policy: AckPolicy) -> &'static str {
+    ACKS.iter().find(|(_, value)| *value == policy).map_or("", |(name, _)| name)
+}
+
+const RECOVERIES: [(&str, Recovery); 7] = [
+    ("rack", Recovery::Rack),
+    ("sack", Recovery::Sack),
+    ("newreno", Recovery::NewReno),
+    ("newreno-steady", Recovery::NewRenoSteady),
+    ("reno", Recovery::Reno),
+    ("vegas", Recovery::Vegas),
+    ("ns2-sack1", Recovery::Ns2Sack1),
+];
+
+/// How losses are repaired.
+///
+/// # Errors
+/// A word that is none of the seven.
+pub fn recovery(text: &str) -> Result<Recovery, QuantityError> {
+    const ALLOWED: &str =
+        "recoveries are `rack`, `sack`, `newreno`, `newreno-steady`, `reno`, `vegas` and `ns2-sack1`";
+    word(text, &RECOVERIES, &[], ALLOWED)
+}
+
+/// The word for a recovery.
+pub fn recovery_name(recovery: Recovery) -> &'static str {
+    RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
+}
+
+const STACKS: [(&str, Stack); 2] = [("rfc", Stack::Rfc), ("linux", Stack::Linux)];
+
+/// Whose sender it is where the RFCs and Linux differ.
+///
+/// # Errors
+/// A word that is neither of the two.
+pub fn stack(text: &str) -> Result<Stack, QuantityError> {
+    word(text, &STACKS, &[], "stacks are `rfc` and `linux`")
+}
+
+/// The word for a stack.
+pub fn stack_name(stack: Stack) -> &'static str {
+    STACKS.iter().find(|(_, value)| *value == stack).map_or("", |(name, _)| name)
+}
+
+/// The word for a stack where a result has to say it: whoever says nothing goes by the RFCs.
+pub fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
+    (stack != Stack::default()).then(|| stack_name(stack))
+}
+
+/// The name of an avoidance law of the registry.
+///
+/// # Errors
+/// An unknown law, or one not built yet.
+pub fn avoidance(registry: Registry, text: &str) -> Result<&'static str, QuantityError> {
+    let laws: Vec<_> = registry.laws().map(|law| (law.name, law.name)).collect();
+    let names: Vec<_> = laws.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+    word(text, &laws, &[], format!("avoidance laws are {} and {last}", others.join(", ")))
+}
+
+/// An application that stops and goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct App {
+    /// How much it writes at a time.
+    pub write: Amount,
+    /// From one write to the next.
+    pub every: Span,
+}
+
+/// When the application writes: `all` at once, or how much and how often, as in `64kB,200ms`.
+///
+/// # Errors
+/// What [`quantity::amount`] and [`quantity::span`] refuse.
+pub fn app(text: &str) -> Result<Option<App>, QuantityError> {
+    const ALLOWED: &str = "an application writes `all` at once, or stops and goes: how much it writes and how often, as in \
+                           `64kB,200ms` or `10p,1s`";
+    let text = text.trim();
+    if text == "all" {
+        return Ok(None);
+    }
+    let allowed = |error: QuantityError| QuantityError { allowed: ALLOWED.into(), ..error };
+    let (write, every) = text.split_once(',').ok_or_else(|| refuse(text, Why::UnknownWord, ALLOWED))?;
+    let write = quantity::amount(write).map_err(allowed)?;
+    Ok(Some(App { write, every: quantity::span(every).map_err(allowed)? }))
+}
+
+/// Which routers of a path take part in Quick-Start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum QuickStartHops {
+    /// All of them.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// The first so many that the sender's packets come to.
+    First(u32),
+}
+
+impl std::fmt::Display for QuickStartHops {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::None => f.write_str("none"),
+            Self::First(hops) => write!(f, "{hops}"),
+        }
+    }
+}
+
+/// Which routers take part in Quick-Start: `all`, `none`, or how many of the first.
+///
+/// # Errors
+/// Anything else, zero, or more than a thousand.
+pub fn quick_start_hops(text: &str) -> Result<QuickStartHops, QuantityError> {
+    const ALLOWED: &str = "hops that take part in Quick-Start are `all`, `none`, or how many of the first, as in `1` \
+                           (at most 1000)";
+    match text.trim() {
+        "all" => Ok(QuickStartHops::All),
+        "none" => Ok(QuickStartHops::None),
+        text => match text.parse::<u32>() {
+            Ok(0) => Err(refuse(text, Why::Zero, ALLOWED)),
+            Ok(hops) if hops <= 1_000 => Ok(QuickStartHops::First(hops)),
+            Ok(_) => Err(refuse(text, Why::TooLarge, ALLOWED)),
+            Err(_) => Err(refuse(text, Why::UnknownWord, ALLOWED)),
+        },
+    }
+}
+
+/// The known key or word nearest to `word`, if one is near enough to be meant.
+pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let best = known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min()?;
+    (best.0 <= (word.chars().count() / 3).max(1)).then_some(best.1)
+}
+
+/// Levenshtein distance, with a swap of neighbours counted as two.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_application_writes_all_at_once_or_so_much_so_often() {
+        assert_eq!(app("all"), Ok(None));
+        let write = Amount::Bytes(firstflight::Bytes::new(64_000));
+        assert_eq!(app("64kB,200ms"), Ok(Some(App { write, every: Span::from_millis(200) })));
+        for (text, why) in [
+            ("64kB", Why::UnknownWord),
+            ("0B,1s", Why::Zero),
+            ("64kB,0s", Why::Zero),
+            ("64kB,1s,1s", Why::UnknownUnit("s,1s".into())),
+        ] {
+            let error = app(text).expect_err(text);
+            assert_eq!(error.why, why, "{text}");
+            assert!(error.to_string().contains("`64kB,200ms`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn quick_start_hops_are_all_none_or_a_number() {
+        assert_eq!(quick_start_hops("all"), Ok(QuickStartHops::All));
+        assert_eq!(quick_start_hops("none"), Ok(QuickStartHops::None));
+        assert_eq!(quick_start_hops("2"), Ok(QuickStartHops::First(2)));
+        for (text, why) in [("0", Why::Zero), ("1001", Why::TooLarge), ("-1", Why::UnknownWord)] {
+            assert_eq!(quick_start_hops(text).expect_err(text).why, why, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_word_reads_back_as_what_it_names() {
+        for (name, value) in ACKS {
+            assert_eq!((ack(name), ack_name(value)), (Ok(value), name));
+        }
+        for (name, value) in RECOVERIES {
+            assert_eq!((recovery(name), recovery_name(value)), (Ok(value), name));
+        }
+        for (name, value) in STACKS {
+            assert_eq!((stack(name), stack_name(value)), (Ok(value), name));
+        }
+    }
+
+    #[test]
+    fn a_near_miss_is_suggested_and_a_far_one_is_not() {
+        let known = ["rate", "rtt", "queue", "reverse-rate"];
+        assert_eq!(closest("rat", known), Some("rate"));
+        assert_eq!(closest("quue", known), Some("queue"));
+        assert_eq!(closest("reverse_rate", known), Some("reverse-rate"));
+        assert_eq!(closest("bandwidth", known), None);
+        assert_eq!(closest("path", known), None);
+    }
+}
