@@ -4,28 +4,24 @@
 //! subcommand takes their names. `examples/own-scheme` is such a command, and `docs/own-scheme.md` explains it.
 
 mod args;
-mod captures;
 mod documents;
 mod drawings;
-mod events;
 mod excerpt;
 mod failure;
 mod inspect;
 mod interrupt;
 mod model;
-mod order;
 mod output;
 mod packetdrill;
 mod population;
 mod progress;
-mod qlogs;
 mod race;
+mod reading;
 mod replay;
 mod results;
 mod schemes;
 mod score;
 mod sweep;
-mod taps;
 mod targets;
 mod usage;
 

@@ -5,34 +5,34 @@ use std::num::NonZeroU32;
 use firstflight::registry::Registry;
 use firstflight_lab::{How, RunError, race};
 use firstflight_measure::{Recording, SchemeResult};
+use firstflight_report::log::{Folders, LoggedFlow, Taps};
 use firstflight_report::svg::figure;
 use firstflight_scenario::{
-    ByName, ChoiceError, OptionError, Scenario, SchemeChoice, over_restarts, quantity,
+    ByName, ChoiceError, OptionError, Scenario, SchemeChoice, over_restarts, quantity, trace_header,
 };
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
 use crate::drawings::Drawings;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
-use crate::order;
 use crate::output;
 use crate::population;
 use crate::progress::Progress;
+use crate::reading;
 use crate::results::Results;
-use crate::taps::Taps;
 use crate::targets::Input;
 
 /// `firstflight race`.
 pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let mut options = registry.options();
-    order::set(&mut options, race.path.given().chain(race.runs.given()), arguments)?;
+    reading::set(&mut options, race.path.given().chain(race.runs.given()), arguments)?;
     let list = race.path.ends.schemes.as_deref();
-    let choices = order::schemes(registry, list).map_err(|error| {
+    let choices = reading::schemes(registry, list).map_err(|error| {
         let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
     })?;
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
-    let scenario = order::resolve(&options, arguments)?;
+    let scenario = reading::resolve(&options, arguments)?;
     let trace = options.rate_trace_file.as_deref();
     let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
     run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, arguments)
@@ -41,11 +41,11 @@ pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]
 /// `firstflight run SCENARIO.toml`.
 pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let name = file.scenario.display().to_string();
-    let (text, said) = order::read(registry, &file.scenario)?;
+    let (text, said) = reading::read(registry, &file.scenario)?;
     let mut options = said.options;
-    order::set(&mut options, file.runs.given(), arguments)?;
+    reading::set(&mut options, file.runs.given(), arguments)?;
     let list = said.schemes.as_ref().map(|(list, _)| list.as_str());
-    let choices = order::schemes(registry, list).map_err(|error| {
+    let choices = reading::schemes(registry, list).map_err(|error| {
         let place = said.schemes.as_ref().and_then(|(list, span)| {
             let found = fault(&error, list);
             let inside =
@@ -58,7 +58,7 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = Scenario::resolve(&options).map_err(|error| {
         let message = error.to_string();
-        let place = order::key_of(&message).and_then(|key| Place::key(&name, &text, key));
+        let place = reading::key_of(&message).and_then(|key| Place::key(&name, &text, key));
         Failure::usage(format!("{name}: {message}")).at(place)
     })?;
     let trace = options.rate_trace_file.as_deref();
@@ -87,7 +87,8 @@ fn run(
     let snap = snap(to, arguments)?;
     let figure_until = figure_until(to, choices.len(), arguments)?;
     to.check(choices, inputs, arguments)?;
-    let taps = Taps::new(to, snap).map_err(Failure::usage)?;
+    let OutputOptions { pcap, events, qlog, .. } = to.clone();
+    let taps = Taps::new(Folders { pcap, events, qlog }, snap).map_err(Failure::usage)?;
     output::note(&scenario.unheeded(choices));
 
     let interrupt = Interrupt::listen();
@@ -100,7 +101,9 @@ fn run(
         record: if drawings.are_wanted() { Some(&record) } else { None },
         progress: &|done, _, name| progress.show(done, name),
         interrupted: &|| interrupt.happened(),
-        tap: &|choice, seed| Ok(if seed == scenario.seed { taps.begin(scenario, choice) } else { None }),
+        tap: &|choice, seed| {
+            Ok(if seed == scenario.seed { taps.begin(&logged(scenario, choice)) } else { None })
+        },
     };
     let raced = race(scenario, choices, &how);
     drop(progress);
@@ -114,6 +117,19 @@ fn run(
     let results = Results::new((scenario, choices), raced, runs.each_run, missing, drawings, program);
     results.write(to, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
+}
+
+/// What logs say of the flow of a scheme.
+fn logged(scenario: &Scenario, choice: &SchemeChoice) -> LoggedFlow {
+    LoggedFlow {
+        name: choice.name().to_owned(),
+        description: scenario.describe(),
+        header: trace_header(scenario, choice),
+        seed: scenario.seed,
+        scenario_hash: scenario.hash(),
+        mss: scenario.mss,
+        packet: scenario.packet(),
+    }
 }
 
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";

@@ -7,11 +7,11 @@ use std::io::BufReader;
 use firstflight::registry::{AnyController, Registry};
 use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Told};
 use firstflight_hostile::conformance::{Breaches, Conformance};
+use firstflight_report::log::{origin_name, phase_name};
 use firstflight_scenario::{ByName, quantity};
 use firstflight_trace::{Calls, Header, Writer, read};
 
 use crate::args::Replay;
-use crate::events::{origin_name, phase_name};
 use crate::failure::Failure;
 use crate::output;
 

@@ -15,9 +15,9 @@ use crate::args::Sweep as Command;
 use crate::excerpt;
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
-use crate::order;
 use crate::output;
 use crate::progress::Progress;
+use crate::reading;
 use crate::targets::is_same;
 
 /// Races the parts of the shard that are not there yet.
@@ -27,7 +27,7 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
         return show(&sweep, index, arguments);
     }
     let shard = Shard::parse(command.shard.as_deref(), arguments)?;
-    let jobs = order::jobs(command.jobs.as_deref(), arguments)?
+    let jobs = reading::jobs(command.jobs.as_deref(), arguments)?
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let name = command.file.display();
     let out = command.out.as_deref().unwrap_or(Path::new(""));

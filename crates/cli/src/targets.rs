@@ -6,11 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use firstflight_report::check_writable;
+use firstflight_report::log::{Captures, Events, Qlog};
 use firstflight_scenario::SchemeChoice;
 
 use crate::args::OutputOptions;
 use crate::failure::{Failure, Place};
-use crate::taps::Taps;
 
 /// A file that the command reads.
 pub(crate) struct Input<'a> {
@@ -76,6 +76,9 @@ pub(crate) fn check_file(
     })
 }
 
+/// The files that an option writes for a row of this name.
+type FileNames = fn(&str) -> Vec<String>;
+
 impl OutputOptions {
     /// Tests that everything asked for can be written, that no two of them are the same, and that none is read.
     pub(crate) fn check(
@@ -85,7 +88,11 @@ impl OutputOptions {
         arguments: &[String],
     ) -> Result<(), Failure> {
         let files = [("--report", &self.report), ("--figure", &self.figure), ("--parquet", &self.parquet)];
-        let folders = [("--pcap", &self.pcap), ("--events", &self.events), ("--qlog", &self.qlog)];
+        let folders: [(&str, &Option<PathBuf>, FileNames); 3] = [
+            ("--pcap", &self.pcap, |name| Captures::file_names(name).to_vec()),
+            ("--events", &self.events, |name| vec![Events::file_name(name)]),
+            ("--qlog", &self.qlog, |name| vec![Qlog::file_name(name)]),
+        ];
         let mut seen: Vec<(&str, &Path)> = Vec::new();
         for (option, path) in files {
             let Some(path) = path else { continue };
@@ -98,7 +105,7 @@ impl OutputOptions {
             check_file(option, path, inputs, arguments)?;
             seen.push((option, path));
         }
-        for (option, folder) in folders {
+        for (option, folder, file_names) in folders {
             let Some(folder) = folder else { continue };
             let refuse = |message: String| {
                 let place = Place::value(arguments, option, &folder.to_string_lossy());
@@ -108,7 +115,7 @@ impl OutputOptions {
                 .map_err(|error| refuse(format!("cannot write into {}: {error}", folder.display())))?;
             // A new folder holds nothing yet.
             let names =
-                choices.iter().filter(|_| folder.exists()).flat_map(|choice| Taps::names(option, choice));
+                choices.iter().filter(|_| folder.exists()).flat_map(|choice| file_names(choice.name()));
             for file in names.map(|name| folder.join(name)) {
                 if let Some(Input { what, path }) = inputs.iter().find(|input| is_same(&file, input.path)) {
                     let message = format!("{} would overwrite the {what} {}", file.display(), path.display());

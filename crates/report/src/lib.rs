@@ -1,7 +1,7 @@
 //! What a race says, for people and for programs: the terminal table, JSON lines, CSV, Parquet and one
 //! self-contained HTML file.
 //!
-//! Everything here is a pure function from results to bytes; only [`write`](mod@write) touches the file system.
+//! Everything here is a pure function from results to bytes; only [`write`](mod@write) and [`log`] touch the file system.
 //! Results come in as anything that serialises to an object ([`records`]), so that the mean of many runs,
 //! which carries `_ci95` fields and `runs`, is shown by the same code as a single run.
 
@@ -11,6 +11,7 @@ pub mod html;
 pub mod human;
 pub mod inspected;
 pub mod json;
+pub mod log;
 pub mod parquet;
 pub mod part;
 pub mod population;

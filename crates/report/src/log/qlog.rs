@@ -1,4 +1,4 @@
-//! `--qlog`: the sender's life as qlog, for the tools of QUIC people.
+//! The sender's life as qlog, for the tools of QUIC people.
 //!
 //! The format is that of draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464), the events those of
 //! draft-ietf-quic-qlog-quic-events-12 as far as they fit TCP: a packet's number counts transmissions, so that a
@@ -9,9 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use firstflight::{Bytes, Call, Event, Note, Pacing, Phase, Plan, Rate, Span, Time, Told};
-use firstflight_measure::{Tap, VERSION};
-use firstflight_report::WholeFile;
-use firstflight_scenario::{Scenario, SchemeChoice, trace_header};
+use firstflight_measure::Tap;
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 use qlog::events::quic::{
     CongestionStateUpdated, CongestionStateUpdatedTrigger, PacketHeader, PacketLost, PacketNumberSpace,
@@ -26,14 +24,16 @@ use qlog::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::captures::naming;
-use crate::events::{origin_name, phase_name};
+use super::flow::LoggedFlow;
+use super::names::{origin_name, phase_name};
+use super::naming::naming;
+use crate::write::WholeFile;
 
 /// The schema of the events named `firstflight:…`, which docs/exports.md lists.
 const OWN_URI: &str = "urn:x-firstflight:qlog:events:firstflight-1";
 
 /// The qlog of one flow.
-pub(crate) struct Qlog {
+pub struct Qlog {
     path: PathBuf,
     /// `None` once finished.
     file: Option<WholeFile>,
@@ -50,10 +50,18 @@ pub(crate) struct Qlog {
 }
 
 impl Qlog {
+    /// The file of a flow of this name.
+    pub fn file_name(name: &str) -> String {
+        format!("{name}.sqlog")
+    }
+
     /// Begins `NAME.sqlog` in `folder`.
-    pub(crate) fn begin(folder: &Path, scenario: &Scenario, choice: &SchemeChoice) -> io::Result<Self> {
-        let name = choice.name();
-        let path = folder.join(format!("{name}.sqlog"));
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn begin(folder: &Path, flow: &LoggedFlow) -> io::Result<Self> {
+        let LoggedFlow { name, header, seed, scenario_hash, mss, packet, .. } = flow;
+        let path = folder.join(Self::file_name(name));
         let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
         let mut log = Self {
             path,
@@ -66,23 +74,22 @@ impl Qlog {
             after_timeout: false,
             marked: false,
         };
-        log.record(&header(name, scenario));
-        let (own, known) = (scenario.for_scheme(choice), trace_header(scenario, choice));
+        log.record(&first_record(flow));
         log.own(
             Time::ZERO,
             "scenario",
             json!({
-                "version": VERSION,
-                "scheme": known.scheme,
-                "restart": known.restart,
-                "avoidance": known.avoidance,
-                "seed": scenario.seed,
-                "scenario_hash": scenario.hash(),
-                "mss": own.mss,
-                "ip_packet": own.packet(),
+                "version": header.version,
+                "scheme": header.scheme,
+                "restart": header.restart,
+                "avoidance": header.avoidance,
+                "seed": seed,
+                "scenario_hash": scenario_hash,
+                "mss": mss,
+                "ip_packet": packet,
             }),
         );
-        let window = u64::from(own.iw) * u64::from(own.mss);
+        let window = u64::from(header.iw_segments) * u64::from(*mss);
         let parameters = RecoveryParametersSet {
             initial_congestion_window: Some(window),
             ..RecoveryParametersSet::default()
@@ -209,8 +216,8 @@ impl Qlog {
 }
 
 impl Tap for Qlog {
-    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
-        let Some(sent) = transmit.sent.filter(|_| side == Role::Client) else { return };
+    fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64) {
+        let Some(sent) = transmit.sent.filter(|_| role == Role::Client) else { return };
         let payload = RawInfo { payload_length: Some(u64::from(transmit.segment.len)), ..RawInfo::default() };
         let frame = QuicFrame::Stream {
             stream_id: 0,
@@ -229,8 +236,8 @@ impl Tap for Qlog {
 
     fn arrived(&mut self, _: Time, _: Role, _: &Segment, _: u64) {}
 
-    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
-        if side == Role::Server {
+    fn happening(&mut self, at: Time, role: Role, happening: &Happening) {
+        if role == Role::Server {
             return;
         }
         match happening {
@@ -309,15 +316,15 @@ impl Tap for Qlog {
 }
 
 /// The record that every file begins with.
-fn header(name: &str, scenario: &Scenario) -> QlogSeq {
+fn first_record(flow: &LoggedFlow) -> QlogSeq {
     QlogSeq {
         file_schema: QLOGFILESEQ_URI.to_owned(),
         serialization_format: "application/qlog+json-seq".to_owned(),
-        title: Some(name.to_owned()),
-        description: Some(scenario.describe()),
+        title: Some(flow.name.clone()),
+        description: Some(flow.description.clone()),
         trace: TraceSeq {
-            title: Some(name.to_owned()),
-            description: Some(scenario.describe()),
+            title: Some(flow.name.clone()),
+            description: Some(flow.description.clone()),
             common_fields: Some(CommonFields {
                 tuple: None,
                 group_id: None,

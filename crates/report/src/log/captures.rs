@@ -1,4 +1,4 @@
-//! `--pcap`: what each end of a flow sees, as pcapng. The client's first data packet after start-up or a restart was left
+//! What each end of a flow sees, as pcapng. The client's first data packet after start-up or a restart was left
 //! says so in its comment.
 
 use std::collections::VecDeque;
@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 
 use firstflight::{Cause, Exit, Note, Time};
 use firstflight_measure::Tap;
-use firstflight_report::WholeFile;
 use firstflight_tcp::{Happening, Role, Segment, Transmit};
 use firstflight_wire::{Capture, CaptureError, End, Interface, Sighting};
 
-use crate::events::phase_name;
+use super::names::phase_name;
+use super::naming::naming;
+use crate::write::WholeFile;
 
 /// The captures of one flow, at both ends.
-pub(crate) struct Captures {
+pub struct Captures {
     ends: [OneEnd; 2],
-    /// What each side sent and has not been seen to arrive.
+    /// What each host sent and has not been seen to arrive.
     under_way: [VecDeque<(u64, Segment)>; 2],
-    /// How many packets each side sent.
+    /// How many packets each host sent.
     numbers: [u64; 2],
     /// What is to be remarked on the client's next data packet.
     remarks: Vec<String>,
@@ -33,19 +34,28 @@ struct OneEnd {
 }
 
 impl Captures {
+    /// The files of a flow of this name, the client's first.
+    pub fn file_names(name: &str) -> [String; 2] {
+        ["client", "server"].map(|host| format!("{name}-{host}.pcapng"))
+    }
+
     /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`; `snap` bytes are kept of a packet, or
     /// all.
-    pub(crate) fn begin(folder: &Path, name: &str, snap: Option<NonZeroU32>) -> io::Result<Self> {
-        let end = |at, side: &str| {
-            let path = folder.join(format!("{name}-{side}.pcapng"));
-            let description = format!("{name}: the {side}'s end");
-            let interface = Interface { at, name: side, description: &description, snap_length: snap };
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn begin(folder: &Path, name: &str, snap: Option<NonZeroU32>) -> io::Result<Self> {
+        let [client, server] = Self::file_names(name);
+        let end = |at, host: &str, file: String| {
+            let path = folder.join(file);
+            let description = format!("{name}: the {host}'s end");
+            let interface = Interface { at, name: host, description: &description, snap_length: snap };
             let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
             let capture = Capture::new(file, &interface).map_err(|error| naming(&path, &error))?;
             Ok::<_, io::Error>(OneEnd { path, capture: Some(capture) })
         };
         Ok(Self {
-            ends: [end(End::Client, "client")?, end(End::Server, "server")?],
+            ends: [end(End::Client, "client", client)?, end(End::Server, "server", server)?],
             under_way: Default::default(),
             numbers: [0; 2],
             remarks: Vec::new(),
@@ -89,25 +99,25 @@ impl Captures {
 }
 
 impl Tap for Captures {
-    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
-        let number = self.numbers[index(side)];
-        self.numbers[index(side)] += 1;
-        self.under_way[index(side)].push_back((number, transmit.segment));
+    fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64) {
+        let number = self.numbers[index(role)];
+        self.numbers[index(role)] += 1;
+        self.under_way[index(role)].push_back((number, transmit.segment));
         let segment = &transmit.segment;
-        let is_data = side == Role::Client && segment.len > 0;
+        let is_data = role == Role::Client && segment.len > 0;
         let comment = if is_data { std::mem::take(&mut self.remarks).join("; ") } else { String::new() };
-        let from = end_of(side);
-        self.add(side, &Sighting { at, flow: 0, from, number, segment, offset, comment: &comment });
+        let from = end_of(role);
+        self.add(role, &Sighting { at, flow: 0, from, number, segment, offset, comment: &comment });
     }
 
-    fn arrived(&mut self, at: Time, side: Role, segment: &Segment, offset: u64) {
-        let number = self.arrived_number(side.other(), segment);
-        let from = end_of(side.other());
-        self.add(side, &Sighting { at, flow: 0, from, number, segment, offset, comment: "" });
+    fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64) {
+        let number = self.arrived_number(role.other(), segment);
+        let from = end_of(role.other());
+        self.add(role, &Sighting { at, flow: 0, from, number, segment, offset, comment: "" });
     }
 
-    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
-        if let (Role::Client, Happening::Control(note)) = (side, happening) {
+    fn happening(&mut self, at: Time, role: Role, happening: &Happening) {
+        if let (Role::Client, Happening::Control(note)) = (role, happening) {
             self.remarks.extend(remark(at, *note));
         }
     }
@@ -159,17 +169,12 @@ fn remark(at: Time, note: Note) -> Option<String> {
     }
 }
 
-/// The same error, saying which file.
-pub(crate) fn naming(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+fn index(role: Role) -> usize {
+    usize::from(role == Role::Server)
 }
 
-fn index(side: Role) -> usize {
-    usize::from(side == Role::Server)
-}
-
-fn end_of(side: Role) -> End {
-    match side {
+fn end_of(role: Role) -> End {
+    match role {
         Role::Client => End::Client,
         Role::Server => End::Server,
     }

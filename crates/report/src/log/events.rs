@@ -1,4 +1,4 @@
-//! `--events`: what happened at both ends of a flow, one JSON object a line. The first line and those of the event
+//! What happened at both ends of a flow, one JSON object a line. The first line and those of the event
 //! `told` are the flow's trace, which `firstflight replay` reads.
 //!
 //! Sequence numbers are those of the capture; offsets count payload bytes from the first.
@@ -6,17 +6,19 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use firstflight::{Bytes, Exit, Note, Origin, Phase, Time, Told};
+use firstflight::{Bytes, Exit, Note, Time, Told};
 use firstflight_measure::Tap;
-use firstflight_report::{WholeFile, json};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Transmit};
 use firstflight_trace::{Header, Writer};
 use serde::Serialize;
 
-use crate::captures::naming;
+use super::names::{origin_name, phase_name};
+use super::naming::naming;
+use crate::json;
+use crate::write::WholeFile;
 
 /// The event log of one flow.
-pub(crate) struct Events {
+pub struct Events {
     path: PathBuf,
     /// `None` once finished.
     file: Option<WholeFile>,
@@ -97,18 +99,26 @@ struct Shown {
 }
 
 impl Events {
+    /// The file of a flow of this name.
+    pub fn file_name(name: &str) -> String {
+        format!("{name}.jsonl")
+    }
+
     /// Begins `NAME.jsonl` in `folder`.
-    pub(crate) fn begin(folder: &Path, name: &str, header: &Header) -> io::Result<Self> {
-        let path = folder.join(format!("{name}.jsonl"));
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn begin(folder: &Path, name: &str, header: &Header) -> io::Result<Self> {
+        let path = folder.join(Self::file_name(name));
         let file = WholeFile::create(&path).map_err(|error| naming(&path, &error.source))?;
         let mut events = Self { path, file: Some(file), failed: None, trace: Writer::default() };
         events.write(Ok(Writer::header(header)));
         Ok(events)
     }
 
-    fn add(&mut self, at: Time, side: Role, what: What) {
+    fn add(&mut self, at: Time, role: Role, what: What) {
         if self.failed.is_none() {
-            let end = if side == Role::Client { "client" } else { "server" };
+            let end = if role == Role::Client { "client" } else { "server" };
             self.write(json::line(&Line { at_ns: at.nanos(), end, what }));
         }
     }
@@ -122,20 +132,20 @@ impl Events {
 }
 
 impl Tap for Events {
-    fn sent(&mut self, at: Time, side: Role, transmit: &Transmit, offset: u64) {
+    fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64) {
         let segment = Shown::new(&transmit.segment, offset);
         let sent = transmit.sent;
         let (packet, tag) = (sent.map(|sent| sent.packet), sent.map(|sent| sent.tag.0));
         let retransmission = sent.map(|sent| sent.retransmission);
-        self.add(at, side, What::Sent { segment, packet, tag, retransmission });
+        self.add(at, role, What::Sent { segment, packet, tag, retransmission });
     }
 
-    fn arrived(&mut self, at: Time, side: Role, segment: &Segment, offset: u64) {
-        self.add(at, side, What::Arrived(Shown::new(segment, offset)));
+    fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64) {
+        self.add(at, role, What::Arrived(Shown::new(segment, offset)));
     }
 
-    fn happening(&mut self, at: Time, side: Role, happening: &Happening) {
-        self.add(at, side, What::from(happening));
+    fn happening(&mut self, at: Time, role: Role, happening: &Happening) {
+        self.add(at, role, What::from(happening));
     }
 
     fn wants_told(&self) -> bool {
@@ -210,23 +220,6 @@ impl From<Note> for What {
             Note::Reduced { from } => Self::Reduced { from_bytes: from.get() },
             Note::Undone { exit } => Self::Undone { exit_undone: exit },
         }
-    }
-}
-
-pub(crate) fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Fresh => "fresh",
-        Origin::AfterIdle { .. } => "after-idle",
-        Origin::AfterTimeout { .. } => "after-timeout",
-        Origin::PathChange => "path-change",
-    }
-}
-
-pub(crate) fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Startup => "start-up",
-        Phase::Restart => "restart",
-        Phase::Avoidance => "avoidance",
     }
 }
 

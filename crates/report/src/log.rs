@@ -1,0 +1,18 @@
+//! Logs of one flow, written while it runs: captures (pcapng), event logs (JSON lines), qlogs.
+//!
+//! Each is a [`firstflight_measure::Tap`], so that whoever runs a flow, in a simulator or not, writes them.
+
+mod captures;
+mod events;
+mod flow;
+mod names;
+mod naming;
+mod qlog;
+mod taps;
+
+pub use captures::Captures;
+pub use events::Events;
+pub use flow::LoggedFlow;
+pub use names::{origin_name, phase_name};
+pub use qlog::Qlog;
+pub use taps::{Folders, Taps};

@@ -1,0 +1,128 @@
+//! All logs of a flow together: captures, event logs, qlogs.
+
+use std::io;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use firstflight::{Time, Told};
+use firstflight_measure::Tap;
+use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
+
+use super::captures::Captures;
+use super::events::Events;
+use super::flow::LoggedFlow;
+use super::naming::naming;
+use super::qlog::Qlog;
+
+/// The folders that logs are written to; what has none is not written.
+#[derive(Clone, Debug, Default)]
+pub struct Folders {
+    /// Of captures.
+    pub pcap: Option<PathBuf>,
+    /// Of event logs.
+    pub events: Option<PathBuf>,
+    /// Of qlogs.
+    pub qlog: Option<PathBuf>,
+}
+
+/// Where taps write, and the first of their failures.
+///
+/// A disk that fills up must not cost the rows: a tap that fails says so here, and the race goes on.
+pub struct Taps {
+    folders: Folders,
+    /// The most bytes kept of a captured packet.
+    snap: Option<NonZeroU32>,
+    failure: Arc<Mutex<Option<io::Error>>>,
+}
+
+impl Taps {
+    /// Taps that write to these folders, which are made first. `snap` bytes are kept of a captured packet, or all.
+    ///
+    /// # Errors
+    /// A folder that cannot be made.
+    pub fn new(folders: Folders, snap: Option<NonZeroU32>) -> io::Result<Self> {
+        for folder in [&folders.pcap, &folders.events, &folders.qlog].into_iter().flatten() {
+            std::fs::create_dir_all(folder).map_err(|error| naming(folder, &error))?;
+        }
+        Ok(Self { folders, snap, failure: Arc::default() })
+    }
+
+    /// The tap of one flow; `None` if nothing of it is written.
+    pub fn begin(&self, flow: &LoggedFlow) -> Option<Box<dyn Tap>> {
+        let Folders { pcap, events, qlog } = &self.folders;
+        let name = &flow.name;
+        let pcap = pcap
+            .iter()
+            .map(|folder| Captures::begin(folder, name, self.snap).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let events = events
+            .iter()
+            .map(|folder| Events::begin(folder, name, &flow.header).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let qlog =
+            qlog.iter().map(|folder| Qlog::begin(folder, flow).map(|tap| Box::new(tap) as Box<dyn Tap>));
+        let taps: Vec<_> =
+            pcap.chain(events).chain(qlog).filter_map(|tap| keep(&self.failure, tap)).collect();
+        (!taps.is_empty()).then(|| Box::new(All { taps, failure: Arc::clone(&self.failure) }) as Box<dyn Tap>)
+    }
+
+    /// The first failure, if any.
+    pub fn failure(self) -> Option<io::Error> {
+        self.failure.lock().ok()?.take()
+    }
+}
+
+/// What succeeded; the first failure is noted.
+fn keep<T>(failure: &Mutex<Option<io::Error>>, result: io::Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            if let Ok(mut first) = failure.lock() {
+                first.get_or_insert(error);
+            }
+            None
+        }
+    }
+}
+
+/// All that listens to one run.
+struct All {
+    taps: Vec<Box<dyn Tap>>,
+    failure: Arc<Mutex<Option<io::Error>>>,
+}
+
+impl Tap for All {
+    fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64) {
+        self.taps.iter_mut().for_each(|tap| tap.sent(at, role, transmit, offset));
+    }
+
+    fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64) {
+        self.taps.iter_mut().for_each(|tap| tap.arrived(at, role, segment, offset));
+    }
+
+    fn happening(&mut self, at: Time, role: Role, happening: &Happening) {
+        self.taps.iter_mut().for_each(|tap| tap.happening(at, role, happening));
+    }
+
+    fn wants_told(&self) -> bool {
+        self.taps.iter().any(|tap| tap.wants_told())
+    }
+
+    fn told(&mut self, told: &Told) {
+        self.taps.iter_mut().filter(|tap| tap.wants_told()).for_each(|tap| tap.told(told));
+    }
+
+    fn wants_state(&self) -> bool {
+        self.taps.iter().any(|tap| tap.wants_state())
+    }
+
+    fn state(&mut self, at: Time, snapshot: &Snapshot) {
+        self.taps.iter_mut().filter(|tap| tap.wants_state()).for_each(|tap| tap.state(at, snapshot));
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        for tap in &mut self.taps {
+            keep(&self.failure, tap.finish());
+        }
+        Ok(())
+    }
+}
