@@ -54,7 +54,7 @@ fn rows(answers: Vec<(Settings, Vec<Row>)>) -> Vec<Answer> {
 }
 
 fn settings(request: &Request, arguments: &[String]) -> Result<Settings, Failure> {
-    let mut settings = Settings::of(request.model).map_err(Failure::usage)?;
+    let mut settings = Settings::of(request.model.parameters).map_err(Failure::usage)?;
     for (name, text) in &request.given {
         settings.set(name, text).map_err(|error| refuse(&error, arguments))?;
     }

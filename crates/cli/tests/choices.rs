@@ -38,7 +38,7 @@ fn refused(switch: &str) -> Option<String> {
             return Some(format!("no model {name}"));
         };
         let words: Vec<_> = words.collect();
-        let mut settings = Settings::of(model).expect(name);
+        let mut settings = Settings::of(model.parameters).expect(name);
         return words.chunks(2).find_map(|pair| {
             let [option, value] = pair else { return Some(format!("no value in {switch}")) };
             settings.set(option.trim_start_matches("--"), value).err().map(|error| error.to_string())

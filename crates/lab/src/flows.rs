@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use firstflight::Time;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
-use firstflight_measure::metrics::{bps, ratio, seconds};
+use firstflight_measure::arithmetic::{bps, ratio, seconds};
 use firstflight_measure::{FlowRow, PopulationRow, Quantile, VERSION, quantile};
 use firstflight_scenario::{Scenario, SchemeChoice, words};
 use firstflight_sim::{FlowId, FlowStats, HostName, Sim, Ways};

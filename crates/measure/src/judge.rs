@@ -1,8 +1,9 @@
 //! From evidence to a row.
 
+use crate::arithmetic::seconds;
 use crate::evidence::Evidence;
 use crate::ideal::{IdealKind, ideal_fct};
-use crate::metrics::{self, seconds};
+use crate::metrics;
 use crate::rounds::{self, Reply};
 use crate::row::Row;
 use crate::scorecard::{self, PathFacts};

@@ -8,6 +8,7 @@
 //! The crate knows neither scenarios nor a simulator: it is told what was measured ([`Measured`]), what the path could carry
 //! ([`IdealSender`]) and by what schemes are compared ([`Contest`]).
 
+pub mod arithmetic;
 pub mod available;
 mod evidence;
 mod fluid;

@@ -5,27 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::arithmetic::{bps, count, ratio};
 use crate::evidence::Evidence;
-
-const NANOS: f64 = 1e9;
-
-/// Seconds of a span in nanoseconds.
-#[expect(clippy::cast_precision_loss, reason = "spans are far below 2^53 ns; 104 days")]
-pub fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / NANOS
-}
-
-/// `num / den`, `None` for an empty denominator.
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub fn ratio(num: u64, den: u64) -> Option<f64> {
-    (den > 0).then(|| num as f64 / den as f64)
-}
-
-/// Bits per second of `bytes` in `nanos`.
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub fn bps(bytes: u64, nanos: u64) -> Option<f64> {
-    (nanos > 0).then(|| bytes as f64 * 8.0 / seconds(nanos))
-}
 
 /// Throughput in bit/s: payload delivered in order over the time since the SYN, up to the end of the flow's life:
 /// the last byte of a sized transfer, or the end of the run. docs/exports.md; Paced Start section 5.1, Table 3.
@@ -127,10 +108,6 @@ pub fn fct(evidence: &Evidence) -> Option<u64> {
 pub fn queue_mean_packets(evidence: &Evidence) -> f64 {
     let life = evidence.recording.ended_at - evidence.recording.syn_at;
     if life == 0 { 0.0 } else { evidence.queue_packet_nanos as f64 / life as f64 }
-}
-
-pub(crate) fn count<T>(items: impl Iterator<Item = T>) -> u64 {
-    items.fold(0, |count, _| count + 1)
 }
 
 #[cfg(test)]

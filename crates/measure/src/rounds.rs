@@ -3,7 +3,7 @@
 //! A restart round is every round but a client's first, which is a connection's start-up. With one run the means are over all restart rounds of
 //! all clients; intervals are over runs only, since the clients of one run collide with each other.
 
-use crate::metrics::{ratio, seconds};
+use crate::arithmetic::{ratio, seconds};
 
 /// One reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! The exit scorecard: how well a start-up hit the path (docs/exports.md).
 
+use crate::arithmetic::{count, ratio, seconds};
 use crate::available::{Steps, carried, rate_at};
 use crate::evidence::{Evidence, ExitSeen};
-use crate::metrics::{count, delivered_at, seconds};
+use crate::metrics::delivered_at;
 
 /// What of the path the scorecard needs.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ pub fn exit_time(evidence: &Evidence) -> Option<u64> {
 
 /// The window at the first exit, before any reduction, in full segments.
 pub fn exit_cwnd_packets(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f64> {
-    crate::metrics::ratio(first_exit(evidence)?.cwnd, path.mss)
+    ratio(first_exit(evidence)?.cwnd, path.mss)
 }
 
 /// The window at the first exit, in IP bytes, over the true BDP: the available rate at that instant × base RTT.
@@ -44,7 +45,7 @@ pub fn exit_cwnd_over_bdp(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f
 
 /// The window before the first reduction that stands, in full segments; `None` if there was none.
 pub fn cwnd_before_first_cut_packets(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f64> {
-    crate::metrics::ratio(evidence.cuts.first()?.1, path.mss)
+    ratio(evidence.cuts.first()?.1, path.mss)
 }
 
 /// Overshoot: own data packets dropped by a queue, among those sent until one base RTT after the exit, or until

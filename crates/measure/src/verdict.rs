@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use self::judged::Judged;
+use self::judged::{EQUAL, Judged};
 use self::pairs::Pairs;
 use crate::judge::{Contest, Goal};
 use crate::result::SchemeResult;
@@ -15,9 +15,6 @@ mod pairs;
 mod populations;
 
 pub use populations::{population_verdict, rank_populations};
-
-/// Throughputs within this much of the best of their group count as equal.
-const EQUAL: f64 = 0.01;
 
 /// Orders results best first.
 ///

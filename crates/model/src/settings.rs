@@ -4,7 +4,6 @@ use std::fmt;
 
 use firstflight::{Bytes, Rate, Span};
 
-use super::catalog::Model;
 use super::error::ModelError;
 use firstflight_scenario::quantity::{self, QuantityError, Why};
 
@@ -170,13 +169,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The model's defaults.
+    /// The defaults of these parameters, a model's.
     ///
     /// # Errors
     /// A default that is not a value of its kind; there are none.
-    pub fn of(model: &Model) -> Result<Self, ModelError> {
+    pub fn of(parameters: &'static [Parameter]) -> Result<Self, ModelError> {
         let mut values = Vec::new();
-        for parameter in model.parameters {
+        for parameter in parameters {
             values.push((parameter, parameter.default.map(|text| parse(parameter, text)).transpose()?));
         }
         Ok(Self { values })

@@ -110,7 +110,7 @@ struct Work<'a, E> {
     paths: &'a [Path],
     /// Paths of each part that are not over.
     left: &'a [AtomicUsize],
-    /// Of heats, counted over all paths, and the schemes in them.
+    /// Of seeds, counted over all paths, and the schemes in them.
     schedule: Schedule,
     stop: AtomicBool,
     interrupted: &'a (dyn Fn() -> bool + Sync),
@@ -128,18 +128,18 @@ impl<E> Work<'_, E> {
         let runs = self.sweep.runs as usize;
         while let Some(task) = self.schedule.take(&|| self.stopped()) {
             match task {
-                Task::WarmUp { heat } => {
-                    let race = self.race(heat / runs);
-                    let made = race.map(|(path, race)| (path, race.warm_up(heat % runs, &|| self.stopped())));
-                    self.schedule.warmed_up(heat);
+                Task::WarmUp { seed } => {
+                    let race = self.race(seed / runs);
+                    let made = race.map(|(path, race)| (path, race.warm_up(seed % runs, &|| self.stopped())));
+                    self.schedule.warmed_up(seed);
                     match made? {
                         (_, Ok(()) | Err(RunError::Interrupted)) => {}
                         (path, Err(error)) => return Err(path.fault(&error)),
                     }
                 }
-                Task::Run { heat, scheme } => {
-                    let (path, race) = self.race(heat / runs)?;
-                    match race.run(heat % runs, scheme, &|| self.stopped()) {
+                Task::Run { seed, scheme } => {
+                    let (path, race) = self.race(seed / runs)?;
+                    match race.run(seed % runs, scheme, &|| self.stopped()) {
                         Ok(None) | Err(RunError::Interrupted) => {}
                         Ok(Some(rows)) => self.finish(path, race, rows)?,
                         Err(error) => return Err(path.fault(&error)),

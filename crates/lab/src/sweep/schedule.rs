@@ -6,24 +6,24 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// What a thread can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Task {
-    /// Make the warm-up of a heat, and then say [`Schedule::warmed_up`].
+    /// Make the warm-up of a seed, and then say [`Schedule::warmed_up`].
     WarmUp {
         /// Which.
-        heat: usize,
+        seed: usize,
     },
     /// Make a run.
     Run {
-        /// In which heat.
-        heat: usize,
+        /// In which seed.
+        seed: usize,
         /// Of which scheme.
         scheme: usize,
     },
 }
 
-/// Warm-ups in order, and after each its heat's runs. A thread that finds no run ready begins the next warm-up rather
+/// Warm-ups in order, and after each its seed's runs. A thread that finds no run ready begins the next warm-up rather
 /// than to wait for one that another thread makes; so at most one a thread is made ahead of the runs.
 pub(super) struct Schedule {
-    heats: usize,
+    seeds: usize,
     schemes: usize,
     state: Mutex<State>,
     /// A warm-up is over.
@@ -31,7 +31,7 @@ pub(super) struct Schedule {
 }
 
 struct State {
-    /// The next heat to be warmed up.
+    /// The next seed to be warmed up.
     next: usize,
     /// How many warm-ups are being made.
     warming: usize,
@@ -41,9 +41,9 @@ struct State {
 
 impl Schedule {
     /// Nothing is done yet.
-    pub(super) fn new(heats: usize, schemes: usize) -> Self {
+    pub(super) fn new(seeds: usize, schemes: usize) -> Self {
         let state = State { next: 0, warming: 0, ready: VecDeque::new() };
-        Self { heats, schemes, state: Mutex::new(state), news: Condvar::new() }
+        Self { seeds, schemes, state: Mutex::new(state), news: Condvar::new() }
     }
 
     /// What is to be done next; waits if that depends on a warm-up that another thread makes. `None` if nothing is left to
@@ -51,18 +51,18 @@ impl Schedule {
     pub(super) fn take(&self, stopped: &dyn Fn() -> bool) -> Option<Task> {
         let mut state = self.lock();
         while !stopped() {
-            if let Some((heat, scheme)) = state.ready.front_mut() {
-                let task = Task::Run { heat: *heat, scheme: *scheme };
+            if let Some((seed, scheme)) = state.ready.front_mut() {
+                let task = Task::Run { seed: *seed, scheme: *scheme };
                 *scheme += 1;
                 if *scheme == self.schemes {
                     state.ready.pop_front();
                 }
                 return Some(task);
             }
-            if state.next < self.heats {
+            if state.next < self.seeds {
                 state.next += 1;
                 state.warming += 1;
-                return Some(Task::WarmUp { heat: state.next - 1 });
+                return Some(Task::WarmUp { seed: state.next - 1 });
             }
             if state.warming == 0 {
                 return None;
@@ -72,12 +72,12 @@ impl Schedule {
         None
     }
 
-    /// A heat is warmed up: its runs are ready. To be said as well of a warm-up that failed, for others may wait.
-    pub(super) fn warmed_up(&self, heat: usize) {
+    /// A seed is warmed up: its runs are ready. To be said as well of a warm-up that failed, for others may wait.
+    pub(super) fn warmed_up(&self, seed: usize) {
         let mut state = self.lock();
         state.warming -= 1;
         if self.schemes > 0 {
-            state.ready.push_back((heat, 0));
+            state.ready.push_back((seed, 0));
         }
         self.news.notify_all();
     }
@@ -93,12 +93,12 @@ mod tests {
 
     use super::*;
 
-    fn run(heat: usize, scheme: usize) -> Task {
-        Task::Run { heat, scheme }
+    fn run(seed: usize, scheme: usize) -> Task {
+        Task::Run { seed, scheme }
     }
 
-    fn warm_up(heat: usize) -> Task {
-        Task::WarmUp { heat }
+    fn warm_up(seed: usize) -> Task {
+        Task::WarmUp { seed }
     }
 
     #[test]
@@ -107,8 +107,8 @@ mod tests {
         let mut order = Vec::new();
         while let Some(task) = schedule.take(&|| false) {
             order.push(task);
-            if let Task::WarmUp { heat } = task {
-                schedule.warmed_up(heat);
+            if let Task::WarmUp { seed } = task {
+                schedule.warmed_up(seed);
             }
         }
         assert_eq!(order, [warm_up(0), run(0, 0), run(0, 1), warm_up(1), run(1, 0), run(1, 1)]);
@@ -128,18 +128,18 @@ mod tests {
 
     #[test]
     fn threads_take_every_run_once_and_wait_for_the_last_warm_up() {
-        let (heats, schemes) = (7, 5);
-        let schedule = Schedule::new(heats, schemes);
-        let taken: Vec<AtomicUsize> = (0..heats * schemes).map(|_| AtomicUsize::new(0)).collect();
+        let (seeds, schemes) = (7, 5);
+        let schedule = Schedule::new(seeds, schemes);
+        let taken: Vec<AtomicUsize> = (0..seeds * schemes).map(|_| AtomicUsize::new(0)).collect();
         let work = || {
             while let Some(task) = schedule.take(&|| false) {
                 match task {
-                    Task::WarmUp { heat } => {
+                    Task::WarmUp { seed } => {
                         std::thread::yield_now();
-                        schedule.warmed_up(heat);
+                        schedule.warmed_up(seed);
                     }
-                    Task::Run { heat, scheme } => {
-                        taken[heat * schemes + scheme].fetch_add(1, Ordering::Relaxed);
+                    Task::Run { seed, scheme } => {
+                        taken[seed * schemes + scheme].fetch_add(1, Ordering::Relaxed);
                     }
                 }
             }

@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::result::SchemeResult;
 
+/// Throughputs within this much of the best of their group count as equal.
+pub(super) const EQUAL: f64 = 0.01;
+
 /// The numbers that decide.
 pub(super) struct Judged {
     pub(super) object: Map<String, Value>,

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::EQUAL;
-use super::judged::Judged;
+use super::judged::{EQUAL, Judged};
 use crate::judge::{Contest, Goal};
 use crate::result::SchemeResult;
 use crate::row::Row;

@@ -7,7 +7,7 @@ fn model(name: &str) -> &'static Model {
 }
 
 fn set(name: &str, values: &[(&str, &str)]) -> Result<Settings, ModelError> {
-    let mut settings = Settings::of(model(name))?;
+    let mut settings = Settings::of(model(name).parameters)?;
     for (parameter, text) in values {
         settings.set(parameter, text)?;
     }
@@ -23,7 +23,7 @@ fn row(name: &str, values: &[(&str, &str)]) -> serde_json::Map<String, serde_jso
 #[test]
 fn every_model_answers_for_its_defaults_with_fields_of_different_names() {
     for model in &MODELS {
-        let (settings, rows) = model.evaluate(&Settings::of(model).unwrap()).unwrap();
+        let (settings, rows) = model.evaluate(&Settings::of(model.parameters).unwrap()).unwrap();
         for row in &rows {
             let names: BTreeSet<_> = row
                 .iter()
@@ -181,10 +181,13 @@ fn a_sweep_that_cannot_be_read_is_refused_in_one_line() {
 fn a_sweep_gives_a_row_a_point_with_what_was_swept() {
     let model = model("quick-start");
     let sweep = Sweep::parse(model, "size=10kB,250kB", None).unwrap();
-    let answers = sweep.run(model, &Settings::of(model).unwrap()).unwrap();
+    let answers = sweep.run(model, &Settings::of(model.parameters).unwrap()).unwrap();
     let objects: Vec<_> = answers.iter().map(|(settings, rows)| object(model, settings, &rows[0])).collect();
     assert_eq!((&objects[0]["size_bytes"], &objects[1]["size_bytes"]), (&10_000.into(), &250_000.into()));
     assert_eq!(objects[1]["transfer_s"], row("quick-start", &[])["transfer_s"]);
     let sweep = Sweep::parse(model, "request=5.12mbit,10.24mbit", None).unwrap();
-    assert_eq!(sweep.run(model, &Settings::of(model).unwrap()).unwrap_err().parameter(), "request");
+    assert_eq!(
+        sweep.run(model, &Settings::of(model.parameters).unwrap()).unwrap_err().parameter(),
+        "request"
+    );
 }
