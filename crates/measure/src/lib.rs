@@ -2,8 +2,8 @@
 //!
 //! 1. Whoever runs a flow, in a simulator or not, leaves [`Evidence`] and its [`Recording`]; a [`Tap`] listens meanwhile.
 //! 2. [`metrics`], [`scorecard`], [`rounds`] and [`ideal`] turn evidence into a [`Row`], each number by one definition;
-//!    [`row`] puts them together.
-//! 3. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict`] sums them up.
+//!    [`row()`] puts them together.
+//! 3. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict()`] sums them up.
 //!
 //! The crate knows neither scenarios nor a simulator: it is told what was measured ([`Measured`]), what the path could carry
 //! ([`IdealSender`]) and by what schemes are compared ([`Contest`]).

@@ -14,9 +14,9 @@ use crate::words::{closest, stack_if_not_rfc};
 /// with such a name comes first.
 const OWN: [&str; 6] = ["iw", "ssthresh", "avoidance", "recovery", "stack", "restart"];
 
-/// The parameters of a scheme that resumes an earlier connection: the window and the round-trip time that it saved.
+/// The parameter of a scheme that resumes an earlier connection: the window that the connection saved.
 pub const SAVED_WINDOW: &str = "saved";
-/// See [`SAVED_WINDOW`].
+/// The parameter of a scheme that resumes an earlier connection: the round-trip time that the connection saved.
 pub const SAVED_RTT: &str = "rtt";
 
 /// A scheme that races, with its parameters.
@@ -239,8 +239,8 @@ impl SchemeChoice {
         set.filter(|_| !plain).map(|(_, text, _)| text).chain(own).collect::<Vec<_>>().join(",")
     }
 
-    /// Whether it resumes an earlier connection and was not told what that saved: the parameters `saved` and `rtt` of
-    /// Careful Resume (RFC 9959 section 3.1).
+    /// Whether the scheme resumes an earlier connection (it has the parameters `saved` and `rtt`, RFC 9959 section 3.1) and
+    /// one of the two is not set.
     pub fn lacks_saved(&self) -> bool {
         let saved = [SAVED_WINDOW, SAVED_RTT];
         saved.iter().all(|name| self.entry.parameter(name).is_some())
@@ -347,6 +347,11 @@ mod tests {
 
     fn fault(list: &str) -> String {
         parse_choices(list).expect_err(list).to_string()
+    }
+
+    #[test]
+    fn slow_start_is_that_of_the_registry() {
+        assert_eq!(SchemeChoice::slow_start().name(), "slow-start");
     }
 
     #[test]

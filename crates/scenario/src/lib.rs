@@ -3,7 +3,7 @@
 //! 1. [`Options`] are set one by one, from the command line or a scenario file ([`parse_file`]), and
 //!    [`Scenario::resolve`] fills in the defaults; [`parse_choices`] reads the list of schemes. With schemes from outside the
 //!    tree all of this is read by their registry ([`ByName`]).
-//! 2. [`controller`] composes the controller of a flow from a scenario and a choice; [`controller_of`] composes it from the
+//! 2. [`controller()`] composes the controller of a flow from a scenario and a choice; [`controller_of`] composes it from the
 //!    header of a trace alone.
 //! 3. [`Scenario::measured`], [`Scenario::ideal_sender`] and [`Scenario::contest`] say what `firstflight-measure` has to
 //!    know of a scenario to judge a run over it.
