@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::keys::{PathKeys, RunKeys};
 use crate::model::ModelCommand;
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
@@ -57,7 +58,7 @@ pub(crate) const NOT_BUILT: [&str; 1] = ["paper"];
 #[derive(Args, Debug)]
 pub(crate) struct Race {
     #[command(flatten)]
-    pub(crate) path: PathOptions,
+    pub(crate) path: PathKeys,
     #[command(flatten)]
     pub(crate) runs: RunOptions,
     #[command(flatten)]
@@ -160,171 +161,12 @@ pub(crate) struct Replay {
     pub(crate) json: bool,
 }
 
-/// The path, and the endpoints on it.
-///
-/// Without `--rate` and `--rtt`, what is unset is the built-in path: Paced Start's, 100 Mbit/s and 80 ms.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Path")]
-pub(crate) struct PathOptions {
-    /// Bottleneck rate, such as 100mbit [built-in path: 100mbit].
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub(crate) rate: Option<String>,
-    /// Base round-trip time, such as 80ms [built-in path: 80ms].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) rtt: Option<String>,
-    /// Queue at the bottleneck: 1000p, 64kB or 0.3bdp, or managed, as in red:100p, codel:1000p, fq-codel:1000p,
-    /// pie:1000p, with `,ecn` to mark; of packets the one in transmission counts, of bytes it does not [built-in path:
-    /// 1000p; else 1bdp].
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) queue: Option<String>,
-    /// Cross traffic: none, a CBR rate, tcp:N, onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE or web:LOAD
-    /// [built-in path: 40mbit; else none].
-    #[arg(long, value_name = "TRAFFIC", allow_hyphen_values = true)]
-    pub(crate) cross: Option<String>,
-    /// Payload of a full segment; the IP packet is 40 bytes more [1460].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, conflicts_with = "packet")]
-    pub(crate) mss: Option<String>,
-    /// IP bytes of a full packet, instead of --mss [built-in path: 1000B].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
-    pub(crate) packet: Option<String>,
-    /// Bytes to transfer; runs until the last is delivered [1MB; with --rounds 24kB; built-in path: --duration].
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, conflicts_with = "duration")]
-    pub(crate) size: Option<String>,
-    /// Rounds: in each a reply of --size on every client's connection; compares restart policies.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "duration")]
-    pub(crate) rounds: Option<String>,
-    /// Idle time between rounds [120s].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) idle: Option<String>,
-    /// How far a client's reply may be from its round's centre, or none [1500ms with several clients].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) spread: Option<String>,
-    /// Clients with rounds, all with the same scheme [1].
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) clients: Option<String>,
-    /// Measures many flows between the hosts of a dumbbell or a parking lot, not one: how many [off].
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) flows: Option<String>,
-    /// When flows come: poisson:PER-SECOND or every:TIME [with --flows: poisson:20].
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(crate) arrivals: Option<String>,
-    /// How flows' sizes lie around --size: fixed, exponential, lognormal=SIGMA or pareto=SHAPE [fixed].
-    #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
-    pub(crate) sizes: Option<String>,
-    /// Flows that come before are not measured, or none [with poisson: 10s or 100 RTTs; else none].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) warm_up: Option<String>,
-    /// Adds a population in which each flow takes one of the schemes at random.
-    #[arg(long)]
-    pub(crate) mixed: bool,
-    /// An application that stops and goes: how much it writes and how often, as in 64kB,200ms, or all at once [all].
-    #[arg(long, value_name = "SIZE,TIME", allow_hyphen_values = true)]
-    pub(crate) app: Option<String>,
-    /// How long to send, instead of --size [built-in path: 50s].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) duration: Option<String>,
-    /// The longest simulated time that a --size may take [1h].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) limit: Option<String>,
-    /// Access link's rate [ten times the bottleneck].
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub(crate) access_rate: Option<String>,
-    /// Rate of the way back [the access rate].
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub(crate) reverse_rate: Option<String>,
-    /// Queue of the way back: 100p, 64kB, or none, which never overflows [none].
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) reverse_queue: Option<String>,
-    /// Share of the base RTT on the way back, from 0 to 1 [0.5].
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
-    pub(crate) reverse_rtt_share: Option<String>,
-    /// Random loss, such as 2% [0].
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
-    pub(crate) loss: Option<String>,
-    /// Random extra delay of a packet, at most this; order is kept [0].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) jitter: Option<String>,
-    /// Polices what enters the bottleneck, as in 20mbit,64kB [none].
-    #[arg(long, value_name = "RATE,BURST", allow_hyphen_values = true)]
-    pub(crate) policer: Option<String>,
-    /// The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line.
-    /// Times are since the simulation began; beside cross traffic the flow begins later.
-    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
-    pub(crate) rate_trace: Option<String>,
-    /// Releases ACKs together, every so often (5ms) or so many at a time (16) [none].
-    #[arg(long, value_name = "SPAN|N", allow_hyphen_values = true)]
-    pub(crate) ack_aggregation: Option<String>,
-    /// Routers that take part in Quick-Start: all, none, or how many of the first [all].
-    #[arg(long, value_name = "HOPS", allow_hyphen_values = true)]
-    pub(crate) qs_hops: Option<String>,
-    /// What those routers do, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%,
-    /// intervals=N,reduction=yes|no,rtt-max=500ms or slots=N,ring=oldest|sum [the first of each; peak over
-    /// rtt-max].
-    #[arg(long, value_name = "SETTINGS", allow_hyphen_values = true)]
-    pub(crate) qs_router: Option<String>,
-    /// Links: single, or parking-lot:hops=N[,cross=each|through|HOP], bottlenecks in a row that share --rtt, each as
-    /// --rate, --queue and the like say, with its own --cross (each), or all with one; for --flows dumbbell:hosts=N or
-    /// parking-lot:hops=N,hosts=N, alike in both directions, with ways=onward if all flows go one way [single].
-    #[arg(long, value_name = "LINKS", allow_hyphen_values = true)]
-    pub(crate) topology: Option<String>,
-    #[command(flatten)]
-    pub(crate) ends: EndOptions,
-}
-
-/// The two ends.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Endpoints")]
-pub(crate) struct EndOptions {
-    /// Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all].
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    pub(crate) schemes: Option<String>,
-    /// Avoidance law for all: reno, reno-acks, cubic, cubic-linux, vegas, vegas-linux, westwood, bbr
-    /// [built-in path: reno; else each scheme's own].
-    #[arg(long, value_name = "LAW", allow_hyphen_values = true)]
-    pub(crate) avoidance: Option<String>,
-    /// Loss recovery: rack, sack, newreno, newreno-steady, reno, vegas, ns2-sack1 [rack].
-    #[arg(long, value_name = "WAY", allow_hyphen_values = true)]
-    pub(crate) recovery: Option<String>,
-    /// Whose sender it is where the RFCs and Linux differ: rfc, linux [rfc].
-    #[arg(long, value_name = "STACK", allow_hyphen_values = true)]
-    pub(crate) stack: Option<String>,
-    /// Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv,
-    /// quick-start, with parameters as NAME/k=v [rfc5681].
-    #[arg(long, value_name = "POLICIES", allow_hyphen_values = true)]
-    pub(crate) restart: Option<String>,
-    /// When the receiver acknowledges: every, delayed, linux, freebsd, windows-xp [built-in path: every; else delayed].
-    #[arg(long, value_name = "POLICY", allow_hyphen_values = true)]
-    pub(crate) ack: Option<String>,
-    /// Initial window, such as 10p [built-in path: 2p; else 10p, of segments above 1460 bytes no more than 14,600 bytes or 2p].
-    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
-    pub(crate) iw: Option<String>,
-    /// Initial slow-start threshold, such as 20000p [built-in path: 20000p; else inf, which is arbitrarily high].
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) ssthresh: Option<String>,
-    /// Receive buffer, such as 64kB [more than any window].
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) rwnd: Option<String>,
-    /// Least retransmission timeout, such as 200ms [1s; with --stack linux 200ms].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) min_rto: Option<String>,
-    /// Use TCP timestamps, 12 bytes a packet.
-    #[arg(long)]
-    pub(crate) timestamps: bool,
-    /// Uses ECN on all TCP flows.
-    #[arg(long)]
-    pub(crate) ecn: bool,
-}
-
 /// How often, and how.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct RunOptions {
-    /// Runs of each scheme, each with a seed of its own; fields become means beside <field>_ci95 [1].
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) runs: Option<String>,
-    /// First seed [1].
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) seed: Option<String>,
+    #[command(flatten)]
+    pub(crate) keys: RunKeys,
     /// Runs at a time; results do not depend on it [the number of processors].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) jobs: Option<String>,

@@ -10,6 +10,7 @@ mod excerpt;
 mod failure;
 mod inspect;
 mod interrupt;
+mod keys;
 mod model;
 mod output;
 mod packetdrill;

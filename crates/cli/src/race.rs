@@ -25,8 +25,8 @@ use crate::targets::Input;
 /// `firstflight race`.
 pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let mut options = registry.options();
-    reading::set(&mut options, race.path.given().chain(race.runs.given()), arguments)?;
-    let list = race.path.ends.schemes.as_deref();
+    reading::set(&mut options, race.path.given.iter().chain(&race.runs.keys.given), arguments)?;
+    let list = race.path.schemes.as_deref();
     let choices = reading::schemes(registry, list).map_err(|error| {
         let place = list.and_then(|list| Place::value(arguments, "--schemes", fault(&error, list)));
         Failure::usage(format!("--schemes: {error}")).at(place)
@@ -43,7 +43,7 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     let name = file.scenario.display().to_string();
     let (text, said) = reading::read(registry, &file.scenario)?;
     let mut options = said.options;
-    reading::set(&mut options, file.runs.given(), arguments)?;
+    reading::set(&mut options, file.runs.keys.given.iter(), arguments)?;
     let list = said.schemes.as_ref().map(|(list, _)| list.as_str());
     let choices = reading::schemes(registry, list).map_err(|error| {
         let place = said.schemes.as_ref().and_then(|(list, span)| {
@@ -57,9 +57,7 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     })?;
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = Scenario::resolve(&options).map_err(|error| {
-        let message = error.to_string();
-        let place = reading::key_of(&message).and_then(|key| Place::key(&name, &text, key));
-        Failure::usage(format!("{name}: {message}")).at(place)
+        Failure::usage(format!("{name}: {error}")).at(Place::key(&name, &text, error.key))
     })?;
     let trace = options.rate_trace_file.as_deref();
     let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];

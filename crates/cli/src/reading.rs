@@ -4,78 +4,13 @@ use std::path::Path;
 
 use firstflight::registry::Registry;
 use firstflight_scenario::{
-    ByName, ChoiceError, KEYS, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, quantity,
-    read_text,
+    ByName, ChoiceError, OptionError, Options, Scenario, ScenarioFile, SchemeChoice, quantity, read_text,
 };
 
-use crate::args::{EndOptions, PathOptions, RunOptions};
+use crate::args::RunOptions;
 use crate::failure::{Failure, Place};
 
-impl PathOptions {
-    /// What was given, under the lab's keys.
-    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let Self { rate, rtt, queue, cross, mss, packet, size, duration, limit, .. } = self;
-        let Self { rounds, idle, spread, clients, app, .. } = self;
-        let Self { flows, arrivals, sizes, warm_up, .. } = self;
-        let Self { access_rate, reverse_rate, reverse_rtt_share, loss, jitter, qs_hops, .. } = self;
-        let Self { policer, rate_trace, ack_aggregation, qs_router, topology, reverse_queue, .. } = self;
-        let EndOptions { avoidance, recovery, stack, restart, ack, iw, ssthresh, rwnd, min_rto, .. } =
-            &self.ends;
-        let flags = [("timestamps", self.ends.timestamps), ("ecn", self.ends.ecn), ("mixed", self.mixed)];
-        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(key, _)| (key, "true"));
-        let values = [
-            ("rate", rate),
-            ("rtt", rtt),
-            ("queue", queue),
-            ("cross", cross),
-            ("mss", mss),
-            ("packet", packet),
-            ("size", size),
-            ("rounds", rounds),
-            ("idle", idle),
-            ("spread", spread),
-            ("clients", clients),
-            ("flows", flows),
-            ("arrivals", arrivals),
-            ("sizes", sizes),
-            ("warm-up", warm_up),
-            ("app", app),
-            ("duration", duration),
-            ("limit", limit),
-            ("access-rate", access_rate),
-            ("reverse-rate", reverse_rate),
-            ("reverse-rtt-share", reverse_rtt_share),
-            ("qs-hops", qs_hops),
-            ("qs-router", qs_router),
-            ("topology", topology),
-            ("reverse-queue", reverse_queue),
-            ("policer", policer),
-            ("rate-trace", rate_trace),
-            ("ack-aggregation", ack_aggregation),
-            ("loss", loss),
-            ("jitter", jitter),
-            ("avoidance", avoidance),
-            ("recovery", recovery),
-            ("stack", stack),
-            ("restart", restart),
-            ("ack", ack),
-            ("iw", iw),
-            ("ssthresh", ssthresh),
-            ("rwnd", rwnd),
-            ("min-rto", min_rto),
-        ];
-        values.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?))).chain(flags)
-    }
-}
-
 impl RunOptions {
-    /// What was given of what the lab decides, under its keys.
-    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        [("runs", &self.runs), ("seed", &self.seed)]
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value.as_deref()?)))
-    }
-
     /// Runs at a time; `None` leaves it to the machine.
     pub(crate) fn jobs(&self, arguments: &[String]) -> Result<Option<usize>, Failure> {
         jobs(self.jobs.as_deref(), arguments)
@@ -98,7 +33,7 @@ pub(crate) fn jobs(text: Option<&str>, arguments: &[String]) -> Result<Option<us
 /// Sets what was given on the command line.
 pub(crate) fn set<'a>(
     options: &mut Options,
-    given: impl Iterator<Item = (&'static str, &'a str)>,
+    given: impl Iterator<Item = &'a (&'static str, String)>,
     arguments: &[String],
 ) -> Result<(), Failure> {
     for (key, text) in given {
@@ -117,20 +52,12 @@ pub(crate) fn set<'a>(
 /// Fills in what is unset.
 pub(crate) fn resolve(options: &Options, arguments: &[String]) -> Result<Scenario, Failure> {
     Scenario::resolve(options).map_err(|error| {
-        let message = error.to_string();
-        match key_of(&message).map(|key| format!("--{key}")) {
-            Some(option) if arguments.iter().any(|argument| argument.starts_with(&option)) => {
-                let place = Place::value(arguments, &option, &option);
-                Failure::usage(format!("--{message}")).at(place)
-            }
-            _ => Failure::usage(message),
+        let option = format!("--{}", error.key);
+        if options.given(error.key).is_none() {
+            return Failure::usage(error);
         }
+        Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, &option))
     })
-}
-
-/// The option that an error of a scenario is about: its message begins with the key.
-pub(crate) fn key_of(message: &str) -> Option<&str> {
-    message.split(':').next().filter(|key| KEYS.contains(key))
 }
 
 /// Reads a scenario file; gives its text too, for places in it.

@@ -45,7 +45,10 @@ fn what_makes_no_sense_is_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
     assert!(refuse(&["--idle", "9s"]).contains("idle: there are no rounds"));
     assert!(refuse(&["--rounds", "0"]).contains("rounds are a whole number"));
-    assert!(refuse(&["--rounds", "2", "--duration", "5s"]).contains("--duration"));
+    assert!(
+        refuse(&["--rounds", "2", "--duration", "5s"])
+            .contains("--rounds: it and duration exclude each other")
+    );
     assert!(refuse(&["--restart", "rbp-rat"]).contains("is `rbp-rate` meant?"));
     assert!(refuse(&["--restart", "rbp-rate/scale=0%"]).contains("allowed is a fraction from 1% to 100%"));
     assert!(refuse(&["--clients", "3"]).contains("clients: there are no rounds"));

@@ -2,7 +2,7 @@
 
 use firstflight_lab::parse_sweep;
 use firstflight_scenario::{
-    FileError, KEYS, Options, Scenario, parse_choices, parse_file, parse_restarts, quantity,
+    FileError, Options, Scenario, keys, parse_choices, parse_file, parse_restarts, quantity,
 };
 use firstflight_wire::{Ip, decode, decode_snapped, encode};
 
@@ -60,7 +60,8 @@ fn names_a_place(error: &FileError, text: &str) {
 /// Reads a value of any text for any option of the command line. A value that is read is shown as it was given.
 pub fn units(data: &[u8]) {
     let mut source = Source::new(data);
-    let key = source.pick(&KEYS);
+    let names: Vec<_> = keys::names().collect();
+    let key = source.pick(&names);
     let text = text(data.get(1..).unwrap_or_default());
     let mut options = Options::default();
     match options.set(key, &text) {

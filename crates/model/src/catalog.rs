@@ -3,7 +3,8 @@
 use serde_json::Map;
 
 use super::error::ModelError;
-use super::settings::{Kind, Parameter, Quantity, Settings};
+use super::settings::{Parameter, Quantity, Settings};
+use firstflight_scenario::kind::Kind;
 
 /// A model.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +103,7 @@ pub fn object(model: &Model, settings: &Settings, row: &[Cell]) -> Map<String, s
 
 /// The field of a parameter: its name with the unit.
 pub(super) fn column(parameter: &Parameter) -> String {
-    format!("{}{}", parameter.name.replace('-', "_"), parameter.kind.suffix())
+    format!("{}{}", parameter.name.replace('-', "_"), parameter.suffix())
 }
 
 fn input(quantity: Quantity) -> serde_json::Value {

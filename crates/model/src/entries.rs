@@ -10,8 +10,9 @@ use super::limited::{Division, LimitedGrowth};
 use super::paced::{self, Train};
 use super::ptr::{Control, Probing};
 use super::ring::Ring;
-use super::settings::{Kind, Parameter, Quantity, Settings};
+use super::settings::{Parameter, Quantity, Settings};
 use super::transfer::{SmallTransfers, Transfer};
+use firstflight_scenario::kind::Kind;
 
 /// Every model.
 pub static MODELS: [Model; 8] =

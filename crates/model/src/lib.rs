@@ -34,6 +34,6 @@ pub use error::ModelError;
 pub use limited::{Division, Growth, LimitedGrowth};
 pub use paced::Train;
 pub use ring::Ring;
-pub use settings::{Kind, Parameter, Quantity, Settings};
+pub use settings::{Parameter, Quantity, Settings};
 pub use sweep::{Sweep, SweepError};
 pub use transfer::{QuickStartTime, SlowStartTime, SmallTransfers, Transfer};

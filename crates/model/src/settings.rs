@@ -5,6 +5,7 @@ use std::fmt;
 use firstflight::{Bytes, Rate, Span};
 
 use super::error::ModelError;
+use firstflight_scenario::kind::Kind;
 use firstflight_scenario::quantity::{self, QuantityError, Why};
 
 /// A parameter of a model.
@@ -20,27 +21,6 @@ pub struct Parameter {
     pub unset: &'static str,
     /// What it means, with its letter in the source.
     pub help: &'static str,
-}
-
-/// The kinds of quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A rate, [`quantity::rate`].
-    Rate,
-    /// A time, [`quantity::span`].
-    Span,
-    /// Bytes, [`quantity::bytes`].
-    Size,
-    /// Whole segments, [`quantity::packets`].
-    Packets,
-    /// A share of a whole, [`quantity::fraction`].
-    Share,
-    /// A whole number up to this.
-    Count(u64),
-    /// A number a second, such as `10/s`.
-    PerSecond,
-    /// One of these words.
-    Word(&'static [&'static str]),
 }
 
 /// A value of a parameter.
@@ -66,36 +46,41 @@ pub enum Quantity {
 
 const PER_SECOND: &str = "a number a second from 0 up to 1e12 is wanted, as in `10/s`";
 
-impl Kind {
+impl Parameter {
     /// What ends a column's name: the unit that [`Quantity::number`] counts in.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Self::Rate => "_bps",
-            Self::Span => "_s",
-            Self::Size => "_bytes",
-            Self::Packets => "_packets",
-            Self::PerSecond => "_per_s",
-            Self::Share | Self::Count(_) | Self::Word(_) => "",
+    pub fn suffix(&self) -> &'static str {
+        match self.kind {
+            Kind::Rate => "_bps",
+            Kind::Span => "_s",
+            Kind::Size => "_bytes",
+            Kind::Packets => "_packets",
+            Kind::PerSecond => "_per_s",
+            Kind::Share | Kind::Count(_) | Kind::Word(_) | Kind::Queue | Kind::Text(_) => "",
         }
     }
+}
 
-    /// Reads a value.
+impl Quantity {
+    /// Reads a value of a kind.
     ///
     /// # Errors
-    /// What is not such a quantity, as [`quantity`] says it.
-    pub fn parse(self, text: &str) -> Result<Quantity, QuantityError> {
-        Ok(match self {
-            Self::Rate => Quantity::Rate(quantity::rate(text)?),
-            Self::Span => Quantity::Span(quantity::span(text)?),
-            Self::Size => Quantity::Size(quantity::bytes(text)?),
-            Self::Packets => Quantity::Packets(quantity::packets(text)?),
-            Self::Share => Quantity::Share(quantity::fraction(text)?.to_f64()),
-            Self::Count(most) => Quantity::Count(count(text, most)?),
-            Self::PerSecond => Quantity::PerSecond(per_second(text)?),
-            Self::Word(words) => {
+    /// What is not such a quantity, as [`quantity`] says it, and any text of a kind that no model takes.
+    pub fn parse(kind: Kind, text: &str) -> Result<Self, QuantityError> {
+        Ok(match kind {
+            Kind::Rate => Self::Rate(quantity::rate(text)?),
+            Kind::Span => Self::Span(quantity::span(text)?),
+            Kind::Size => Self::Size(quantity::bytes(text)?),
+            Kind::Packets => Self::Packets(quantity::packets(text)?),
+            Kind::Share => Self::Share(quantity::fraction(text)?.to_f64()),
+            Kind::Count(most) => Self::Count(count(text, most)?),
+            Kind::PerSecond => Self::PerSecond(per_second(text)?),
+            Kind::Word(words) => {
                 let found = words.iter().find(|word| **word == text.trim());
                 let allowed = || format!("there are {}", words.join(", "));
-                Quantity::Word(found.ok_or_else(|| quantity::refuse(text, Why::UnknownWord, allowed()))?)
+                Self::Word(found.ok_or_else(|| quantity::refuse(text, Why::UnknownWord, allowed()))?)
+            }
+            Kind::Queue | Kind::Text(_) => {
+                return Err(quantity::refuse(text, Why::UnknownWord, "models take quantities and words"));
             }
         })
     }
@@ -229,7 +214,8 @@ impl Settings {
     }
 
     fn word_of(&self, name: &str, word: &str) -> Option<Quantity> {
-        self.iter().find(|(parameter, _)| parameter.name == name)?.0.kind.parse(word).ok()
+        let (parameter, _) = self.iter().find(|(parameter, _)| parameter.name == name)?;
+        Quantity::parse(parameter.kind, word).ok()
     }
 
     fn entry(&mut self, name: &str) -> Option<&mut (&'static Parameter, Option<Quantity>)> {
@@ -238,5 +224,6 @@ impl Settings {
 }
 
 fn parse(parameter: &'static Parameter, text: &str) -> Result<Quantity, ModelError> {
-    parameter.kind.parse(text).map_err(|error| ModelError::Text { parameter: parameter.name, error })
+    Quantity::parse(parameter.kind, text)
+        .map_err(|error| ModelError::Text { parameter: parameter.name, error })
 }

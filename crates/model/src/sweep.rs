@@ -4,7 +4,8 @@ use firstflight::{Bytes, Rate, Span};
 
 use super::catalog::{Model, Row};
 use super::error::ModelError;
-use super::settings::{Kind, Parameter, Quantity, Settings};
+use super::settings::{Parameter, Quantity, Settings};
+use firstflight_scenario::kind::Kind;
 use firstflight_scenario::quantity::QuantityError;
 
 /// A sweep over one parameter.
@@ -78,7 +79,7 @@ impl Sweep {
         let parameter = model.parameter(name.trim()).ok_or_else(unknown)?;
         let value = |text: &str| {
             let failed = |error| SweepError::Value { parameter: parameter.name, error };
-            parameter.kind.parse(text).map_err(failed)
+            Quantity::parse(parameter.kind, text).map_err(failed)
         };
         let Some((from, to)) = values.split_once("..") else {
             if points.is_some() {

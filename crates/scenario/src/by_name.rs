@@ -57,7 +57,7 @@ pub trait ByName: Copy {
 
 impl ByName for Registry {
     fn options(self) -> Options {
-        Options { registry: self, ..Options::default() }
+        Options::of(self)
     }
 
     fn parse_choices(self, list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {

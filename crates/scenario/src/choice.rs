@@ -4,7 +4,8 @@ use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEn
 use firstflight::schemes::Initial;
 use firstflight_tcp::Stack;
 
-use crate::options::{OptionError, Options};
+use crate::keys::OptionError;
+use crate::options::Options;
 use crate::parameter::{CHECKED, read};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
@@ -170,13 +171,7 @@ impl SchemeChoice {
 
     /// A scheme with its defaults, whose options of the path have names of this registry.
     fn of(registry: Registry, entry: &'static SchemeEntry) -> Self {
-        Self {
-            entry,
-            label: None,
-            settings: Vec::new(),
-            own: Options { registry, ..Options::default() },
-            own_text: Vec::new(),
-        }
+        Self { entry, label: None, settings: Vec::new(), own: Options::of(registry), own_text: Vec::new() }
     }
 
     /// Slow start with its defaults.

@@ -6,7 +6,8 @@ use firstflight::registry::Registry;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::options::{KEYS, OptionError, Options};
+use crate::keys::{self, OptionError, names};
+use crate::options::Options;
 use crate::quantity::in_a_line;
 use crate::words::closest;
 
@@ -55,7 +56,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let mut file = ScenarioFile { options: Options { registry, ..Options::default() }, schemes: None };
+    let mut file = ScenarioFile { options: Options::of(registry), schemes: None };
     for (key, value) in entries {
         let name: &str = key.get_ref();
         if name == "schemes" {
@@ -64,7 +65,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
         }
         let outcome = match scalar(value.get_ref()) {
             Some(scalar) => file.options.set(name, &scalar),
-            None if KEYS.contains(&name) => {
+            None if keys::key(name).is_some() => {
                 let message =
                     format!("{name}: found {}; a string or a number is wanted", value.get_ref().type_str());
                 return Err(FileError::new(text, value.span(), message));
@@ -102,7 +103,7 @@ fn unknown_key(found: &str) -> String {
     if OF_THE_COMMAND.contains(&found) {
         return format!("`{found}` is an option of the command; say --{found} there");
     }
-    let known = || KEYS.into_iter().chain(["schemes"]);
+    let known = || names().chain(["schemes"]);
     match closest(found, known()) {
         Some(key) => format!("there is no key `{found}`; is `{key}` meant?"),
         None => format!("there is no key `{found}`; there are {}", known().collect::<Vec<_>>().join(", ")),

@@ -1,15 +1,14 @@
-//! The scenario of a race: every option resolved, and its defaults.
+//! The scenario of a race: every key resolved.
 
 mod endless;
 mod error;
 mod flows;
 mod queue;
+mod resolve;
 mod text;
 mod unheeded;
 
-pub use error::ScenarioError;
-use flows::{coming, population};
-pub use text::fnv_1a;
+pub use error::{ScenarioError, ScenarioFault};
 
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
@@ -17,13 +16,12 @@ use firstflight_sim::{Batch, PolicerSpec, RateTrace};
 use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
 use crate::bottleneck::Aqm;
-use crate::options::{LARGEST_RWND, Options};
 use crate::population::Population;
-use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
+use crate::quantity::{Decimal, QueueSize};
 use crate::restart::RestartChoice;
 use crate::routers::QuickStartRouter;
 use crate::topology::Topology;
-use crate::words::{self, App, Cross, Packet, QuickStartHops};
+use crate::words::{Cross, QuickStartHops};
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,205 +194,16 @@ impl Default for Scenario {
     }
 }
 
-const MOST_WRITES: u64 = 100_000;
+/// The receive buffer that is offered when none is asked for: the most that window scaling can offer
+/// (RFC 7323 section 2.3).
+const LARGEST_RWND: Bytes = Bytes::new(1 << 30);
 
 /// How long a transfer may take where `limit` is unset.
 const LIMIT: Span = Span::from_secs(3600);
 
 const HALF: Decimal = Decimal::tenths(5);
 
-/// What is unset on a path, other than what [`Scenario::default`] says of the rest.
-struct Unset {
-    queue: QueueSize,
-    cross: Cross,
-    packet: Packet,
-    goal: Unreached,
-    ack: AckPolicy,
-    avoidance: Option<&'static str>,
-    ssthresh: Option<Amount>,
-    /// Or what RFC 6928 says.
-    iw: Option<u32>,
-}
-
-enum Unreached {
-    Size(Amount),
-    Duration(Span),
-}
-
-impl Unset {
-    /// Neither rate nor round-trip time was given: the built-in path.
-    const BUILT_IN: Self = Self {
-        queue: QueueSize::Packets(1000),
-        cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
-        packet: Packet::Ip(1000),
-        goal: Unreached::Duration(Span::from_secs(50)),
-        ack: AckPolicy::Every,
-        avoidance: Some("reno"),
-        ssthresh: Some(Amount::Packets(Decimal::whole(20_000))),
-        iw: Some(2),
-    };
-
-    /// Either was given: the user's own path.
-    const OWN: Self = Self {
-        queue: QueueSize::Bdp(Decimal::whole(1)),
-        cross: Cross::None,
-        packet: Packet::Mss(1460),
-        goal: Unreached::Size(Amount::Bytes(Bytes::new(1_000_000))),
-        ack: AckPolicy::Delayed,
-        avoidance: None,
-        ssthresh: None,
-        iw: None,
-    };
-}
-
-/// The initial window of RFC 6928 section 2 in whole segments of `mss`: ten, but no more than 14,600 bytes of large ones, and
-/// two at least.
-fn initial_window(mss: u16) -> u32 {
-    (14_600 / u32::from(mss).max(1)).clamp(2, 10)
-}
-
 impl Scenario {
-    /// Fills in the defaults and checks that the whole makes sense.
-    ///
-    /// Without rate (or a trace of it) and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
-    /// cross traffic, ssthresh infinite, the initial window of RFC 6928, an MSS of 1460, delayed ACKs, a queue of one
-    /// bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
-    ///
-    /// # Errors
-    /// Options that exclude each other, and sizes that make no sense on this path.
-    pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
-        let built_in = options.rate.is_none() && options.rtt.is_none() && options.rate_trace.is_none();
-        let unset = if built_in { Unset::BUILT_IN } else { Unset::OWN };
-        let topology = options.topology.unwrap_or_default();
-        let population = population(options, topology)?;
-        let base = Self::default();
-        let timestamps = options.timestamps.unwrap_or(false);
-        let mss = match options.packet.unwrap_or(unset.packet) {
-            Packet::Mss(mss) => mss,
-            Packet::Ip(bytes) => bytes - 40 - if timestamps { 12 } else { 0 },
-        };
-        let in_bytes = |key, amount: Amount| {
-            let too_large = || ScenarioError::TooLarge { key, value: amount.to_string() };
-            amount.in_bytes(u64::from(mss)).ok_or_else(too_large)
-        };
-        let stack = options.stack.unwrap_or(base.stack);
-        let rounds = rounds(options)?;
-        // The replies of Visweswaraiah and Heidemann 1997, section 4.1.
-        let reply = rounds.map(|_| Amount::Bytes(Bytes::new(24_000)));
-        let goal = match (options.size.or(reply), options.duration, &unset.goal) {
-            (Some(_), Some(_), _) => return Err(ScenarioError::SizeAndDuration),
-            (Some(size), None, _) => Goal::Size(in_bytes("size", size)?),
-            (None, Some(duration), _) => Goal::Duration(duration),
-            (None, None, Unreached::Size(size)) => Goal::Size(in_bytes("size", *size)?),
-            (None, None, Unreached::Duration(duration)) => Goal::Duration(*duration),
-        };
-        let app = match options.app.flatten() {
-            Some(_) if rounds.is_some() => return Err(ScenarioError::RoundsAndApp),
-            Some(App { write, every }) => Some(Writes { bytes: in_bytes("app", write)?, period: every }),
-            None => None,
-        };
-        let ssthresh = options.ssthresh.unwrap_or(unset.ssthresh);
-        let highest = highest(options.rate_trace.as_ref());
-        let rate = options.rate.or(highest).unwrap_or(base.rate);
-        // A trace may go beyond what --rate says, and the access links are not to be what limits it then.
-        let access_rate =
-            options.access_rate.unwrap_or(highest.map_or(rate, |highest| highest.max(rate)) * 10);
-        let scenario = Self {
-            registry: options.registry,
-            rate,
-            rtt: options.rtt.unwrap_or(base.rtt),
-            queue: options.queue.unwrap_or(unset.queue),
-            aqm: options.aqm,
-            policer: options.policer.unwrap_or(base.policer),
-            rate_trace: options.rate_trace.clone(),
-            ack_aggregation: options.ack_aggregation.unwrap_or(base.ack_aggregation),
-            ecn: options.ecn.unwrap_or(base.ecn),
-            cross: options.cross.unwrap_or(if population.is_some() { Cross::None } else { unset.cross }),
-            mss,
-            goal,
-            rounds,
-            app,
-            population,
-            limit: match goal {
-                Goal::Duration(_) if options.limit.is_some() => return Err(ScenarioError::LimitAndDuration),
-                Goal::Duration(duration) => population.map_or(Span::ZERO, |flows| flows.warm_up) + duration,
-                Goal::Size(size) => options.limit.unwrap_or_else(|| {
-                    LIMIT + idling(rounds) + writing(app, size) + population.map_or(Span::ZERO, coming)
-                }),
-            },
-            ack: options.ack.unwrap_or(unset.ack),
-            avoidance: options.avoidance.or(unset.avoidance),
-            recovery: options.recovery.unwrap_or(base.recovery),
-            stack,
-            restart: options.restart_or(&base.restart),
-            ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
-            iw: options.iw.or(unset.iw).unwrap_or_else(|| initial_window(mss)),
-            rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
-            min_rto: options.min_rto.unwrap_or(stack.min_rto()),
-            timestamps,
-            loss: options.loss.unwrap_or(base.loss),
-            jitter: options.jitter.unwrap_or(base.jitter),
-            access_rate,
-            reverse_rate: options.reverse_rate.unwrap_or(access_rate),
-            reverse_rtt_share: options.reverse_rtt_share.unwrap_or(base.reverse_rtt_share),
-            qs_hops: options.qs_hops.unwrap_or(base.qs_hops),
-            qs_router: options.qs_router.unwrap_or(base.qs_router),
-            topology,
-            reverse_queue: options.reverse_queue.unwrap_or(base.reverse_queue),
-            seed: options.seed.unwrap_or(base.seed),
-            runs: options.runs.unwrap_or(base.runs),
-        };
-        scenario.check()?;
-        Ok(scenario)
-    }
-
-    /// A stack repairs losses in its own ways only.
-    pub(crate) fn check_stack(&self) -> Result<(), ScenarioError> {
-        match (self.stack, self.recovery) {
-            (Stack::Rfc, _) | (Stack::Linux, Recovery::Rack | Recovery::NewReno) => Ok(()),
-            (Stack::Linux, other) => Err(ScenarioError::NotLinuxs { recovery: words::recovery_name(other) }),
-        }
-    }
-
-    fn check(&self) -> Result<(), ScenarioError> {
-        let packet = self.packet();
-        if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
-            return Err(ScenarioError::RateTooSmall { rate: show_rate(self.rate), packet });
-        }
-        let writes = self.app.map_or(0, |app| match self.goal {
-            Goal::Size(size) => app.count(size),
-            Goal::Duration(span) => span.nanos() / app.period.nanos().max(1),
-        });
-        if writes > MOST_WRITES {
-            return Err(ScenarioError::TooManyWrites { writes });
-        }
-        self.ends()?;
-        self.check_stack()?;
-        if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
-            return Err(ScenarioError::Thresholds { min, max });
-        }
-        match self.queue_bytes() {
-            Some(bytes) if bytes.get() < u64::from(packet) => {
-                return Err(ScenarioError::QueueBelowPacket { queue: self.queue.to_string(), packet });
-            }
-            None if !matches!(self.queue, QueueSize::Packets(_)) => {
-                return Err(ScenarioError::TooLarge { key: "queue", value: self.queue.to_string() });
-            }
-            _ => {}
-        }
-        let burst = self.policer.map(|policer| policer.burst);
-        if let Some(burst) = burst.filter(|burst| burst.get() < u64::from(packet)) {
-            return Err(ScenarioError::BurstBelowPacket { burst: show_bytes(burst), packet });
-        }
-        if self.rwnd < Bytes::new(u64::from(self.mss)) {
-            return Err(ScenarioError::RwndBelowSegment { rwnd: show_bytes(self.rwnd), mss: self.mss });
-        }
-        if self.rwnd > LARGEST_RWND {
-            return Err(ScenarioError::RwndTooLarge { rwnd: show_bytes(self.rwnd) });
-        }
-        Ok(())
-    }
-
     /// IP bytes of a full packet: payload, 40 of headers, 12 more with timestamps.
     pub fn packet(&self) -> u32 {
         u32::from(self.mss) + 40 + if self.timestamps { 12 } else { 0 }
@@ -437,38 +246,10 @@ pub fn lowest(trace: Option<&RateTrace>) -> Option<Rate> {
     trace?.steps().iter().map(|(_, rate)| *rate).min()
 }
 
-/// Rounds, if they were asked for.
-fn rounds(options: &Options) -> Result<Option<Rounds>, ScenarioError> {
-    let Some(count) = options.rounds else {
-        let of_rounds = [
-            ("idle", options.idle.is_some()),
-            ("spread", options.spread.is_some()),
-            ("clients", options.clients.is_some()),
-        ];
-        let stray = of_rounds.into_iter().find(|(_, given)| *given);
-        return stray.map_or(Ok(None), |(key, _)| Err(ScenarioError::WithoutRounds { key }));
-    };
-    if options.duration.is_some() {
-        return Err(ScenarioError::RoundsAndDuration);
-    }
-    let clients = options.clients.unwrap_or(1);
-    Ok(Some(Rounds {
-        count,
-        idle: options.idle.unwrap_or(IDLE),
-        spread: options.spread.unwrap_or((clients > 1).then_some(SPREAD)),
-        clients,
-    }))
-}
-
-/// The time between rounds in Visweswaraiah and Heidemann 1997, section 4.1.
-const IDLE: Span = Span::from_secs(120);
-/// How far from a round's centre a reply of several clients may be, there.
-const SPREAD: Span = Span::from_millis(1_500);
-
-/// How long rounds are idle in all.
-fn idling(rounds: Option<Rounds>) -> Span {
-    rounds.map_or(Span::ZERO, |rounds| {
-        (rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2) * u64::from(rounds.count)
+/// FNV-1a of 64 bits (RFC 9923).
+pub fn fnv_1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 

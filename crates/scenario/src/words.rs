@@ -51,6 +51,17 @@ fn word<T: Copy>(
     }
 }
 
+/// The words of a table.
+const fn names<T: Copy, const N: usize>(table: &[(&'static str, T); N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut index = 0;
+    while index < N {
+        names[index] = table[index].0;
+        index += 1;
+    }
+    names
+}
+
 const ACKS: [(&str, AckPolicy); 5] = [
     ("every", AckPolicy::Every),
     ("delayed", AckPolicy::Delayed),
@@ -71,6 +82,9 @@ pub fn ack(text: &str) -> Result<AckPolicy, QuantityError> {
 pub fn ack_name(policy: AckPolicy) -> &'static str {
     ACKS.iter().find(|(_, value)| *value == policy).map_or("", |(name, _)| name)
 }
+
+/// The words of [`ack`].
+pub(crate) const ACK_NAMES: [&str; 5] = names(&ACKS);
 
 const RECOVERIES: [(&str, Recovery); 7] = [
     ("rack", Recovery::Rack),
@@ -97,7 +111,13 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
     RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
 }
 
+/// The words of [`recovery`].
+pub(crate) const RECOVERY_NAMES: [&str; 7] = names(&RECOVERIES);
+
 const STACKS: [(&str, Stack); 2] = [("rfc", Stack::Rfc), ("linux", Stack::Linux)];
+
+/// The words of [`stack`].
+pub(crate) const STACK_NAMES: [&str; 2] = names(&STACKS);
 
 /// Whose sender it is where the RFCs and Linux differ.
 ///

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, value_parser};
-use firstflight_model::{Kind, MODELS, Model, Parameter};
+use firstflight_model::{MODELS, Model, Parameter};
+
+use crate::keys::text;
 
 /// `firstflight model`, without a name or with one.
 #[derive(Args, Debug)]
@@ -95,7 +97,7 @@ fn subcommand(model: &'static Model) -> Command {
 
 fn option(parameter: &'static Parameter) -> Arg {
     let unless = parameter.default.unwrap_or(parameter.unset);
-    text(parameter.name, value_name(parameter.kind))
+    text(parameter.name, parameter.kind.placeholder())
         .help(format!("{} [{unless}]", capital(parameter.help)))
         .help_heading("Parameters")
 }
@@ -120,24 +122,6 @@ fn of_sweeps() -> [Arg; 4] {
             .help("Draw the sweep as a curve")
             .help_heading("Output"),
     ]
-}
-
-/// An option that stays text here: the lab parses it.
-fn text(name: &'static str, value: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).allow_hyphen_values(true)
-}
-
-fn value_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Rate => "RATE",
-        Kind::Span => "TIME",
-        Kind::Size => "BYTES",
-        Kind::Packets => "PACKETS",
-        Kind::Share => "SHARE",
-        Kind::Count(_) => "N",
-        Kind::PerSecond => "N/s",
-        Kind::Word(_) => "WORD",
-    }
 }
 
 fn capital(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Answers for people.
 
-use firstflight_model::{Cell, Kind, MODELS, Parameter, Quantity, Sweep, Value};
+use firstflight_model::{Cell, MODELS, Parameter, Quantity, Sweep, Value};
+use firstflight_scenario::kind::Kind;
 
 use super::Answer;
 

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use firstflight::registry::Registry;
+use firstflight_scenario::keys::{Key, keys};
+use firstflight_scenario::kind::Kind;
 use firstflight_scenario::words::closest;
-use firstflight_scenario::{ByName, FileError, KEYS, quantity, scalar, schemes};
+use firstflight_scenario::{ByName, FileError, quantity, scalar, schemes};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -14,9 +16,6 @@ use super::{Axis, MOST_PATHS, Sweep};
 
 /// The keys beside the options of the path.
 const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
-
-/// Seeds are the sweep's own, and a population has no row of the kind that a sweep keeps.
-const NOT_HERE: [&str; 7] = ["seed", "runs", "flows", "arrivals", "sizes", "warm-up", "mixed"];
 
 /// Paths a part, if the file does not say.
 const PART: u64 = 10;
@@ -143,86 +142,89 @@ impl Reader<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.fault(value.span(), "path: a table of options is wanted, as in `[path]`"));
         };
-        let known: Vec<&str> = KEYS.into_iter().filter(|key| !NOT_HERE.contains(key)).collect();
+        let swept = || keys().filter(|key| key.sweeps);
         let mut axes = Vec::new();
         for (name, value) in in_order(table) {
-            let Some(key) = KEYS.into_iter().find(|key| known.contains(key) && key == name.get_ref()) else {
+            let Some(key) = swept().find(|key| key.name == name.get_ref()) else {
+                let known: Vec<&str> = swept().map(|key| key.name).collect();
                 return Err(self.fault(name.span(), unknown(name.get_ref(), &known)));
             };
             let value = match value.get_ref() {
                 DeValue::Array(items) => Value::List(self.several(key, value, items)?),
                 _ => self.value(key, value)?,
             };
-            axes.push(Axis { key, value });
+            axes.push(Axis { key: key.name, value });
         }
         Ok(axes)
     }
 
     fn several(
         &self,
-        key: &str,
+        key: &Key,
         list: &Spanned<DeValue<'_>>,
         items: &[Spanned<DeValue<'_>>],
     ) -> Result<Vec<Value>, FileError> {
         if items.is_empty() {
-            return Err(self.fault(list.span(), format!("{key}: an empty list leaves no paths")));
+            return Err(self.fault(list.span(), format!("{}: an empty list leaves no paths", key.name)));
         }
         items.iter().map(|item| self.value(key, item)).collect()
     }
 
-    /// A value of the option `key`; not a list.
-    fn value(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
+    /// A value of the key; not a list.
+    fn value(&self, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
         const WANTED: &str = "a value, a list, or `{ one-of = […] }`, `{ uniform = [low, high] }` or \
                               `{ log-uniform = [low, high] }` is wanted";
         if let Some(text) = scalar(value.get_ref()) {
-            let set = self.registry.options().set(key, &text);
+            let set = self.registry.options().set(key.name, &text);
             return set
                 .map(|()| Value::Text(text))
                 .map_err(|error| self.fault(value.span(), error.to_string()));
         }
         let DeValue::Table(table) = value.get_ref() else {
-            return Err(self.fault(value.span(), format!("{key}: {WANTED}")));
+            return Err(self.fault(value.span(), format!("{}: {WANTED}", key.name)));
         };
         let entries = in_order(table);
         let [(how, what)] = entries[..] else {
-            return Err(self.fault(value.span(), format!("{key}: one key is wanted here; {WANTED}")));
+            return Err(self.fault(value.span(), format!("{}: one key is wanted here; {WANTED}", key.name)));
         };
         match (&**how.get_ref(), what.get_ref()) {
             ("one-of", DeValue::Array(items)) => Ok(Value::OneOf(self.several(key, what, items)?)),
             ("uniform", DeValue::Array(ends)) => self.between(key, Law::Uniform, what, ends),
             ("log-uniform", DeValue::Array(ends)) => self.between(key, Law::LogUniform, what, ends),
-            ("cbr", _) if key == "cross" => Ok(Value::Cbr(Box::new(self.share(what)?))),
+            ("cbr", _) if key.name == "cross" => Ok(Value::Cbr(Box::new(self.share(key, what)?))),
             ("one-of" | "uniform" | "log-uniform", _) => {
-                Err(self.fault(what.span(), format!("{key}: a list is wanted here")))
+                Err(self.fault(what.span(), format!("{}: a list is wanted here", key.name)))
             }
             (found, _) => Err(self.fault(
                 how.span(),
-                format!("{key}: {}", unknown(found, &["one-of", "uniform", "log-uniform", "cbr"])),
+                format!("{}: {}", key.name, unknown(found, &["one-of", "uniform", "log-uniform", "cbr"])),
             )),
         }
     }
 
     fn between(
         &self,
-        key: &str,
+        key: &Key,
         law: Law,
         list: &Spanned<DeValue<'_>>,
         ends: &[Spanned<DeValue<'_>>],
     ) -> Result<Value, FileError> {
         let texts: Vec<String> = ends.iter().filter_map(|end| scalar(end.get_ref())).collect();
         let [low, high] = &texts[..] else {
-            return Err(self.fault(list.span(), format!("{key}: two ends are wanted, as in `[low, high]`")));
+            return Err(
+                self.fault(list.span(), format!("{}: two ends are wanted, as in `[low, high]`", key.name))
+            );
         };
-        Between::new(key, law, low, high).map(Value::Between).map_err(|error| {
+        Between::new(key.kind, law, low, high).map(Value::Between).map_err(|error| {
             let at = ends
                 .iter()
                 .find(|end| scalar(end.get_ref()).is_some_and(|text| text.trim() == error.found.trim()));
-            self.fault(at.unwrap_or(list).span(), format!("{key}: {error}"))
+            self.fault(at.unwrap_or(list).span(), format!("{}: {error}", key.name))
         })
     }
 
     /// A share of the rate: a fraction, or a distribution of it.
-    fn share(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
+    fn share(&self, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
         if let Some(text) = scalar(value.get_ref()) {
             return match quantity::fraction(&text) {
                 Ok(share) if share.is_zero() => {
@@ -237,7 +239,7 @@ impl Reader<'_> {
                 self.fault(value.span(), "cross: a share of the rate is wanted, as in `cbr = \"40%\"`")
             );
         };
-        match self.value("cross", value)? {
+        match self.value(&Key { kind: Kind::Share, ..*key }, value)? {
             share @ Value::Between(_) => Ok(share),
             _ => Err(self.fault(value.span(), "cross: a share is a fraction, or a range of them")),
         }

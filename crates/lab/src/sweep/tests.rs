@@ -1,5 +1,7 @@
 use super::*;
 use crate::{How, parse_sweep, race};
+use firstflight_scenario::keys::keys;
+use firstflight_scenario::kind::Kind;
 use std::sync::Mutex;
 
 const DRAWN: &str = "paths = 40\nseed = 7\npart = 6\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\
@@ -155,4 +157,25 @@ fn rows_are_those_of_races_whatever_the_threads() {
         .flat_map(|result| result.rows)
         .collect();
     assert_eq!(rows.into_iter().map(|swept| swept.row).collect::<Vec<_>>(), raced);
+}
+
+#[test]
+fn a_range_of_every_key_that_counts_something_draws_texts_that_the_key_takes() {
+    for key in keys().filter(|key| key.sweeps) {
+        let (low, high) = match key.kind {
+            Kind::Rate => ("1mbit", "2mbit"),
+            Kind::Span => ("10ms", "20ms"),
+            Kind::Size => ("2kB", "4kB"),
+            Kind::Queue => ("1bdp", "2bdp"),
+            Kind::Share => ("0.1", "0.2"),
+            _ => continue,
+        };
+        let needed = key.needs.map(|need| format!("{} = 3\n", need.other)).unwrap_or_default();
+        let range = format!("{} = {{ uniform = [\"{low}\", \"{high}\"] }}\n", key.name);
+        let own = if key.name == "rtt" { "rate = \"5mbit\"\n" } else { "rtt = \"80ms\"\n" };
+        let sweep = sweep(&format!("paths = 3\n[path]\n{own}{needed}{range}"));
+        for path in 0..3 {
+            assert!(sweep.scenario(path).is_ok(), "{}: {:?}", key.name, sweep.scenario(path));
+        }
+    }
 }

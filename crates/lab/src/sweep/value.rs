@@ -1,5 +1,6 @@
 //! What an option of the path may be in a sweep, and drawing it.
 
+use firstflight_scenario::kind::Kind;
 use firstflight_scenario::quantity::{self, QuantityError, QueueSize, Why, refuse};
 
 /// What an option may be.
@@ -99,12 +100,12 @@ fn one(values: &[Value], at: u64, draws: &mut Draws) -> Sample {
 }
 
 impl Between {
-    /// A distribution over an option's quantities, from the text of its ends.
+    /// A distribution over a key's quantities, from the text of its ends.
     ///
     /// # Errors
-    /// An option that is no quantity, ends that cannot be read, and a low end that is not below the high one.
-    pub(super) fn new(key: &str, law: Law, low: &str, high: &str) -> Result<Self, QuantityError> {
-        let ((low_number, unit), (high_number, other)) = (number(key, low)?, number(key, high)?);
+    /// A key whose kind is no quantity, ends that cannot be read, and a low end that is not below the high one.
+    pub(super) fn new(kind: Kind, law: Law, low: &str, high: &str) -> Result<Self, QuantityError> {
+        let ((low_number, unit), (high_number, other)) = (number(kind, low)?, number(kind, high)?);
         if unit != other {
             return Err(refuse(high, Why::Conflict, "both ends of a range count the same thing"));
         }
@@ -131,22 +132,22 @@ impl Between {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has four digits")]
-fn number(key: &str, text: &str) -> Result<(f64, Unit), QuantityError> {
+fn number(kind: Kind, text: &str) -> Result<(f64, Unit), QuantityError> {
     const ALLOWED: &str = "ranges are of rates, times, sizes in bytes, queues in bandwidth-delay products, and \
                            fractions; other options take a value or a list";
-    Ok(match key {
-        "rate" | "access-rate" | "reverse-rate" => (quantity::rate(text)?.bps() as f64, Unit::Bits),
-        "rtt" | "idle" | "spread" | "duration" | "limit" | "min-rto" | "jitter" => {
-            (quantity::span(text)?.nanos() as f64, Unit::Nanos)
-        }
-        "size" | "rwnd" | "ssthresh" => (quantity::bytes(text)?.get() as f64, Unit::Bytes),
-        "queue" => match quantity::queue(text)? {
+    Ok(match kind {
+        Kind::Rate => (quantity::rate(text)?.bps() as f64, Unit::Bits),
+        Kind::Span => (quantity::span(text)?.nanos() as f64, Unit::Nanos),
+        Kind::Size => (quantity::bytes(text)?.get() as f64, Unit::Bytes),
+        Kind::Queue => match quantity::queue(text)? {
             QueueSize::Bdp(share) => (share.to_f64(), Unit::Bdp),
             QueueSize::Bytes(bytes) => (bytes.get() as f64, Unit::Bytes),
             QueueSize::Packets(_) => return Err(refuse(text, Why::UnknownUnit("p".into()), ALLOWED)),
         },
-        "loss" | "reverse-rtt-share" | "cross" => (quantity::fraction(text)?.to_f64(), Unit::One),
-        _ => return Err(refuse(text, Why::UnknownWord, ALLOWED)),
+        Kind::Share => (quantity::fraction(text)?.to_f64(), Unit::One),
+        Kind::Packets | Kind::Count(_) | Kind::PerSecond | Kind::Word(_) | Kind::Text(_) => {
+            return Err(refuse(text, Why::UnknownWord, ALLOWED));
+        }
     })
 }
 

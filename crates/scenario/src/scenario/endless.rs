@@ -3,7 +3,7 @@
 
 use firstflight::{Bytes, Rate, Span};
 
-use super::{Goal, Scenario, ScenarioError, highest};
+use super::{Goal, Scenario, ScenarioError, ScenarioFault, highest};
 use crate::quantity::{show_rate, show_span};
 use crate::words::Cross;
 
@@ -32,7 +32,7 @@ impl Scenario {
         };
         match by_the_clock {
             Some((key, what, count, apart)) if apart * count > LONGEST => {
-                return Err(ScenarioError::NeverDone { key, what, count, apart: show_span(apart) });
+                return Err(ScenarioFault::NeverDone { what, count, apart: show_span(apart) }.of(key));
             }
             _ => {}
         }
@@ -56,11 +56,8 @@ impl Scenario {
         if offered.bps() <= fastest.bps().saturating_mul(MOST_TIMES) {
             return Ok(());
         }
-        Err(ScenarioError::Flood {
-            offered: show_rate(offered),
-            times: MOST_TIMES,
-            fastest: show_rate(fastest),
-        })
+        let (offered, fastest) = (show_rate(offered), show_rate(fastest));
+        Err(ScenarioFault::Flood { offered, times: MOST_TIMES, fastest }.of("cross"))
     }
 
     /// A source that is on and off within less than one of its packets sends none in most of its periods, and in less than
@@ -82,7 +79,7 @@ impl Scenario {
         )]
         let turn = show_span(Span::from_nanos(turn as u64));
         let of = if pareto.is_some() { "at the least of its distribution" } else { "in the mean" };
-        Err(ScenarioError::TurnsTooOften { turn, of, packet: show_span(packet) })
+        Err(ScenarioFault::TurnsTooOften { turn, of, packet: show_span(packet) }.of("cross"))
     }
 }
 

@@ -1,7 +1,7 @@
 use firstflight_sim::{CoDelSpec, Discipline};
 
-use super::text::fnv_1a;
 use super::*;
+use crate::options::Options;
 
 fn resolve(options: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
     let mut set = Options::default();
@@ -73,9 +73,9 @@ fn a_queue_of_bdp_is_rate_times_base_rtt_and_at_least_a_packet() {
 
 #[test]
 fn what_makes_no_sense_together_is_refused() {
-    assert_eq!(resolve(&[("size", "1MB"), ("duration", "1s")]), Err(ScenarioError::SizeAndDuration));
     for options in [&[("duration", "5s"), ("limit", "1s")][..], &[("limit", "1h")]] {
-        assert_eq!(resolve(options), Err(ScenarioError::LimitAndDuration));
+        let error = resolve(options).expect_err("a limit of a duration").to_string();
+        assert!(error.starts_with("limit: it and duration exclude each other: "), "{error}");
     }
     for (key, value) in
         [("queue", "999B"), ("policer", "1mbit,999B"), ("rwnd", "959B"), ("rwnd", "2GiB"), ("rate", "1bit")]
@@ -85,7 +85,7 @@ fn what_makes_no_sense_together_is_refused() {
     }
     assert!(matches!(
         resolve(&[("queue", "999999999999999999bdp")]),
-        Err(ScenarioError::TooLarge { key: "queue", .. })
+        Err(ScenarioError { key: "queue", fault: ScenarioFault::TooLarge { .. } })
     ));
 }
 
@@ -245,7 +245,7 @@ fn a_managed_queue_has_the_defaults_of_its_source_and_red_thresholds_by_its_limi
     assert_eq!(thresholds("red:300p"), (50, 150));
     assert_eq!(thresholds("red:300p,max=90p"), (30, 90));
     assert_eq!(thresholds("red:300kB,min=0.01bdp"), (10_000, 150_000));
-    assert_eq!(of("red:300p,min=150p"), Err(ScenarioError::Thresholds { min: 150, max: 150 }));
+    assert_eq!(of("red:300p,min=150p"), Err(ScenarioFault::Thresholds { min: 150, max: 150 }.of("queue")));
     assert_eq!(of("1000p"), Ok(Discipline::DropTail));
     let words = resolve(&[("queue", "codel:1000p,ecn"), ("ecn", "true")]).expect("a path").describe();
     assert!(words.contains("CoDel queue of 1000 packets that marks"), "{words}");
@@ -286,7 +286,9 @@ fn an_application_that_stops_and_goes_is_said_and_has_its_time() {
     let again = crate::parse_file(&path.canonical()).expect("a scenario");
     assert_eq!(Scenario::resolve(&again.options), Ok(path));
     let refused = |options: &[_]| resolve(options).expect_err("no sense").to_string();
-    assert!(refused(&[("app", "1p,1s"), ("rounds", "2")]).starts_with("rounds and app exclude each other"));
+    assert!(
+        refused(&[("app", "1p,1s"), ("rounds", "2")]).starts_with("rounds: it and app exclude each other")
+    );
     assert!(refused(&[("app", "1B,1s"), ("size", "100001B")]).contains("100001 writes are too many"));
     assert!(refused(&[("app", "1B,1ns"), ("duration", "1s")]).contains("too many"));
 }

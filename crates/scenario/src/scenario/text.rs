@@ -1,93 +1,31 @@
 //! A scenario as text: canonical, hashed, as a command, in words.
 
 use firstflight::Bytes;
-
 use firstflight_sim::Batch;
-use firstflight_tcp::Stack;
 
-use super::{Goal, Rounds, Scenario, Writes, highest};
-use crate::bottleneck::{show_ack_aggregation, show_policer, show_queue, show_rate_trace};
-use crate::population::Population;
-use crate::quantity::{self, QueueSize, show_bytes, show_rate, show_span};
-use crate::routers::QuickStartRouter;
-use crate::topology::Topology;
-use crate::words;
-
-/// Settings that are there or not.
-const FLAGS: [&str; 3] = ["timestamps", "ecn", "mixed"];
+use super::{Goal, Rounds, Scenario, fnv_1a, highest};
+use crate::keys::{Heading, Key, keys};
+use crate::quantity::{self, QueueSize};
 
 impl Scenario {
-    /// Every option that determines a run but for scheme and seed, as (key, text), in a fixed order. Setting
+    /// Every key that determines a run but for scheme and seed, as (key, text), in the order of the keys' places. Setting
     /// them gives this scenario again.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
-        let or_inf = |bytes: Option<Bytes>| bytes.map_or_else(|| "inf".to_owned(), show_bytes);
-        let mut settings = vec![
-            ("rate", show_rate(self.rate)),
-            ("rtt", show_span(self.rtt)),
-            ("queue", show_queue(self.queue, self.aqm.as_ref())),
-            ("cross", self.cross.to_string()),
-            ("mss", self.mss.to_string()),
-            match self.goal {
-                Goal::Size(bytes) => ("size", show_bytes(bytes)),
-                Goal::Duration(duration) => ("duration", show_span(duration)),
-            },
-        ];
-        settings.extend(self.is_sized().then(|| ("limit", show_span(self.limit))));
-        settings.push(("ack", words::ack_name(self.ack).to_owned()));
-        if let Some(Rounds { count, idle, spread, clients }) = self.rounds {
-            settings.extend([
-                ("rounds", count.to_string()),
-                ("idle", show_span(idle)),
-                ("spread", spread.map_or_else(|| "none".to_owned(), show_span)),
-                ("clients", clients.to_string()),
-            ]);
-        }
-        if let Some(Population { flows, arrivals, sizes, warm_up, mixed }) = self.population {
-            settings.extend([("flows", flows.to_string()), ("arrivals", arrivals.to_string())]);
-            settings.extend(self.is_sized().then(|| ("sizes", sizes.to_string())));
-            let warm_up = if warm_up.is_zero() { "none".to_owned() } else { show_span(warm_up) };
-            settings.extend([("warm-up", warm_up), ("mixed", mixed.to_string())]);
-        }
-        let app = |app: Writes| ("app", format!("{},{}", show_bytes(app.bytes), show_span(app.period)));
-        settings.extend(self.app.map(app));
-        settings.extend(self.avoidance.map(|law| ("avoidance", law.to_owned())));
-        settings.extend([
-            ("recovery", words::recovery_name(self.recovery).to_owned()),
-            ("restart", self.restart.to_string()),
-            ("ssthresh", or_inf(self.ssthresh)),
-            ("iw", format!("{}p", self.iw)),
-            ("rwnd", show_bytes(self.rwnd)),
-            ("min-rto", show_span(self.min_rto)),
-            ("timestamps", self.timestamps.to_string()),
-            ("loss", self.loss.to_string()),
-            ("jitter", self.jitter.map_or_else(|| "none".to_owned(), show_span)),
-            ("access-rate", show_rate(self.access_rate)),
-        ]);
-        // Links between hosts are alike in both directions.
-        if self.population.is_none() {
-            let share = self.reverse_rtt_share.to_string();
-            settings.extend([("reverse-rate", show_rate(self.reverse_rate)), ("reverse-rtt-share", share)]);
-        }
-        settings.push(("qs-hops", self.qs_hops.to_string()));
-        settings.extend(self.policer.as_ref().map(|policer| ("policer", show_policer(policer))));
-        settings.extend(self.rate_trace.as_ref().map(|trace| ("rate-trace", show_rate_trace(trace))));
-        let aggregation = self.ack_aggregation;
-        settings.extend(aggregation.map(|batch| ("ack-aggregation", show_ack_aggregation(batch))));
-        settings.extend(self.ecn.then(|| ("ecn", true.to_string())));
-        settings.extend(words::stack_if_not_rfc(self.stack).map(|stack| ("stack", stack.to_owned())));
-        let router = Some(self.qs_router).filter(|router| *router != QuickStartRouter::default());
-        settings.extend(router.map(|router| ("qs-router", router.to_string())));
-        let topology = Some(self.topology).filter(|topology| *topology != Topology::Single);
-        settings.extend(topology.map(|topology| ("topology", topology.to_string())));
-        settings.extend(self.reverse_queue.map(|queue| ("reverse-queue", queue.to_string())));
-        settings
+        self.shown().map(|(key, text)| (key.name, text)).collect()
+    }
+
+    fn shown(&self) -> impl Iterator<Item = (&'static Key, String)> {
+        let of_the_path = keys().filter(|key| key.heading != Heading::Runs);
+        let mut shown: Vec<_> = of_the_path.filter_map(|key| Some((key, (key.show)(self)?))).collect();
+        shown.sort_unstable_by_key(|(key, _)| key.place);
+        shown.into_iter()
     }
 
     /// The canonical text: a scenario file that gives this scenario again, seed and schemes aside.
     pub fn canonical(&self) -> String {
-        self.settings().into_iter().fold(String::new(), |text, (key, value)| {
-            let quoted = if FLAGS.contains(&key) { value } else { format!("\"{value}\"") };
-            text + key + " = " + &quoted + "\n"
+        self.shown().fold(String::new(), |text, (key, value)| {
+            let quoted = if key.is_flag() { value } else { format!("\"{value}\"") };
+            text + key.name + " = " + &quoted + "\n"
         })
     }
 
@@ -100,15 +38,12 @@ impl Scenario {
     /// The command that makes the race again, with nothing left to defaults. `program` is the name of a command that knows the
     /// schemes, and `schemes` the list as [`crate::show_choices`] writes it.
     pub fn command(&self, program: &str, schemes: &str) -> String {
-        let options: String = self
-            .settings()
-            .into_iter()
-            .map(|(key, value)| match (key, value.as_str()) {
-                (flag, "true") if FLAGS.contains(&flag) => format!(" --{flag}"),
-                (flag, _) if FLAGS.contains(&flag) => String::new(),
-                _ => format!(" --{key} {}", quote(&value)),
-            })
-            .collect();
+        let option = |(key, value): (&Key, String)| match (key.is_flag(), value.as_str()) {
+            (true, "true") => format!(" --{}", key.name),
+            (true, _) => String::new(),
+            (false, value) => format!(" --{} {}", key.name, quote(value)),
+        };
+        let options: String = self.shown().map(option).collect();
         let (schemes, runs, seed) = (quote(schemes), self.runs, self.seed);
         format!("{program} race{options} --schemes {schemes} --runs {runs} --seed {seed}")
     }
@@ -183,10 +118,8 @@ impl Scenario {
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
         let back = if self.population.is_some() { String::new() } else { self.describe_way_back() };
-        let stack = match self.stack {
-            Stack::Rfc => "",
-            Stack::Linux => ", Linux's senders",
-        };
+        let titles = keys().filter_map(|key| (key.title)(self));
+        let more = titles.fold(String::new(), |more, title| more + ", " + &title);
         let jitter = self.jitter.map_or_else(String::new, |jitter| {
             format!(", up to {} of jitter", quantity::humane_span(jitter))
         });
@@ -195,18 +128,11 @@ impl Scenario {
             if is_lossy { format!(", random loss of {}", self.loss.in_percent()) } else { String::new() };
         format!(
             "{hops}{rate}{policer}{access}, {} base RTT{jitter}{loss}, {kind} queue of {queue}{marks}, {cross}{back}{acks}, \
-             {}-byte packets, {goal}{app}{stack}",
+             {}-byte packets, {goal}{app}{more}",
             quantity::humane_span(self.rtt),
             self.packet(),
         )
     }
-}
-
-/// FNV-1a of 64 bits (RFC 9923).
-pub fn fnv_1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 /// Quotes a word for a POSIX shell where that is needed.

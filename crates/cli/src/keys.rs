@@ -1,0 +1,97 @@
+//! The keys of a path as options of the command line, from the lab's table.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use firstflight_scenario::keys::{Heading, Key, keys};
+
+/// The path, and the endpoints on it.
+#[derive(Debug, Default)]
+pub(crate) struct PathKeys {
+    /// The keys that were given, with their texts.
+    pub(crate) given: Vec<(&'static str, String)>,
+    /// The list of schemes.
+    pub(crate) schemes: Option<String>,
+}
+
+/// How often the path is run.
+#[derive(Debug, Default)]
+pub(crate) struct RunKeys {
+    /// The keys that were given, with their texts.
+    pub(crate) given: Vec<(&'static str, String)>,
+}
+
+const SCHEMES: &str = "schemes";
+
+impl Args for PathKeys {
+    fn augment_args(command: Command) -> Command {
+        let schemes = text(SCHEMES, "LIST")
+            .help("Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all]")
+            .help_heading(Heading::Endpoints.name());
+        command
+            .args(under(Heading::Path).map(option))
+            .arg(schemes)
+            .args(under(Heading::Endpoints).map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for PathKeys {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let keys = under(Heading::Path).chain(under(Heading::Endpoints));
+        Ok(Self { given: given(matches, keys), schemes: matches.get_one::<String>(SCHEMES).cloned() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for RunKeys {
+    fn augment_args(command: Command) -> Command {
+        command.args(under(Heading::Runs).map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunKeys {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: given(matches, under(Heading::Runs)) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn under(heading: Heading) -> impl Iterator<Item = &'static Key> {
+    keys().filter(move |key| key.heading == heading)
+}
+
+fn option(key: &'static Key) -> Arg {
+    let option = if key.is_flag() {
+        Arg::new(key.name).long(key.name).action(ArgAction::SetTrue)
+    } else {
+        text(key.name, key.value_name())
+    };
+    option.help(key.help_line()).help_heading(key.heading.name())
+}
+
+/// An option that stays text here: the lab parses it.
+pub(crate) fn text(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).allow_hyphen_values(true)
+}
+
+/// What was given of these keys.
+fn given(matches: &ArgMatches, keys: impl Iterator<Item = &'static Key>) -> Vec<(&'static str, String)> {
+    let flag = |key: &Key| matches.get_flag(key.name).then(|| true.to_string());
+    let value = |key: &Key| matches.get_one::<String>(key.name).cloned();
+    let text = |key: &Key| if key.is_flag() { flag(key) } else { value(key) };
+    keys.filter_map(|key| Some((key.name, text(key)?))).collect()
+}

@@ -1,0 +1,154 @@
+//! The keys of the two ends.
+
+use super::read::{self, put, set};
+use super::{Heading, Key, row};
+use crate::kind::Kind;
+use crate::quantity::{self, show_bytes, show_span};
+use crate::restart;
+use crate::words;
+
+const END: Key = row(Heading::Endpoints);
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "avoidance",
+        kind: Kind::Text("LAW"),
+        help: "Avoidance law for all: reno, reno-acks, cubic, cubic-linux, vegas, vegas-linux, westwood, bbr",
+        built_in: Some("reno"),
+        unset: "built-in path: reno; else each scheme's own",
+        examples: &["cubic"],
+        place: 20,
+        parse: |options, text| {
+            let law = words::avoidance(options.registry, text);
+            set(&mut options.avoidance, law)
+        },
+        show: |path| path.avoidance.map(str::to_owned),
+        ..END
+    },
+    Key {
+        name: "recovery",
+        kind: Kind::Word(&words::RECOVERY_NAMES),
+        placeholder: "WAY",
+        help: "Loss recovery",
+        default: Some("rack"),
+        examples: &["sack", "newreno"],
+        place: 21,
+        parse: |options, text| set(&mut options.recovery, words::recovery(text)),
+        show: |path| Some(words::recovery_name(path.recovery).to_owned()),
+        ..END
+    },
+    Key {
+        name: "stack",
+        kind: Kind::Word(&words::STACK_NAMES),
+        placeholder: "STACK",
+        help: "Whose sender it is where the RFCs and Linux differ",
+        default: Some("rfc"),
+        examples: &["linux"],
+        place: 38,
+        parse: |options, text| set(&mut options.stack, words::stack(text)),
+        show: |path| words::stack_if_not_rfc(path.stack).map(str::to_owned),
+        title: |path| words::stack_if_not_rfc(path.stack).map(|_| "Linux's senders".to_owned()),
+        ..END
+    },
+    Key {
+        name: "restart",
+        kind: Kind::Text("POLICIES"),
+        help: "Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv, \
+               quick-start, with parameters as NAME/k=v",
+        default: Some("rfc5681"),
+        examples: &["nssr", "rbp-rate/after=cut"],
+        place: 22,
+        parse: |options, text| {
+            let policies = restart::parse(options.registry, text);
+            set(&mut options.restart, policies)
+        },
+        show: |path| Some(path.restart.to_string()),
+        ..END
+    },
+    Key {
+        name: "ack",
+        kind: Kind::Word(&words::ACK_NAMES),
+        placeholder: "POLICY",
+        help: "When the receiver acknowledges",
+        default: Some("delayed"),
+        built_in: Some("every"),
+        examples: &["linux"],
+        place: 9,
+        parse: |options, text| set(&mut options.ack, words::ack(text)),
+        show: |path| Some(words::ack_name(path.ack).to_owned()),
+        ..END
+    },
+    Key {
+        name: "iw",
+        kind: Kind::Packets,
+        help: "Initial window, such as 10p",
+        default: Some("10p"),
+        built_in: Some("2p"),
+        unset: "built-in path: 2p; else 10p, of segments above 1460 bytes no more than 14,600 bytes or 2p",
+        examples: &["4p"],
+        place: 24,
+        parse: |options, text| set(&mut options.iw, read::iw(text)),
+        show: |path| Some(format!("{}p", path.iw)),
+        ..END
+    },
+    Key {
+        name: "ssthresh",
+        kind: Kind::Size,
+        placeholder: "SIZE",
+        help: "Initial slow-start threshold, such as 20000p",
+        default: Some("inf"),
+        built_in: Some("19200kB"),
+        unset: "built-in path: 20000p; else inf, which is arbitrarily high",
+        examples: &["64kB"],
+        place: 23,
+        parse: |options, text| set(&mut options.ssthresh, words::ssthresh(text)),
+        show: |path| Some(path.ssthresh.map_or_else(|| "inf".to_owned(), show_bytes)),
+        ..END
+    },
+    Key {
+        name: "rwnd",
+        kind: Kind::Size,
+        placeholder: "SIZE",
+        help: "Receive buffer, such as 64kB",
+        unset: "more than any window",
+        examples: &["64kB"],
+        place: 25,
+        parse: |options, text| set(&mut options.rwnd, quantity::amount(text)),
+        show: |path| Some(show_bytes(path.rwnd)),
+        ..END
+    },
+    Key {
+        name: "min-rto",
+        kind: Kind::Span,
+        help: "Least retransmission timeout, such as 200ms",
+        default: Some("1s"),
+        unset: "1s; with --stack linux 200ms",
+        examples: &["200ms"],
+        place: 26,
+        parse: |options, text| set(&mut options.min_rto, quantity::span(text)),
+        show: |path| Some(show_span(path.min_rto)),
+        ..END
+    },
+    Key {
+        name: "timestamps",
+        kind: Kind::FLAG,
+        help: "Use TCP timestamps, 12 bytes a packet",
+        default: Some("false"),
+        examples: &["true"],
+        place: 27,
+        parse: |options, text| put(&mut options.plain.timestamps, read::boolean(text)),
+        show: |path| Some(path.timestamps.to_string()),
+        ..END
+    },
+    Key {
+        name: "ecn",
+        kind: Kind::FLAG,
+        help: "Uses ECN on all TCP flows",
+        default: Some("false"),
+        examples: &["true"],
+        place: 37,
+        parse: |options, text| put(&mut options.plain.ecn, read::boolean(text)),
+        show: |path| path.ecn.then(|| true.to_string()),
+        ..END
+    },
+];

@@ -1,0 +1,465 @@
+//! The keys of the links, and of what is sent over them.
+
+use firstflight::Span;
+
+use super::read::{self, put, set};
+use super::{Exclusion, Heading, Key, Need, row};
+use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, show_rate_trace};
+use crate::kind::Kind;
+use crate::population;
+use crate::quantity::{self, show_bytes, show_rate, show_span};
+use crate::routers::{self, QuickStartRouter};
+use crate::scenario::Goal;
+use crate::topology::{self, Topology};
+use crate::words::{self, Packet};
+
+const PATH: Key = row(Heading::Path);
+
+/// A key of rounds.
+const OF_ROUNDS: Key = Key {
+    needs: Some(Need { other: "rounds", without: "there are no rounds; say how many with rounds" }),
+    ..PATH
+};
+
+/// A key of a population, of which a sweep has no row.
+const OF_FLOWS: Key = Key {
+    needs: Some(Need {
+        other: "flows",
+        without: "there is no population; say how many flows are measured with flows",
+    }),
+    sweeps: false,
+    ..PATH
+};
+
+/// Two keys that exclude each other, whatever they say.
+const fn never(other: &'static str, why: &'static str) -> Exclusion {
+    Exclusion { other, why, except: &[] }
+}
+
+/// What populations do not have.
+const BOTH_WAYS: Exclusion = never("flows", "the links between hosts are alike in both directions");
+
+/// What populations do not have, unless the text is `none`.
+const BOTH_WAYS_OR_NONE: Exclusion = Exclusion { except: &["none"], ..BOTH_WAYS };
+
+fn or_none(span: Option<Span>) -> String {
+    span.map_or_else(|| "none".to_owned(), show_span)
+}
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "rate",
+        kind: Kind::Rate,
+        help: "Bottleneck rate, such as 100mbit",
+        default: Some("100mbit"),
+        examples: &["20mbit", "1500kbit"],
+        place: 1,
+        parse: |options, text| set(&mut options.rate, quantity::rate(text)),
+        show: |path| Some(show_rate(path.rate)),
+        ..PATH
+    },
+    Key {
+        name: "rtt",
+        kind: Kind::Span,
+        help: "Base round-trip time, such as 80ms",
+        default: Some("80ms"),
+        examples: &["20ms", "7500us"],
+        place: 2,
+        parse: |options, text| set(&mut options.rtt, quantity::span(text)),
+        show: |path| Some(show_span(path.rtt)),
+        ..PATH
+    },
+    Key {
+        name: "queue",
+        kind: Kind::Queue,
+        help: "Queue at the bottleneck: 1000p, 64kB or 0.3bdp, or managed, as in red:100p, codel:1000p, \
+               fq-codel:1000p, pie:1000p, with `,ecn` to mark; of packets the one in transmission counts, of bytes \
+               it does not",
+        default: Some("1bdp"),
+        built_in: Some("1000p"),
+        examples: &["999p", "64kB", "0.3bdp", "codel:1000p,target=10ms,ecn"],
+        place: 3,
+        parse: |options, text| {
+            let (limit, aqm) = bottleneck::queue(text)?;
+            (options.queue, options.plain.aqm) = (Some(limit), aqm);
+            Ok(())
+        },
+        show: |path| Some(show_queue(path.queue, path.aqm.as_ref())),
+        ..PATH
+    },
+    Key {
+        name: "cross",
+        kind: Kind::Text("TRAFFIC"),
+        help: "Cross traffic: none, a CBR rate, tcp:N, onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE or web:LOAD",
+        default: Some("none"),
+        built_in: Some("40mbit"),
+        examples: &["5mbit", "tcp:3", "onoff:40mbit,1s,1s,pareto=1.5"],
+        excludes: &[Exclusion {
+            other: "flows",
+            why: "the flows are all the traffic that there is",
+            except: &["none"],
+        }],
+        place: 4,
+        parse: |options, text| set(&mut options.cross, words::cross(text)),
+        show: |path| Some(path.cross.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "mss",
+        kind: Kind::Size,
+        help: "Payload of a full segment; the IP packet is 40 bytes more",
+        default: Some("1460"),
+        unset: "1460",
+        built_in: Some("960"),
+        examples: &["536", "8960"],
+        excludes: &[never("packet", "either says how large packets are")],
+        place: 5,
+        parse: |options, text| set(&mut options.packet, read::mss(text).map(Packet::Mss)),
+        show: |path| Some(path.mss.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "packet",
+        kind: Kind::Size,
+        help: "IP bytes of a full packet, instead of --mss",
+        built_in: Some("1000B"),
+        examples: &["576B"],
+        place: 42,
+        parse: |options, text| set(&mut options.packet, read::packet(text).map(Packet::Ip)),
+        // The MSS says it.
+        show: |_| None,
+        ..PATH
+    },
+    Key {
+        name: "size",
+        kind: Kind::Size,
+        help: "Bytes to transfer; runs until the last is delivered",
+        default: Some("1MB"),
+        unset: "1MB; with --rounds 24kB; built-in path: --duration",
+        examples: &["64kB"],
+        excludes: &[never("duration", "a sized run ends with its last byte; bound it with limit")],
+        place: 6,
+        parse: |options, text| set(&mut options.size, quantity::amount(text)),
+        show: |path| match path.goal {
+            Goal::Size(bytes) => Some(show_bytes(bytes)),
+            Goal::Duration(_) => None,
+        },
+        ..PATH
+    },
+    Key {
+        name: "rounds",
+        kind: Kind::Count(100_000),
+        help: "Rounds: in each a reply of --size on every client's connection; compares restart policies",
+        unset: "off",
+        examples: &["3"],
+        excludes: &[
+            never("duration", "rounds end with the last reply; bound them with limit"),
+            never("app", "a round's reply is written at once"),
+            never("flows", "a flow carries one transfer"),
+        ],
+        place: 10,
+        parse: |options, text| {
+            set(&mut options.rounds, read::count(text, 100_000, "rounds are a whole number from 1 to 100000"))
+        },
+        show: |path| Some(path.rounds?.count.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "idle",
+        kind: Kind::Span,
+        help: "Idle time between rounds",
+        default: Some("120s"),
+        examples: &["5s"],
+        place: 11,
+        parse: |options, text| set(&mut options.idle, quantity::span(text)),
+        show: |path| Some(show_span(path.rounds?.idle)),
+        ..OF_ROUNDS
+    },
+    Key {
+        name: "spread",
+        kind: Kind::Span,
+        help: "How far a client's reply may be from its round's centre, or none",
+        default: Some("none"),
+        unset: "1500ms with several clients",
+        examples: &["1500ms"],
+        place: 12,
+        parse: |options, text| set(&mut options.spread, read::span_or_none(text)),
+        show: |path| Some(or_none(path.rounds?.spread)),
+        ..OF_ROUNDS
+    },
+    Key {
+        name: "clients",
+        kind: Kind::Count(1_000),
+        help: "Clients with rounds, all with the same scheme",
+        default: Some("1"),
+        examples: &["10"],
+        place: 13,
+        parse: |options, text| {
+            set(&mut options.clients, read::count(text, 1_000, "clients are a whole number from 1 to 1000"))
+        },
+        show: |path| Some(path.rounds?.clients.to_string()),
+        ..OF_ROUNDS
+    },
+    Key {
+        name: "flows",
+        kind: Kind::Count(1_000_000),
+        help: "Measures many flows between the hosts of a dumbbell or a parking lot, not one: how many",
+        unset: "off",
+        examples: &["2000"],
+        sweeps: false,
+        place: 14,
+        parse: |options, text| {
+            set(
+                &mut options.flows,
+                read::count(text, 1_000_000, "flows are a whole number from 1 to 1000000"),
+            )
+        },
+        show: |path| Some(path.population?.flows.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "arrivals",
+        kind: Kind::Text("WHEN"),
+        help: "When flows come: poisson:PER-SECOND or every:TIME",
+        default: Some("poisson:20"),
+        unset: "with --flows: poisson:20",
+        examples: &["every:5s"],
+        place: 15,
+        parse: |options, text| set(&mut options.arrivals, population::arrivals(text)),
+        show: |path| Some(path.population?.arrivals.to_string()),
+        ..OF_FLOWS
+    },
+    Key {
+        name: "sizes",
+        kind: Kind::Text("LAW"),
+        help: "How flows' sizes lie around --size: fixed, exponential, lognormal=SIGMA or pareto=SHAPE",
+        default: Some("fixed"),
+        examples: &["exponential", "lognormal=1.3"],
+        excludes: &[never("duration", "with a duration flows go on until it ends")],
+        place: 16,
+        parse: |options, text| set(&mut options.sizes, population::sizes(text)),
+        show: |path| Some(path.population.filter(|_| path.is_sized())?.sizes.to_string()),
+        ..OF_FLOWS
+    },
+    Key {
+        name: "warm-up",
+        kind: Kind::Span,
+        help: "Flows that come before are not measured, or none",
+        unset: "with poisson: 10s or 100 RTTs; else none",
+        default: Some("10s"),
+        examples: &["1s", "none"],
+        place: 17,
+        parse: |options, text| set(&mut options.warm_up, read::span_or_none(text)),
+        show: |path| Some(or_none(Some(path.population?.warm_up).filter(|span| !span.is_zero()))),
+        ..OF_FLOWS
+    },
+    Key {
+        name: "mixed",
+        kind: Kind::FLAG,
+        help: "Adds a population in which each flow takes one of the schemes at random",
+        default: Some("false"),
+        examples: &["true"],
+        place: 18,
+        parse: |options, text| put(&mut options.mixed, read::boolean(text)),
+        show: |path| Some(path.population?.mixed.to_string()),
+        ..OF_FLOWS
+    },
+    Key {
+        name: "app",
+        kind: Kind::Text("SIZE,TIME"),
+        help: "An application that stops and goes: how much it writes and how often, as in 64kB,200ms, or all at once",
+        default: Some("all"),
+        examples: &["64kB,200ms"],
+        excludes: &[Exclusion {
+            other: "flows",
+            why: "a flow's application writes all at once",
+            except: &["all"],
+        }],
+        place: 19,
+        parse: |options, text| put(&mut options.app, words::app(text)),
+        show: |path| path.app.map(|app| format!("{},{}", show_bytes(app.bytes), show_span(app.period))),
+        ..PATH
+    },
+    Key {
+        name: "duration",
+        kind: Kind::Span,
+        help: "How long to send, instead of --size",
+        built_in: Some("50s"),
+        examples: &["5s"],
+        place: 7,
+        parse: |options, text| set(&mut options.duration, quantity::span(text)),
+        show: |path| match path.goal {
+            Goal::Size(_) => None,
+            Goal::Duration(duration) => Some(show_span(duration)),
+        },
+        ..PATH
+    },
+    Key {
+        name: "limit",
+        kind: Kind::Span,
+        help: "The longest simulated time that a --size may take",
+        default: Some("1h"),
+        examples: &["60s"],
+        excludes: &[never("duration", LIMIT_AND_DURATION)],
+        place: 8,
+        parse: |options, text| set(&mut options.limit, quantity::span(text)),
+        show: |path| path.is_sized().then(|| show_span(path.limit)),
+        ..PATH
+    },
+    Key {
+        name: "access-rate",
+        kind: Kind::Rate,
+        help: "Access link's rate",
+        unset: "ten times the bottleneck",
+        examples: &["50mbit"],
+        place: 30,
+        parse: |options, text| set(&mut options.access_rate, quantity::rate(text)),
+        show: |path| Some(show_rate(path.access_rate)),
+        ..PATH
+    },
+    Key {
+        name: "reverse-rate",
+        kind: Kind::Rate,
+        help: "Rate of the way back",
+        unset: "the access rate",
+        examples: &["1mbit"],
+        excludes: &[BOTH_WAYS],
+        place: 31,
+        parse: |options, text| set(&mut options.reverse_rate, quantity::rate(text)),
+        show: |path| path.population.is_none().then(|| show_rate(path.reverse_rate)),
+        ..PATH
+    },
+    Key {
+        name: "reverse-queue",
+        kind: Kind::Text("SIZE"),
+        help: "Queue of the way back: 100p, 64kB, or none, which never overflows",
+        default: Some("none"),
+        examples: &["100p", "64kB"],
+        excludes: &[BOTH_WAYS_OR_NONE],
+        place: 41,
+        parse: |options, text| put(&mut options.plain.reverse_queue, read::reverse_queue(text)),
+        show: |path| Some(path.reverse_queue?.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "reverse-rtt-share",
+        kind: Kind::Share,
+        help: "Share of the base RTT on the way back, from 0 to 1",
+        default: Some("0.5"),
+        examples: &["0.25"],
+        excludes: &[BOTH_WAYS],
+        place: 32,
+        parse: |options, text| put(&mut options.plain.reverse_rtt_share, quantity::fraction(text)),
+        show: |path| path.population.is_none().then(|| path.reverse_rtt_share.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "loss",
+        kind: Kind::Share,
+        help: "Random loss, such as 2%",
+        default: Some("0"),
+        examples: &["0.02"],
+        place: 28,
+        parse: |options, text| put(&mut options.plain.loss, read::loss(text)),
+        show: |path| Some(path.loss.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "jitter",
+        kind: Kind::Span,
+        help: "Random extra delay of a packet, at most this; order is kept",
+        default: Some("none"),
+        unset: "0",
+        examples: &["2ms"],
+        place: 29,
+        parse: |options, text| put(&mut options.plain.jitter, read::span_or_none(text)),
+        show: |path| Some(or_none(path.jitter)),
+        ..PATH
+    },
+    Key {
+        name: "policer",
+        kind: Kind::Text("RATE,BURST"),
+        help: "Polices what enters the bottleneck, as in 20mbit,64kB",
+        default: Some("none"),
+        examples: &["20mbit,64kB"],
+        place: 34,
+        parse: |options, text| put(&mut options.plain.policer, bottleneck::policer(text)),
+        show: |path| path.policer.as_ref().map(show_policer),
+        ..PATH
+    },
+    Key {
+        name: "rate-trace",
+        kind: Kind::Text("FILE"),
+        help: "The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line. Times are \
+               since the simulation began; beside cross traffic the flow begins later",
+        unset: "--rate throughout",
+        examples: &["0s=10mbit,2s=0,3s=20mbit"],
+        place: 35,
+        parse: |options, text| {
+            options.plain.rate_trace = Some(bottleneck::rate_trace(text)?);
+            options.rate_trace_file = bottleneck::trace_file(text);
+            Ok(())
+        },
+        show: |path| path.rate_trace.as_ref().map(show_rate_trace),
+        ..PATH
+    },
+    Key {
+        name: "ack-aggregation",
+        kind: Kind::Text("SPAN|N"),
+        help: "Releases ACKs together, every so often (5ms) or so many at a time (16)",
+        default: Some("none"),
+        examples: &["5ms", "16,20ms"],
+        excludes: &[BOTH_WAYS_OR_NONE],
+        place: 36,
+        parse: |options, text| put(&mut options.plain.ack_aggregation, bottleneck::ack_aggregation(text)),
+        show: |path| path.ack_aggregation.map(show_ack_aggregation),
+        ..PATH
+    },
+    Key {
+        name: "qs-hops",
+        kind: Kind::Text("HOPS"),
+        help: "Routers that take part in Quick-Start: all, none, or how many of the first",
+        default: Some("all"),
+        examples: &["2", "none"],
+        excludes: &[Exclusion {
+            other: "flows",
+            why: "the flows have no first hops in common; `all` or `none` is wanted",
+            except: &["all", "none"],
+        }],
+        place: 33,
+        parse: |options, text| put(&mut options.plain.qs_hops, words::quick_start_hops(text)),
+        show: |path| Some(path.qs_hops.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "qs-router",
+        kind: Kind::Text("SETTINGS"),
+        help: "What those routers do, any of: threshold=95%,interval=100ms,estimator=interval|ewma|peak,weight=10%, \
+               intervals=N,reduction=yes|no,rtt-max=500ms or slots=N,ring=oldest|sum",
+        unset: "the first of each; peak over rtt-max",
+        examples: &[
+            "threshold=0.95,interval=100ms,estimator=ewma,weight=0.1,reduction=no,slots=2,ring=oldest",
+        ],
+        place: 39,
+        parse: |options, text| put(&mut options.plain.qs_router, routers::quick_start_router(text)),
+        show: |path| (path.qs_router != QuickStartRouter::default()).then(|| path.qs_router.to_string()),
+        ..PATH
+    },
+    Key {
+        name: "topology",
+        kind: Kind::Text("LINKS"),
+        help: "Links: single, or parking-lot:hops=N[,cross=each|through|HOP], bottlenecks in a row that share --rtt, \
+               each as --rate, --queue and the like say, with its own --cross (each), or all with one; for --flows \
+               dumbbell:hosts=N or parking-lot:hops=N,hosts=N, alike in both directions, with ways=onward if all flows \
+               go one way",
+        default: Some("single"),
+        examples: &["parking-lot:hops=3,cross=through"],
+        place: 40,
+        parse: |options, text| put(&mut options.plain.topology, topology::topology(text)),
+        show: |path| (path.topology != Topology::Single).then(|| path.topology.to_string()),
+        ..PATH
+    },
+];
+
+/// Why a run with a duration has no limit, whether or not the duration is given.
+pub(crate) const LIMIT_AND_DURATION: &str = "a run with a duration ends with it; limit bounds a size";

@@ -1,0 +1,150 @@
+//! Texts that a single key has, or a few.
+
+use firstflight::Span;
+
+use crate::quantity::{self, Decimal, QuantityError, QueueSize, Why, refuse};
+
+/// Puts what was read in its place.
+///
+/// # Errors
+/// As it was read.
+pub(super) fn put<T>(place: &mut T, value: Result<T, QuantityError>) -> Result<(), QuantityError> {
+    *place = value?;
+    Ok(())
+}
+
+/// Puts what was read where an option may be unset.
+///
+/// # Errors
+/// As it was read.
+pub(super) fn set<T>(option: &mut Option<T>, value: Result<T, QuantityError>) -> Result<(), QuantityError> {
+    put(option, value.map(Some))
+}
+
+/// Payload bytes of a full segment: a number, with or without `B`.
+///
+/// # Errors
+/// Less than 64 or more than fits an IP packet.
+pub(super) fn mss(text: &str) -> Result<u16, QuantityError> {
+    const ALLOWED: &str = "an MSS is from 64 to 65483 bytes of payload, as in `1460`";
+    in_range(text, 64, 65_483, ALLOWED)
+}
+
+/// IP bytes of a full packet: a number, with or without `B`.
+///
+/// # Errors
+/// Less than 116 (an MSS of 64 and timestamps) or more than fits.
+pub(super) fn packet(text: &str) -> Result<u16, QuantityError> {
+    const ALLOWED: &str = "a packet is from 116 to 65523 IP bytes, as in `1000B`";
+    in_range(text, 116, 65_523, ALLOWED)
+}
+
+fn in_range(text: &str, least: u64, most: u64, allowed: &'static str) -> Result<u16, QuantityError> {
+    let text = text.trim();
+    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    let bytes =
+        if bare && !text.is_empty() { quantity::bytes(&format!("{text}B")) } else { quantity::bytes(text) };
+    let bytes = bytes
+        .map_err(|error| QuantityError {
+            found: quantity::in_a_line(text),
+            allowed: allowed.into(),
+            ..error
+        })?
+        .get();
+    match u16::try_from(bytes) {
+        Ok(value) if (least..=most).contains(&bytes) => Ok(value),
+        _ => Err(refuse(text, Why::OutOfRange, allowed)),
+    }
+}
+
+/// An initial window: `10p`.
+///
+/// # Errors
+/// Zero or more than 65,535 packets.
+pub(super) fn iw(text: &str) -> Result<u32, QuantityError> {
+    const ALLOWED: &str = "an initial window is from 1p to 65535p, as in `10p`";
+    let packets =
+        quantity::packets(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    if packets > 65_535 { Err(refuse(text, Why::TooLarge, ALLOWED)) } else { Ok(packets) }
+}
+
+/// `true` or `false`.
+///
+/// # Errors
+/// Anything else.
+pub(super) fn boolean(text: &str) -> Result<bool, QuantityError> {
+    match text.trim() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(refuse(other, Why::UnknownWord, "`true` or `false` is wanted")),
+    }
+}
+
+/// Random loss: a fraction below one; nought is none.
+///
+/// # Errors
+/// What [`quantity::fraction`] refuses, and one: then nothing would ever arrive.
+pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
+    const ALLOWED: &str = "loss is a fraction below 1, as in `2%` or `0.02`";
+    let loss =
+        quantity::fraction(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    if loss == Decimal::whole(1) || loss.floor() != Some(0) {
+        return Err(refuse(text, Why::OutOfRange, ALLOWED));
+    }
+    Ok(loss)
+}
+
+/// A duration, or `none`.
+///
+/// # Errors
+/// What [`quantity::span`] refuses.
+pub(super) fn span_or_none(text: &str) -> Result<Option<Span>, QuantityError> {
+    if text.trim() == "none" { Ok(None) } else { quantity::span(text).map(Some) }
+}
+
+/// The queue of the way back: packets or bytes, or `none`, which never overflows.
+///
+/// # Errors
+/// What [`quantity::queue`] refuses, and a queue in bandwidth-delay products, which are the bottleneck's.
+pub(super) fn reverse_queue(text: &str) -> Result<Option<QueueSize>, QuantityError> {
+    const ALLOWED: &str =
+        "a queue of the way back is as in `100p` or `64kB`, or `none`, which never overflows";
+    if text.trim() == "none" {
+        return Ok(None);
+    }
+    let size = quantity::queue(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error })?;
+    match size {
+        QueueSize::Bdp(_) => Err(refuse(text, Why::UnknownUnit("bdp".into()), ALLOWED)),
+        QueueSize::Packets(_) | QueueSize::Bytes(_) => Ok(Some(size)),
+    }
+}
+
+/// A seed: any whole number of 64 bits.
+///
+/// # Errors
+/// Anything else.
+pub(super) fn seed(text: &str) -> Result<u64, QuantityError> {
+    const ALLOWED: &str = "a seed is a whole number from 0 to 18446744073709551615";
+    let text = text.trim();
+    text.parse().map_err(|_| refuse(text, Why::OutOfRange, ALLOWED))
+}
+
+/// A number of runs.
+///
+/// # Errors
+/// Zero or more than a million.
+pub(super) fn runs(text: &str) -> Result<u32, QuantityError> {
+    count(text, 1_000_000, "runs are a whole number from 1 to 1000000")
+}
+
+/// A whole number from one to `most`.
+///
+/// # Errors
+/// Anything else, with what is `allowed`.
+pub(super) fn count(text: &str, most: u32, allowed: &'static str) -> Result<u32, QuantityError> {
+    let count = quantity::count(text).map_err(|error| QuantityError { allowed: allowed.into(), ..error })?;
+    match u32::try_from(count) {
+        Ok(count) if count <= most => Ok(count),
+        _ => Err(refuse(text, Why::TooLarge, allowed)),
+    }
+}

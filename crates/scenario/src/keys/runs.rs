@@ -1,0 +1,32 @@
+//! The keys of how often a race is run. Results say them beside the scenario.
+
+use super::read::{self, put};
+use super::{Heading, Key, row};
+use crate::kind::Kind;
+
+const RUN: Key = row(Heading::Runs);
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "runs",
+        kind: Kind::Count(1_000_000),
+        help: "Runs of each scheme, each with a seed of its own; fields become means beside <field>_ci95",
+        default: Some("1"),
+        examples: &["3"],
+        place: 44,
+        parse: |options, text| put(&mut options.plain.runs, read::runs(text)),
+        show: |path| Some(path.runs.to_string()),
+        ..RUN
+    },
+    Key {
+        name: "seed",
+        kind: Kind::Count(u64::MAX),
+        help: "First seed",
+        default: Some("1"),
+        examples: &["7"],
+        place: 43,
+        parse: |options, text| put(&mut options.plain.seed, read::seed(text)),
+        show: |path| Some(path.seed.to_string()),
+        ..RUN
+    },
+];

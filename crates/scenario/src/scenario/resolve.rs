@@ -1,0 +1,242 @@
+//! From what was asked for to a scenario: the keys that need or exclude each other, the defaults, and whether the whole makes
+//! sense.
+
+use firstflight::{Bytes, Rate, Span};
+use firstflight_tcp::{AckPolicy, Recovery, Stack};
+
+use super::flows::{coming, population};
+use super::{
+    Goal, LARGEST_RWND, LIMIT, MEGABIT, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, highest,
+    writing,
+};
+use crate::keys::{Exclusion, LIMIT_AND_DURATION, keys};
+use crate::options::Options;
+use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
+use crate::words::{self, App, Cross, Packet};
+
+const MOST_WRITES: u64 = 100_000;
+
+/// What is unset on a path, other than what [`Scenario::default`] says of the rest.
+struct Unset {
+    queue: QueueSize,
+    cross: Cross,
+    packet: Packet,
+    goal: Unreached,
+    ack: AckPolicy,
+    avoidance: Option<&'static str>,
+    ssthresh: Option<Amount>,
+    /// Or what RFC 6928 says.
+    iw: Option<u32>,
+}
+
+enum Unreached {
+    Size(Amount),
+    Duration(Span),
+}
+
+impl Unset {
+    /// Neither rate nor round-trip time was given: the built-in path.
+    const BUILT_IN: Self = Self {
+        queue: QueueSize::Packets(1000),
+        cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
+        packet: Packet::Ip(1000),
+        goal: Unreached::Duration(Span::from_secs(50)),
+        ack: AckPolicy::Every,
+        avoidance: Some("reno"),
+        ssthresh: Some(Amount::Packets(Decimal::whole(20_000))),
+        iw: Some(2),
+    };
+
+    /// Either was given: the user's own path.
+    const OWN: Self = Self {
+        queue: QueueSize::Bdp(Decimal::whole(1)),
+        cross: Cross::None,
+        packet: Packet::Mss(1460),
+        goal: Unreached::Size(Amount::Bytes(Bytes::new(1_000_000))),
+        ack: AckPolicy::Delayed,
+        avoidance: None,
+        ssthresh: None,
+        iw: None,
+    };
+}
+
+/// The initial window of RFC 6928 section 2 in whole segments of `mss`: ten, but no more than 14,600 bytes of large ones, and
+/// two at least.
+fn initial_window(mss: u16) -> u32 {
+    (14_600 / u32::from(mss).max(1)).clamp(2, 10)
+}
+
+impl Scenario {
+    /// Fills in the defaults and checks that the whole makes sense.
+    ///
+    /// Without rate (or a trace of it) and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
+    /// cross traffic, ssthresh infinite, the initial window of RFC 6928, an MSS of 1460, delayed ACKs, a queue of one
+    /// bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
+    ///
+    /// # Errors
+    /// Options that exclude each other, and sizes that make no sense on this path.
+    pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
+        together(options)?;
+        let plain = &options.plain;
+        let built_in = options.rate.is_none() && options.rtt.is_none() && plain.rate_trace.is_none();
+        let unset = if built_in { Unset::BUILT_IN } else { Unset::OWN };
+        let population = population(options)?;
+        let base = Self::default();
+        let mss = match options.packet.unwrap_or(unset.packet) {
+            Packet::Mss(mss) => mss,
+            Packet::Ip(bytes) => bytes - 40 - if plain.timestamps { 12 } else { 0 },
+        };
+        let in_bytes = |key, amount: Amount| {
+            let too_large = || ScenarioFault::TooLarge { value: amount.to_string() }.of(key);
+            amount.in_bytes(u64::from(mss)).ok_or_else(too_large)
+        };
+        let stack = options.stack.unwrap_or(base.stack);
+        let rounds = rounds(options);
+        // The replies of Visweswaraiah and Heidemann 1997, section 4.1.
+        let reply = rounds.map(|_| Amount::Bytes(Bytes::new(24_000)));
+        let goal = match (options.size.or(reply), options.duration, &unset.goal) {
+            (Some(size), _, _) => Goal::Size(in_bytes("size", size)?),
+            (None, Some(duration), _) => Goal::Duration(duration),
+            (None, None, Unreached::Size(size)) => Goal::Size(in_bytes("size", *size)?),
+            (None, None, Unreached::Duration(duration)) => Goal::Duration(*duration),
+        };
+        let app = match options.app {
+            Some(App { write, every }) => Some(Writes { bytes: in_bytes("app", write)?, period: every }),
+            None => None,
+        };
+        let ssthresh = options.ssthresh.unwrap_or(unset.ssthresh);
+        let highest = highest(plain.rate_trace.as_ref());
+        let rate = options.rate.or(highest).unwrap_or(base.rate);
+        // A trace may go beyond what --rate says, and the access links are not to be what limits it then.
+        let access_rate =
+            options.access_rate.unwrap_or(highest.map_or(rate, |highest| highest.max(rate)) * 10);
+        let scenario = Self {
+            registry: options.registry,
+            rate,
+            rtt: options.rtt.unwrap_or(base.rtt),
+            queue: options.queue.unwrap_or(unset.queue),
+            cross: options.cross.unwrap_or(if population.is_some() { Cross::None } else { unset.cross }),
+            mss,
+            goal,
+            rounds,
+            app,
+            population,
+            limit: match goal {
+                Goal::Duration(_) if options.limit.is_some() => {
+                    let why = LIMIT_AND_DURATION;
+                    return Err(ScenarioFault::Excluded { other: "duration", why }.of("limit"));
+                }
+                Goal::Duration(duration) => population.map_or(Span::ZERO, |flows| flows.warm_up) + duration,
+                Goal::Size(size) => options.limit.unwrap_or_else(|| {
+                    LIMIT + idling(rounds) + writing(app, size) + population.map_or(Span::ZERO, coming)
+                }),
+            },
+            ack: options.ack.unwrap_or(unset.ack),
+            avoidance: options.avoidance.or(unset.avoidance),
+            recovery: options.recovery.unwrap_or(base.recovery),
+            stack,
+            restart: options.restart_or(&base.restart),
+            ssthresh: ssthresh.map(|amount| in_bytes("ssthresh", amount)).transpose()?,
+            iw: options.iw.or(unset.iw).unwrap_or_else(|| initial_window(mss)),
+            rwnd: options.rwnd.map_or(Ok(base.rwnd), |amount| in_bytes("rwnd", amount))?,
+            min_rto: options.min_rto.unwrap_or(stack.min_rto()),
+            access_rate,
+            reverse_rate: options.reverse_rate.unwrap_or(access_rate),
+            ..plain.clone()
+        };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// A stack repairs losses in its own ways only.
+    pub(crate) fn check_stack(&self) -> Result<(), ScenarioError> {
+        match (self.stack, self.recovery) {
+            (Stack::Rfc, _) | (Stack::Linux, Recovery::Rack | Recovery::NewReno) => Ok(()),
+            (Stack::Linux, other) => {
+                Err(ScenarioFault::NotLinuxs { recovery: words::recovery_name(other) }.of("recovery"))
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        let packet = self.packet();
+        if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
+            return Err(ScenarioFault::RateTooSmall { rate: show_rate(self.rate), packet }.of("rate"));
+        }
+        let writes = self.app.map_or(0, |app| match self.goal {
+            Goal::Size(size) => app.count(size),
+            Goal::Duration(span) => span.nanos() / app.period.nanos().max(1),
+        });
+        if writes > MOST_WRITES {
+            return Err(ScenarioFault::TooManyWrites { writes }.of("app"));
+        }
+        self.ends()?;
+        self.check_stack()?;
+        if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
+            return Err(ScenarioFault::Thresholds { min, max }.of("queue"));
+        }
+        match self.queue_bytes() {
+            Some(bytes) if bytes.get() < u64::from(packet) => {
+                return Err(
+                    ScenarioFault::QueueBelowPacket { queue: self.queue.to_string(), packet }.of("queue")
+                );
+            }
+            None if !matches!(self.queue, QueueSize::Packets(_)) => {
+                return Err(ScenarioFault::TooLarge { value: self.queue.to_string() }.of("queue"));
+            }
+            _ => {}
+        }
+        let burst = self.policer.map(|policer| policer.burst);
+        if let Some(burst) = burst.filter(|burst| burst.get() < u64::from(packet)) {
+            return Err(ScenarioFault::BurstBelowPacket { burst: show_bytes(burst), packet }.of("policer"));
+        }
+        if self.rwnd < Bytes::new(u64::from(self.mss)) {
+            return Err(
+                ScenarioFault::RwndBelowSegment { rwnd: show_bytes(self.rwnd), mss: self.mss }.of("rwnd")
+            );
+        }
+        if self.rwnd > LARGEST_RWND {
+            return Err(ScenarioFault::RwndTooLarge { rwnd: show_bytes(self.rwnd) }.of("rwnd"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses keys that were given without one that they need, or with one that they exclude.
+fn together(options: &Options) -> Result<(), ScenarioError> {
+    for key in keys() {
+        let Some(text) = options.given(key.name) else { continue };
+        if let Some(need) = key.needs.filter(|need| options.given(need.other).is_none()) {
+            return Err(ScenarioFault::Needs(need.without).of(key.name));
+        }
+        let is_excluded =
+            |one: &&Exclusion| options.given(one.other).is_some() && !one.except.contains(&text);
+        if let Some(Exclusion { other, why, .. }) = key.excludes.iter().find(is_excluded) {
+            return Err(ScenarioFault::Excluded { other, why }.of(key.name));
+        }
+    }
+    Ok(())
+}
+
+/// Rounds, if they were asked for.
+fn rounds(options: &Options) -> Option<Rounds> {
+    let clients = options.clients.unwrap_or(1);
+    Some(Rounds {
+        count: options.rounds?,
+        idle: options.idle.unwrap_or(IDLE),
+        spread: options.spread.unwrap_or((clients > 1).then_some(SPREAD)),
+        clients,
+    })
+}
+
+/// The time between rounds in Visweswaraiah and Heidemann 1997, section 4.1.
+const IDLE: Span = Span::from_secs(120);
+/// How far from a round's centre a reply of several clients may be, there.
+const SPREAD: Span = Span::from_millis(1_500);
+
+/// How long rounds are idle in all.
+fn idling(rounds: Option<Rounds>) -> Span {
+    rounds.map_or(Span::ZERO, |rounds| {
+        (rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2) * u64::from(rounds.count)
+    })
+}
