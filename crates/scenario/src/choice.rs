@@ -4,16 +4,12 @@ use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEn
 use firstflight::schemes::Initial;
 use firstflight_tcp::Stack;
 
-use crate::keys::OptionError;
+use crate::keys::{OptionError, key};
 use crate::options::Options;
 use crate::parameter::{CHECKED, read};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
 use crate::words::{closest, stack_if_not_rfc};
-
-/// Options of the path that a scheme may have for itself: `slow-start:recovery=sack`. A parameter of the scheme
-/// with such a name comes first.
-const OWN: [&str; 6] = ["iw", "ssthresh", "avoidance", "recovery", "stack", "restart"];
 
 /// The parameter of a scheme that resumes an earlier connection: the window that the connection saved.
 pub const SAVED_WINDOW: &str = "saved";
@@ -29,7 +25,8 @@ pub struct SchemeChoice {
     pub label: Option<String>,
     /// What was set.
     settings: Vec<(&'static str, Value)>,
-    /// Options of the path that this scheme has for itself, and their text.
+    /// Keys of the path that this scheme has for itself, and their texts. A parameter of the scheme with such a name comes
+    /// first.
     pub(crate) own: Options,
     own_text: Vec<(&'static str, String)>,
 }
@@ -283,8 +280,8 @@ impl SchemeChoice {
             return self.set_label(text);
         }
         let Some(parameter) = self.entry.parameter(name) else {
-            if let Some(key) = OWN.into_iter().find(|key| *key == name) {
-                return self.set_own(key, text);
+            if let Some(key) = key(name).filter(|key| key.schemes) {
+                return self.set_own(key.name, text);
             }
             // The registry words this error.
             let given = [(name, Value::Count(0))];

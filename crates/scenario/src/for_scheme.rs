@@ -22,7 +22,7 @@ impl Scenario {
                 _ => self.min_rto,
             },
             restart: own.restart_or(&self.restart),
-            ..self.clone()
+            ..own.over(self)
         }
     }
 }

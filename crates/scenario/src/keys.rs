@@ -43,6 +43,8 @@ pub struct Key {
     pub needs: Option<Need>,
     /// Keys that may not be given with it.
     pub excludes: &'static [Exclusion],
+    /// Whether a scheme may have it for itself, as in `slow-start:recovery=sack`.
+    pub schemes: bool,
     /// Whether a sweep may set it for its paths.
     pub sweeps: bool,
     /// Its place in the canonical text, from one. The text is hashed, so that a place is for ever; a new key has the next one.
@@ -112,6 +114,7 @@ const fn row(heading: Heading) -> Key {
         examples: &[],
         needs: None,
         excludes: &[],
+        schemes: false,
         sweeps: !matches!(heading, Heading::Runs),
         place: 0,
         parse: |_, _| Ok(()),
@@ -203,6 +206,18 @@ impl Options {
         (key.parse)(self, text).map_err(|error| OptionError::Value { key: key.name, error })?;
         self.remember(key.name, text);
         Ok(())
+    }
+
+    /// The scenario with what is set here of the keys whose default no other key decides.
+    pub(crate) fn over(&self, scenario: &Scenario) -> Scenario {
+        let mut over = Self::of(self.registry);
+        over.plain = scenario.clone();
+        for key in keys() {
+            // What could not be read was not set.
+            let read = self.given(key.name).map(|text| (key.parse)(&mut over, text));
+            debug_assert!(read.is_none_or(|read| read.is_ok()), "{}", key.name);
+        }
+        over.plain
     }
 }
 

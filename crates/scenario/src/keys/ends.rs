@@ -17,6 +17,7 @@ pub(super) const KEYS: &[Key] = &[
         built_in: Some("reno"),
         unset: "built-in path: reno; else each scheme's own",
         examples: &["cubic"],
+        schemes: true,
         place: 20,
         parse: |options, text| {
             let law = words::avoidance(options.registry, text);
@@ -32,6 +33,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Loss recovery",
         default: Some("rack"),
         examples: &["sack", "newreno"],
+        schemes: true,
         place: 21,
         parse: |options, text| set(&mut options.recovery, words::recovery(text)),
         show: |path| Some(words::recovery_name(path.recovery).to_owned()),
@@ -44,6 +46,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Whose sender it is where the RFCs and Linux differ",
         default: Some("rfc"),
         examples: &["linux"],
+        schemes: true,
         place: 38,
         parse: |options, text| set(&mut options.stack, words::stack(text)),
         show: |path| words::stack_if_not_rfc(path.stack).map(str::to_owned),
@@ -57,6 +60,7 @@ pub(super) const KEYS: &[Key] = &[
                quick-start, with parameters as NAME/k=v",
         default: Some("rfc5681"),
         examples: &["nssr", "rbp-rate/after=cut"],
+        schemes: true,
         place: 22,
         parse: |options, text| {
             let policies = restart::parse(options.registry, text);
@@ -86,6 +90,7 @@ pub(super) const KEYS: &[Key] = &[
         built_in: Some("2p"),
         unset: "built-in path: 2p; else 10p, of segments above 1460 bytes no more than 14,600 bytes or 2p",
         examples: &["4p"],
+        schemes: true,
         place: 24,
         parse: |options, text| set(&mut options.iw, read::iw(text)),
         show: |path| Some(format!("{}p", path.iw)),
@@ -100,6 +105,7 @@ pub(super) const KEYS: &[Key] = &[
         built_in: Some("19200kB"),
         unset: "built-in path: 20000p; else inf, which is arbitrarily high",
         examples: &["64kB"],
+        schemes: true,
         place: 23,
         parse: |options, text| set(&mut options.ssthresh, words::ssthresh(text)),
         show: |path| Some(path.ssthresh.map_or_else(|| "inf".to_owned(), show_bytes)),
