@@ -181,6 +181,7 @@ fn path(scenario: &Scenario) -> PathSpec {
         jitter: scenario.jitter.unwrap_or(Span::ZERO),
         access_rate: Some(scenario.access_rate),
         reverse_rate: Some(scenario.reverse_rate),
+        reverse_loss: probability(scenario.ack_loss),
         reverse_queue: match scenario.reverse_queue {
             Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
             Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),

@@ -79,6 +79,7 @@ impl IdealSender {
     /// carries it, at the instant at which it is there, at what others leave then; after it comes the propagation to the next.
     /// A policer's bucket is full when the first of it comes: cross traffic may have left less, but no more. Of what responsive
     /// flows share, the bucket included, it has an equal share.
+    /// Random loss is not in it, neither there nor back: a clairvoyant sender needs no ACK, and what is lost is its cost.
     pub fn stream(&self, hops: &[Hop], syn_at: u64) -> Vec<(u64, u64)> {
         let lump = |(after, bytes): &(u64, u64)| {
             (syn_at.saturating_add((*after).max(self.base_rtt)), bit_nanos(*bytes))

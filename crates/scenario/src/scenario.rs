@@ -141,6 +141,8 @@ pub struct Scenario {
     pub topology: Topology,
     /// The limit of the queue of the way back, of each hop; none never overflows.
     pub reverse_queue: Option<QueueSize>,
+    /// Random loss on the way back, at each hop.
+    pub ack_loss: Decimal,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -188,6 +190,7 @@ impl Default for Scenario {
             qs_router: QuickStartRouter::default(),
             topology: Topology::Single,
             reverse_queue: None,
+            ack_loss: Decimal::whole(0),
             seed: 1,
             runs: 1,
         }

@@ -37,6 +37,8 @@ pub struct PathSpec {
     pub reverse_rate: Option<Rate>,
     /// The queue of the reverse path.
     pub reverse_queue: QueueLimit,
+    /// Random loss on the reverse path, at each hop.
+    pub reverse_loss: Probability,
     /// Batches ACKs at the end of the reverse path.
     pub ack_batch: Option<Batch>,
 }
@@ -59,6 +61,7 @@ impl PathSpec {
             access_rate: None,
             reverse_rate: None,
             reverse_queue: QueueLimit::Unlimited,
+            reverse_loss: Probability::NEVER,
             ack_batch: None,
         }
     }
@@ -122,6 +125,7 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     });
     let back = (0..hops).map(|hop| LinkSpec {
         queue: path.reverse_queue,
+        loss: path.reverse_loss,
         ..LinkSpec::new(path.reverse_rate, share(path.reverse_delay, hop))
     });
     let mut links: Vec<LinkSpec> = forward.chain(back).collect();

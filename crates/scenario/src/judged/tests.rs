@@ -109,6 +109,8 @@ fn the_ideal_is_a_round_trip_the_time_to_carry_the_size_and_the_way_there() {
     assert_eq!(fct_after(&scenario(&[]), 80, Hop::default()), Some(160 * MS + 1_000 * MS));
     // The access link is the slower one.
     assert_eq!(fct(&[("access-rate", "4mbit")]), Some(120 * MS + 2_000 * MS));
+    // What is lost on the way back costs an ideal sender nothing.
+    assert_eq!(fct(&[("ack-loss", "20%")]), fct(&[]));
     // A constant rate takes half, and all.
     let beside = |constant| fct_after(&scenario(&[]), 40, Hop { constant, ..Hop::default() });
     assert_eq!(beside(4_000_000), Some(120 * MS + 2_000 * MS));

@@ -365,6 +365,22 @@ pub(super) const KEYS: &[Key] = &[
         ..PATH
     },
     Key {
+        name: "ack-loss",
+        kind: Kind::Share,
+        help: "Random loss on the way back, such as 2%",
+        default: Some("0"),
+        examples: &["0.2"],
+        excludes: &[BOTH_WAYS],
+        place: 45,
+        parse: |options, text| put(&mut options.plain.ack_loss, read::loss(text)),
+        show: |path| (!path.ack_loss.is_zero()).then(|| path.ack_loss.to_string()),
+        title: |path| {
+            let loss = Some(path.ack_loss).filter(|loss| !loss.is_zero())?;
+            Some(format!("random loss of {} on the way back", loss.in_percent()))
+        },
+        ..PATH
+    },
+    Key {
         name: "jitter",
         kind: Kind::Span,
         help: "Random extra delay of a packet, at most this; order is kept",
