@@ -180,6 +180,7 @@ fn path(scenario: &Scenario) -> PathSpec {
         loss: probability(scenario.loss),
         jitter: scenario.jitter.unwrap_or(Span::ZERO),
         access_rate: Some(scenario.access_rate),
+        receiver_rate: scenario.receiver_access_rate,
         reverse_rate: Some(scenario.reverse_rate),
         reverse_loss: probability(scenario.ack_loss),
         reverse_queue: match scenario.reverse_queue {

@@ -24,6 +24,10 @@ fn row(path: Given<'_>, more: Given<'_>) -> Row {
     rows(path, more).remove(0)
 }
 
+fn fct(row: &Row) -> f64 {
+    row.fct_s.flatten().expect("it finishes")
+}
+
 /// A run of slow start as its trace.
 fn trace(path: Given<'_>, more: Given<'_>) -> String {
     let choices = parse_choices("slow-start").expect("a scheme");
@@ -39,4 +43,22 @@ fn ack_loss_keeps_acks_from_the_sender_and_no_data_from_the_receiver() {
     let row = row(&path, &[("ack-loss", "20%")]);
     assert_eq!(row.packets_lost, 0);
     assert!(row.fct_s.flatten() >= row.ideal_fct_s.flatten(), "{row:?}");
+}
+
+#[test]
+fn a_receivers_slow_access_link_is_the_bottleneck_and_the_ideal_knows_it() {
+    let path = [("rate", "100mbit"), ("rtt", "40ms"), ("size", "1MB")];
+    let slow = row(&path, &[("receiver-access-rate", "10mbit"), ("queue", "1000p")]);
+    let cost = slow.cost.flatten().expect("a cost");
+    assert!((1.0..1.5).contains(&cost), "{cost}");
+    let alone = row(&[("rate", "10mbit")], &[path[1], path[2], ("queue", "1000p")]);
+    let ideal = |row: &Row| row.ideal_fct_s.flatten().expect("an ideal");
+    assert!((ideal(&slow) - ideal(&alone)).abs() < 2e-6, "{} {}", ideal(&slow), ideal(&alone));
+    assert!((fct(&slow) - fct(&alone)).abs() < 0.02, "{} {}", fct(&slow), fct(&alone));
+    // Its queue is as large as the bottleneck's, and drops.
+    let lossy = row(&path, &[("receiver-access-rate", "10mbit"), ("queue", "30p")]);
+    assert!(lossy.packets_lost > 0);
+    // A fast one only takes its time for a packet.
+    let fast = row(&path, &[("receiver-access-rate", "10gbit")]);
+    assert!((fct(&fast) - fct(&row(&path, &[]))).abs() < 1e-3);
 }

@@ -49,6 +49,8 @@ pub struct Policer {
 pub struct IdealSender {
     /// The rate of the access link, in IP bits per second.
     pub access_bps: u64,
+    /// The rate of the receiver's access link, in IP bits per second. The link is the last one; `None` if there is none.
+    pub receiver_bps: Option<u64>,
     /// The rate of each bottleneck, as steps in IP bits per second.
     pub rates: Vec<(u64, u64)>,
     /// What polices each bottleneck.
@@ -62,10 +64,11 @@ pub struct IdealSender {
 }
 
 impl IdealSender {
-    /// The rate available to the measured flow, as steps: the least of its access link and of what each hop leaves.
+    /// The rate available to the measured flow, as steps: the least of its access link, of the receiver's, and of what
+    /// each hop leaves.
     /// The definition is in docs/exports.md.
     pub fn available(&self, hops: &[Hop]) -> Vec<(u64, u64)> {
-        let access = vec![(0, self.access_bps)];
+        let access = vec![(0, self.receiver_bps.map_or(self.access_bps, |bps| bps.min(self.access_bps)))];
         let policer = self.policer.map(|policer| vec![(0, policer.bps)]);
         let limits: Vec<_> = std::iter::once(self.rates.clone()).chain(policer).collect();
         let each = hops.iter().flat_map(|hop| limits.iter().map(|limit| not_negative(&hop.left(limit))));
@@ -78,7 +81,7 @@ impl IdealSender {
     /// No data leaves before the SYN and the SYN-ACK have had their way, nor before it is written. Each link of the way
     /// carries it, at the instant at which it is there, at what others leave then; after it comes the propagation to the next.
     /// A policer's bucket is full when the first of it comes: cross traffic may have left less, but no more. Of what responsive
-    /// flows share, the bucket included, it has an equal share.
+    /// flows share, the bucket included, it has an equal share. The receiver's access link, if there is one, is the last.
     /// Random loss is not in it, neither there nor back: a clairvoyant sender needs no ACK, and what is lost is its cost.
     pub fn stream(&self, hops: &[Hop], syn_at: u64) -> Vec<(u64, u64)> {
         let lump = |(after, bytes): &(u64, u64)| {
@@ -86,7 +89,7 @@ impl IdealSender {
         };
         let lumps: Vec<(u64, u128)> = self.writes.iter().map(lump).collect();
         let access = sent(&lumps, self.access_bps);
-        hops.iter().fold(access, |mut stream, hop| {
+        let arriving = hops.iter().fold(access, |mut stream, hop| {
             let begins = stream.first().map_or(0, |(at, _)| *at);
             if let Some(policer) = self.policer {
                 let left = hop.left(&[(0, policer.bps)]);
@@ -95,7 +98,11 @@ impl IdealSender {
             }
             let link = Server { left: hop.left(&self.rates), bucket: 0 };
             after(through(&stream, &link), hop.delay.nanos())
-        })
+        });
+        // Nobody else is on the receiver's own link.
+        let Some(bps) = self.receiver_bps else { return arriving };
+        let left = vec![(0, i64::try_from(bps).unwrap_or(i64::MAX))];
+        through(&arriving, &Server { left, bucket: 0 })
     }
 
     /// When the last byte of the transfer comes of an ideal stream; `None` if it never does, or without a size.

@@ -69,6 +69,7 @@ impl Scenario {
             return None;
         }
         let left = self.rate.bps().saturating_sub(unresponsive).min(self.access_rate.bps());
+        let left = self.receiver_access_rate.map_or(left, |rate| left.min(rate.bps()));
         Some(left as f64 * f64::from(self.mss) / f64::from(self.packet()))
     }
 
@@ -80,6 +81,7 @@ impl Scenario {
         };
         IdealSender {
             access_bps: self.access_rate.bps(),
+            receiver_bps: self.receiver_access_rate.map(firstflight::Rate::bps),
             rates,
             policer: self
                 .policer

@@ -143,6 +143,8 @@ pub struct Scenario {
     pub reverse_queue: Option<QueueSize>,
     /// Random loss on the way back, at each hop.
     pub ack_loss: Decimal,
+    /// The rate of each receiver's access link, behind the last bottleneck and with a queue like its; `None` is no such link.
+    pub receiver_access_rate: Option<Rate>,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -191,6 +193,7 @@ impl Default for Scenario {
             topology: Topology::Single,
             reverse_queue: None,
             ack_loss: Decimal::whole(0),
+            receiver_access_rate: None,
             seed: 1,
             runs: 1,
         }

@@ -33,6 +33,9 @@ pub struct PathSpec {
     pub jitter: Span,
     /// The rate of each sender's own access link; `None` puts its packets on the bottleneck at once.
     pub access_rate: Option<Rate>,
+    /// The rate of each receiver's own access link. The link stands behind the last bottleneck and has a queue like the
+    /// bottleneck's. `None` puts receivers on the last router.
+    pub receiver_rate: Option<Rate>,
     /// The rate of the reverse path; `None` makes it a delay only.
     pub reverse_rate: Option<Rate>,
     /// The queue of the reverse path.
@@ -59,6 +62,7 @@ impl PathSpec {
             loss: Probability::NEVER,
             jitter: Span::ZERO,
             access_rate: None,
+            receiver_rate: None,
             reverse_rate: None,
             reverse_queue: QueueLimit::Unlimited,
             reverse_loss: Probability::NEVER,
@@ -107,7 +111,7 @@ pub fn dumbbell(path: &PathSpec, pairs: usize) -> Topology {
 /// `hops` bottlenecks in a row, each like the path's, and a pair of hosts for each entry of `ways`, from one router to
 /// a later one, counted from zero. Each hop has an equal share of the propagation delay and the first one also the
 /// remainder, so that a route across all hops has the delay of the path. The ACKs of routes that begin at the first
-/// router are batched as the path says. Access links are as in [`dumbbell`].
+/// router are batched as the path says. Access links are as in [`dumbbell`]; those of receivers come last.
 pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
     let hops = hops.max(1);
     let share = |delay: Span, hop: u32| {
@@ -134,13 +138,21 @@ pub fn in_a_row(path: &PathSpec, hops: u32, ways: &[(u32, u32)]) -> Topology {
         LinkId(2 * hops)
     });
     let mut routes = Vec::with_capacity(ways.len());
+    let add = |link: LinkSpec, links: &mut Vec<LinkSpec>| {
+        links.push(link);
+        LinkId(u32::try_from(links.len() - 1).unwrap_or(u32::MAX))
+    };
     for &(from, to) in ways {
-        let mut forward = Vec::with_capacity(1 + (to - from) as usize);
+        let mut forward = Vec::with_capacity(2 + (to - from) as usize);
         if let Some(rate) = path.access_rate {
-            forward.push(LinkId(u32::try_from(links.len()).unwrap_or(u32::MAX)));
-            links.push(LinkSpec::new(Some(rate), Span::ZERO));
+            forward.push(add(LinkSpec::new(Some(rate), Span::ZERO), &mut links));
         }
         forward.extend((from..to).map(LinkId));
+        if let Some(rate) = path.receiver_rate {
+            let access = LinkSpec::new(Some(rate), Span::ZERO);
+            let access = LinkSpec { queue: path.queue, discipline: path.discipline, ..access };
+            forward.push(add(access, &mut links));
+        }
         let back = (from..to).rev().map(|hop| LinkId(hops + hop));
         routes.push(Route { forward, reverse: back.chain(batch.filter(|_| from == 0)).collect() });
     }

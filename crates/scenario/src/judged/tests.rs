@@ -109,6 +109,14 @@ fn the_ideal_is_a_round_trip_the_time_to_carry_the_size_and_the_way_there() {
     assert_eq!(fct_after(&scenario(&[]), 80, Hop::default()), Some(160 * MS + 1_000 * MS));
     // The access link is the slower one.
     assert_eq!(fct(&[("access-rate", "4mbit")]), Some(120 * MS + 2_000 * MS));
+    // So is the receiver's, which is the last.
+    let slow = [("receiver-access-rate", "4mbit")];
+    assert_eq!(fct(&slow), Some(120 * MS + 2_000 * MS));
+    assert_eq!(fct(&[slow[0], ("access-rate", "2mbit")]), Some(120 * MS + 4_000 * MS));
+    assert_eq!(fct(&[("receiver-access-rate", "8mbit")]), fct(&[]));
+    // It goes on with what waits before it while the bottleneck sends nothing.
+    let outage = ("rate-trace", "0s=8mbit,580005us=0,1080005us=8mbit");
+    assert_eq!(fct(&[slow[0], outage]), Some(120 * MS + 2_000 * MS));
     // What is lost on the way back costs an ideal sender nothing.
     assert_eq!(fct(&[("ack-loss", "20%")]), fct(&[]));
     // A constant rate takes half, and all.

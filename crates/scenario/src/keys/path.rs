@@ -318,6 +318,22 @@ pub(super) const KEYS: &[Key] = &[
         ..PATH
     },
     Key {
+        name: "receiver-access-rate",
+        kind: Kind::Rate,
+        help: "Rate of the receiver's access link, behind the last bottleneck and with a queue like its, or none",
+        default: Some("none"),
+        examples: &["50mbit"],
+        excludes: &[BOTH_WAYS_OR_NONE],
+        place: 46,
+        parse: |options, text| put(&mut options.plain.receiver_access_rate, read::rate_or_none(text)),
+        show: |path| path.receiver_access_rate.map(show_rate),
+        title: |path| {
+            let rate = path.receiver_access_rate?;
+            Some(format!("receiver's access link of {}", quantity::humane_rate(rate)))
+        },
+        ..PATH
+    },
+    Key {
         name: "reverse-rate",
         kind: Kind::Rate,
         help: "Rate of the way back",

@@ -1,6 +1,6 @@
 //! Texts that a single key has, or a few.
 
-use firstflight::Span;
+use firstflight::{Rate, Span};
 
 use crate::quantity::{self, Decimal, QuantityError, QueueSize, Why, refuse};
 
@@ -100,6 +100,14 @@ pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
 /// What [`quantity::span`] refuses.
 pub(super) fn span_or_none(text: &str) -> Result<Option<Span>, QuantityError> {
     if text.trim() == "none" { Ok(None) } else { quantity::span(text).map(Some) }
+}
+
+/// A rate, or `none`.
+///
+/// # Errors
+/// What [`quantity::rate`] refuses.
+pub(super) fn rate_or_none(text: &str) -> Result<Option<Rate>, QuantityError> {
+    if text.trim() == "none" { Ok(None) } else { quantity::rate(text).map(Some) }
 }
 
 /// The queue of the way back: packets or bytes, or `none`, which never overflows.
