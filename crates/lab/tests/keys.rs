@@ -62,3 +62,13 @@ fn a_receivers_slow_access_link_is_the_bottleneck_and_the_ideal_knows_it() {
     let fast = row(&path, &[("receiver-access-rate", "10gbit")]);
     assert!((fct(&fast) - fct(&row(&path, &[]))).abs() < 1e-3);
 }
+
+#[test]
+fn the_first_timeout_is_what_is_said() {
+    // Each SYN or SYN-ACK that is lost costs one first timeout, and then twice that.
+    let path = [("rate", "10mbit"), ("rtt", "40ms"), ("size", "1p"), ("loss", "20%"), ("runs", "30")];
+    let (one, three) = (rows(&path, &[]), rows(&path, &[("initial-rto", "3s")]));
+    let later: Vec<f64> = one.iter().zip(&three).map(|(one, three)| fct(three) - fct(one)).collect();
+    assert!(later.iter().any(|later| (later - 2.0).abs() < 1e-6), "{later:?}");
+    assert!(later.iter().any(|later| later.abs() < 1e-9), "{later:?}");
+}

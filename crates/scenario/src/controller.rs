@@ -66,6 +66,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         ack_policy: scenario.ack,
         recovery: scenario.recovery,
         min_rto: scenario.min_rto,
+        initial_rto: scenario.initial_rto,
         ecn: scenario.ecn,
         ..Config::default()
     }

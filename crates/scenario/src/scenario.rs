@@ -145,6 +145,8 @@ pub struct Scenario {
     pub ack_loss: Decimal,
     /// The rate of each receiver's access link, behind the last bottleneck and with a queue like its; `None` is no such link.
     pub receiver_access_rate: Option<Rate>,
+    /// The retransmission timeout before there is a round trip.
+    pub initial_rto: Span,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -194,6 +196,7 @@ impl Default for Scenario {
             reverse_queue: None,
             ack_loss: Decimal::whole(0),
             receiver_access_rate: None,
+            initial_rto: Span::from_secs(1),
             seed: 1,
             runs: 1,
         }

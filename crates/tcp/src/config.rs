@@ -177,7 +177,8 @@ pub struct Config {
     pub growth: Option<Growth>,
     /// What slow start counts of an ACK.
     pub slow_start_counts: SlowStartCounts,
-    /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second), if not below the least one.
+    /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second): of a SYN, and of data if
+    /// it is not below the least timeout.
     pub initial_rto: Span,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,

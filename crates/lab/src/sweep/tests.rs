@@ -164,7 +164,7 @@ fn a_range_of_every_key_that_counts_something_draws_texts_that_the_key_takes() {
     for key in keys().filter(|key| key.sweeps) {
         let (low, high) = match key.kind {
             Kind::Rate => ("1mbit", "2mbit"),
-            Kind::Span => ("10ms", "20ms"),
+            Kind::Span => ("2s", "3s"),
             Kind::Size => ("2kB", "4kB"),
             Kind::Queue => ("1bdp", "2bdp"),
             Kind::Share => ("0.1", "0.2"),

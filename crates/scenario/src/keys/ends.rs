@@ -1,5 +1,7 @@
 //! The keys of the two ends.
 
+use firstflight::Span;
+
 use super::read::{self, put, set};
 use super::{Heading, Key, row};
 use crate::kind::Kind;
@@ -8,6 +10,9 @@ use crate::restart;
 use crate::words;
 
 const END: Key = row(Heading::Endpoints);
+
+/// The timeout before there is a round trip (RFC 6298 section 2.1).
+const INITIAL_RTO: Span = Span::from_secs(1);
 
 pub(super) const KEYS: &[Key] = &[
     Key {
@@ -133,6 +138,21 @@ pub(super) const KEYS: &[Key] = &[
         place: 26,
         parse: |options, text| set(&mut options.min_rto, quantity::span(text)),
         show: |path| Some(show_span(path.min_rto)),
+        ..END
+    },
+    Key {
+        name: "initial-rto",
+        kind: Kind::Span,
+        help: "Retransmission timeout before there is a round trip, such as 3s",
+        default: Some("1s"),
+        examples: &["3s"],
+        place: 47,
+        parse: |options, text| put(&mut options.plain.initial_rto, quantity::span(text)),
+        show: |path| (path.initial_rto != INITIAL_RTO).then(|| show_span(path.initial_rto)),
+        title: |path| {
+            let rto = Some(path.initial_rto).filter(|rto| *rto != INITIAL_RTO)?;
+            Some(format!("initial RTO of {}", quantity::humane_span(rto)))
+        },
         ..END
     },
     Key {

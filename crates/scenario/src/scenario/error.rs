@@ -42,6 +42,16 @@ pub enum ScenarioFault {
         /// The recovery.
         recovery: &'static str,
     },
+    /// The least timeout bounds the first one, too.
+    #[error(
+        "{initial} is less than the least timeout of {least}; at least that is wanted, or a lower min-rto"
+    )]
+    BelowLeast {
+        /// The timeout before there is a round trip.
+        initial: String,
+        /// The least timeout.
+        least: String,
+    },
     /// Each write is an event of the simulation.
     #[error("{writes} writes are too many; at most 100000 are allowed")]
     TooManyWrites {

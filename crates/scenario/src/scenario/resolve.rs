@@ -2,7 +2,7 @@
 //! sense.
 
 use firstflight::{Bytes, Rate, Span};
-use firstflight_tcp::{AckPolicy, Recovery, Stack};
+use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
 
 use super::flows::{coming, population};
 use super::{
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::keys::{Exclusion, LIMIT_AND_DURATION, keys};
 use crate::options::Options;
-use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate};
+use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate, show_span};
 use crate::words::{self, App, Cross, Packet};
 
 const MOST_WRITES: u64 = 100_000;
@@ -158,6 +158,16 @@ impl Scenario {
         }
     }
 
+    /// A timeout before any round trip is not below the least timeout, where that bounds timeouts.
+    fn check_initial_rto(&self) -> Result<(), ScenarioError> {
+        let bounds = self.stack.rto_floor() == RtoFloor::Timeout;
+        if !bounds || self.initial_rto >= self.min_rto || self.initial_rto == Self::default().initial_rto {
+            return Ok(());
+        }
+        let (initial, least) = (show_span(self.initial_rto), show_span(self.min_rto));
+        Err(ScenarioFault::BelowLeast { initial, least }.of("initial-rto"))
+    }
+
     fn check(&self) -> Result<(), ScenarioError> {
         let packet = self.packet();
         if self.rate.time_for(Bytes::new(u64::from(packet))) > Span::from_secs(3600) {
@@ -172,6 +182,7 @@ impl Scenario {
         }
         self.ends()?;
         self.check_stack()?;
+        self.check_initial_rto()?;
         if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
             return Err(ScenarioFault::Thresholds { min, max }.of("queue"));
         }

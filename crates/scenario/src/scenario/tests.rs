@@ -294,6 +294,19 @@ fn an_application_that_stops_and_goes_is_said_and_has_its_time() {
 }
 
 #[test]
+fn a_first_timeout_below_the_least_is_refused_where_that_bounds_timeouts() {
+    let of = |more: &[(&str, &str)]| resolve(&[&[("rtt", "20ms"), ("initial-rto", "300ms")], more].concat());
+    assert_eq!(
+        of(&[]).expect_err("a second at least").to_string(),
+        "initial-rto: 300ms is less than the least timeout of 1s; at least that is wanted, or a lower min-rto"
+    );
+    for more in [("min-rto", "200ms"), ("stack", "linux")] {
+        assert!(of(&[more]).is_ok(), "{more:?}");
+    }
+    assert!(resolve(&[("min-rto", "2s")]).is_ok(), "what nobody sets is the least timeout");
+}
+
+#[test]
 fn fnv_1a_agrees_with_its_published_vectors() {
     assert_eq!(fnv_1a(b""), 0xcbf2_9ce4_8422_2325);
     assert_eq!(fnv_1a(b"a"), 0xaf63_dc4c_8601_ec8c);

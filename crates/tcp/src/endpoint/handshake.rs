@@ -20,15 +20,16 @@ const MAX_SCALE: u8 = 14;
 const HEADERS: u16 = 40;
 /// The timestamps option, padded.
 const TIMESTAMPS: u16 = 12;
-/// RFC 6298 section 2.1: the first SYN is sent again after a second.
-const SYN_TIMEOUT: Span = Span::from_secs(1);
-/// RFC 4782 section 4.7.2: one with a Quick-Start request after three, for a router may take long over it.
+/// RFC 4782 section 4.7.2: a SYN with a Quick-Start request is sent again after three seconds at least, for a router may take
+/// long over it.
 const QUICK_START_SYN_TIMEOUT: Span = Span::from_secs(3);
 
 /// What of its settings an endpoint needs after it was made: what it offers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) receive_buffer: u64,
+    /// When a SYN or SYN-ACK is sent again for the first time (RFC 6298 section 2.1).
+    initial_rto: Span,
     syn_retries: u32,
     linear_syns: u32,
     mss: u16,
@@ -44,6 +45,7 @@ impl Offer {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             receive_buffer: config.receive_buffer,
+            initial_rto: config.initial_rto,
             syn_retries: config.syn_retries,
             linear_syns: config.linear_syns,
             mss: config.mss,
@@ -199,10 +201,10 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// Whether the SYN or SYN-ACK was sent often enough; with linear retries it also is after the time that as many
     /// doubled ones would have taken (Linux `tcp_write_timeout`).
     fn handshake_is_vain(&self, now: Time) -> bool {
-        let Offer { syn_retries, linear_syns, .. } = self.offer;
+        let Offer { initial_rto, syn_retries, linear_syns, .. } = self.offer;
         let linear = if self.state == State::SynSent { linear_syns } else { 0 };
         let took = self.handshake.sent_at.map_or(Span::ZERO, |sent_at| now.since(sent_at));
-        let doubled = SYN_TIMEOUT * ((2_u64 << syn_retries.min(32)) - 1);
+        let doubled = initial_rto * ((2_u64 << syn_retries.min(32)) - 1);
         self.handshake.retries >= syn_retries.saturating_add(linear) || linear > 0 && took >= doubled
     }
 
@@ -213,7 +215,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let first = self.handshake.retries == 0;
         let response = self.quick_start.take_response().filter(|_| answer && first);
         let quick_start = if first { self.request(now, 0) } else { None };
-        let timeout = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { SYN_TIMEOUT };
+        let least = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { Span::ZERO };
+        let timeout = self.offer.initial_rto.max(least);
         let linear = if answer { 0 } else { self.offer.linear_syns };
         self.handshake.timer =
             Some(now + timeout * (1 << self.handshake.retries.saturating_sub(linear).min(6)));
