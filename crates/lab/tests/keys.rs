@@ -72,3 +72,16 @@ fn the_first_timeout_is_what_is_said() {
     assert!(later.iter().any(|later| (later - 2.0).abs() < 1e-6), "{later:?}");
     assert!(later.iter().any(|later| later.abs() < 1e-9), "{later:?}");
 }
+
+#[test]
+fn the_least_timeout_is_under_the_timeout_or_under_its_variation() {
+    let path = [("rate", "10mbit"), ("rtt", "100ms"), ("size", "5p"), ("loss", "20%"), ("runs", "40")];
+    let of = |more| rows(&path, more);
+    let (stack, timeout) = (of(&[]), of(&[("rto-floor", "timeout")]));
+    let variation = of(&[("rto-floor", "variation")]);
+    assert!(stack.iter().zip(&timeout).all(|(stack, timeout)| stack.fct_s == timeout.fct_s));
+    // Where a timeout is a round trip longer, what it sends again comes that much later.
+    let later = timeout.iter().zip(&variation).filter(|(timeout, _)| timeout.timeouts > 0);
+    let later: Vec<f64> = later.map(|(timeout, variation)| fct(variation) - fct(timeout)).collect();
+    assert!(later.iter().any(|later| (0.09..0.12).contains(later)), "{later:?}");
+}

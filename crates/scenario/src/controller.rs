@@ -67,6 +67,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         recovery: scenario.recovery,
         min_rto: scenario.min_rto,
         initial_rto: scenario.initial_rto,
+        rto_floor: scenario.rto_floor,
         ecn: scenario.ecn,
         ..Config::default()
     }

@@ -13,7 +13,7 @@ pub use error::{ScenarioError, ScenarioFault};
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Recovery, Stack};
+use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
 
 use crate::bottleneck::Aqm;
 use crate::population::Population;
@@ -147,6 +147,8 @@ pub struct Scenario {
     pub receiver_access_rate: Option<Rate>,
     /// The retransmission timeout before there is a round trip.
     pub initial_rto: Span,
+    /// What the least retransmission timeout bounds, if not what the stack has it bound.
+    pub rto_floor: Option<RtoFloor>,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -197,6 +199,7 @@ impl Default for Scenario {
             ack_loss: Decimal::whole(0),
             receiver_access_rate: None,
             initial_rto: Span::from_secs(1),
+            rto_floor: None,
             seed: 1,
             runs: 1,
         }

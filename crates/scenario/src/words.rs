@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
-use firstflight_tcp::{AckPolicy, Recovery, Stack};
+use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 
@@ -135,6 +135,27 @@ pub fn stack_name(stack: Stack) -> &'static str {
 /// The word for a stack where a result has to say it: whoever says nothing goes by the RFCs.
 pub fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
     (stack != Stack::default()).then(|| stack_name(stack))
+}
+
+const RTO_FLOORS: [(&str, Option<RtoFloor>); 3] =
+    [("stack", None), ("timeout", Some(RtoFloor::Timeout)), ("variation", Some(RtoFloor::Variation))];
+
+/// The words of [`rto_floor`].
+pub(crate) const RTO_FLOOR_NAMES: [&str; 3] = names(&RTO_FLOORS);
+
+/// What the least retransmission timeout bounds; `None` is what the stack has it bound.
+///
+/// # Errors
+/// A word that is none of the three.
+pub fn rto_floor(text: &str) -> Result<Option<RtoFloor>, QuantityError> {
+    const ALLOWED: &str =
+        "the least timeout is under the whole `timeout`, under its `variation`, or as the `stack` has it";
+    word(text, &RTO_FLOORS, &[], ALLOWED)
+}
+
+/// The word for what the least timeout bounds.
+pub fn rto_floor_name(floor: Option<RtoFloor>) -> &'static str {
+    RTO_FLOORS.iter().find(|(_, value)| *value == floor).map_or("", |(name, _)| name)
 }
 
 /// The name of an avoidance law of the registry.
@@ -278,6 +299,9 @@ mod tests {
         }
         for (name, value) in STACKS {
             assert_eq!((stack(name), stack_name(value)), (Ok(value), name));
+        }
+        for (name, value) in RTO_FLOORS {
+            assert_eq!((rto_floor(name), rto_floor_name(value)), (Ok(value), name));
         }
     }
 

@@ -53,7 +53,7 @@ impl Stack {
     }
 
     /// What the least timeout bounds.
-    pub(crate) const fn rto_floor(self) -> RtoFloor {
+    pub const fn rto_floor(self) -> RtoFloor {
         match self {
             Self::Rfc => RtoFloor::Timeout,
             Self::Linux => RtoFloor::Variation,

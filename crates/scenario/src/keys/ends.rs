@@ -141,6 +141,22 @@ pub(super) const KEYS: &[Key] = &[
         ..END
     },
     Key {
+        name: "rto-floor",
+        kind: Kind::Word(&words::RTO_FLOOR_NAMES),
+        placeholder: "WHAT",
+        help: "What --min-rto bounds: the timeout as RFC 6298 says, or what it adds to the round trip as in Linux",
+        default: Some("stack"),
+        examples: &["variation", "timeout"],
+        schemes: true,
+        place: 48,
+        parse: |options, text| put(&mut options.plain.rto_floor, words::rto_floor(text)),
+        show: |path| path.rto_floor.map(|floor| words::rto_floor_name(Some(floor)).to_owned()),
+        title: |path| {
+            path.rto_floor.map(|floor| format!("least RTO under the {}", words::rto_floor_name(Some(floor))))
+        },
+        ..END
+    },
+    Key {
         name: "initial-rto",
         kind: Kind::Span,
         help: "Retransmission timeout before there is a round trip, such as 3s",

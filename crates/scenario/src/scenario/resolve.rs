@@ -160,7 +160,7 @@ impl Scenario {
 
     /// A timeout before any round trip is not below the least timeout, where that bounds timeouts.
     fn check_initial_rto(&self) -> Result<(), ScenarioError> {
-        let bounds = self.stack.rto_floor() == RtoFloor::Timeout;
+        let bounds = self.rto_floor.unwrap_or(self.stack.rto_floor()) == RtoFloor::Timeout;
         if !bounds || self.initial_rto >= self.min_rto || self.initial_rto == Self::default().initial_rto {
             return Ok(());
         }

@@ -300,7 +300,7 @@ fn a_first_timeout_below_the_least_is_refused_where_that_bounds_timeouts() {
         of(&[]).expect_err("a second at least").to_string(),
         "initial-rto: 300ms is less than the least timeout of 1s; at least that is wanted, or a lower min-rto"
     );
-    for more in [("min-rto", "200ms"), ("stack", "linux")] {
+    for more in [("min-rto", "200ms"), ("rto-floor", "variation"), ("stack", "linux")] {
         assert!(of(&[more]).is_ok(), "{more:?}");
     }
     assert!(resolve(&[("min-rto", "2s")]).is_ok(), "what nobody sets is the least timeout");
