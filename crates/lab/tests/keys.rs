@@ -2,7 +2,8 @@
 
 use firstflight_lab::{How, race, record};
 use firstflight_measure::Row;
-use firstflight_scenario::{Options, Scenario, parse_choices};
+use firstflight_scenario::{Options, Scenario, controller_of, parse_choices};
+use firstflight_trace::read;
 
 type Given<'a> = &'a [(&'a str, &'a str)];
 
@@ -84,4 +85,23 @@ fn the_least_timeout_is_under_the_timeout_or_under_its_variation() {
     let later = timeout.iter().zip(&variation).filter(|(timeout, _)| timeout.timeouts > 0);
     let later: Vec<f64> = later.map(|(timeout, variation)| fct(variation) - fct(timeout)).collect();
     assert!(later.iter().any(|later| (0.09..0.12).contains(later)), "{later:?}");
+}
+
+#[test]
+fn growth_while_the_application_limits_is_as_said_and_replays() {
+    let path = [("rate", "20mbit"), ("rtt", "50ms"), ("size", "400p"), ("app", "20p,100ms"), ("iw", "2p")];
+    let of = |rule| trace(&path, &[("app-limited-growth", rule)]);
+    let traces = ["stack", "rfc7661", "linux", "ns2"].map(of);
+    let told = |text: &str| text.split_once('\n').map(|(_, told)| told.to_owned()).expect("a header");
+    assert_eq!(told(&traces[0]), told(&traces[1]), "the RFCs' stack goes by RFC 7661");
+    assert_ne!(told(&traces[1]), told(&traces[2]));
+    assert_ne!(told(&traces[1]), told(&traces[3]));
+    for text in &traces {
+        let (header, mut calls) = read(text.as_bytes()).expect("a header");
+        let mut controller = controller_of(&header).expect("its controller");
+        while let Some(told) = calls.next_call().expect("a line") {
+            let (plan, notes) = controller.replay(&told.call, &told.path);
+            assert_eq!((plan, notes), (told.plan, told.notes), "{} line {}", header.scheme, calls.line());
+        }
+    }
 }

@@ -2,14 +2,14 @@
 
 use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEntry, Value};
 use firstflight::schemes::Initial;
-use firstflight_tcp::Stack;
+use firstflight_tcp::{Growth, Stack};
 
 use crate::keys::{OptionError, key};
 use crate::options::Options;
 use crate::parameter::{CHECKED, read};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
-use crate::words::{closest, stack_if_not_rfc};
+use crate::words::{closest, growth_name, stack_if_not_rfc};
 
 /// The parameter of a scheme that resumes an earlier connection: the window that the connection saved.
 pub const SAVED_WINDOW: &str = "saved";
@@ -208,9 +208,21 @@ impl SchemeChoice {
         self
     }
 
-    /// The stack that it has for itself; without one it goes by the RFCs.
-    pub(crate) fn own_stack(&self) -> Stack {
-        self.own.stack.unwrap_or(Stack::Rfc)
+    /// Who widens a window that the application limits, by what the scheme has for itself.
+    pub(crate) fn own_growth(&self) -> Growth {
+        self.own.plain.growth.unwrap_or_else(|| self.own.stack.unwrap_or(Stack::Rfc).growth())
+    }
+
+    /// The choice with `growth` for itself, if it has none and that is not what the stack has.
+    pub(crate) fn of_growth(mut self, growth: Option<Growth>) -> Self {
+        const KEY: &str = "app-limited-growth";
+        if let Some(growth) = growth.filter(|_| self.own.given(KEY).is_none()) {
+            let text = growth_name(Some(growth)).to_owned();
+            self.own.plain.growth = Some(growth);
+            self.own.remember(KEY, &text);
+            self.own_text.push((KEY, text));
+        }
+        self
     }
 
     /// The same without its label.

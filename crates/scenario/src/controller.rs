@@ -68,6 +68,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         min_rto: scenario.min_rto,
         initial_rto: scenario.initial_rto,
         rto_floor: scenario.rto_floor,
+        growth: scenario.growth,
         ecn: scenario.ecn,
         ..Config::default()
     }

@@ -41,8 +41,8 @@ pub fn trace_header(scenario: &Scenario, choice: &SchemeChoice) -> Header {
     Header {
         format: FORMAT,
         version: VERSION.to_owned(),
-        // A stack may judge itself what widens the window: its controller is another one.
-        scheme: choice.unlabelled().of_stack(own.stack).to_string(),
+        // The sender may judge itself what widens the window: its controller is another one.
+        scheme: choice.unlabelled().of_stack(own.stack).of_growth(own.growth).to_string(),
         restart: own.restart.to_string(),
         avoidance: choice.law(own.avoidance).to_owned(),
         iw_segments: own.iw,
@@ -72,7 +72,7 @@ pub(crate) fn controller_of(registry: Registry, header: &Header) -> Result<AnyCo
     let choice = one(registry, &header.scheme)?;
     let (startup, restart, law) = parts_of(registry, header)?;
     let mut controller = AnyController::new(startup, restart, law);
-    if choice.own_stack().growth().judges_growth() {
+    if choice.own_growth().judges_growth() {
         controller.let_host_judge();
     }
     Ok(controller)

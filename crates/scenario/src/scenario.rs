@@ -13,7 +13,7 @@ pub use error::{ScenarioError, ScenarioFault};
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
+use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, Stack};
 
 use crate::bottleneck::Aqm;
 use crate::population::Population;
@@ -149,6 +149,8 @@ pub struct Scenario {
     pub initial_rto: Span,
     /// What the least retransmission timeout bounds, if not what the stack has it bound.
     pub rto_floor: Option<RtoFloor>,
+    /// What widens the window while the application limits, if not what the stack has.
+    pub growth: Option<Growth>,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -200,6 +202,7 @@ impl Default for Scenario {
             receiver_access_rate: None,
             initial_rto: Span::from_secs(1),
             rto_floor: None,
+            growth: None,
             seed: 1,
             runs: 1,
         }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
-use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
+use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, Stack};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 
@@ -158,6 +158,31 @@ pub fn rto_floor_name(floor: Option<RtoFloor>) -> &'static str {
     RTO_FLOORS.iter().find(|(_, value)| *value == floor).map_or("", |(name, _)| name)
 }
 
+const GROWTHS: [(&str, Option<Growth>); 4] = [
+    ("stack", None),
+    ("rfc7661", Some(Growth::Validated)),
+    ("linux", Some(Growth::Used)),
+    ("ns2", Some(Growth::Always)),
+];
+
+/// The words of [`growth`].
+pub(crate) const GROWTH_NAMES: [&str; 4] = names(&GROWTHS);
+
+/// What widens the window while the application limits; `None` is what the stack has.
+///
+/// # Errors
+/// A word that is none of the four.
+pub fn growth(text: &str) -> Result<Option<Growth>, QuantityError> {
+    const ALLOWED: &str =
+        "growth while the application limits is as of `rfc7661`, `linux` or `ns2`, or as the `stack` has it";
+    word(text, &GROWTHS, &[], ALLOWED)
+}
+
+/// The word for what widens the window while the application limits.
+pub fn growth_name(growth: Option<Growth>) -> &'static str {
+    GROWTHS.iter().find(|(_, value)| *value == growth).map_or("", |(name, _)| name)
+}
+
 /// The name of an avoidance law of the registry.
 ///
 /// # Errors
@@ -302,6 +327,9 @@ mod tests {
         }
         for (name, value) in RTO_FLOORS {
             assert_eq!((rto_floor(name), rto_floor_name(value)), (Ok(value), name));
+        }
+        for (name, value) in GROWTHS {
+            assert_eq!((growth(name), growth_name(value)), (Ok(value), name));
         }
     }
 

@@ -59,6 +59,23 @@ pub(super) const KEYS: &[Key] = &[
         ..END
     },
     Key {
+        name: "app-limited-growth",
+        kind: Kind::Word(&words::GROWTH_NAMES),
+        placeholder: "RULE",
+        help: "Whose rule says what widens the window while the application limits",
+        default: Some("stack"),
+        examples: &["ns2", "linux", "rfc7661"],
+        schemes: true,
+        place: 49,
+        parse: |options, text| put(&mut options.plain.growth, words::growth(text)),
+        show: |path| path.growth.map(|growth| words::growth_name(Some(growth)).to_owned()),
+        title: |path| {
+            let growth = path.growth?;
+            Some(format!("app-limited growth of {}", words::growth_name(Some(growth))))
+        },
+        ..END
+    },
+    Key {
         name: "restart",
         kind: Kind::Text("POLICIES"),
         help: "Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv, \
