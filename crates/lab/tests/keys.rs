@@ -105,3 +105,11 @@ fn growth_while_the_application_limits_is_as_said_and_replays() {
         }
     }
 }
+
+#[test]
+fn slow_start_that_counts_bytes_doubles_under_delayed_acks() {
+    let path =
+        [("rate", "100mbit"), ("rtt", "80ms"), ("size", "1MB"), ("ack", "delayed"), ("queue", "2000p")];
+    let (acks, bytes) = (row(&path, &[]), row(&path, &[("slow-start-counts", "bytes")]));
+    assert!(fct(&bytes) + 0.08 < fct(&acks), "{} {}", fct(&bytes), fct(&acks));
+}

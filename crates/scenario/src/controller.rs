@@ -69,6 +69,7 @@ pub fn sender_config(scenario: &Scenario) -> Config {
         initial_rto: scenario.initial_rto,
         rto_floor: scenario.rto_floor,
         growth: scenario.growth,
+        slow_start_counts: scenario.slow_start_counts,
         ecn: scenario.ecn,
         ..Config::default()
     }

@@ -13,7 +13,7 @@ pub use error::{ScenarioError, ScenarioFault};
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::{Batch, PolicerSpec, RateTrace};
-use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, Stack};
+use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, SlowStartCounts, Stack};
 
 use crate::bottleneck::Aqm;
 use crate::population::Population;
@@ -151,6 +151,8 @@ pub struct Scenario {
     pub rto_floor: Option<RtoFloor>,
     /// What widens the window while the application limits, if not what the stack has.
     pub growth: Option<Growth>,
+    /// What slow start counts of an ACK.
+    pub slow_start_counts: SlowStartCounts,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -203,6 +205,7 @@ impl Default for Scenario {
             initial_rto: Span::from_secs(1),
             rto_floor: None,
             growth: None,
+            slow_start_counts: SlowStartCounts::Acks,
             seed: 1,
             runs: 1,
         }

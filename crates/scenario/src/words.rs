@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
-use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, Stack};
+use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, SlowStartCounts, Stack};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
 
@@ -183,6 +183,25 @@ pub fn growth_name(growth: Option<Growth>) -> &'static str {
     GROWTHS.iter().find(|(_, value)| *value == growth).map_or("", |(name, _)| name)
 }
 
+const COUNTS: [(&str, SlowStartCounts); 2] =
+    [("acks", SlowStartCounts::Acks), ("bytes", SlowStartCounts::Bytes)];
+
+/// The words of [`slow_start_counts`].
+pub(crate) const COUNT_NAMES: [&str; 2] = names(&COUNTS);
+
+/// What slow start counts of an ACK.
+///
+/// # Errors
+/// A word that is neither of the two.
+pub fn slow_start_counts(text: &str) -> Result<SlowStartCounts, QuantityError> {
+    word(text, &COUNTS, &[], "slow start counts `acks` or `bytes`")
+}
+
+/// The word for what slow start counts.
+pub fn slow_start_counts_name(counts: SlowStartCounts) -> &'static str {
+    COUNTS.iter().find(|(_, value)| *value == counts).map_or("", |(name, _)| name)
+}
+
 /// The name of an avoidance law of the registry.
 ///
 /// # Errors
@@ -330,6 +349,9 @@ mod tests {
         }
         for (name, value) in GROWTHS {
             assert_eq!((growth(name), growth_name(value)), (Ok(value), name));
+        }
+        for (name, value) in COUNTS {
+            assert_eq!((slow_start_counts(name), slow_start_counts_name(value)), (Ok(value), name));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The keys of the two ends.
 
 use firstflight::Span;
+use firstflight_tcp::SlowStartCounts;
 
 use super::read::{self, put, set};
 use super::{Heading, Key, row};
@@ -72,6 +73,26 @@ pub(super) const KEYS: &[Key] = &[
         title: |path| {
             let growth = path.growth?;
             Some(format!("app-limited growth of {}", words::growth_name(Some(growth))))
+        },
+        ..END
+    },
+    Key {
+        name: "slow-start-counts",
+        kind: Kind::Word(&words::COUNT_NAMES),
+        placeholder: "WHAT",
+        help: "What slow start counts of an ACK",
+        default: Some("acks"),
+        examples: &["bytes"],
+        schemes: true,
+        place: 50,
+        parse: |options, text| put(&mut options.plain.slow_start_counts, words::slow_start_counts(text)),
+        show: |path| {
+            let counts = path.slow_start_counts;
+            (counts != SlowStartCounts::Acks).then(|| words::slow_start_counts_name(counts).to_owned())
+        },
+        title: |path| {
+            let in_bytes = path.slow_start_counts == SlowStartCounts::Bytes;
+            in_bytes.then(|| "slow start in bytes".to_owned())
         },
         ..END
     },
