@@ -95,3 +95,19 @@ fn given(matches: &ArgMatches, keys: impl Iterator<Item = &'static Key>) -> Vec<
     let text = |key: &Key| if key.is_flag() { flag(key) } else { value(key) };
     keys.filter_map(|key| Some((key.name, text(key)?))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_an_option_under_its_heading_and_takes_a_value_unless_it_is_a_flag() {
+        let command = RunKeys::augment_args(PathKeys::augment_args(Command::new("race")));
+        for key in keys() {
+            let option = command.get_arguments().find(|option| option.get_long() == Some(key.name));
+            let option = option.unwrap_or_else(|| panic!("--{}", key.name));
+            assert_eq!(option.get_help_heading(), Some(key.heading.name()), "{}", key.name);
+            assert_eq!(option.get_action().takes_values(), !key.is_flag(), "{}", key.name);
+        }
+    }
+}

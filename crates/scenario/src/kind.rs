@@ -34,6 +34,11 @@ impl Kind {
     /// There or not.
     pub const FLAG: Self = Self::Word(&["true", "false"]);
 
+    /// Whether a text of this kind is a number that a sweep may draw between two others.
+    pub const fn is_a_number(self) -> bool {
+        matches!(self, Self::Rate | Self::Span | Self::Size | Self::Share | Self::Queue)
+    }
+
     /// What help calls a text of this kind.
     pub const fn placeholder(self) -> &'static str {
         match self {
