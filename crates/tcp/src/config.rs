@@ -177,8 +177,8 @@ pub struct Config {
     pub growth: Option<Growth>,
     /// What slow start counts of an ACK.
     pub slow_start_counts: SlowStartCounts,
-    /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second): of a SYN, and of data if
-    /// it is not below the least timeout.
+    /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second): of a SYN, and of data if it
+    /// is not below the least one. A SYN with a Quick-Start request waits for three seconds at least (RFC 4782 section 4.7.2).
     pub initial_rto: Span,
     /// Whether RACK is joined by tail loss probes (RFC 8985 section 7).
     pub tail_loss_probe: bool,

@@ -66,8 +66,10 @@ pub(super) struct Handshake {
     pub(super) due: bool,
     /// When it was first sent, for the round-trip sample.
     sent_at: Option<Time>,
-    /// How often it was sent again.
+    /// How often it was sent again because the timer fired.
     retries: u32,
+    /// How often the SYN-ACK was sent again because the peer's SYN came again.
+    answers: u32,
     /// When to send it again.
     pub(super) timer: Option<Time>,
     /// An ACK is to follow the SYN-ACK, for the window that a SYN cannot say.
@@ -75,11 +77,16 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    /// The peer's SYN came again, so our answer was lost: what follows measures no round trip, and the SYN-ACK counts
-    /// as lost.
+    /// The peer's SYN came again, so our answer was lost.
     pub(super) fn answer_again(&mut self) {
         self.due = true;
-        self.retries += 1;
+        self.answers = self.answers.saturating_add(1);
+    }
+
+    /// How often the SYN or SYN-ACK was sent again, for whatever reason: if it was, an ACK of it measures no round trip, and
+    /// one was lost.
+    fn repetitions(&self) -> u32 {
+        self.retries.saturating_add(self.answers)
     }
 }
 
@@ -162,8 +169,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.state = State::Open;
         self.handshake.timer = None;
         self.refused_ack = None;
-        let syn_lost = self.handshake.retries > 0;
-        let rtt = self.handshake.sent_at.filter(|_| !syn_lost).map(|sent_at| now.since(sent_at));
+        let syns_lost = self.handshake.repetitions();
+        let rtt = self.handshake.sent_at.filter(|_| syns_lost == 0).map(|sent_at| now.since(sent_at));
         let mss = self.offer.mss.min(self.peer.mss.max(LEAST_MSS));
         let stamps = if self.options.timestamps { TIMESTAMPS } else { 0 };
         let payload = if self.offer.options_in_mss { mss.saturating_sub(stamps).max(1) } else { mss };
@@ -182,7 +189,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             ecn: self.options.ecn,
             window,
             rtt,
-            syn_lost,
+            syns_lost,
         };
         self.sender.journal.note_of_endpoint(Happening::Established);
         self.sender.establish(now, &agreed);
@@ -212,7 +219,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.handshake.sent_at.get_or_insert(now);
         let answer = self.state == State::SynReceived;
         // RFC 4782: a SYN or SYN-ACK sent again carries neither a request (section 4.7.2) nor a response (4.3).
-        let first = self.handshake.retries == 0;
+        let first = self.handshake.repetitions() == 0;
         let response = self.quick_start.take_response().filter(|_| answer && first);
         let quick_start = if first { self.request(now, 0) } else { None };
         let least = if quick_start.is_some() { QUICK_START_SYN_TIMEOUT } else { Span::ZERO };

@@ -147,14 +147,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.ecn.agree(agreed.ecn);
         if let Some(rtt) = agreed.rtt {
             self.rtt.sample_as_linux(rtt, rtt, 0, 0);
-        } else if agreed.syn_lost {
+        } else if agreed.syns_lost > 0 {
             self.rtt.syn_was_lost();
         }
         self.take_window(0, agreed.window);
         if resized {
             self.tell(now, &Event::MssChanged);
         }
-        self.tell(now, &Event::Established { rtt: agreed.rtt, syn_lost: agreed.syn_lost });
+        let syn_lost = self.rules.dialect.heeds_lost_syns(agreed.syns_lost);
+        self.tell(now, &Event::Established { rtt: agreed.rtt, syn_lost });
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
@@ -381,5 +382,6 @@ pub(crate) struct Agreed {
     pub(crate) ecn: bool,
     pub(crate) window: u64,
     pub(crate) rtt: Option<Span>,
-    pub(crate) syn_lost: bool,
+    /// How often our SYN or SYN-ACK was sent again.
+    pub(crate) syns_lost: u32,
 }

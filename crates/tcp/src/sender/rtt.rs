@@ -176,7 +176,7 @@ impl RttEstimator {
     }
 
     pub(crate) fn syn_was_lost(&mut self) {
-        self.initial = RTO_AFTER_LOST_SYN.max(self.min_rto);
+        self.initial = self.initial.max(RTO_AFTER_LOST_SYN).max(self.min_rto);
         self.backoff = 0;
     }
 

@@ -1,6 +1,7 @@
 //! Endpoints against each other over a line, sentence by sentence.
 
 mod connection;
+mod handshake;
 mod line;
 mod marks;
 mod probes;

@@ -53,16 +53,6 @@ fn slow_start_counts_acks_or_bytes_as_is_chosen() {
     }
 }
 
-/// RFC 6298 section 2.1: until there is a round trip the timeout is what the host says. A SYN that was lost leaves none.
-#[test]
-fn the_timeout_before_a_round_trip_can_be_set() {
-    let first = |initial| {
-        let config = Config { initial_rto: Span::from_secs(initial), ..config() };
-        Line::new(&config, &config, DELAY).client.info().rto
-    };
-    assert_eq!([1, 2].map(first), [1, 2].map(Span::from_secs));
-}
-
 /// Linux's `fq` is a device's; whoever has none paces by the sender's own clock, whatever the stack.
 #[test]
 fn who_paces_is_not_the_stacks_choice() {

@@ -47,6 +47,13 @@ impl Dialect {
         self.is_linux()
     }
 
+    /// Whether a SYN or SYN-ACK that was sent again so often leaves an initial window of one segment: RFC 5681 section 3.1 says
+    /// after one loss, Linux after more (`tcp_init_transfer`; `tcp_try_undo_spurious_syn`, which looks at the timestamps of
+    /// such a SYN, is not here).
+    pub(in crate::sender) const fn heeds_lost_syns(self, repetitions: u32) -> bool {
+        repetitions > if self.is_linux() { 1 } else { 0 }
+    }
+
     /// Whether a probe of the tail stands on the scoreboard as a segment sent again, which a later loss may find lost once more.
     /// Linux keeps the original's place in order (`tcp_send_loss_probe`).
     pub(in crate::sender) const fn probes_are_resent(self) -> bool {
