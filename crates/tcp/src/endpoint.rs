@@ -55,8 +55,6 @@ struct Options {
     timestamps: bool,
     scaling: bool,
     ecn: bool,
-    /// By how much the windows that we offer are shifted.
-    own_scale: u8,
 }
 
 /// The MSS that a peer is taken to have without the option (RFC 9293 section 3.7.1).

@@ -262,7 +262,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
 
     #[inline]
     pub(super) fn header(&mut self, now: Time, start: u64, place: &mut Segment) {
-        let window = self.receiver.window(self.options.own_scale);
+        let window = self.receiver.window();
         self.last_ack_sent = self.receiver.next();
         let mut flags = Flags::ACK;
         if self.options.ecn && self.receiver.ece() {

@@ -159,7 +159,6 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
             timestamps: self.offer.timestamps && syn.timestamps.is_some(),
             scaling,
             ecn: self.offer.ecn && wants_ecn,
-            own_scale: if scaling { self.own_scale() } else { 0 },
         };
         self.recent_timestamp = syn.timestamps.map_or(0, |timestamps| timestamps.value);
         self.stamped_at = now;
@@ -174,7 +173,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         let mss = self.offer.mss.min(self.peer.mss.max(LEAST_MSS));
         let stamps = if self.options.timestamps { TIMESTAMPS } else { 0 };
         let payload = if self.offer.options_in_mss { mss.saturating_sub(stamps).max(1) } else { mss };
-        self.receiver.establish(mss, self.options.sack);
+        let scale = if self.options.scaling { self.own_scale() } else { 0 };
+        self.receiver.establish(mss, self.options.sack, scale);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         let window = if segment.flags.has(Flags::SYN) {
             u64::from(segment.window)

@@ -63,6 +63,8 @@ pub(crate) struct Receiver {
     /// The window field offered last, and whether what it is made of has changed since.
     offered: u16,
     moved: bool,
+    /// By how much the field is shifted.
+    scale: u8,
     policy: AckPolicy,
     due: Due,
     sack: bool,
@@ -118,6 +120,7 @@ impl Receiver {
             edge: config.receive_buffer,
             offered: 0,
             moved: true,
+            scale: 0,
             opening: UNKNOWN,
             step: u64::from(config.mss).min(config.receive_buffer / 2),
             fin_at: None,
@@ -134,13 +137,26 @@ impl Receiver {
         }
     }
 
-    /// What the handshake agreed on.
-    pub(crate) fn establish(&mut self, mss: u16, sack: bool) {
+    /// What the handshake agreed on: segments, SACK, and by how much the windows offered are scaled.
+    pub(crate) fn establish(&mut self, mss: u16, sack: bool, scale: u8) {
+        self.scale = scale;
+        self.edge = self.edge.min(self.largest_window());
+        self.offered = u16::MAX;
         self.mss = u64::from(mss);
         self.step = self.mss.min(self.buffer / 2);
         self.opening = UNKNOWN;
         self.moved = true;
         self.sack = sack;
+    }
+
+    /// What the field can say at most.
+    fn largest_window(&self) -> u64 {
+        u64::from(u16::MAX) << self.scale
+    }
+
+    /// How far ahead of the next byte the window may reach.
+    fn free(&self) -> u64 {
+        (self.buffer - self.unread.min(self.buffer)).min(self.largest_window())
     }
 
     /// Bytes of the heap, about.
@@ -313,13 +329,14 @@ impl Receiver {
     }
 
     /// The application took `bytes`; how many there were. Offers the window again once it has opened by half
-    /// of the buffer or two segments (RFC 9293 section 3.8.6.2.2).
+    /// of the buffer or two segments (RFC 9293 section 3.8.6.2.2) beyond what the field said last, which is less than what is
+    /// taken where it was rounded down.
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let taken = bytes.min(self.unread);
         self.unread -= taken;
         self.moved = true;
-        let opened =
-            self.next.saturating_add(self.buffer - self.unread.min(self.buffer)).saturating_sub(self.edge);
+        let said = self.edge.min(self.next + (u64::from(self.offered) << self.scale));
+        let opened = self.next.saturating_add(self.free()).saturating_sub(said);
         if taken > 0 && opened >= (2 * self.mss).min(self.buffer / 2).max(1) {
             self.due = Due::Now;
         }
@@ -349,12 +366,12 @@ impl Receiver {
         !self.moved && self.due == Due::Nothing
     }
 
-    /// The window field to offer, scaled by `shift`. Its right edge never moves back, for which it is rounded up to
+    /// The window field to offer. Its right edge never moves back, for which it is rounded up to
     /// the scale, as Linux does, and moves on only in steps worth offering (RFC 9293 section 3.8.6.2.2). Rounding may move
     /// the edge with every segment while nothing is read; so where it would lie more than a unit of the scale beyond the
     /// buffer, the field is rounded down, and what was offered goes on to be taken.
     #[inline]
-    pub(crate) fn window(&mut self, shift: u8) -> u16 {
+    pub(crate) fn window(&mut self) -> u16 {
         if self.moved {
             self.moved = false;
             let opening = &self.opening;
@@ -363,25 +380,25 @@ impl Receiver {
                 self.edge = self.next + opening.reach;
                 self.offered = opening.field;
             } else {
-                self.offered = self.new_window(shift);
+                self.offered = self.new_window();
             }
         }
         self.offered
     }
 
     #[inline(never)]
-    fn new_window(&mut self, shift: u8) -> u16 {
-        let room = self.buffer - self.unread.min(self.buffer);
+    fn new_window(&mut self) -> u16 {
+        let room = self.free();
         let edge = self.next.saturating_add(room);
         let moves = edge >= self.edge.saturating_add(self.step);
         if moves {
             self.edge = edge;
         }
-        let (offered, unit) = (self.edge.saturating_sub(self.next), 1 << shift);
+        let (offered, unit) = (self.edge.saturating_sub(self.next), 1 << self.scale);
         let up = offered.div_ceil(unit);
         let fits = up.saturating_mul(unit) < room.saturating_add(unit);
         let field = u16::try_from(if fits { up } else { offered / unit }).unwrap_or(u16::MAX);
-        self.edge = self.edge.max(self.next + (u64::from(field) << shift));
+        self.edge = self.edge.max(self.next + (u64::from(field) << self.scale));
         if moves && u32::try_from(room).is_ok() {
             self.opening = Opening { unread: self.unread, room, reach: self.edge - self.next, field };
         }

@@ -9,7 +9,7 @@ use crate::config::{AckPolicy, Config};
 fn what_is_more_than_a_full_segment_is_acknowledged_at_once() {
     for policy in [AckPolicy::Delayed, AckPolicy::Linux, AckPolicy::FreeBsd, AckPolicy::WindowsXp] {
         let mut receiver = Receiver::new(&Config { ack_policy: policy, ..Config::default() });
-        receiver.establish(1_000, true);
+        receiver.establish(1_000, true, 0);
         receiver.set_quick_ack(false);
         let mut due = |len| {
             receiver.take_next(Time::ZERO, len);
@@ -28,7 +28,7 @@ fn what_is_more_than_a_full_segment_is_acknowledged_at_once() {
 
 fn receiver() -> Receiver {
     let mut receiver = Receiver::new(&Config { ecn: true, receive_buffer: 10_000, ..Config::default() });
-    receiver.establish(1_000, true);
+    receiver.establish(1_000, true, 0);
     receiver
 }
 
@@ -59,7 +59,7 @@ fn of_a_segment_that_goes_on_beyond_what_came_before_that_part_is_reported() {
 fn a_mark_on_what_is_outside_of_the_window_is_not_echoed() {
     let mut receiver = receiver();
     arrives(&mut receiver, 0, 1_000, false);
-    receiver.window(0);
+    receiver.window();
     arrives(&mut receiver, 0, 1_000, true);
     assert!(!receiver.ece(), "it came before");
     arrives(&mut receiver, 11_000, 1_000, true);
@@ -81,7 +81,7 @@ proptest! {
     ) {
         let config = Config { receive_buffer, reads_at_once: false, ..Config::default() };
         let mut receiver = Receiver::new(&config);
-        receiver.establish(1_000, true);
+        receiver.establish(1_000, true, shift);
         for (what, number) in steps {
             match what {
                 0 => {
@@ -100,8 +100,8 @@ proptest! {
                 }
             }
             let mut anew = receiver.clone();
-            let window = anew.new_window(shift);
-            prop_assert_eq!((receiver.window(shift), receiver.edge), (window, anew.edge));
+            let window = anew.new_window();
+            prop_assert_eq!((receiver.window(), receiver.edge), (window, anew.edge));
         }
     }
 }
@@ -112,15 +112,30 @@ fn the_window_of_a_reader_that_stops_ends_within_a_unit_of_the_scale_beyond_the_
     for len in [1, 7, 1_000] {
         let config = Config { receive_buffer: 300_000, reads_at_once: false, ..Config::default() };
         let mut receiver = Receiver::new(&config);
-        receiver.establish(1_000, true);
         let shift = 3;
-        let mut offered = u64::from(receiver.window(shift)) << shift;
+        receiver.establish(1_000, true, shift);
+        let mut offered = u64::from(receiver.window()) << shift;
         while offered >= len && receiver.unread() < 400_000 {
             let next = receiver.next();
             arrives(&mut receiver, next, len, false);
-            offered = u64::from(receiver.window(shift)) << shift;
+            offered = u64::from(receiver.window()) << shift;
         }
         assert!(receiver.unread() <= 300_000 + 8, "{} unread of segments of {len}", receiver.unread());
         assert!(receiver.unread() > 300_000 - len, "{} unread of segments of {len}", receiver.unread());
     }
+}
+
+/// RFC 9293 section 3.8.6.2.2: a window that was offered as closed, for the scale's unit is more than the buffer, is offered again
+/// once half of the buffer is free.
+#[test]
+fn a_reader_opens_a_window_that_the_scale_rounded_to_nothing() {
+    let config = Config { receive_buffer: 2_000, reads_at_once: false, ..Config::default() };
+    let mut receiver = Receiver::new(&config);
+    receiver.establish(1_000, true, 14);
+    assert_eq!(receiver.window(), 1);
+    arrives(&mut receiver, 0, 2_000, false);
+    assert_eq!(receiver.window(), 0);
+    receiver.acknowledged();
+    let reads = (1..).find(|_| receiver.read(10) == 0 || receiver.ack_due());
+    assert_eq!((reads, receiver.window()), (Some(100), 1));
 }

@@ -201,7 +201,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// [`Endpoint::header`] of a segment of `len` bytes, if [`Endpoint::is_plain`].
     #[inline]
     pub(in crate::endpoint) fn plain_header(&mut self, start: u64, len: u16, place: &mut Segment) {
-        let window = self.receiver.window(self.options.own_scale);
+        let window = self.receiver.window();
         let next = self.receiver.next();
         self.last_ack_sent = next;
         *place = Segment {
