@@ -286,7 +286,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && !self.stream.is_outstanding()
             && !self.persist.is_armed()
         {
-            self.persist.arm(now, self.rtt.rto());
+            self.persist.arm(now, &self.rules.dialect.waits_for_window(self.rtt.rto()));
         }
         if self.rules.method != Recovery::Sack {
             return None;

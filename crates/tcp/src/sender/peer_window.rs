@@ -67,8 +67,14 @@ impl PeerWindow {
     }
 }
 
-/// RFC 9293 section 3.8.6.1 asks for growing intervals; this is where they stop growing.
-const LONGEST_WAIT: Span = Span::from_secs(60);
+/// How long the waits are while the window stays closed (RFC 9293 section 3.8.6.1 asks for growing intervals): the first one, how
+/// often it doubles at most, and how long it becomes at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    pub(super) first: Span,
+    pub(super) doublings: u32,
+    pub(super) longest: Span,
+}
 
 /// The persist timer: nothing is outstanding, and the peer's window is closed or too small for what waits.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,19 +103,18 @@ impl Persist {
         !self.probe_due && self.timer.is_none() && self.backoff == 0
     }
 
-    /// The wait begins: after the retransmission timeout `rto` what fits leaves (section 3.8.6.2.1), or a probe (section
-    /// 3.8.6.1).
-    pub(super) fn arm(&mut self, now: Time, rto: Span) {
-        let wait = rto * (1 << self.backoff.min(6));
-        self.backoff += 1;
-        self.timer = Some(now + wait.min(LONGEST_WAIT));
+    /// The wait begins, after which what fits leaves (section 3.8.6.2.1), or a probe (section 3.8.6.1).
+    pub(super) fn arm(&mut self, now: Time, waits: &Waits) {
+        let wait = waits.first * (1 << self.backoff.min(waits.doublings));
+        self.backoff = self.backoff.saturating_add(1);
+        self.timer = Some(now + wait.min(waits.longest));
     }
 
     /// An ACK came while the timer ran: the wait begins again and is no longer for it (Linux `tcp_ack_probe`).
-    pub(super) fn begin_again(&mut self, now: Time, rto: Span) {
+    pub(super) fn begin_again(&mut self, now: Time, waits: &Waits) {
         if self.timer.take().is_some() {
             self.backoff = self.backoff.saturating_sub(1);
-            self.arm(now, rto);
+            self.arm(now, waits);
         }
     }
 

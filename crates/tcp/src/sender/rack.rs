@@ -9,7 +9,7 @@ const REORDER_DIVISOR: u64 = 4;
 /// RFC 8985 section 6.2 step 4: the number of recoveries for which a widened reordering window stays wide.
 const RECOVERIES_WIDE: u8 = 16;
 /// RFC 8985 section 7.2: the worst-case delayed-ACK timer, allowed for when a single segment is in flight.
-const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
+pub(super) const WORST_CASE_DELAYED_ACK: Span = Span::from_millis(200);
 /// RFC 8985 section 7.2: the probe timeout without any RTT sample.
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
@@ -217,13 +217,9 @@ impl TailProbe {
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, added to what is measured.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_millis(2);
 
-/// RFC 8985 section 7.2: twice the smoothed RTT, and the worst-case delayed ACK if a single segment is in flight.
-pub(crate) fn probe_timeout(srtt: Option<Span>, single: bool) -> Span {
-    match srtt {
-        Some(srtt) if single => srtt * 2 + WORST_CASE_DELAYED_ACK,
-        Some(srtt) => srtt * 2,
-        None => PROBE_WITHOUT_RTT,
-    }
+/// RFC 8985 section 7.2: twice the smoothed RTT, and an allowance.
+pub(crate) fn probe_timeout(srtt: Option<Span>, allowance: Span) -> Span {
+    srtt.map_or(PROBE_WITHOUT_RTT, |srtt| srtt * 2 + allowance)
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// The bounds for a least timeout of `min_rto` by the rule `floor`, and the timeout before any sample.
     pub(crate) fn new(floor: RtoFloor, min_rto: Span, initial: Span) -> Self {
+        let min_rto = min_rto.min(LONGEST);
         match floor {
             // Samples come with every ACK, so on a steady path the variation falls to nothing and the timer to the
             // round trip itself. The RFC puts the clock's granularity under the variation for that; like Linux we put the
@@ -188,6 +189,12 @@ impl RttEstimator {
             (None, Some(_)) => self.timeout(),
         };
         (base * (1 << self.backoff)).min(self.most)
+    }
+
+    /// What the host has as the least timeout, whichever part of the timeout that bounds.
+    #[inline]
+    pub(crate) fn least(&self) -> Span {
+        self.min_rto.max(Span::from_nanos(self.least_variation))
     }
 
     /// How often the timeout was doubled.

@@ -1,6 +1,6 @@
 //! The sender's timers: retransmission, tail loss probe, reordering, persist, pacing, and the scheme's own.
 
-use firstflight::{Avoidance, Event, Startup, Time};
+use firstflight::{Avoidance, Event, Span, Startup, Time};
 
 use super::Sender;
 use super::rack::probe_timeout;
@@ -161,8 +161,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(super) fn timeouts(&self) -> (Option<Time>, Option<Time>) {
         let Some(put_off) = self.timers.put_off else { return (self.timers.rto_at, self.timers.probe_at) };
         let timeout = put_off.timeout_from + self.rtt.rto();
-        let single = self.board.segments() == 1;
-        let probe = put_off.probe_from + probe_timeout(self.rtt.srtt(), single);
+        let probe = put_off.probe_from + self.time_to_probe();
         (Some(timeout), self.rules.probes_tail.then(|| probe.min(timeout)))
     }
 
@@ -188,10 +187,15 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             if self.rules.dialect.has_one_timer() {
                 self.recovery.reorder_at = None;
             }
-            let single = self.board.segments() == 1;
-            let at = now + probe_timeout(self.rtt.srtt(), single) + self.rules.dialect.more_of_probe(single);
+            let at = now + self.time_to_probe();
             self.timers.probe_at = Some(timeout.map_or(at, |timeout| at.min(timeout)));
         }
+    }
+
+    /// How long the tail goes unanswered before it is probed.
+    fn time_to_probe(&self) -> Span {
+        let single = self.board.segments() == 1;
+        probe_timeout(self.rtt.srtt(), self.rules.dialect.allowance_of_probe(single, self.rtt.least()))
     }
 
     /// Whether a zero-window probe is due; asking clears it.

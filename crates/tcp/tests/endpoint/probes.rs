@@ -117,3 +117,24 @@ fn a_probe_waits_for_a_delayed_ack_where_one_segment_is_out() {
     assert_eq!([after(Stack::Linux, 1, 1_000, false), after(Stack::Linux, 1, 1_000, true)], [timeout; 2]);
     assert_eq!([after(Stack::Rfc, 3, 100, false), after(Stack::Linux, 3, 100, false)], [two, two + tick]);
 }
+
+/// Linux `tcp_schedule_loss_probe` allows for a delayed ACK with the least timeout, where RFC 8985 section 7.2 says 200 ms.
+#[test]
+fn a_probe_of_one_segment_waits_for_the_least_timeout_more_in_linux() {
+    let probed = |stack, least| {
+        let config = Config { stack, min_rto: Span::from_millis(least), ..config() };
+        let mut line = line(&config);
+        line.client.open(line.now);
+        line.client.write(1_000);
+        let lose = |_: Time, client, segment: &Segment| {
+            if client && segment.len > 0 { Verdict::Drop } else { Verdict::Pass }
+        };
+        line.run(millis(3_000), lose);
+        line.data()[1].0.since(line.data()[0].0)
+    };
+    // The timeout bounds the probe.
+    for (least, rfc, linux) in [(50, 300, 250), (200, 300, 300), (1_000, 400, 1_100)] {
+        assert_eq!(probed(Stack::Rfc, least), Span::from_millis(rfc), "{least} ms");
+        assert_eq!(probed(Stack::Linux, least), Span::from_millis(linux), "{least} ms");
+    }
+}

@@ -4,7 +4,9 @@ use core::num::NonZeroU16;
 
 use crate::line::{Line, Verdict, config, endpoint, millis};
 use firstflight::{Note, Origin, Span, Time};
-use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Role, SackBlock, Segment};
+use firstflight_tcp::{
+    AckPolicy, Config, Flags, Happening, Recovery, Role, RtoFloor, SackBlock, Segment, Stack, Standing,
+};
 
 const DELAY: Span = Span::from_millis(50);
 
@@ -30,6 +32,63 @@ fn a_window_closed_for_an_hour_is_probed_and_the_connection_stays() {
         .filter(|(_, what)| matches!(what, Happening::Control(Note::Began(Origin::AfterIdle { .. }))))
         .count();
     assert!(restarts <= 1, "one idle time begins one restart, not {restarts}");
+}
+
+/// RFC 9293 section 3.8.6.1 keeps a connection open while its probes are answered. A peer spaces what it answers with (RFC 5961
+/// section 7), so that probes as often as the timeout of a local network would go unanswered.
+#[test]
+fn a_closed_window_is_probed_no_more_often_than_is_answered() {
+    for stack in [Stack::Rfc, Stack::Linux] {
+        for least in [50, 500, 5_000] {
+            let client = Config { stack, min_rto: Span::from_micros(least), ..config() };
+            let slow = Config { receive_buffer: 8_000, reads_at_once: false, ..config() };
+            let mut line = Line::new(&client, &slow, Span::from_micros(50));
+            line.client.open(line.now);
+            line.client.write(20_000);
+            line.run(millis(600_000), pass);
+            assert_eq!(line.client.standing(), Standing::Open, "{stack:?}, {least} us");
+        }
+    }
+}
+
+/// RFC 9293 section 3.8.6.1 wants intervals that grow; they end at a minute, and in Linux at two (`tcp_probe0_when`).
+#[test]
+fn the_intervals_between_probes_of_a_closed_window_grow_to_a_minute_or_in_linux_to_two() {
+    let seconds = |stack: Stack| {
+        let client = Config { stack, min_rto: stack.min_rto(), ..config() };
+        let slow = Config { receive_buffer: 8_000, reads_at_once: false, ..config() };
+        let mut line = Line::new(&client, &slow, DELAY);
+        line.client.open(line.now);
+        line.client.write(20_000);
+        line.run(millis(1_200_000), pass);
+        let probes = line.log.iter().filter(|(_, from_client, segment)| *from_client && segment.len == 0);
+        let probes: Vec<_> = probes.map(|(at, ..)| *at).filter(|at| *at > millis(400)).collect();
+        let gaps = probes.windows(2).map(|pair| pair[1].since(pair[0]));
+        gaps.map(|gap| gap.nanos() / 1_000_000_000).take(11).collect::<Vec<_>>()
+    };
+    assert_eq!(seconds(Stack::Rfc), [2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]);
+    assert_eq!(seconds(Stack::Linux), [0, 1, 2, 4, 9, 19, 38, 76, 120, 120, 120]);
+}
+
+/// Whatever the host sets, the arithmetic holds.
+#[test]
+fn a_least_timeout_of_any_size_is_no_overflow() {
+    for rto_floor in [RtoFloor::Timeout, RtoFloor::Variation] {
+        for stack in [Stack::Rfc, Stack::Linux] {
+            let config = Config {
+                stack,
+                min_rto: Span::MAX,
+                rto_floor: Some(rto_floor),
+                initial_rto: Span::MAX,
+                ..config()
+            };
+            let mut line = line(&config);
+            line.client.open(line.now);
+            line.client.write(20_000);
+            line.run(millis(10_000), pass);
+            assert_eq!(line.server.stats().received, 20_000, "{stack:?} {rto_floor:?}");
+        }
+    }
 }
 
 #[test]
@@ -401,4 +460,32 @@ fn data_that_came_before_is_acknowledged_each_time() {
     assert_eq!((0..20).map(|_| answers(&mut line, &data)).sum::<usize>(), 20);
     let beyond = Segment { seq: 0x7000_0000, ..data };
     assert_eq!((0..20).map(|_| answers(&mut line, &beyond)).sum::<usize>(), 20);
+}
+
+/// RFC 9293 section 3.4: what lies outside the window is not acceptable. Without scaling no window is above 65 535 bytes, whatever
+/// the buffer (RFC 7323 section 2.2).
+#[test]
+fn what_lies_beyond_the_largest_window_that_can_be_offered_is_not_taken() {
+    for (window_scale, peers, largest) in
+        [(None, None, 65_535), (Some(0), Some(7), 65_535), (Some(2), Some(0), 262_140)]
+    {
+        let config = Config { receive_buffer: 10_000_000, window_scale, reads_at_once: false, ..config() };
+        let mut server = endpoint(Role::Server, &config, 10);
+        let now = millis(1);
+        let syn = Segment { flags: Flags::SYN, window: 60_000, window_scale: peers, ..Segment::default() };
+        server.on_segment(now, &syn);
+        let data = |start: u32| Segment {
+            seq: 1 + start,
+            ack: 1,
+            len: 1_000,
+            window: 60_000,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        server.on_segment(now, &data(0));
+        while server.poll_transmit(now).is_some() {}
+        server.on_segment(now, &data(5_000_000));
+        assert!(server.missing(5_000_000..5_001_000).is_none(), "not in the window");
+        assert_eq!(server.missing(1_000..u64::MAX), Some(1_000..1_000 + largest), "{window_scale:?}");
+    }
 }

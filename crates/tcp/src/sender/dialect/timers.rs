@@ -5,11 +5,15 @@
 use firstflight::{Avoidance, Span, Startup, Time};
 
 use super::Dialect;
-use crate::config::Recovery;
+use crate::config::{Recovery, Stack};
 use crate::sender::Sender;
 use crate::sender::ack::Progress;
-use crate::sender::rack::LEAST_TIMEOUT;
+use crate::sender::peer_window::Waits;
+use crate::sender::rack::{LEAST_TIMEOUT, WORST_CASE_DELAYED_ACK};
 use crate::sender::recovery::Mode;
+
+/// Linux `TCP_RTO_MIN`, under the wait for a window whatever the least timeout is.
+const LEAST_WAIT_FOR_WINDOW: Span = Span::from_millis(200);
 
 impl Dialect {
     /// Whether a probe may be scheduled while another is unanswered; when the second is due, the timeout takes its turn.
@@ -22,9 +26,27 @@ impl Dialect {
         self.is_linux()
     }
 
-    /// By how much longer a probe waits, of one segment that is out by itself or of several.
-    pub(in crate::sender) fn more_of_probe(self, single: bool) -> Span {
-        if self.is_linux() && !single { LEAST_TIMEOUT } else { Span::ZERO }
+    /// What a probe allows for beside two round trips: where a `single` segment is out for a delayed ACK of 200 ms (RFC 8985
+    /// section 7.2). Linux allows for the least timeout then, `least`, and else for two ticks (`tcp_schedule_loss_probe`).
+    #[inline]
+    pub(in crate::sender) const fn allowance_of_probe(self, single: bool, least: Span) -> Span {
+        match (self.stack, single) {
+            (Stack::Rfc, true) => WORST_CASE_DELAYED_ACK,
+            (Stack::Rfc, false) => Span::ZERO,
+            (Stack::Linux, true) => least,
+            (Stack::Linux, false) => LEAST_TIMEOUT,
+        }
+    }
+
+    /// The waits while the peer's window is closed. RFC 9293 section 3.8.6.1 has the first take the timeout `rto`; here, as in
+    /// Linux (`tcp_probe0_base`), it takes 200 ms at least, for a peer that answers probes may do so twice a second
+    /// (RFC 5961 section 7). They end at a minute, or as in Linux at two (`tcp_probe0_when`).
+    pub(in crate::sender) fn waits_for_window(self, rto: Span) -> Waits {
+        let first = rto.max(LEAST_WAIT_FOR_WINDOW);
+        match self.stack {
+            Stack::Rfc => Waits { first, doublings: 6, longest: Span::from_secs(60) },
+            Stack::Linux => Waits { first, doublings: 10, longest: Span::from_secs(120) },
+        }
     }
 }
 
@@ -40,7 +62,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.restart_timeout_and_probe(now);
         }
         if self.rules.dialect.is_linux() {
-            self.persist.begin_again(now, self.rtt.rto());
+            self.persist.begin_again(now, &self.rules.dialect.waits_for_window(self.rtt.rto()));
         }
     }
 
