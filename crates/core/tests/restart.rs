@@ -306,10 +306,10 @@ fn a_timeouts_idleness_halves_the_window_and_the_threshold_remembers_three_quart
     assert_eq!(decayed("linux", 80, 40, 100), (4, 60), "at least the restart window");
 }
 
-/// What RFC 2861 says a window is worth of which `used` packets are sent every 100 ms, when it first says so, and after
+/// What a rule says a window is worth of which `used` packets are sent every 100 ms, when it first says so, and after
 /// how many round trips from the one in which it was full.
-fn worth(window: u64, used: u64) -> (u64, u64, u64) {
-    let mut policy = policy("cwv", &[("rule", Value::Word("rfc2861"))]);
+fn worth(rule: &'static str, window: u64, used: u64) -> (u64, u64, u64) {
+    let mut policy = policy("cwv", &[("rule", Value::Word(rule))]);
     let mut path = flow(None, "cwv", &[]).path;
     path.cwnd = packets(window);
     let mut send = |path: &Path| policy.overhear(&Event::Sent(one_packet()), path);
@@ -335,9 +335,47 @@ fn one_packet() -> firstflight::Sent {
 #[test]
 fn a_window_used_in_part_for_a_timeout_loses_half_of_what_was_not_used() {
     // RFC 2861 section 3.1, of the round trips up to the timeout of a second.
-    assert_eq!(worth(40, 20), (30, 30, 10));
-    assert_eq!(worth(40, 4), (22, 30, 10));
-    assert_eq!(worth(40, 40), (40, 0, 0), "one that is filled keeps its worth");
+    let rfc = |used| worth("rfc2861", 40, used);
+    assert_eq!(rfc(20), (30, 30, 10));
+    assert_eq!(rfc(4), (22, 30, 10));
+    assert_eq!(rfc(2), (21, 30, 10));
+    assert_eq!(rfc(40), (40, 0, 0), "one that is filled keeps its worth");
+}
+
+/// Linux `tcp_cwnd_validate`, `tcp_cwnd_application_limited`.
+#[test]
+fn in_linux_a_window_used_by_half_for_a_timeout_loses_half_of_what_was_not_used() {
+    let linux = |used| worth("linux", 40, used);
+    assert_eq!(linux(20), (30, 30, 10));
+    assert_eq!(linux(4), (22, 30, 10));
+    assert_eq!(linux(2), (22, 30, 10), "the restart window counts as used");
+    assert_eq!(linux(21), (40, 0, 0), "one that slow start may widen keeps its worth");
+}
+
+/// Linux `tcp_cwnd_application_limited`: an application that sends little but steadily ends at the restart window.
+#[test]
+fn in_linux_a_window_that_is_hardly_used_decays_to_the_restart_window() {
+    let mut flow = flow(None, "cwv", &[("rule", Value::Word("linux"))]);
+    for _ in 0..6 {
+        flow.round(RTT, 1, Span::ZERO);
+    }
+    let full = flow.window();
+    assert!(full > 100, "{full}");
+    flow.path.limit = SendLimit::App;
+    flow.path.backlog = Some(firstflight::Bytes::ZERO);
+    let mut windows = Vec::new();
+    for _ in 0..200 {
+        flow.send(2);
+        flow.wait(RTT);
+        flow.ack(2);
+        windows.push(flow.window());
+        windows.dedup();
+    }
+    assert_eq!(windows.last(), Some(&4), "{windows:?}");
+    assert!(
+        windows.windows(2).all(|pair| pair[1] >= pair[0] / 2),
+        "by halves of the difference: {windows:?}"
+    );
 }
 
 #[test]

@@ -8,14 +8,16 @@
 //!
 //! `rfc2861` (Historic): each timeout's length of idleness halves the window, or the part of it that the receiver
 //! takes, down to one segment, and the threshold is at least three quarters of the window. If the application leaves
-//! the window unfilled for a timeout's length, the window loses half of its unused part. `linux` is like `rfc2861`,
-//! but down to the restart window, and the timeout that is just over does not count (`tcp_cwnd_restart`).
+//! the window unfilled for a timeout's length, the window loses half of its unused part. `linux`: an idle time halves
+//! the window down to the restart window, and the timeout that is just over does not count (`tcp_cwnd_restart`). A
+//! timeout's length in which no more than half of the window was used takes half of the unused part, down to the restart
+//! window (`tcp_cwnd_validate`, `tcp_cwnd_application_limited`).
 //!
 //! Deviations. Validity is judged from the idle time on. An application that sends little but steadily is the
 //! controller's business: the controller grows no window that is not full. RFC 7661 lowers the window by the
 //! retransmitted bytes when recovery ends; here recovery belongs to the host, and the window after it is the target.
-//! The samples of pipeACK age in two bins of one sampling period each. Linux's decay of a window used in part
-//! (`tcp_cwnd_application_limited`) is left out: since 2013 it acts only on a window that was never full.
+//! The samples of pipeACK age in two bins of one sampling period each. Outside of slow start Linux's decay begins where the
+//! window was not full, used by half or not; a policy is not told whether it is slow start.
 
 use crate::compact::Bytes32;
 use crate::registry::{Ability, Kind, Needs, Parameter, RestartEntry, Settings, Value};
@@ -43,8 +45,8 @@ pub struct Cwv {
     period: Span,
     /// The kept window, while it is not validated.
     unvalidated: Option<Unvalidated>,
-    /// RFC 2861: since when the window has not been full (`T_prev`), and the most of the window that was used
-    /// (`W_used`).
+    /// Since when the window has not been full (RFC 2861 `T_prev`, Linux `snd_cwnd_stamp`), and the most of the window
+    /// that was used (`W_used`, `snd_cwnd_used`).
     unfilled_since: Time,
     used: Bytes32,
 }
@@ -143,6 +145,36 @@ impl Cwv {
         self.unfilled_since = path.now;
         let ssthresh = Some(path.cwnd.scale(3, 4));
         Some(Learned { window: ((window + used) / 2).max(path.mss), ssthresh, rate: None })
+    }
+
+    /// Linux `tcp_cwnd_validate`, after the last of the data that may leave was sent: if for a timeout's length no more than
+    /// half of the window was used, half of what was not used is lost.
+    fn after_sending_in_linux(&mut self, sent: &Sent, path: &Path) -> Option<Learned> {
+        let out = path.flight + sent.bytes;
+        if sent.retransmission {
+            return None;
+        }
+        if out * 2 > path.cwnd {
+            (self.unfilled_since, self.used) = (path.now, Bytes32::ZERO);
+            return None;
+        }
+        // The segment that leaves still counts as ready to be sent.
+        let goes_on = path.backlog.is_some_and(|backlog| backlog > sent.bytes) && out + path.mss <= path.rwnd;
+        if goes_on {
+            return None;
+        }
+        self.used = self.used.wide().max(out).into();
+        if path.now.since(self.unfilled_since) < path.rto {
+            return None;
+        }
+        self.unfilled_since = path.now;
+        if path.recovering {
+            return None;
+        }
+        let used = core::mem::replace(&mut self.used, Bytes32::ZERO).wide();
+        let used = used.max(path.mss * u64::from(self.initial));
+        let ssthresh = Some(path.cwnd.scale(3, 4));
+        (used < path.cwnd).then(|| Learned { window: (path.cwnd + used) / 2, ssthresh, rate: None })
     }
 
     fn begin(&mut self, idle: Span, was: Learned, path: &Path) -> Step {
@@ -260,7 +292,11 @@ impl Startup for Cwv {
     #[inline(never)]
     fn overhear(&mut self, event: &Event<'_>, path: &Path) -> Option<Learned> {
         match event {
-            Event::Sent(sent) if self.rule == Rule::Rfc2861 => self.after_sending(sent, path),
+            Event::Sent(sent) => match self.rule {
+                Rule::Rfc7661 => None,
+                Rule::Rfc2861 => self.after_sending(sent, path),
+                Rule::Linux => self.after_sending_in_linux(sent, path),
+            },
             // On a new path no window was left unfilled.
             Event::Begin(Origin::Fresh | Origin::PathChange) => {
                 (self.unfilled_since, self.used, self.unvalidated) = (path.now, Bytes32::ZERO, None);
