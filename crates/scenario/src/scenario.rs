@@ -151,8 +151,8 @@ pub struct Scenario {
     pub rto_floor: Option<RtoFloor>,
     /// What widens the window while the application limits, if not what the stack has.
     pub growth: Option<Growth>,
-    /// What slow start counts of an ACK.
-    pub slow_start_counts: SlowStartCounts,
+    /// What slow start counts of an ACK, if not what the stack has it count.
+    pub slow_start_counts: Option<SlowStartCounts>,
     /// The seed of the first run; the next runs have the next seeds.
     pub seed: u64,
     /// How many runs.
@@ -205,7 +205,7 @@ impl Default for Scenario {
             initial_rto: Span::from_secs(1),
             rto_floor: None,
             growth: None,
-            slow_start_counts: SlowStartCounts::Acks,
+            slow_start_counts: None,
             seed: 1,
             runs: 1,
         }

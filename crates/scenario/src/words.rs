@@ -183,22 +183,22 @@ pub fn growth_name(growth: Option<Growth>) -> &'static str {
     GROWTHS.iter().find(|(_, value)| *value == growth).map_or("", |(name, _)| name)
 }
 
-const COUNTS: [(&str, SlowStartCounts); 2] =
-    [("acks", SlowStartCounts::Acks), ("bytes", SlowStartCounts::Bytes)];
+const COUNTS: [(&str, Option<SlowStartCounts>); 3] =
+    [("acks", Some(SlowStartCounts::Acks)), ("bytes", Some(SlowStartCounts::Bytes)), ("stack", None)];
 
 /// The words of [`slow_start_counts`].
-pub(crate) const COUNT_NAMES: [&str; 2] = names(&COUNTS);
+pub(crate) const COUNT_NAMES: [&str; 3] = names(&COUNTS);
 
-/// What slow start counts of an ACK.
+/// What slow start counts of an ACK; `None` leaves it to the stack.
 ///
 /// # Errors
-/// A word that is neither of the two.
-pub fn slow_start_counts(text: &str) -> Result<SlowStartCounts, QuantityError> {
-    word(text, &COUNTS, &[], "slow start counts `acks` or `bytes`")
+/// A word that is none of the three.
+pub fn slow_start_counts(text: &str) -> Result<Option<SlowStartCounts>, QuantityError> {
+    word(text, &COUNTS, &[], "slow start counts `acks` or `bytes`, or as the `stack` has it")
 }
 
 /// The word for what slow start counts.
-pub fn slow_start_counts_name(counts: SlowStartCounts) -> &'static str {
+pub fn slow_start_counts_name(counts: Option<SlowStartCounts>) -> &'static str {
     COUNTS.iter().find(|(_, value)| *value == counts).map_or("", |(name, _)| name)
 }
 

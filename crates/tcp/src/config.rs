@@ -36,7 +36,7 @@ impl Recovery {
 /// what differs, and `sender/dialect.rs` has each of it in one place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stack {
-    /// The RFCs', as they are written.
+    /// The RFCs', as they are written, but for RFC 6298's clock granularity: see [`RtoFloor::Timeout`].
     #[default]
     Rfc,
     /// Linux's, as the packetdrill scripts prove it.
@@ -67,6 +67,14 @@ impl Stack {
             Self::Linux => Growth::Used,
         }
     }
+
+    /// What slow start counts of an ACK.
+    pub const fn slow_start_counts(self) -> SlowStartCounts {
+        match self {
+            Self::Rfc => SlowStartCounts::Acks,
+            Self::Linux => SlowStartCounts::Bytes,
+        }
+    }
 }
 
 impl Growth {
@@ -80,7 +88,8 @@ impl Growth {
 /// What the least retransmission timeout bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RtoFloor {
-    /// The timeout (RFC 6298 section 2.4), and up to Linux's 200 ms what it adds to the round trip.
+    /// The timeout (RFC 6298 section 2.4), and up to Linux's 200 ms what it adds to the round trip, for which the RFC asks for the
+    /// clock's granularity alone: on a steady path of 600 ms a least timeout of 200 ms makes one of 800 ms.
     Timeout,
     /// What the timeout adds to the smoothed round trip for its variation (Linux `tcp_rtt_estimator`, `tcp_rto_min`): the timeout
     /// is a round trip longer.
@@ -103,10 +112,9 @@ pub enum Growth {
 
 /// What slow start counts of an ACK, under the schemes that leave it to the host: `hystart-linux`, `suss` and `vegas` as in
 /// Linux count what is acknowledged whoever the host is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlowStartCounts {
     /// The ACK: the window grows by a segment at most (RFC 5681 section 3.1).
-    #[default]
     Acks,
     /// What the ACK acknowledges (RFC 9002 section 7.3.1; Linux `tcp_slow_start`): a round doubles under delayed ACKs, too.
     Bytes,
@@ -161,13 +169,15 @@ pub struct Config {
     pub ack_policy: AckPolicy,
     /// The delayed-ACK timer, if not the policy's own.
     pub ack_delay: Option<Span>,
-    /// How losses are repaired.
+    /// How losses are repaired. Linux has but two of these ways: see [`Config::stack`].
     pub recovery: Recovery,
     /// The least retransmission timeout ([`Stack::min_rto`]); [`Config::rto_floor`] says what of the timeout it bounds.
     pub min_rto: Span,
     /// The initial sequence number.
     pub initial_sequence: u32,
-    /// Whom the sender goes with where the RFCs and Linux differ.
+    /// Whom the sender goes with where the RFCs and Linux differ. [`Stack::Linux`] is Linux's only with [`Recovery::Rack`] or
+    /// [`Recovery::NewReno`], the two ways in which Linux repairs losses: other methods are no error, and repair as with
+    /// [`Stack::Rfc`] under Linux's timers and order of steps.
     pub stack: Stack,
     /// Who paces what a scheme wants paced.
     pub pacing: PacedBy,
@@ -175,8 +185,8 @@ pub struct Config {
     pub rto_floor: Option<RtoFloor>,
     /// What an ACK may widen the window by while the window is not the limit, if not as the stack has it.
     pub growth: Option<Growth>,
-    /// What slow start counts of an ACK.
-    pub slow_start_counts: SlowStartCounts,
+    /// What slow start counts of an ACK, if not what the stack has it count.
+    pub slow_start_counts: Option<SlowStartCounts>,
     /// The retransmission timeout before there is a round trip (RFC 6298 section 2.1 says one second): of a SYN, and of data if it
     /// is not below the least one. A SYN with a Quick-Start request waits for three seconds at least (RFC 4782 section 4.7.2).
     pub initial_rto: Span,
@@ -223,7 +233,7 @@ impl Default for Config {
             pacing: PacedBy::Sender,
             rto_floor: None,
             growth: None,
-            slow_start_counts: SlowStartCounts::Acks,
+            slow_start_counts: None,
             initial_rto: Span::from_secs(1),
             tail_loss_probe: true,
             frto: true,

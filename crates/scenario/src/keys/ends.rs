@@ -1,7 +1,6 @@
 //! The keys of the two ends.
 
 use firstflight::Span;
-use firstflight_tcp::SlowStartCounts;
 
 use super::read::{self, put, set};
 use super::{Heading, Key, row};
@@ -81,18 +80,17 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Word(&words::COUNT_NAMES),
         placeholder: "WHAT",
         help: "What slow start counts of an ACK",
-        default: Some("acks"),
-        examples: &["bytes"],
+        default: Some("stack"),
+        examples: &["bytes", "acks"],
         schemes: true,
         place: 50,
         parse: |options, text| put(&mut options.plain.slow_start_counts, words::slow_start_counts(text)),
         show: |path| {
-            let counts = path.slow_start_counts;
-            (counts != SlowStartCounts::Acks).then(|| words::slow_start_counts_name(counts).to_owned())
+            path.slow_start_counts.map(|counts| words::slow_start_counts_name(Some(counts)).to_owned())
         },
         title: |path| {
-            let in_bytes = path.slow_start_counts == SlowStartCounts::Bytes;
-            in_bytes.then(|| "slow start in bytes".to_owned())
+            let counts = words::slow_start_counts_name(Some(path.slow_start_counts?));
+            Some(format!("slow start counts {counts}"))
         },
         ..END
     },

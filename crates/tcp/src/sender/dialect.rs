@@ -1,6 +1,7 @@
 //! What differs between the two stacks: [`Stack::Rfc`] and [`Stack::Linux`].
 //!
-//! Whoever asks which stack it is asks here, and nowhere else does the sender. Each subject has a file in which both ways
+//! Whoever asks which stack it is asks here, and nowhere else does the sender; its round-trip estimator, made here, has Linux's
+//! arithmetic inside or not. Each subject has a file in which both ways
 //! stand side by side, Linux's with the kernel's name of it:
 //!
 //! | subject | file |
@@ -43,7 +44,11 @@ impl Dialect {
             Some(growth) => growth,
             None => config.stack.growth(),
         };
-        Self { stack: config.stack, growth, counts: config.slow_start_counts, paced_by: config.pacing }
+        let counts = match config.slow_start_counts {
+            Some(counts) => counts,
+            None => config.stack.slow_start_counts(),
+        };
+        Self { stack: config.stack, growth, counts, paced_by: config.pacing }
     }
 
     const fn is_linux(self) -> bool {
