@@ -2,7 +2,7 @@
 
 use firstflight::{Span, Time};
 use firstflight_tcp::bytes::Settings;
-use firstflight_tcp::{AckPolicy, Config, Recovery, Role};
+use firstflight_tcp::{AckPolicy, Config, Growth, Offload, Recovery, Role, RtoFloor, SlowStartCounts, Stack};
 use proptest::prelude::*;
 
 use super::pipe::{Harm, Pipe, Reader, socket};
@@ -61,8 +61,60 @@ fn schemes_ack_policies_and_recoveries_carry_bytes_both_ways() {
     }
 }
 
+/// What one end chooses beside its buffers: its stack and how that repairs losses, the switches of a stack, offload, ECN and what
+/// it offers in its SYN.
+fn choices() -> impl Strategy<Value = Config> {
+    use AckPolicy::{Delayed, Every, FreeBsd, Linux, WindowsXp};
+    use Recovery::{NewReno, NewRenoSteady, Ns2Sack1, Rack, Reno, Sack, Vegas};
+    use prop::option;
+    use prop::sample::select;
+    let stack = prop_oneof![
+        (Just(Stack::Linux), select(vec![Rack, Rack, NewReno])),
+        (Just(Stack::Rfc), select(vec![Rack, Sack, NewReno, NewRenoSteady, Reno, Vegas, Ns2Sack1])),
+    ];
+    let switches = (
+        option::of(select(vec![RtoFloor::Timeout, RtoFloor::Variation])),
+        option::of(select(vec![Growth::Validated, Growth::Used, Growth::Always])),
+        option::of(select(vec![SlowStartCounts::Acks, SlowStartCounts::Bytes])),
+        select(vec![Span::from_millis(100), Span::from_secs(1)]),
+        select(vec![Span::ZERO, Span::from_millis(1), Span::from_millis(200), Span::from_secs(1)]),
+    );
+    let offers = (
+        any::<[bool; 3]>(),
+        any::<bool>(),
+        select(vec![None, None, Some(0), Some(5), Some(14)]),
+        select(vec![Every, Delayed, Linux, FreeBsd, WindowsXp]),
+    );
+    let sends = (any::<[bool; 3]>(), option::of(Just(Offload::default())));
+    (stack, switches, offers, sends).prop_map(|((stack, recovery), switches, offers, sends)| {
+        let (rto_floor, growth, slow_start_counts, initial_rto, min_rto) = switches;
+        let ([sack, timestamps, ecn], window_scaling, window_scale, ack_policy) = offers;
+        let ([tail_loss_probe, frto, options_in_mss], offload) = sends;
+        Config {
+            stack,
+            recovery,
+            rto_floor,
+            growth,
+            slow_start_counts,
+            initial_rto,
+            min_rto,
+            sack,
+            timestamps,
+            ecn,
+            window_scaling,
+            window_scale,
+            ack_policy,
+            tail_loss_probe,
+            frto,
+            options_in_mss,
+            offload,
+            ..Config::default()
+        }
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
     /// [`Pipe`] compares each byte read with the one written, so that at any time what was read is a beginning of what
     /// was written.
     #[test]
@@ -70,16 +122,18 @@ proptest! {
         seed: u64,
         initial in prop_oneof![any::<u32>(), u32::MAX - 20_000..=u32::MAX],
         writes in [0u64..40_000, 0u64..40_000],
+        choices in [choices(), choices()],
         mss in 50u16..3_000,
         buffers in [200u64..20_000, 200u64..70_000],
         harm in [0u64..150, 0u64..200, 0u64..300],
         piece in 1usize..5_000,
     ) {
-        let config = Config {
-            mss, initial_sequence: initial, receive_buffer: buffers[0], timestamps: seed % 2 == 0, ..Config::default()
-        };
         let settings = Settings { send_buffer: buffers[1], ..Settings::default() };
-        let sockets = [Role::Client, Role::Server].map(|role| socket(role, "slow-start", &config, &settings));
+        let [client, server] = choices.map(|config| Config {
+            mss, initial_sequence: initial, receive_buffer: buffers[0], ..config
+        });
+        let sockets = [(Role::Client, client), (Role::Server, server)]
+            .map(|(role, config)| socket(role, "slow-start", &config, &settings));
         let slow = Reader::Slow { piece, stops_after: 1 + seed % 10_000, rests: Span::from_secs(seed % 4) };
         let [lost, doubled, late] = harm;
         let mut pipe = Pipe::new(sockets, writes, [slow, Reader::AtOnce], Harm { lost, doubled, late }, seed);
