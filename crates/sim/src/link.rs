@@ -102,16 +102,24 @@ impl Other {
     }
 
     /// When the next event is, if it comes before a packet that enters at `now`. Of what happens at one instant, the
-    /// transmitter's turn to its next packet comes last.
+    /// transmitter's turn to its next packet comes last, and the release of a batch that the packet may join.
     pub(crate) fn due(&self, now: Time) -> Option<Time> {
         let (at, place) = self.next_event()?;
-        (at < now || at == now && place < LATE).then_some(at)
+        (at < now || at == now && !self.is_late(place)).then_some(at)
     }
 
     /// The first instant at which an event is due.
     pub(crate) fn due_at(&self) -> Option<Time> {
         let (at, place) = self.next_event()?;
-        Some(if place < LATE { at } else { at.after_nanos(1) })
+        Some(if self.is_late(place) { at.after_nanos(1) } else { at })
+    }
+
+    /// Whether the next event comes after a packet that enters at its instant.
+    fn is_late(&self, place: u64) -> bool {
+        match self {
+            Self::Managed(_) => place >= LATE,
+            Self::Batcher(link) => link.releases_open_batch_next(),
+        }
     }
 
     /// Handles the link's event: takes the first packet that has arrived by `now`, or lets one leave the queue.

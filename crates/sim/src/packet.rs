@@ -44,7 +44,7 @@ pub struct FlowKey {
 
 impl FlowKey {
     /// The key of the packets that one host of a simulated flow sends. The number of the flow names its random streams.
-    /// A link keeps streams for all flows up to the highest number.
+    /// Memory follows the flows that there are, if their numbers lie close together.
     #[inline]
     pub fn of(flow: FlowId, from: Role) -> Self {
         let hash = u64::from(flow.0) << 1 | u64::from(from == Role::Server);

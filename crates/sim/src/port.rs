@@ -5,8 +5,12 @@
 //! computed, not measured: a host that asks late learns the exact instants of the past. So a late wake-up delays packets,
 //! but never changes the rate.
 //!
-//! What leaves is a function of what entered and when, and does not depend on when the port is asked. At one instant,
-//! datagrams of cross traffic enter first, then the host's packets, and then the queue moves on.
+//! What leaves is a function of what entered and when, and does not depend on when the port is asked, as long as instants do
+//! not go back: every call moves the port's clock, and an earlier instant counts as the latest so far. At one instant,
+//! datagrams of cross traffic enter first, then the host's packets, and then the queue or an open batch moves on.
+//!
+//! Cross traffic takes work whether or not a packet of the host is inside. A host with cross traffic calls [`Port::event`] now and
+//! then while nothing is inside, once a second say, or its next packet waits until the port has caught up.
 //!
 //! ```
 //! use firstflight::{Rate, Span, Time};
@@ -105,7 +109,7 @@ impl<T> Port<T> {
     }
 
     /// A packet enters at `now`. An instant before the latest so far counts as the latest. Cross traffic that arrived
-    /// since then enters first, which takes a while after a long idle time.
+    /// since the last call enters first, which takes a while after a long time without one.
     ///
     /// # Errors
     /// Returns the packet if the policer or the queue drops it at once.
@@ -115,7 +119,7 @@ impl<T> Port<T> {
         let Arriving { bytes, flow, ecn, quick_start, payload } = packet;
         let passed = quick_start.map(|option| quick_start::pass(now, self.router.as_deref_mut(), option));
         let name = self.slots.put(Slot { payload, ecn, marked: false, quick_start: passed });
-        let descriptor = Descriptor::segment(name, Position::default(), bytes.into(), false);
+        let descriptor = Descriptor::segment(name, Position::default(), u32::from(bytes).max(1), false);
         if let Err(cause) = self.admit(Waiting { descriptor, flow, ecn, since: now }, Fate::Arrives)
             && let Some(Slot { payload, .. }) = self.slots.take(name)
         {
@@ -124,31 +128,37 @@ impl<T> Port<T> {
         Ok(())
     }
 
-    /// When the host is to call [`Port::event`] next, by its clock; `None` while none of its packets is inside. At that
-    /// instant a packet leaves, or the queue decides which one leaves next.
+    /// When the host is to call [`Port::event`] next, by its clock; `None` while none of its packets is inside, and where that
+    /// is at the end of time, which never comes. At that instant a packet leaves, or the queue decides which one leaves next.
     pub fn next_event(&self) -> Option<Time> {
-        let at = if !self.outcomes.is_empty() {
-            self.now
-        } else if self.slots.is_empty() {
+        if !self.outcomes.is_empty() {
+            return Some(self.host_time(self.now));
+        }
+        if self.slots.is_empty() {
             return None;
-        } else {
-            match &self.link {
-                Link::DropTail(link) => link.next_arrival()?.0,
-                Link::Other(link) => link.due_at()?,
-            }
+        }
+        let at = match &self.link {
+            Link::DropTail(link) => link.next_arrival()?.0,
+            Link::Other(link) => link.due_at()?,
         };
-        Some(self.host_time(at))
+        Some(self.host_time(at)).filter(|at| *at < Time::MAX)
     }
 
     /// The next outcome of a packet that has left or was dropped by `now`; `None` if there is no other. A host calls
-    /// this until it gets `None`.
+    /// this until it gets `None`: by then the port has caught up with `now`, cross traffic included.
     pub fn event(&mut self, now: Time) -> Option<Outcome<T>> {
         let now = self.advance(now);
         match &self.link {
-            Link::DropTail(_) => self.arrival(now),
+            Link::DropTail(_) => {
+                let outcome = self.arrival(now);
+                if outcome.is_none() {
+                    self.run(now);
+                }
+                outcome
+            }
             Link::Other(_) => {
                 // Stops at the first outcome: what comes after it may come much later.
-                while self.outcomes.is_empty() && !self.slots.is_empty() && self.step(now) {}
+                while self.outcomes.is_empty() && self.step(now) {}
                 self.outcomes.pop_front()
             }
         }

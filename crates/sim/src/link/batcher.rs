@@ -58,6 +58,11 @@ impl Batcher {
         self.ring.front().map(|transit| (transit.arrives, transit.descriptor.sequence()))
     }
 
+    /// Whether the next arrival is of a batch that a packet may still join at that very instant.
+    pub(crate) fn releases_open_batch_next(&self) -> bool {
+        self.delay.is_zero() && self.open > 0 && self.open == self.ring.len()
+    }
+
     #[inline(never)]
     pub(crate) fn arrival(&mut self, now: Time) -> Option<Transit> {
         self.ring.front().filter(|transit| transit.arrives <= now)?;

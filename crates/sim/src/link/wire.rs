@@ -1,5 +1,7 @@
 //! The wire of a link: propagation, random loss, jitter.
 
+use std::collections::BTreeMap;
+
 use firstflight::{Span, Time};
 
 use crate::packet::LinkId;
@@ -22,14 +24,23 @@ struct Chances {
     seed: u64,
     loss: Probability,
     jitter: Span,
-    loss_of: Vec<Stream>,
-    jitter_of: Vec<Stream>,
+    loss_of: Streams,
+    jitter_of: Streams,
+}
+
+/// The random streams of flows, by the flow's number.
+#[derive(Clone, Debug, Default)]
+struct Streams {
+    /// Of the flows from zero on without a gap.
+    first: Vec<Stream>,
+    /// Of flows whose numbers lie far beyond.
+    far: BTreeMap<usize, Stream>,
 }
 
 impl Wire {
     pub(super) fn new(id: LinkId, spec: &LinkSpec, seed: u64) -> Self {
         let LinkSpec { delay, loss, jitter, .. } = *spec;
-        let (loss_of, jitter_of) = (Vec::new(), Vec::new());
+        let (loss_of, jitter_of) = (Streams::default(), Streams::default());
         let chances = (!loss.is_never() || !jitter.is_zero())
             .then(|| Box::new(Chances { id, seed, loss, jitter, loss_of, jitter_of }));
         Self { delay, last_arrival: Time::ZERO, chances }
@@ -89,22 +100,57 @@ impl Chances {
     #[inline(never)]
     fn draw(&mut self, flow: usize) -> (Span, bool) {
         let lost = !self.loss.is_never() && {
-            let stream = stream_of(&mut self.loss_of, flow, self.seed, Purpose::Loss, self.id);
+            let stream =
+                self.loss_of.of(flow, |minor| Stream::new(self.seed, Purpose::Loss, self.id.0, minor));
             self.loss.covers(stream.bits())
         };
         if self.jitter.is_zero() {
             return (Span::ZERO, lost);
         }
-        let stream = stream_of(&mut self.jitter_of, flow, self.seed, Purpose::Jitter, self.id);
+        let stream =
+            self.jitter_of.of(flow, |minor| Stream::new(self.seed, Purpose::Jitter, self.id.0, minor));
         (Span::from_nanos(stream.below(self.jitter.nanos().saturating_add(1))), lost)
     }
 }
 
-/// The stream of a flow. Streams are made when they are first needed, because flows may be added during a run.
-fn stream_of(streams: &mut Vec<Stream>, flow: usize, seed: u64, purpose: Purpose, id: LinkId) -> &mut Stream {
-    while streams.len() <= flow {
-        let minor = u32::try_from(streams.len()).unwrap_or(u32::MAX);
-        streams.push(Stream::new(seed, purpose, id.0, minor));
+/// A flow's number is far beyond the others if so many streams or more would be made for the gap.
+const GAP: usize = 1 << 10;
+
+impl Streams {
+    /// The stream of a flow. Streams are made when they are first needed, because flows may be added during a run.
+    fn of(&mut self, flow: usize, make: impl Fn(u32) -> Stream) -> &mut Stream {
+        let new = |flow: usize| make(u32::try_from(flow).unwrap_or(u32::MAX));
+        let Self { first, far } = self;
+        if flow >= first.len() + GAP {
+            return far.entry(flow).or_insert_with(|| new(flow));
+        }
+        while first.len() <= flow {
+            let next = first.len();
+            first.push(far.remove(&next).unwrap_or_else(|| new(next)));
+        }
+        &mut first[flow]
     }
-    &mut streams[flow]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_of_a_flow_is_its_own_whichever_flows_come_first_and_memory_follows_the_flows() {
+        let new = |minor| Stream::new(7, Purpose::Loss, 0, minor);
+        let mut streams = Streams::default();
+        let mut draws = vec![Vec::new(); 4_000];
+        for flow in [3, 3_000, 2_000, 20_000_000, 3, 3_000, 900, 1_900, 2_000, 2_900, 3_000, 20_000_000] {
+            let bits = streams.of(flow, new).bits();
+            draws[flow % 4_000].push((flow, bits));
+        }
+        for (flow, bits) in draws.iter().flatten() {
+            let place = draws[flow % 4_000].iter().position(|draw| draw == &(*flow, *bits));
+            let mut alone = new(u32::try_from(*flow).expect("small"));
+            let expected = (0..=place.expect("drawn")).map(|_| alone.bits()).last();
+            assert_eq!(Some(*bits), expected, "{flow}");
+        }
+        assert!(streams.first.len() + streams.far.len() < 4_000, "not one for each of 20 000 000");
+    }
 }

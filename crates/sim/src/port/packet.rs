@@ -9,7 +9,7 @@ use crate::packet::{DropCause, FlowKey};
 /// A packet that enters a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arriving<T> {
-    /// Its IP bytes.
+    /// Its IP bytes. An empty packet counts as one byte.
     pub bytes: u16,
     /// Its flow.
     pub flow: FlowKey,

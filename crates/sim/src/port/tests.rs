@@ -10,6 +10,7 @@ use firstflight_tcp::Role;
 
 use super::*;
 use crate::aqm::{CoDelSpec, Discipline, FqCoDelSpec, PieSpec, RedSpec};
+use crate::batch::Batch;
 use crate::fabric::{Device, Fabric, Label};
 use crate::network::Network;
 use crate::packet::{FlowId, FlowKey, Packet};
@@ -17,6 +18,7 @@ use crate::policer::PolicerSpec;
 use crate::quantity::{Probability, QueueLimit};
 use crate::quick_start::RouterSpec;
 use crate::recorder::Recorder;
+use crate::source::CbrSpec;
 use crate::spec::LinkSpec;
 use crate::topology::Route;
 use crate::trace::RateTrace;
@@ -84,6 +86,12 @@ fn links() -> Vec<LinkSpec> {
         links.push(LinkSpec { loss: Probability::ratio(1, 5), ..managed.clone() });
         links.push(LinkSpec { rate: None, ..managed.clone() });
         links.push(managed);
+    }
+    for (delay, hold) in [(0, 2), (3, 2), (0, 3), (3, 3)] {
+        let [delay, hold] = [delay, hold].map(|steps| Span::from_nanos(steps * TAKES));
+        for batch in [Batch::Every(hold), Batch::Of { packets: 3, hold }] {
+            links.push(LinkSpec { batch: Some(batch), ..LinkSpec::new(None, delay) });
+        }
     }
     links
 }
@@ -198,6 +206,55 @@ fn ask(port: &mut Port<u64>, now: Time, fates: &mut Fates) {
             Outcome::Dropped(Dropped { payload, at, cause }) => (payload, Fate::Dropped(at, cause)),
         };
         assert!(fates.insert(number, fate).is_none());
+    }
+}
+
+fn managed() -> LinkSpec {
+    LinkSpec { discipline: Discipline::CoDel(CoDelSpec::default()), ..link() }
+}
+
+#[test]
+fn a_host_that_asks_has_cross_traffic_catch_up_while_nothing_is_inside() {
+    let cross = vec![Cross::Cbr(CbrSpec { rate: Rate::from_bps(40_000_000), packet: 500, stop: None })];
+    for link in [link(), managed()] {
+        let mut port =
+            Port::<()>::new(&PortSpec { cross: cross.clone(), ..PortSpec::new(link) }, 9).expect("possible");
+        // 40 Mbit/s are 10 000 datagrams of 500 bytes in a second.
+        let second = Time::ZERO + Span::from_secs(1);
+        assert_eq!((port.next_event(), port.event(second)), (None, None));
+        let entered = port.link.accepted(second);
+        assert!((9_990..=10_010).contains(&entered), "{entered} have entered");
+    }
+}
+
+#[test]
+fn empty_packets_fill_a_queue_of_bytes() {
+    let queue = QueueLimit::Bytes(Bytes::new(5_000));
+    for link in [LinkSpec { queue, ..link() }, LinkSpec { queue, ..managed() }] {
+        let mut port = Port::new(&PortSpec::new(link), 9).expect("possible");
+        let enters = |number| port.enter(Time::ZERO, Arriving::new(0, FlowKey::hashed(1), number)).is_ok();
+        let entered = (0..6_000).map(enters).filter(|enters| *enters).count();
+        assert!((5_000..=5_002).contains(&entered), "{entered} are inside");
+    }
+}
+
+#[test]
+fn a_host_is_not_woken_at_the_end_of_time_where_nothing_happens() {
+    for discipline in [Discipline::DropTail, Discipline::FqCoDel(FqCoDelSpec::default())] {
+        for (rate, delay) in [(None, Span::MAX), (Some(Rate::from_bps(1)), Span::ZERO)] {
+            let link = LinkSpec { discipline, ..LinkSpec::new(rate, delay) };
+            let mut port = Port::new(&PortSpec::new(link), 9).expect("possible");
+            let near = Time::from_nanos(u64::MAX - 1_000_000_000);
+            for number in 0..5 {
+                let _ = port.enter(near, Arriving::new(1_500, FlowKey::hashed(number), number));
+            }
+            let mut calls = 0;
+            while let Some(at) = port.next_event() {
+                let _ = port.event(at);
+                calls += 1;
+                assert!(calls < 100, "{rate:?} {delay:?}: at {at:?} for ever");
+            }
+        }
     }
 }
 
