@@ -68,7 +68,7 @@ fn choices() -> impl Strategy<Value = Config> {
     use Recovery::{NewReno, NewRenoSteady, Ns2Sack1, Rack, Reno, Sack, Vegas};
     use prop::option;
     use prop::sample::select;
-    let stack = prop_oneof![
+    let stacks = prop_oneof![
         (Just(Stack::Linux), select(vec![Rack, Rack, NewReno])),
         (Just(Stack::Rfc), select(vec![Rack, Sack, NewReno, NewRenoSteady, Reno, Vegas, Ns2Sack1])),
     ];
@@ -86,7 +86,7 @@ fn choices() -> impl Strategy<Value = Config> {
         select(vec![Every, Delayed, Linux, FreeBsd, WindowsXp]),
     );
     let sends = (any::<[bool; 3]>(), option::of(Just(Offload::default())));
-    (stack, switches, offers, sends).prop_map(|((stack, recovery), switches, offers, sends)| {
+    (stacks, switches, offers, sends).prop_map(|((stack, recovery), switches, offers, sends)| {
         let (rto_floor, growth, slow_start_counts, initial_rto, min_rto) = switches;
         let ([sack, timestamps, ecn], window_scaling, window_scale, ack_policy) = offers;
         let ([tail_loss_probe, frto, options_in_mss], offload) = sends;
