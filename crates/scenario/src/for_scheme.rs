@@ -16,13 +16,57 @@ impl Scenario {
             avoidance: own.avoidance.or(self.avoidance),
             recovery: own.recovery.unwrap_or(self.recovery),
             stack: own.stack.unwrap_or(self.stack),
-            // A stack comes with its least timeout, unless the path says another.
-            min_rto: match own.stack {
+            // A stack comes with its least timeout, unless the path has another than that of the path's own stack. The
+            // canonical text has the timeout and not who chose it, so a scheme says by `min-rto` behind its name that
+            // it wants the other stack's.
+            min_rto: own.min_rto.unwrap_or(match own.stack {
                 Some(stack) if self.min_rto == self.stack.min_rto() => stack.min_rto(),
                 _ => self.min_rto,
-            },
+            }),
             restart: own.restart_or(&self.restart),
             ..own.over(self)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight::Span;
+
+    use crate::controller::sender_config;
+    use crate::{Options, Scenario, parse_choices};
+
+    /// The least timeout that a scheme gets on a path with these options.
+    fn least_timeout(options: &[(&str, &str)], scheme: &str) -> Span {
+        let mut given = Options::default();
+        for (key, value) in options {
+            given.set(key, value).expect("an option");
+        }
+        let scenario = Scenario::resolve(&given).expect("a scenario");
+        let choices = parse_choices(scheme).expect("a scheme");
+        sender_config(&scenario.for_scheme(&choices[0])).min_rto
+    }
+
+    #[test]
+    fn a_scheme_has_the_least_timeout_of_its_stack_unless_path_or_scheme_say_another() {
+        let linux = "slow-start:stack=linux";
+        assert_eq!(least_timeout(&[], linux), Span::from_millis(200));
+        assert_eq!(least_timeout(&[("min-rto", "300ms")], linux), Span::from_millis(300));
+        assert_eq!(least_timeout(&[("stack", "linux")], "slow-start:stack=rfc"), Span::from_secs(1));
+        assert_eq!(least_timeout(&[], "slow-start:stack=linux,min-rto=1s"), Span::from_secs(1));
+        assert_eq!(
+            least_timeout(&[("stack", "linux"), ("min-rto", "200ms")], "slow-start:min-rto=200ms,stack=rfc"),
+            Span::from_millis(200)
+        );
+    }
+
+    #[test]
+    fn linuxs_syns_are_sent_again_by_the_second_at_first() {
+        let syns = |stack| {
+            let mut options = Options::default();
+            options.set("stack", stack).expect("an option");
+            sender_config(&Scenario::resolve(&options).expect("a scenario")).linear_syns
+        };
+        assert_eq!((syns("rfc"), syns("linux")), (0, 4));
     }
 }

@@ -171,6 +171,7 @@ pub(super) const KEYS: &[Key] = &[
         default: Some("1s"),
         unset: "1s; with --stack linux 200ms",
         examples: &["200ms"],
+        schemes: true,
         place: 26,
         parse: |options, text| set(&mut options.min_rto, quantity::span(text)),
         show: |path| Some(show_span(path.min_rto)),
