@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use firstflight::registry::{AnyController, Registry};
-use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, Told};
+use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, TraceRecord};
 use firstflight_hostile::conformance::{Breaches, Conformance};
 use firstflight_report::log::{origin_name, phase_name};
 use firstflight_scenario::{ByName, quantity};
@@ -100,7 +100,7 @@ fn tell(
         }
         // What was judged for one scheme is not what is judged for another.
         let judged = told.judged.filter(|_| shown.same);
-        shown.add(&Told { plan, notes, judged, ..told })?;
+        shown.add(&TraceRecord { plan, notes, judged, ..told })?;
     }
     shown.flush()?;
     heard.breaches = host.finish();
@@ -150,7 +150,7 @@ impl Shown {
         Self { buffer, same, form: Form::Text { all, last: None } }
     }
 
-    fn add(&mut self, told: &Told) -> Result<(), Failure> {
+    fn add(&mut self, told: &TraceRecord) -> Result<(), Failure> {
         match &mut self.form {
             Form::Trace(writer) => self.buffer.push_str(&writer.told(told)),
             Form::Text { all, last } => {

@@ -35,7 +35,7 @@
 //! The module [`seam`] has a table of what each value means for a host with a stream of bytes (TCP) and for a host
 //! with packet numbers (QUIC).
 //!
-//! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds `Told`, for hosts
+//! The crate is `no_std`, allocates nothing and uses no floating point. The feature `alloc` adds `TraceRecord`, for hosts
 //! that keep traces. With `alloc`, large schemes that are chosen by name ([`registry`]) live in boxes, and so do the
 //! parts of a [`Controller`] that are seldom there: the copy for undo, and notes that nobody has taken.
 #![no_std]
@@ -60,7 +60,7 @@ pub mod restart;
 pub mod schemes;
 pub mod seam;
 #[cfg(feature = "alloc")]
-mod told;
+mod trace_record;
 mod units;
 mod vegas;
 mod wide;
@@ -75,5 +75,5 @@ pub use seam::{
     Path, Plan, RttSample, SendLimit, Sent, Startup, Step, Tag,
 };
 #[cfg(feature = "alloc")]
-pub use told::{Call, Heard, Judged, Told};
+pub use trace_record::{Call, Judged, OwnedEvent, TraceRecord};
 pub use units::{Bytes, Rate, Span, Time};

@@ -16,7 +16,7 @@ mod sending;
 use std::io::BufRead;
 
 use firstflight::registry::Registry;
-use firstflight::{Path, Plan, Told};
+use firstflight::{Path, Plan, TraceRecord};
 use firstflight_scenario::HeaderError;
 use firstflight_trace::{Calls, Header, TraceError};
 
@@ -125,7 +125,7 @@ impl Conformance {
     }
 
     /// Takes the next call, which is on `line`.
-    pub fn hear(&mut self, line: usize, told: &Told) {
+    pub fn hear(&mut self, line: usize, told: &TraceRecord) {
         self.breaches.line = line;
         let (before, breaches) = (self.before.as_ref(), &mut self.breaches);
         self.order.hear(told, before, breaches);

@@ -3,8 +3,8 @@
 use firstflight::registry::{self, AnyController};
 use firstflight::schemes::Initial;
 use firstflight::{
-    Ack, Bytes, Call, Event, Heard, Loss, Note, Origin, Pacing, Path, Phase, Plan, Rate, SendLimit, Span,
-    Tag, Time, Told,
+    Ack, Bytes, Call, Event, Loss, Note, Origin, OwnedEvent, Pacing, Path, Phase, Plan, Rate, SendLimit,
+    Span, Tag, Time, TraceRecord,
 };
 
 use crate::Source;
@@ -24,7 +24,7 @@ pub(crate) struct Flow {
     /// The last reduction that can be undone.
     reduced: Option<Reduced>,
     /// The calls to the controller.
-    record: Vec<Told>,
+    record: Vec<TraceRecord>,
 }
 
 /// A reduction, and the window that an undo of it must give back.
@@ -76,12 +76,12 @@ impl Flow {
     }
 
     /// The calls to the controller since the beginning.
-    pub(crate) fn into_record(self) -> Vec<Told> {
+    pub(crate) fn into_record(self) -> Vec<TraceRecord> {
         self.record
     }
 
     fn keep(&mut self, call: Call, plan: Plan) {
-        self.record.push(Told { call, path: self.path, plan, notes: Vec::new(), judged: None });
+        self.record.push(TraceRecord { call, path: self.path, plan, notes: Vec::new(), judged: None });
     }
 
     pub(crate) fn plan(&self) -> Plan {
@@ -95,7 +95,7 @@ impl Flow {
         self.control.on(event, &self.path);
         let silent = self.hear_notes(&before);
         let after = self.plan();
-        self.keep(Call::On(Heard::new(event)), after);
+        self.keep(Call::On(OwnedEvent::new(event)), after);
         if let Event::Acked(ack) = event
             && silent
             && self.control.phase() != Phase::Restart

@@ -4,7 +4,7 @@
 use firstflight::registry::{Ability, AnyController, AnyLaw, AnyRestart, AnyScheme, Needs};
 use firstflight::{
     Ack, Advice, Avoidance, Bytes, Controller, Delivered, Event, Exit, Learned, Loss, Origin, Pacing, Path,
-    Phase, Plan, Startup, Step, Time, Told,
+    Phase, Plan, Startup, Step, Time, TraceRecord,
 };
 
 /// The facts that a host does not give.
@@ -225,7 +225,7 @@ impl Parts {
 
     /// The first of `calls` at which a controller decides otherwise if `part` does not get the hidden facts, and how;
     /// `None` if there is none.
-    pub fn differs(&self, part: Part, hidden: &Hidden, calls: &[Told]) -> Option<(usize, String)> {
+    pub fn differs(&self, part: Part, hidden: &Hidden, calls: &[TraceRecord]) -> Option<(usize, String)> {
         let hides = |this| if this == part { hidden.clone() } else { Hidden(Vec::new()) };
         let mut other = Controller::new(
             Blinkered::new(self.scheme.clone(), hides(Part::Scheme)),
@@ -240,7 +240,12 @@ impl Parts {
     }
 
     /// The first of `calls` after which `part` makes a kind of plan or a request that `needs` does not declare.
-    pub fn undeclared_plan(&self, part: Part, needs: Needs, calls: &[Told]) -> Option<(usize, Ability)> {
+    pub fn undeclared_plan(
+        &self,
+        part: Part,
+        needs: Needs,
+        calls: &[TraceRecord],
+    ) -> Option<(usize, Ability)> {
         let phase = match part {
             Part::Scheme => Phase::Startup,
             Part::Restart => Phase::Restart,

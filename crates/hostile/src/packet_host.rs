@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use firstflight::registry::AnyController;
 use firstflight::{
-    Ack, Bytes, Call, Delivered, Event, Heard, Loss, LostPacket, Note, Origin, Pacer, Pacing, Path, Plan,
-    Rate, RttSample, SendLimit, Sent, Span, Time, Told,
+    Ack, Bytes, Call, Delivered, Event, Loss, LostPacket, Note, Origin, OwnedEvent, Pacer, Pacing, Path,
+    Plan, Rate, RttSample, SendLimit, Sent, Span, Time, TraceRecord,
 };
 
 use crate::conformance::{Breach, Conformance};
@@ -233,7 +233,7 @@ impl PacketHost {
 
     fn say(&mut self, event: &Event<'_>) {
         self.control.on(event, &self.path);
-        self.adopt(Call::On(Heard::new(event)));
+        self.adopt(Call::On(OwnedEvent::new(event)));
     }
 
     fn adopt(&mut self, call: Call) {
@@ -242,7 +242,7 @@ impl PacketHost {
         let notes: Vec<Note> = std::iter::from_fn(|| self.control.take_note()).collect();
         self.outcome.notes.extend(notes.iter().map(|note| (self.path.now, *note)));
         self.calls += 1;
-        let told = Told { call, path: self.path, plan: self.plan, notes, judged: None };
+        let told = TraceRecord { call, path: self.path, plan: self.plan, notes, judged: None };
         self.conformance.hear(self.calls, &told);
         (self.path.cwnd, self.path.wake) = (self.plan.window, self.plan.wake);
     }

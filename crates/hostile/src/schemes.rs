@@ -1,6 +1,6 @@
 //! Sequences of events into every scheme, policy and law.
 
-use firstflight::{Advice, Bytes, Event, Origin, Rate, SendLimit, Span, Tag, Told};
+use firstflight::{Advice, Bytes, Event, Origin, Rate, SendLimit, Span, Tag, TraceRecord};
 
 use crate::Source;
 use crate::flow::Flow;
@@ -14,7 +14,7 @@ pub fn scheme_events(data: &[u8]) {
 }
 
 /// The calls to a controller of `parts`, which have `names`, where `data` chooses the events.
-pub fn told_at_random(parts: &Parts, names: [&'static str; 3], data: &[u8]) -> Vec<Told> {
+pub fn told_at_random(parts: &Parts, names: [&'static str; 3], data: &[u8]) -> Vec<TraceRecord> {
     let mut source = Source::new(data);
     let flow = Flow::of(parts, names, &mut source);
     run(flow, &mut source).into_record()

@@ -7,7 +7,9 @@ use firstflight::registry::{
     self, Ability, Kind, LawEntry, Needs, Parameter, RestartEntry, SchemeEntry, Value,
 };
 use firstflight::schemes::Initial;
-use firstflight::{Ack, Bytes, Call, Event, Heard, Loss, LostPacket, Rate, SendLimit, Span, Tag, Told};
+use firstflight::{
+    Ack, Bytes, Call, Event, Loss, LostPacket, OwnedEvent, Rate, SendLimit, Span, Tag, TraceRecord,
+};
 use firstflight_hostile::hiding::{Hidden, Part, Parts};
 use firstflight_hostile::told_at_random;
 use firstflight_lab::record;
@@ -72,7 +74,7 @@ impl Bytes8 {
 }
 
 /// What a host says where bytes choose.
-fn random(parts: &Parts, names: [&'static str; 3]) -> Vec<Vec<Told>> {
+fn random(parts: &Parts, names: [&'static str; 3]) -> Vec<Vec<TraceRecord>> {
     let mut bytes = Bytes8(9_406);
     let mut connection = || (0..700).map(|_| bytes.next()).collect::<Vec<u8>>();
     (0..RANDOM).map(|_| told_at_random(parts, names, &connection())).collect()
@@ -80,7 +82,7 @@ fn random(parts: &Parts, names: [&'static str; 3]) -> Vec<Vec<Told>> {
 
 /// The calls with other facts here and there: what limited sending, what is ready, how ACKs count; with marks and spurious
 /// losses between them. The controllers to be compared hear the same, so it need not be true.
-fn shaken(calls: &[Told], seed: u64) -> Vec<Told> {
+fn shaken(calls: &[TraceRecord], seed: u64) -> Vec<TraceRecord> {
     let mut bytes = Bytes8(seed);
     let apps = u8::try_from(4 * seed).unwrap_or(u8::MAX);
     let mut all = Vec::new();
@@ -100,7 +102,7 @@ fn shaken(calls: &[Told], seed: u64) -> Vec<Told> {
                 packet.selectively ^= bytes.once_in(24);
             }
             let segments = if bytes.once_in(8) { 1 + u32::from(bytes.next() % 3) } else { ack.segments };
-            told.call = Call::On(Heard::new(&Event::Acked(Ack { packets: &packets, segments, ..ack })));
+            told.call = Call::On(OwnedEvent::new(&Event::Acked(Ack { packets: &packets, segments, ..ack })));
         }
         let (path, plan) = (told.path, told.plan);
         let lost = [LostPacket { packet: 0, bytes: path.mss, tag: plan.tag }];
@@ -115,7 +117,7 @@ fn shaken(calls: &[Told], seed: u64) -> Vec<Told> {
             4..68 if plan.tag != Tag::default() && seed.is_multiple_of(3) => Event::Lost(Loss::new(&lost)),
             _ => continue,
         };
-        all.push(Told { call: Call::On(Heard::new(&more)), path, ..all[0].clone() });
+        all.push(TraceRecord { call: Call::On(OwnedEvent::new(&more)), path, ..all[0].clone() });
     }
     all
 }
@@ -131,7 +133,7 @@ const PATHS: [&str; 5] = [
 
 /// What the simulator says of races under `scheme`, `restart` and `law`, as it is and shaken, with the parts that it said
 /// that to.
-fn raced(scheme: &str, restart: &str, law: &str) -> Vec<(Parts, Vec<Told>)> {
+fn raced(scheme: &str, restart: &str, law: &str) -> Vec<(Parts, Vec<TraceRecord>)> {
     let races = PATHS.iter().map(|path| race(path, scheme, restart, law));
     races
         .flat_map(|(parts, calls)| {
@@ -142,7 +144,7 @@ fn raced(scheme: &str, restart: &str, law: &str) -> Vec<(Parts, Vec<Told>)> {
         .collect()
 }
 
-fn race(path: &str, scheme: &str, restart: &str, law: &str) -> (Parts, Vec<Told>) {
+fn race(path: &str, scheme: &str, restart: &str, law: &str) -> (Parts, Vec<TraceRecord>) {
     let mut options = Options::default();
     let own = [("restart", restart), ("avoidance", law)];
     let path = path.split(' ').filter_map(|option| option.split_once('='));
@@ -169,7 +171,7 @@ fn text(name: &str, settings: &Settings) -> String {
 }
 
 /// What `part` hears, or plans, on these calls and does not declare.
-fn undeclared(parts: &Parts, part: Part, needs: Needs, calls: &[Told]) -> BTreeSet<&'static str> {
+fn undeclared(parts: &Parts, part: Part, needs: Needs, calls: &[TraceRecord]) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     found.extend(parts.undeclared_plan(part, needs, calls).map(|(_, ability)| ability.name()));
     let hidden = Hidden::undeclared(needs);
@@ -185,7 +187,7 @@ fn undeclared(parts: &Parts, part: Part, needs: Needs, calls: &[Told]) -> BTreeS
 }
 
 /// The parts of a controller, and what they were told.
-type Connection = (Parts, Vec<Told>);
+type Connection = (Parts, Vec<TraceRecord>);
 
 /// One entry of the registry with the connections that it is tried on.
 struct Tried {
@@ -195,7 +197,7 @@ struct Tried {
     variations: Vec<(Needs, Vec<Connection>)>,
 }
 
-fn tried(names: [&'static str; 3], parts: &Parts, texts: [&str; 3]) -> Vec<(Parts, Vec<Told>)> {
+fn tried(names: [&'static str; 3], parts: &Parts, texts: [&str; 3]) -> Vec<(Parts, Vec<TraceRecord>)> {
     let random = random(parts, names).into_iter().map(|calls| (parts.clone(), calls));
     random.chain(raced(texts[0], texts[1], texts[2])).collect()
 }

@@ -1,7 +1,7 @@
 //! A scheme and a judge alone, as a kernel has them, make the plans of start-up that they make under a controller.
 
 use firstflight::registry::{self, Registry};
-use firstflight::{Call, Event, Judge, Lead, Note, Plan, Startup, Told};
+use firstflight::{Call, Event, Judge, Lead, Note, Plan, Startup, TraceRecord};
 use firstflight_lab::record;
 use firstflight_scenario::{ByName, Options, Scenario, parse_choices};
 
@@ -12,7 +12,7 @@ const PATHS: [&str; 3] = [
 ];
 
 /// The scheme's plan after a call, heard from the judge; `None` once start-up or its first episode is over.
-fn hear<S: Startup>(scheme: &mut S, judge: &mut Judge, told: &Told) -> Option<Plan> {
+fn hear<S: Startup>(scheme: &mut S, judge: &mut Judge, told: &TraceRecord) -> Option<Plan> {
     let path = &told.path;
     if let Call::On(heard) = &told.call {
         let event = match heard.event() {

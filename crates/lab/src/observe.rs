@@ -5,7 +5,7 @@ mod surroundings;
 
 use std::collections::BTreeSet;
 
-use firstflight::{Bytes, Note, Origin, Phase, Rate, Sent, Span, Time, Told};
+use firstflight::{Bytes, Note, Origin, Phase, Rate, Sent, Span, Time, TraceRecord};
 use firstflight_measure::{
     Drop, Evidence, ExitSeen, Mark, PhaseKind, PhaseSpan, Recording, Send, State, Tap, rounded_rate,
 };
@@ -345,7 +345,7 @@ impl Recorder for Observer {
         flow == self.flow && self.tap.as_ref().is_some_and(|tap| tap.wants_told())
     }
 
-    fn told(&mut self, flow: FlowId, told: &Told) {
+    fn told(&mut self, flow: FlowId, told: &TraceRecord) {
         if flow == self.flow
             && let Some(tap) = &mut self.tap
         {

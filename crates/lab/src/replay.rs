@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use firstflight::{Time, Told};
+use firstflight::{Time, TraceRecord};
 use firstflight_measure::Tap;
 use firstflight_scenario::{Scenario, SchemeChoice, trace_header};
 use firstflight_tcp::{Happening, Role, Segment, Transmit};
@@ -39,7 +39,7 @@ impl Tap for Tape {
         true
     }
 
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &TraceRecord) {
         if let Ok(mut text) = self.text.lock() {
             text.push_str(&self.writer.told(told));
         }

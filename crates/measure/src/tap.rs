@@ -1,6 +1,6 @@
 //! Listening to one flow while it runs, for captures and event logs.
 
-use firstflight::{Time, Told};
+use firstflight::{Time, TraceRecord};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
 
 /// Hears every segment of the measured flow at both of its ends, and what happens inside its endpoints. Calls
@@ -23,7 +23,7 @@ pub trait Tap: Send {
     }
 
     /// The client's controller was told something, and decided.
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &TraceRecord) {
         let _ = told;
     }
 

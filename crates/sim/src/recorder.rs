@@ -1,6 +1,6 @@
 //! Watching a run.
 
-use firstflight::{Bytes, Sent, Time, Told};
+use firstflight::{Bytes, Sent, Time, TraceRecord};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
 use crate::packet::{DropCause, FlowId, LinkId, Packet};
@@ -146,7 +146,7 @@ pub trait Recorder {
     }
 
     /// The controller of a flow's client heard an event, and decided.
-    fn told(&mut self, flow: FlowId, told: &Told) {
+    fn told(&mut self, flow: FlowId, told: &TraceRecord) {
         let (first, second) = self.inner();
         if let Some(inner) = first {
             inner.told(flow, told);

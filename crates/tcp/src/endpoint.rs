@@ -405,7 +405,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     }
 
     /// The oldest call of the controller not yet taken.
-    pub fn poll_told(&mut self) -> Option<firstflight::Told> {
+    pub fn poll_told(&mut self) -> Option<firstflight::TraceRecord> {
         self.sender.journal.take_told()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use firstflight::Told;
+use firstflight::TraceRecord;
 
 use crate::endpoint::Happening;
 
@@ -16,7 +16,7 @@ pub(crate) struct Journal {
     stages: u8,
     /// What the controller was told; `None` unless a trace is wanted.
     #[expect(clippy::box_collection, reason = "seldom there, and flows are many")]
-    told: Option<Box<VecDeque<Told>>>,
+    told: Option<Box<VecDeque<TraceRecord>>>,
     sender: VecDeque<Happening>,
     /// Answers to requests for Quick-Start.
     answers: VecDeque<Happening>,
@@ -88,14 +88,14 @@ impl Journal {
     }
 
     /// The controller was told something, which is kept if it is to be.
-    pub(crate) fn note_told(&mut self, told: Told) {
+    pub(crate) fn note_told(&mut self, told: TraceRecord) {
         if let Some(all) = &mut self.told {
             all.push_back(told);
             self.waiting += 1;
         }
     }
 
-    pub(crate) fn take_told(&mut self) -> Option<Told> {
+    pub(crate) fn take_told(&mut self) -> Option<TraceRecord> {
         let first = self.told.as_mut()?.pop_front()?;
         self.waiting -= 1;
         Some(first)
@@ -149,7 +149,7 @@ mod tests {
         assert!(!journal.has_news() && journal.memory() == 0);
     }
 
-    fn told() -> Told {
+    fn told() -> TraceRecord {
         let path = Path {
             now: Time::ZERO,
             mss: Bytes::new(1000),
@@ -173,7 +173,7 @@ mod tests {
             wake: None,
         };
         let plan = Plan::ack_clocked(Bytes::ZERO, None);
-        Told { call: Call::Plan, path, plan, notes: Vec::new(), judged: None }
+        TraceRecord { call: Call::Plan, path, plan, notes: Vec::new(), judged: None }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use firstflight::{Call, Note, Plan, Time, Told};
+use firstflight::{Call, Note, Plan, Time, TraceRecord};
 use serde::Deserialize;
 
 use crate::shapes::{CallShape, JudgedShape, NoteShape, PathDelta, PathShape, PlanDelta, PlanShape};
@@ -96,7 +96,7 @@ impl<R: BufRead> Calls<R> {
     ///
     /// # Errors
     /// A line that cannot be read, or that cannot follow the one before.
-    pub fn next_call(&mut self) -> Result<Option<Told>, TraceError> {
+    pub fn next_call(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         loop {
             match self.next_line()? {
                 None => return Ok(None),
@@ -107,7 +107,7 @@ impl<R: BufRead> Calls<R> {
         }
     }
 
-    fn told(&mut self, line: ToldLine) -> Result<Told, TraceError> {
+    fn told(&mut self, line: ToldLine) -> Result<TraceRecord, TraceError> {
         if line.at_ns < self.now {
             return Err(self.fault(format!("time goes back from {} to {} ns", self.now, line.at_ns)));
         }
@@ -121,7 +121,7 @@ impl<R: BufRead> Calls<R> {
         }
         let call = Call::from(&line.call);
         let judged = line.judged.map(|judged| judged.of(&call)).transpose();
-        let told = Told {
+        let told = TraceRecord {
             judged: judged.map_err(|what| self.fault(what))?,
             call,
             path: path.at(Time::from_nanos(line.at_ns)),

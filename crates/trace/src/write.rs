@@ -1,6 +1,6 @@
 //! Writes a trace, line by line.
 
-use firstflight::Told;
+use firstflight::TraceRecord;
 use serde::Serialize;
 
 use crate::Header;
@@ -42,7 +42,7 @@ impl Writer {
     }
 
     /// The line for one call, the newline included.
-    pub fn told(&mut self, told: &Told) -> String {
+    pub fn told(&mut self, told: &TraceRecord) -> String {
         let path = PathShape::from(&told.path);
         let plan = PlanShape::from(&told.plan);
         let line = text(&Line::Told(&ToldLine {

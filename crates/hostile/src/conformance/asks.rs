@@ -1,6 +1,6 @@
 //! Calls that a host makes once for each cause: wake-ups, answers, timeouts, marks, undos.
 
-use firstflight::{Advice, Ask, Event, Rate, Told};
+use firstflight::{Advice, Ask, Event, Rate, TraceRecord};
 
 use super::order::event;
 use super::{Before, Breaches, Law};
@@ -22,7 +22,13 @@ pub(super) struct Asks {
 
 impl Asks {
     /// Takes a call. `next` is the number of the packet that leaves next, which [`super::packets`] counts.
-    pub(super) fn hear(&mut self, told: &Told, before: Option<&Before>, next: u64, breaches: &mut Breaches) {
+    pub(super) fn hear(
+        &mut self,
+        told: &TraceRecord,
+        before: Option<&Before>,
+        next: u64,
+        breaches: &mut Breaches,
+    ) {
         match event(told) {
             Some(Event::Woken) => {
                 let due = before.and_then(|before| before.plan.wake);
@@ -108,7 +114,7 @@ impl Asks {
         }
     }
 
-    fn timed_out(&mut self, repeated: bool, told: &Told, breaches: &mut Breaches) {
+    fn timed_out(&mut self, repeated: bool, told: &TraceRecord, breaches: &mut Breaches) {
         if told.path.nxt <= told.path.una {
             breaches.add(Law::TimedOut, "nothing is in flight".to_owned());
         }

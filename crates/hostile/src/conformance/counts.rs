@@ -1,6 +1,6 @@
 //! The counts of the path: bytes sent, acknowledged and delivered, bytes in flight, and the round-trip times.
 
-use firstflight::{Ack, Bytes, Event, Origin, Path, Sent, Span, Time, Told};
+use firstflight::{Ack, Bytes, Event, Origin, Path, Sent, Span, Time, TraceRecord};
 
 use super::order::event;
 use super::{Breaches, Law};
@@ -89,7 +89,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    pub(super) fn hear(&mut self, told: &Told, newest_end: Option<u64>, breaches: &mut Breaches) {
+    pub(super) fn hear(&mut self, told: &TraceRecord, newest_end: Option<u64>, breaches: &mut Breaches) {
         let (event, path) = (event(told), &told.path);
         self.instants(event.as_ref(), path, breaches);
         self.next(path, breaches);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme, Registry};
 use firstflight::{
-    Avoidance, Call, Controller, Event, Exit, Judged, Learned, Path, Plan, Startup, Step, Told,
+    Avoidance, Call, Controller, Event, Exit, Judged, Learned, Path, Plan, Startup, Step, TraceRecord,
 };
 use firstflight_scenario::{ByName, HeaderError};
 use firstflight_trace::Header;
@@ -44,14 +44,14 @@ impl Audit {
     }
 
     /// Replays the next call, and returns the values that the controller fills in.
-    pub fn judge(&mut self, told: &Told) -> Option<Judged> {
+    pub fn judge(&mut self, told: &TraceRecord) -> Option<Judged> {
         self.heard.set(None);
         self.controller.replay(&told.call, &told.path);
         self.heard.take()
     }
 
     /// Checks the next call. Returns whether to go on: a trace without the first filled-in values has none.
-    pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) -> bool {
+    pub(super) fn hear(&mut self, told: &TraceRecord, breaches: &mut Breaches) -> bool {
         let judgeable = matches!(&told.call, Call::On(heard)
             if matches!(heard.event(), Event::Acked(_) | Event::Lost(_)));
         if judgeable && told.judged.is_none() && !self.recorded {

@@ -1,6 +1,6 @@
 //! The order of the calls: the begin, the clock, and the values that each path takes from the plan before.
 
-use firstflight::{Call, Event, Origin, Told};
+use firstflight::{Call, Event, Origin, TraceRecord};
 
 use super::{Before, Breaches, Law};
 
@@ -19,7 +19,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn hear(&mut self, told: &Told, before: Option<&Before>, breaches: &mut Breaches) {
+    pub(super) fn hear(&mut self, told: &TraceRecord, before: Option<&Before>, breaches: &mut Breaches) {
         self.stages(told, breaches);
         let Some(Before { path, plan }) = before else { return };
         let now = &told.path;
@@ -49,7 +49,7 @@ impl Order {
         }
     }
 
-    fn stages(&mut self, told: &Told, breaches: &mut Breaches) {
+    fn stages(&mut self, told: &TraceRecord, breaches: &mut Breaches) {
         let event = event(told);
         let fresh = matches!(event, Some(Event::Begin(Origin::Fresh)));
         if (self.stage == Stage::Nothing) != fresh {
@@ -82,7 +82,7 @@ impl Order {
 }
 
 /// The event of a call, if it is one.
-pub(super) fn event(told: &Told) -> Option<Event<'_>> {
+pub(super) fn event(told: &TraceRecord) -> Option<Event<'_>> {
     match &told.call {
         Call::On(heard) => Some(heard.event()),
         Call::NewData | Call::Plan => None,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use firstflight::{Ack, Bytes, Delivered, Event, Loss, Origin, Path, SendLimit, Sent, Tag, Time, Told};
+use firstflight::{
+    Ack, Bytes, Delivered, Event, Loss, Origin, Path, SendLimit, Sent, Tag, Time, TraceRecord,
+};
 
 use super::order::event;
 use super::{Breaches, Law};
@@ -73,7 +75,7 @@ impl Packets {
     }
 
     /// The end of the newest packet that an ACK acknowledges, by the offsets of a packet host.
-    pub(super) fn newest_end(&self, told: &Told) -> Option<u64> {
+    pub(super) fn newest_end(&self, told: &TraceRecord) -> Option<u64> {
         let Some(Event::Acked(ack)) = event(told) else { return None };
         let newest = ack.packets.iter().chain(ack.newest).map(|packet| packet.packet).max()?;
         self.out.get(&newest).map(|sent| sent.start.saturating_add(sent.bytes.get()))
@@ -83,7 +85,7 @@ impl Packets {
         self.out.len()
     }
 
-    pub(super) fn hear(&mut self, told: &Told, breaches: &mut Breaches) {
+    pub(super) fn hear(&mut self, told: &TraceRecord, breaches: &mut Breaches) {
         // A host that counts data sent again sends it in other packets.
         self.replaced += u64::from(self.again.take() == Some(told.path.nxt));
         match event(told) {

@@ -1,6 +1,8 @@
 //! The packets that leave, checked against the plan under which they leave.
 
-use firstflight::{Bytes, Call, Event, Origin, Pacer, Pacing, Path, Plan, Rate, Sent, Span, Time, Told};
+use firstflight::{
+    Bytes, Call, Event, Origin, Pacer, Pacing, Path, Plan, Rate, Sent, Span, Time, TraceRecord,
+};
 
 use super::order::event;
 use super::{Before, Breaches, Law};
@@ -27,7 +29,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    pub(super) fn hear(&mut self, told: &Told, before: Option<&Before>, breaches: &mut Breaches) {
+    pub(super) fn hear(&mut self, told: &TraceRecord, before: Option<&Before>, breaches: &mut Breaches) {
         let path = &told.path;
         match event(told) {
             Some(Event::Sent(sent)) => {

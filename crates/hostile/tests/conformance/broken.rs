@@ -2,7 +2,7 @@
 
 use firstflight::{
     Advice, Bytes, Call, Delivered, Event, Judged, LostPacket, Pacing, Plan, Rate, Sent, Span, Tag, Time,
-    Told,
+    TraceRecord,
 };
 use firstflight_hostile::conformance::Law;
 
@@ -166,7 +166,7 @@ fn before(at: Time) -> Time {
     Time::from_nanos(at.nanos() - 1)
 }
 
-fn path(record: &mut Record, index: usize, change: impl FnOnce(&mut Told)) -> usize {
+fn path(record: &mut Record, index: usize, change: impl FnOnce(&mut TraceRecord)) -> usize {
     change(&mut record.calls[index].1);
     index
 }

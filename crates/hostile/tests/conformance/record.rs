@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use firstflight::{Ack, Call, Event, Heard, Loss, Told};
+use firstflight::{Ack, Call, Event, Loss, OwnedEvent, TraceRecord};
 use firstflight_hostile::conformance::{Audit, Breaches, Conformance};
 use firstflight_lab::record;
 use firstflight_scenario::{Options, Scenario, parse_choices};
@@ -12,7 +12,7 @@ use firstflight_trace::{Header, read};
 /// The calls, each with its line.
 pub(crate) struct Record {
     pub(crate) header: Header,
-    pub(crate) calls: Vec<(usize, Told)>,
+    pub(crate) calls: Vec<(usize, TraceRecord)>,
 }
 
 impl Record {
@@ -48,14 +48,14 @@ impl Record {
     }
 
     /// The first call from `from` on that is such.
-    pub(crate) fn find(&self, from: usize, is: impl Fn(&Event<'_>, &Told) -> bool) -> usize {
-        let such = |told: &Told| matches!(&told.call, Call::On(heard) if is(&heard.event(), told));
+    pub(crate) fn find(&self, from: usize, is: impl Fn(&Event<'_>, &TraceRecord) -> bool) -> usize {
+        let such = |told: &TraceRecord| matches!(&told.call, Call::On(heard) if is(&heard.event(), told));
         from + self.calls[from..].iter().position(|(_, told)| such(told)).expect("there is such a call")
     }
 
     /// Another event in the place of a call's.
     pub(crate) fn set(&mut self, index: usize, event: &Event<'_>) {
-        self.calls[index].1.call = Call::On(Heard::new(event));
+        self.calls[index].1.call = Call::On(OwnedEvent::new(event));
     }
 
     /// A call more, behind one of an ACK: it changes nothing. Gives its index.
@@ -63,7 +63,7 @@ impl Record {
         let (line, told) = self.calls[after].clone();
         let mut path = told.path;
         (path.cwnd, path.wake) = (told.plan.window, told.plan.wake);
-        let more = Told { call, path, plan: told.plan, notes: Vec::new(), judged: None };
+        let more = TraceRecord { call, path, plan: told.plan, notes: Vec::new(), judged: None };
         self.calls.insert(after + 1, (line, more));
         for (line, _) in &mut self.calls[after + 1..] {
             *line += 1;
@@ -72,7 +72,7 @@ impl Record {
     }
 
     pub(crate) fn say(&mut self, after: usize, event: &Event<'_>) -> usize {
-        self.insert(after, Call::On(Heard::new(event)))
+        self.insert(after, Call::On(OwnedEvent::new(event)))
     }
 
     pub(crate) fn change_ack(&mut self, index: usize, change: impl FnOnce(&mut Ack<'_>)) {
@@ -89,7 +89,7 @@ impl Record {
         self.set(index, &Event::Lost(loss));
     }
 
-    pub(crate) fn heard(&self, index: usize) -> Heard {
+    pub(crate) fn heard(&self, index: usize) -> OwnedEvent {
         match &self.calls[index].1.call {
             Call::On(heard) => heard.clone(),
             Call::NewData | Call::Plan => panic!("it is no event"),

@@ -1,8 +1,8 @@
 //! A host without a stream (QUIC): `una` counts what was acknowledged, `nxt` what was sent, and the flight is the pipe.
 
 use firstflight::{
-    Ack, Bytes, Call, Delivered, Event, Heard, Loss, LostPacket, Origin, Path, Plan, RttSample, SendLimit,
-    Sent, Span, Tag, Time, Told,
+    Ack, Bytes, Call, Delivered, Event, Loss, LostPacket, Origin, OwnedEvent, Path, Plan, RttSample,
+    SendLimit, Sent, Span, Tag, Time, TraceRecord,
 };
 use firstflight_hostile::conformance::{Breach, Conformance, Law};
 
@@ -49,9 +49,9 @@ impl Host {
 
     fn say(&mut self, event: &Event<'_>) {
         self.line += 1;
-        let call = Call::On(Heard::new(event));
+        let call = Call::On(OwnedEvent::new(event));
         let plan = Plan::ack_clocked(WINDOW, None);
-        let told = Told { call, path: self.path, plan, notes: Vec::new(), judged: None };
+        let told = TraceRecord { call, path: self.path, plan, notes: Vec::new(), judged: None };
         self.conformance.hear(self.line, &told);
     }
 

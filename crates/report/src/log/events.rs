@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use firstflight::{Bytes, Exit, Note, Time, Told};
+use firstflight::{Bytes, Exit, Note, Time, TraceRecord};
 use firstflight_measure::Tap;
 use firstflight_tcp::{Flags, Happening, Role, Segment, Transmit};
 use firstflight_trace::{Header, Writer};
@@ -152,7 +152,7 @@ impl Tap for Events {
         true
     }
 
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &TraceRecord) {
         let line = self.trace.told(told);
         self.write(Ok(line));
     }

@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use firstflight::{Bytes, Call, Event, Note, Pacing, Phase, Plan, Rate, Span, Time, Told};
+use firstflight::{Bytes, Call, Event, Note, Pacing, Phase, Plan, Rate, Span, Time, TraceRecord};
 use firstflight_measure::Tap;
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 use qlog::events::quic::{
@@ -268,7 +268,7 @@ impl Tap for Qlog {
         true
     }
 
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &TraceRecord) {
         let at = told.path.now;
         if let Call::On(heard) = &told.call {
             match heard.event() {

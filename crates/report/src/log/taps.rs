@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use firstflight::{Time, Told};
+use firstflight::{Time, TraceRecord};
 use firstflight_measure::Tap;
 use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
 
@@ -107,7 +107,7 @@ impl Tap for All {
         self.taps.iter().any(|tap| tap.wants_told())
     }
 
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &TraceRecord) {
         self.taps.iter_mut().filter(|tap| tap.wants_told()).for_each(|tap| tap.told(told));
     }
 

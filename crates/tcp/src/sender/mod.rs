@@ -35,7 +35,9 @@ mod user_timeout;
 use std::mem::offset_of;
 
 use firstflight::brief::{Brief, InBrief};
-use firstflight::{Avoidance, Bytes, Call, Controller, Event, Heard, Path, Plan, Span, Startup, Time, Told};
+use firstflight::{
+    Avoidance, Bytes, Call, Controller, Event, OwnedEvent, Path, Plan, Span, Startup, Time, TraceRecord,
+};
 
 use crate::config::{Config, Recovery};
 use crate::endpoint::Happening;
@@ -338,7 +340,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
 
     fn tell_of(&mut self, path: &Path, event: &Event<'_>) {
         self.controller.on(event, path);
-        self.adopt(path, || Call::On(Heard::new(event)));
+        self.adopt(path, || Call::On(OwnedEvent::new(event)));
     }
 
     /// Takes over a plan that something else than an event changed.
@@ -368,7 +370,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             self.journal.note(Happening::Control(note));
             notes.push(note);
         }
-        self.journal.note_told(Told { call, path: *path, plan: self.plan, notes, judged: None });
+        self.journal.note_told(TraceRecord { call, path: *path, plan: self.plan, notes, judged: None });
     }
 }
 

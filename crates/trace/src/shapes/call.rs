@@ -1,6 +1,6 @@
 //! The call of the host.
 
-use firstflight::{Advice, Bytes, Call, Delivered, Event, Heard, LostPacket, Rate, Span, Tag, Time};
+use firstflight::{Advice, Bytes, Call, Delivered, Event, LostPacket, OwnedEvent, Rate, Span, Tag, Time};
 use serde::{Deserialize, Serialize};
 
 use super::origin::OriginShape;
@@ -67,7 +67,7 @@ impl From<&Call> for CallShape {
 
 impl From<&CallShape> for Call {
     fn from(shape: &CallShape) -> Self {
-        let on = |event: Event<'_>| Self::On(Heard::new(&event));
+        let on = |event: Event<'_>| Self::On(OwnedEvent::new(&event));
         match shape {
             CallShape::Begin(origin) => on(Event::Begin((*origin).into())),
             CallShape::Established { rtt_ns, syn_lost } => {

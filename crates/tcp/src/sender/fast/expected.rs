@@ -4,7 +4,8 @@
 
 use firstflight::brief::InBrief;
 use firstflight::{
-    Ack, Avoidance, Bytes, Call, Event, Heard, Pacing, RttSample, SendLimit, Sent, Span, Startup, Tag, Time,
+    Ack, Avoidance, Bytes, Call, Event, OwnedEvent, Pacing, RttSample, SendLimit, Sent, Span, Startup, Tag,
+    Time,
 };
 
 use crate::sender::Sender;
@@ -182,7 +183,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             ..Ack::new(&[])
         });
         if self.journal.keeps_told() {
-            let heard = Heard::new(&event);
+            let heard = OwnedEvent::new(&event);
             self.controller.on_own(&mut event, &path);
             self.adopt(&path, || Call::On(heard));
         } else {

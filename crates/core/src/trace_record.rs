@@ -8,7 +8,7 @@ use crate::units::Bytes;
 
 /// One call of a host, and its result.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct TraceRecord {
     /// The function that was called.
     pub call: Call,
     /// The connection at the call.
@@ -57,7 +57,7 @@ impl Judged {
 #[derive(Clone, Debug)]
 pub enum Call {
     /// [`Controller::on`].
-    On(Heard),
+    On(OwnedEvent),
     /// [`Controller::before_new_data`], and a restart began.
     NewData,
     /// [`Controller::plan`] alone: something on which a plan may depend had changed.
@@ -66,7 +66,7 @@ pub enum Call {
 
 /// An event that owns its packets, where [`Event`] borrows them.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct OwnedEvent {
     /// The event without its lists of packets, which are in the fields below.
     event: Event<'static>,
     delivered: Vec<Delivered>,
@@ -74,7 +74,7 @@ pub struct Heard {
     lost: Vec<LostPacket>,
 }
 
-impl Heard {
+impl OwnedEvent {
     /// A copy of `event`.
     pub fn new(event: &Event<'_>) -> Self {
         let mut delivered = Vec::new();
