@@ -2,8 +2,6 @@
 
 use firstflight::Span;
 
-use crate::sender::Offload;
-
 /// How losses are found and repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Recovery {
@@ -128,6 +126,31 @@ pub enum PacedBy {
     Sender,
     /// The device behind the sender, as Linux's `fq` does: a segment leaves the sender as soon as the window admits it.
     Device,
+}
+
+/// What a host sets of how Linux cuts writes for segmentation offload: `sender/offload.rs` does it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offload {
+    /// `tcp_min_tso_segs`: the least segments of a burst, windows allowing.
+    pub min_segments: u16,
+    /// `tcp_tso_win_divisor`: a burst waits for more than this part of the window.
+    pub window_divisor: u16,
+    /// Whether the send buffer grows with the window (`tcp_sndbuf_expand`, without `tcp_wmem`'s end to it), so that of a stream
+    /// without end twice the window is taken in and no more. Else [`crate::Endpoint::set_send_limit`] alone bounds it.
+    pub buffer_follows_window: bool,
+}
+
+impl Offload {
+    /// Linux's defaults for an application that always has more to send.
+    pub fn of_an_endless_buffer() -> Self {
+        Self { buffer_follows_window: true, ..Self::default() }
+    }
+}
+
+impl Default for Offload {
+    fn default() -> Self {
+        Self { min_segments: 2, window_divisor: 3, buffer_follows_window: false }
+    }
 }
 
 /// When a receiver acknowledges.

@@ -3,6 +3,7 @@
 use firstflight::{Avoidance, Controller, Span, Startup, Time};
 
 use crate::config::Config;
+use crate::happening::Happening;
 use crate::quick_start::Negotiation;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
@@ -20,8 +21,7 @@ mod quick_start;
 mod ranges;
 
 pub use fast::{Departure, Fast, NextSegment, RepairSegment};
-pub use info::{Info, Standing, Trouble};
-pub use interface::{Happening, Role, Snapshot, Stats, Transmit};
+pub use interface::{Role, Snapshot, Stats, Transmit};
 
 /// Where the connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use firstflight::TraceRecord;
 
-use crate::endpoint::Happening;
+use crate::happening::Happening;
 
 /// In this order what is looked at with every segment comes first.
 #[derive(Clone, Debug, Default)]

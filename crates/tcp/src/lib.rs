@@ -75,6 +75,8 @@ pub mod bytes;
 mod clock;
 mod config;
 mod endpoint;
+mod happening;
+mod info;
 mod journal;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
@@ -85,10 +87,8 @@ mod segment;
 mod sender;
 mod seq;
 
-pub use config::{AckPolicy, Config, Growth, PacedBy, Recovery, RtoFloor, SlowStartCounts, Stack};
-pub use endpoint::{
-    Departure, Endpoint, Fast, Happening, Info, NextSegment, RepairSegment, Role, Snapshot, Standing, Stats,
-    Transmit, Trouble,
-};
+pub use config::{AckPolicy, Config, Growth, Offload, PacedBy, Recovery, RtoFloor, SlowStartCounts, Stack};
+pub use endpoint::{Departure, Endpoint, Fast, NextSegment, RepairSegment, Role, Snapshot, Stats, Transmit};
+pub use happening::Happening;
+pub use info::{Info, Standing, Trouble};
 pub use segment::{Ecn, Flags, MAX_SACK_BLOCKS, SackBlock, Segment, Timestamps};
-pub use sender::Offload;

@@ -5,7 +5,9 @@ use core::fmt;
 use firstflight::{Avoidance, Controller, Span, Startup, Time};
 
 use crate::config::Config;
-use crate::endpoint::{Endpoint, Happening, Role, Standing, Transmit};
+use crate::endpoint::{Endpoint, Role, Transmit};
+use crate::happening::Happening;
+use crate::info::Standing;
 use crate::segment::{Flags, Segment};
 
 use super::{Payload, Reassembly, SendBuffer};

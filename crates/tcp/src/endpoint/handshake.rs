@@ -6,11 +6,12 @@ use firstflight::{Avoidance, Span, Startup, Time};
 
 use crate::clock;
 use crate::config::Config;
+use crate::happening::Happening;
 use crate::quick_start::Options as QuickStart;
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Agreed;
 
-use super::{DEFAULT_MSS, Endpoint, Happening, Options, Peer, State};
+use super::{DEFAULT_MSS, Endpoint, Options, Peer, State};
 
 /// The least MSS of a peer that is obeyed (Linux `TCP_MIN_SND_MSS`): each segment costs memory.
 const LEAST_MSS: u16 = 48;

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use firstflight::{Bytes, Note, Phase, Rate, Sent, Span};
+use firstflight::{Bytes, Phase, Sent, Span};
 
 use crate::segment::Segment;
 
@@ -42,35 +42,6 @@ impl Transmit {
     pub fn range(&self) -> Range<u64> {
         self.offset..self.offset + u64::from(self.segment.len)
     }
-}
-
-/// What happened inside an endpoint, for whoever keeps the record.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Happening {
-    /// The three-way handshake is over on this side.
-    Established,
-    /// The controller began, left, reduced or undid something.
-    Control(Note),
-    /// A loss episode began; the bytes in flight.
-    RecoveryBegan {
-        /// Bytes sent and not cumulatively acknowledged.
-        flight: Bytes,
-    },
-    /// A loss episode is over.
-    RecoveryEnded,
-    /// The retransmission timer fired with data outstanding.
-    TimedOut,
-    /// A Quick-Start request was answered: the rate approved, if any.
-    QuickStart {
-        /// The rate, in IP bits per second.
-        approved: Option<Rate>,
-    },
-    /// Everything written and the FIN, if asked for, was acknowledged.
-    AllAcknowledged,
-    /// Both directions are closed.
-    Closed,
-    /// The peer reset the connection, or it was given up.
-    Aborted,
 }
 
 /// The sender's state as figures and metrics want it.

@@ -5,7 +5,8 @@ use firstflight::{Ask, Avoidance, Rate, RateCode, Startup, Time};
 use crate::quick_start::IpOption;
 use crate::segment::Segment;
 
-use super::{Endpoint, Happening};
+use super::Endpoint;
+use crate::happening::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// The request that the scheme wants on the segment that leaves now, whose answer acknowledges up to `end`.

@@ -4,25 +4,9 @@ use firstflight::{Ack, Avoidance, Bytes, Event, RttSample, Span, Startup, Time};
 
 use super::Sender;
 use super::echo::echoes_earlier;
+use super::interface::AckInput;
 use super::rate::Flight;
 use crate::config::Recovery;
-
-/// An acknowledgement in stream offsets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AckInput<'a> {
-    pub(crate) ack: u64,
-    /// The window that the ACK offers, in bytes.
-    pub(crate) window: u64,
-    /// SACK blocks, without the one that reports a duplicate.
-    pub(crate) blocks: &'a [(u64, u64)],
-    /// The duplicate that the first SACK block reports (DSACK, RFC 2883).
-    pub(crate) dsack: Option<(u64, u64)>,
-    /// Whether the segment carried data, a SYN or a FIN. Such a segment is no duplicate ACK.
-    pub(crate) carries_data: bool,
-    pub(crate) ece: bool,
-    /// The timestamp that the ACK echoes: TSecr (RFC 7323).
-    pub(crate) echo: Option<u32>,
-}
 
 /// What one ACK brought, gathered for the controller.
 #[derive(Clone, Copy, Debug, Default)]

@@ -24,6 +24,7 @@ mod reduction;
 mod timers;
 mod window_use;
 
+use super::rtt::{Bounds, RttEstimator};
 use crate::config::{Config, Growth, PacedBy, SlowStartCounts, Stack};
 
 pub(super) use estimator::LinuxEstimator;
@@ -53,6 +54,14 @@ impl Dialect {
 
     const fn is_linux(self) -> bool {
         matches!(self.stack, Stack::Linux)
+    }
+
+    /// The estimator of the round trip and of the timeout. RFC 6298 section 2.4 has [`Config::min_rto`] bound the timeout; Linux has
+    /// it bound the variation's share of that (`tcp_rto_min` in `tcp_rtt_estimator`).
+    pub(super) fn estimator(self, config: &Config) -> RttEstimator {
+        let floor = config.rto_floor.unwrap_or(self.stack.rto_floor());
+        let bounds = Bounds::new(floor, config.min_rto, config.initial_rto);
+        if self.is_linux() { RttEstimator::as_linux(&bounds) } else { RttEstimator::new(&bounds) }
     }
 
     /// Whether the fast ways of `fast.rs` may be taken: they are written for the RFCs' order of an ACK's

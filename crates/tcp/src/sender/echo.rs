@@ -4,7 +4,7 @@
 use firstflight::{Avoidance, Span, Startup, Time};
 
 use super::Sender;
-use super::ack::AckInput;
+use super::interface::AckInput;
 use crate::clock::{self, TICK};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {

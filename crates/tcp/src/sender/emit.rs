@@ -6,6 +6,7 @@ use firstflight::{Avoidance, Bytes, Call, Event, Rate, SendLimit, Sent, Startup,
 
 use super::Sender;
 use super::fast::NextRepair;
+use super::interface::Outgoing;
 use super::offload::{Limit, Situation};
 use super::rack::Probe;
 use super::recovery::{Budget, Mode, Undo};
@@ -13,19 +14,6 @@ use super::scoreboard::{Range, Transmission};
 use super::shaper::is_paced_here;
 use crate::clock;
 use crate::config::Recovery;
-
-/// A data segment that leaves now, in stream offsets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing {
-    pub(crate) start: u64,
-    pub(crate) len: u16,
-    pub(crate) fin: bool,
-    /// Whether it carries the answer to an ECN echo.
-    pub(crate) cwr: bool,
-    /// Whether it carries PSH.
-    pub(crate) push: bool,
-    pub(crate) sent: Sent,
-}
 
 /// What is to be sent next.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ mod repair;
 use firstflight::{Avoidance, Startup, Time};
 
 use super::Sender;
-use super::ack::AckInput;
+use super::interface::AckInput;
 
 pub(crate) use expected::NextData;
 pub(crate) use repair::NextRepair;

@@ -4,7 +4,7 @@ use firstflight::{Avoidance, Startup};
 
 use super::Sender;
 use super::recovery::Mode;
-use crate::endpoint::{Info, Trouble};
+use crate::info::{Info, Trouble};
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Stream bytes written and not acknowledged.

@@ -9,7 +9,7 @@ use super::prr::PrrAck;
 use super::recovery::{Answered, Budget, Episode, Mode, Undo};
 use super::scoreboard::DUP_THRESH;
 use crate::config::Recovery;
-use crate::endpoint::Happening;
+use crate::happening::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     pub(super) fn end_episode_if_repaired(&mut self, now: Time) {

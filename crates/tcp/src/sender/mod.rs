@@ -12,6 +12,7 @@ mod echo;
 mod emit;
 mod fast;
 mod info;
+mod interface;
 mod lists;
 mod losses;
 mod marks;
@@ -40,7 +41,7 @@ use firstflight::{
 };
 
 use crate::config::{Config, Recovery};
-use crate::endpoint::Happening;
+use crate::happening::Happening;
 use crate::journal::Journal;
 use activity::Activity;
 use counters::Counters;
@@ -58,10 +59,8 @@ use stream::Stream;
 use timers::Timers;
 use user_timeout::UserTimeout;
 
-pub(crate) use ack::AckInput;
-pub(crate) use emit::Outgoing;
 pub(crate) use fast::{NextData, NextRepair};
-pub use offload::Offload;
+pub(crate) use interface::{AckInput, Outgoing};
 
 /// The sending half of an endpoint.
 ///

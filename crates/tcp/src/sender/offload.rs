@@ -8,6 +8,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use firstflight::{Rate, Span, Time};
 
+use crate::config::Offload;
+
 /// Linux `GSO_LEGACY_MAX_SIZE`: the most that one burst carries.
 const LARGEST_BURST: u64 = 65_536;
 /// What a buffer holds at most: a burst less the headers (`MAX_TCP_HEADER`).
@@ -19,31 +21,6 @@ const RTT_SHIFT: u32 = 9;
 /// A burst waits for more only within a millisecond of the last one (`tcp_tso_should_defer`). On a clock that stands still
 /// between events the millisecond itself is over: a kernel is always some microseconds later.
 const DEFERS_WITHIN: Span = Span::from_millis(1);
-
-/// What a host sets of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Offload {
-    /// `tcp_min_tso_segs`: the least segments of a burst, windows allowing.
-    pub min_segments: u16,
-    /// `tcp_tso_win_divisor`: a burst waits for more than this part of the window.
-    pub window_divisor: u16,
-    /// Whether the send buffer grows with the window (`tcp_sndbuf_expand`, without `tcp_wmem`'s end to it), so that of a stream
-    /// without end twice the window is taken in and no more. Else [`crate::Endpoint::set_send_limit`] alone bounds it.
-    pub buffer_follows_window: bool,
-}
-
-impl Offload {
-    /// Linux's defaults for an application that always has more to send.
-    pub fn of_an_endless_buffer() -> Self {
-        Self { buffer_follows_window: true, ..Self::default() }
-    }
-}
-
-impl Default for Offload {
-    fn default() -> Self {
-        Self { min_segments: 2, window_divisor: 3, buffer_follows_window: false }
-    }
-}
 
 /// A run of bytes that waits to be sent.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 use firstflight::{Pacer, Pacing, Plan};
 
 use super::dialect::{Dialect, WindowUse};
-use super::offload::{Offload, Queue};
+use super::offload::Queue;
+use crate::config::Offload;
 
 /// The pacer, and the queue of what is cut for segmentation offload.
 #[derive(Clone, Debug)]

@@ -3,10 +3,11 @@
 use firstflight::{Avoidance, Bytes, Event, Startup, Time};
 
 use super::Sender;
-use super::ack::{AckInput, Progress};
+use super::ack::Progress;
 use super::echo::{echo_of, is_before};
+use super::interface::AckInput;
 use super::recovery::{Mode, Undo};
-use crate::endpoint::Happening;
+use crate::happening::Happening;
 
 impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// Forgets evidence that is too old to undo a reduction. Says whether there was a reduction that could have been undone.

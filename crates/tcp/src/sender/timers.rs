@@ -6,7 +6,7 @@ use super::Sender;
 use super::rack::probe_timeout;
 use super::recovery::{Mode, Undo};
 use crate::config::Recovery;
-use crate::endpoint::Happening;
+use crate::happening::Happening;
 
 /// The timers that most segments touch. The reordering timer and the persist timer run only while something is repaired or
 /// waited for: see [`super::recovery::LossRecovery`] and [`super::peer_window::Persist`].

@@ -3,20 +3,6 @@
 
 use firstflight::Span;
 
-use super::Dialect;
-use crate::config::Config;
-use crate::sender::rtt::{Bounds, RttEstimator};
-
-impl Dialect {
-    /// The estimator of the round trip and of the timeout. RFC 6298 section 2.4 has [`Config::min_rto`] bound the timeout; Linux has
-    /// it bound the variation's share of that (`tcp_rto_min` in `tcp_rtt_estimator`).
-    pub(in crate::sender) fn estimator(self, config: &Config) -> RttEstimator {
-        let floor = config.rto_floor.unwrap_or(self.stack.rto_floor());
-        let bounds = Bounds::new(floor, config.min_rto, config.initial_rto);
-        if self.is_linux() { RttEstimator::as_linux(&bounds) } else { RttEstimator::new(&bounds) }
-    }
-}
-
 /// All in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct LinuxEstimator {

@@ -5,8 +5,8 @@ use firstflight::{Avoidance, Span, Startup, Time};
 use super::Dialect;
 use crate::clock::TICK;
 use crate::sender::Sender;
-use crate::sender::ack::AckInput;
 use crate::sender::echo::{age, echo_of};
+use crate::sender::interface::AckInput;
 use crate::sender::scoreboard::Arrival;
 
 impl Dialect {

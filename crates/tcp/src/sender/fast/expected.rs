@@ -9,7 +9,7 @@ use firstflight::{
 };
 
 use crate::sender::Sender;
-use crate::sender::ack::AckInput;
+use crate::sender::interface::AckInput;
 use crate::sender::lists::MOST_KEPT;
 use crate::sender::rtt::RttEstimator;
 use crate::sender::scoreboard::{Head, Transmission};

@@ -6,8 +6,8 @@ use firstflight::{Avoidance, Bytes, Delivered, Pacing, SendLimit, Span, Startup,
 
 use crate::clock;
 use crate::sender::Sender;
-use crate::sender::ack::{AckInput, Progress};
-use crate::sender::emit::Outgoing;
+use crate::sender::ack::Progress;
+use crate::sender::interface::{AckInput, Outgoing};
 use crate::sender::prr::PrrAck;
 use crate::sender::quick_start::Approved;
 use crate::sender::rack::Rack;
