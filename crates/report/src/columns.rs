@@ -139,7 +139,7 @@ pub const COLUMNS: &[Column] = &[
     whole(
         "queue_peak_packets",
         "packets",
-        "The longest queue at the bottleneck during the flow; of several bottlenecks, at any. What waits at the sender's own access link is not in it.",
+        "The longest queue at the bottleneck during the flow; of several bottlenecks, at any. What waits at the sender's own access link, or before the receiver's, is not in it.",
     ),
     real(
         "queue_mean_packets",
