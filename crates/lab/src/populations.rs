@@ -1,4 +1,4 @@
-//! Populations: many flows between the hosts of a topology, each measured; every scheme alone, and all mixed.
+//! Populations: many measured flows between the hosts of a topology, with one scheme each or with all schemes mixed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use firstflight::Time;
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight_measure::PopulationResult;
 use firstflight_measure::ideal::ENDLESS;
-use firstflight_scenario::population::{Coming, Population};
+use firstflight_scenario::population::{ArrivalProcess, Population};
 use firstflight_scenario::topology::{Hosts, Topology};
 use firstflight_scenario::words::QuickStartHops;
 use firstflight_scenario::{Goal, Scenario, SchemeChoice, asks_routers, controller, sender_config};
@@ -20,11 +20,11 @@ use crate::flows::{Run, flow_rows, row};
 use crate::how::{How, kept, pool};
 use crate::run::SLICE;
 
-/// Runs a population of each of `choices`, and one of all mixed if the scenario says so, `scenario.runs` times each, with
-/// the seeds from `scenario.seed` on. The same seed brings the same flows to all of them.
+/// Runs a population of each of `choices`, and a mixed one if the scenario asks for it. Each is run `scenario.runs` times,
+/// with the seeds from `scenario.seed` on. All populations have the same flows for a seed.
 ///
-/// The results are in the order of `choices`, those of the mixed population after the others. They do not depend on
-/// `how.jobs`. `each_flow` says whether to keep every flow.
+/// The results are in the order of `choices`; the mixed population's come last. They do not depend on `how.jobs`.
+/// `each_flow` says whether every flow's row is kept.
 ///
 /// # Errors
 /// A scenario without a population, and the first run, in order, that could not be made.
@@ -67,7 +67,7 @@ pub fn populations(
     let mut results: Vec<PopulationResult> =
         groups.iter().flat_map(|group| group.iter()).map(empty).collect();
     for (group, rows) in finished {
-        // Every group but the last, the mixed one, has one scheme.
+        // Every group has one scheme, except the last group, which is the mixed one.
         for (result, (row, flows)) in results[group..].iter_mut().zip(rows) {
             result.rows.push(row);
             result.flows.extend(flows);
@@ -98,7 +98,7 @@ fn run<'a>(
         }
         reached = (reached + SLICE).min(end);
         sim.run_on(reached);
-        // Flows come in order: the first are not measured, and the next so many are.
+        // Flows arrive in order. The first are in the warm-up, and the next ones are measured.
         let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
         while measured.start < sim.flow_count() && began(measured.start).is_none_or(|at| at < warm) {
             measured.start += 1;
@@ -106,7 +106,7 @@ fn run<'a>(
         measured.end = measured.end.max(measured.start);
         let last = measured.start.saturating_add(population.flows).min(sim.flow_count());
         let is_over = |id: u32| sim.flow(FlowId(id)).is_some_and(|flow| flow.end.is_some());
-        // `measured.end` is the first that is not over, or has not come.
+        // `measured.end` is the first flow that is not over, or has not arrived.
         while measured.end < last && is_over(measured.end) {
             measured.end += 1;
         }
@@ -117,7 +117,7 @@ fn run<'a>(
     sim.run(reached);
     let count = sim.flow_count();
     measured.end = measured.start.saturating_add(population.flows).min(count);
-    // What begins as the run ends has had no time for anything.
+    // A flow that begins as the run ends has sent nothing.
     let began = |id: u32| sim.flow(FlowId(id)).and_then(|flow| flow.started);
     while measured.end > measured.start && began(measured.end - 1).is_none_or(|at| at >= reached) {
         measured.end -= 1;
@@ -132,7 +132,7 @@ fn run<'a>(
     })
 }
 
-/// The links, and the process that brings the flows up.
+/// The links, and the arrival process of the flows.
 fn network(
     scenario: &Scenario,
     population: Population,
@@ -165,8 +165,8 @@ fn network(
         start: Time::ZERO,
         stop: None,
         most: match population.arrivals {
-            Coming::Poisson(_) => None,
-            Coming::Every(gap) => {
+            ArrivalProcess::Poisson(_) => None,
+            ArrivalProcess::Every(gap) => {
                 let before = population.warm_up.nanos().div_ceil(gap.nanos().max(1));
                 Some(before + u64::from(population.flows))
             }
@@ -181,8 +181,8 @@ fn network(
     Ok(network)
 }
 
-/// One of the links between two routers, in either direction: what the path's bottleneck is, with its share of the
-/// propagation, to the nanosecond below.
+/// A link between two routers, in either direction. It has the bottleneck's properties and an equal share of the
+/// propagation delay, rounded down to a nanosecond.
 fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
     LinkSpec {
         rates: scenario.rate_trace.clone(),
@@ -195,7 +195,7 @@ fn backbone(scenario: &Scenario, hops: u32) -> LinkSpec {
     }
 }
 
-/// One of the links between a host and its router: its queue is unlimited, since it stands for the host's interface.
+/// A link between a host and its router. Its queue is unlimited, because it stands for the host's interface.
 fn edge(scenario: &Scenario) -> LinkSpec {
     LinkSpec::new(Some(scenario.access_rate), firstflight::Span::ZERO)
 }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use firstflight_scenario::{parse_choices, parse_file};
 
-    /// One who minds hearing of drops late.
+    /// A recorder that must be told of drops in order of time.
     struct InTurn;
 
     impl Recorder for InTurn {}

@@ -9,8 +9,8 @@ use crate::scenario::Scenario;
 /// The scheme and the restart policy that ask routers for a rate.
 const ASKING: &str = "quick-start";
 
-/// Whether the routers of the path matter to a scheme. A scheme from outside the tree may ask them, too; routers that nobody
-/// asks change nothing.
+/// Whether the routers of the path matter to this scheme: the scheme or its restart policy asks them for a rate, or the
+/// scheme comes from outside the tree and may ask. Routers that no scheme asks change nothing.
 pub fn asks_routers(scenario: &Scenario, choice: &SchemeChoice) -> bool {
     let may_ask = |name| name == ASKING || registry::scheme(name).is_none();
     may_ask(choice.entry.name) || scenario.for_scheme(choice).restart.asks_routers()
@@ -22,7 +22,7 @@ pub fn is_quick_start(scenario: &Scenario, choice: &SchemeChoice) -> bool {
 }
 
 impl RestartChoice {
-    /// Whether the routers of the path matter to it.
+    /// Whether the routers of the path matter to this policy.
     pub fn asks_routers(&self) -> bool {
         let name = self.entry.name;
         name == ASKING || registry::restart(name).is_none()

@@ -1,5 +1,4 @@
-//! Words of the bottleneck: what its queue does before it is full, its policer, its rate over time, and how ACKs
-//! come back.
+//! The text forms of the bottleneck's settings: queue management, policer, rate over time, ACK aggregation.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,39 +11,39 @@ use crate::quantity::{
 };
 use crate::reading::read_text;
 
-/// A managed queue: what it does before it is full. What is `None` has the default of its source.
+/// Active queue management of the bottleneck. A field that is `None` has the default of the algorithm's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aqm {
-    /// By which algorithm.
+    /// The algorithm.
     pub kind: AqmKind,
-    /// Whether it marks packets that may be marked, rather than drop them.
+    /// Whether packets of ECN-capable flows are marked rather than dropped.
     pub ecn: bool,
-    /// The delay that it holds or tolerates: `CoDel`'s 5 ms, PIE's 15 ms.
+    /// The queueing delay that the algorithm aims at: by default 5 ms for `CoDel`, 15 ms for PIE.
     pub target: Option<Span>,
-    /// How long `CoDel`'s delay may stay above the target: 100 ms.
+    /// How long the delay may stay above `CoDel`'s target: 100 ms by default.
     pub interval: Option<Span>,
-    /// How many queues `FQ-CoDel` has: 1024.
+    /// The number of queues of `FQ-CoDel`: 1024 by default.
     pub flows: Option<u32>,
-    /// How many bytes a queue of `FQ-CoDel` may send in its turn: 1514.
+    /// The bytes that a queue of `FQ-CoDel` may send in one round: 1514 by default.
     pub quantum: Option<u32>,
-    /// The mean queue at which RED begins: a sixth of the limit.
+    /// The mean queue at which RED begins to drop: a sixth of the limit by default.
     pub min: Option<QueueSize>,
-    /// The mean queue at which RED's probability is `max_p`: half of the limit.
+    /// The mean queue at which RED's probability reaches `max_p`: half of the limit by default.
     pub max: Option<QueueSize>,
-    /// RED's probability there: 10 %.
+    /// RED's drop probability at `max`: 10 % by default.
     pub max_p: Option<Decimal>,
 }
 
-/// The algorithms.
+/// The algorithms of active queue management.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AqmKind {
     /// Random early detection.
     Red,
-    /// RFC 8289.
+    /// `CoDel`, RFC 8289.
     CoDel,
-    /// RFC 8290.
+    /// `FQ-CoDel`, RFC 8290.
     FqCoDel,
-    /// RFC 8033.
+    /// PIE, RFC 8033.
     Pie,
 }
 
@@ -52,12 +51,12 @@ const KINDS: [(&str, AqmKind); 4] =
     [("red", AqmKind::Red), ("codel", AqmKind::CoDel), ("fq-codel", AqmKind::FqCoDel), ("pie", AqmKind::Pie)];
 
 impl AqmKind {
-    /// The name on the command line.
+    /// The algorithm's name on the command line.
     pub fn name(self) -> &'static str {
         KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
-    /// The name in sentences.
+    /// The algorithm's name in sentences.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Red => "RED",
@@ -67,7 +66,7 @@ impl AqmKind {
         }
     }
 
-    /// Which settings it has.
+    /// The settings that the algorithm takes.
     const fn settings(self) -> &'static [&'static str] {
         match self {
             Self::Red => &["min", "max", "p", "ecn"],
@@ -82,7 +81,8 @@ const QUEUE: &str = "a queue is a drop-tail limit as in `1000p`, `64kB` or `0.3b
                      `,min=…,max=…,p=…`, `codel:LIMIT` with `,target=…,interval=…`, `fq-codel:LIMIT` with \
                      `,flows=…,quantum=…` besides, `pie:LIMIT` with `,target=…`; each with `,ecn`";
 
-/// A queue: its limit, and how it is managed if it is. `1000p`, `0.3bdp`, `codel:1000p`, `red:100p,min=10p,ecn`.
+/// Reads a queue: its limit and, if it is managed, its algorithm and settings. `1000p`, `0.3bdp`, `codel:1000p`,
+/// `red:100p,min=10p,ecn`.
 ///
 /// # Errors
 /// What [`quantity::queue`] refuses; an unknown algorithm or setting, or a setting that another algorithm has.
@@ -163,7 +163,7 @@ fn probability(text: &str) -> Result<Decimal, QuantityError> {
     if p.is_zero() { Err(refuse(text, Why::Zero, QUEUE)) } else { Ok(p) }
 }
 
-/// A queue as [`queue`] reads it.
+/// Writes a queue as [`queue`] reads it.
 pub fn show_queue(limit: QueueSize, aqm: Option<&Aqm>) -> String {
     aqm.map_or_else(|| limit.to_string(), |aqm| format!("{}:{limit}{aqm}", aqm.kind.name()))
 }
@@ -191,7 +191,7 @@ impl fmt::Display for Aqm {
 
 const POLICER: &str = "a policer is a rate and the bytes of a burst, as in `20mbit,64kB`, or `none`";
 
-/// A policer: `20mbit,64kB`, or `none`.
+/// Reads a policer: `20mbit,64kB`, or `none`.
 ///
 /// # Errors
 /// Anything else.
@@ -208,17 +208,17 @@ pub fn policer(text: &str) -> Result<Option<PolicerSpec>, QuantityError> {
     Ok(Some(PolicerSpec { rate, burst: quantity::bytes(burst).map_err(allowed)? }))
 }
 
-/// A policer as [`policer`] reads it.
+/// Writes a policer as [`policer`] reads it.
 pub fn show_policer(policer: &PolicerSpec) -> String {
     format!("{},{}", show_rate(policer.rate), show_bytes(policer.burst))
 }
 
 const AGGREGATION: &str = "ACK aggregation is the time between releases as in `5ms`, a number of ACKs as in `16`, a \
                            number and the longest that one is held as in `16,20ms` (20ms if unset), or `none`";
-/// How long an ACK is held at most by a batch that does not fill.
+/// How long a batch that does not fill holds an ACK, by default.
 const HOLD: Span = Span::from_millis(20);
 
-/// ACK aggregation: `5ms`, `16`, `16,20ms`, `none`.
+/// Reads ACK aggregation: `5ms`, `16`, `16,20ms`, `none`.
 ///
 /// # Errors
 /// Anything else, or more than 10000 ACKs.
@@ -237,7 +237,7 @@ pub fn ack_aggregation(text: &str) -> Result<Option<Batch>, QuantityError> {
     Ok(Some(Batch::Of { packets, hold }))
 }
 
-/// ACK aggregation as [`ack_aggregation`] reads it.
+/// Writes ACK aggregation as [`ack_aggregation`] reads it.
 pub fn show_ack_aggregation(batch: Batch) -> String {
     match batch {
         Batch::Every(span) => show_span(span),
@@ -249,10 +249,10 @@ const TRACE: &str = "a rate trace is a list of times and rates as in `0s=100mbit
                      file of them, one `TIME RATE` a line, in order from 0s, at most 4096 steps";
 const TRACE_STEPS: usize = 4_096;
 
-/// A rate over time: a list, or the name of a file that holds one.
+/// Reads a rate over time: a list, or the name of a file that holds one.
 ///
 /// # Errors
-/// A file that cannot be read, a time or rate that cannot be, steps out of order.
+/// A file that cannot be read, a time or a rate that cannot be read, steps out of order.
 pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
     let text = text.trim();
     let Some(file) = trace_file(text) else {
@@ -281,7 +281,7 @@ pub fn rate_trace(text: &str) -> Result<RateTrace, QuantityError> {
     })
 }
 
-/// The file that a rate over time is read from, unless the text is a list itself.
+/// The file that holds a rate over time; `None` if the text itself is the list.
 pub(crate) fn trace_file(text: &str) -> Option<PathBuf> {
     (!text.contains('=')).then(|| PathBuf::from(text.trim()))
 }
@@ -293,8 +293,8 @@ fn step(text: &str, parts: Option<(&str, &str)>) -> Result<(Time, Rate), Quantit
     Ok((Time::ZERO + at, or_zero(rate, Rate::ZERO, quantity::rate).map_err(allowed)?))
 }
 
-/// What `read` makes of the text, or `zero` for a zero, with a unit or without: `0`, `0s`, `0mbit`. What only rounds to
-/// nothing is still refused.
+/// Reads a text by `read`, and a zero with or without a unit (`0`, `0s`, `0mbit`) as `zero`. A value above zero that rounds
+/// to zero is refused.
 fn or_zero<T>(text: &str, zero: T, read: fn(&str) -> Result<T, QuantityError>) -> Result<T, QuantityError> {
     let text = text.trim();
     match read(text) {
@@ -318,7 +318,7 @@ fn trace(
     RateTrace::new(&steps).map_err(|fault| refuse(text, why(fault), TRACE))
 }
 
-/// A rate over time as [`rate_trace`] reads it, as a list.
+/// Writes a rate over time as a list that [`rate_trace`] reads.
 pub fn show_rate_trace(trace: &RateTrace) -> String {
     let step = |(at, rate): &(Time, Rate)| {
         let at = if *at == Time::ZERO { "0s".to_owned() } else { show_span(at.since(Time::ZERO)) };

@@ -1,4 +1,4 @@
-//! What a user wrote, read by the names of a registry: the built-in one, or one with schemes from outside the tree.
+//! Reading what a user wrote by the names of a registry: the built-in registry, or one with schemes from outside the tree.
 
 use firstflight::registry::{AnyController, AnyLaw, AnyRestart, AnyScheme, Registry};
 use firstflight_trace::Header;
@@ -10,20 +10,19 @@ use crate::options::Options;
 use crate::quantity::QuantityError;
 use crate::restart::{self, RestartChoice};
 
-/// Reads what a user wrote by the names of a registry. The functions of the same names read by those of
-/// [`Registry::builtin`].
+/// Reads what a user wrote by the names of a registry. This module's functions of these names use [`Registry::builtin`].
 pub trait ByName: Copy {
-    /// Options of a path, none of them set, whose schemes, policies and laws are of this registry.
+    /// Options of a path, none of them set, that take schemes, policies and laws from this registry.
     fn options(self) -> Options;
 
-    /// Reads a list of schemes. An item with `=` and no `:` belongs to the scheme before it; `all` is every scheme;
-    /// the same scheme twice takes `as=label`.
+    /// Reads a list of schemes. An item with `=` and no `:` is a parameter of the scheme before it. `all` is every scheme.
+    /// A scheme that is listed twice needs `as=label`.
     ///
     /// # Errors
     /// Unknown schemes and parameters, values that cannot be read or are out of range, two rows of one name.
     fn parse_choices(self, list: &str) -> Result<Vec<SchemeChoice>, ChoiceError>;
 
-    /// Reads restart policies: `all`, or with commas between.
+    /// Reads restart policies, separated by commas, or `all`.
     ///
     /// # Errors
     /// An unknown policy or parameter, a value out of range, or the same policy twice.
@@ -32,23 +31,24 @@ pub trait ByName: Copy {
     /// Reads a scenario file.
     ///
     /// # Errors
-    /// TOML that cannot be parsed, unknown keys (with the closest known one), values that cannot be read: the first
-    /// in the file.
+    /// TOML that cannot be parsed, an unknown key (with the closest known one), a value that cannot be read. The error is
+    /// the first in the file.
     fn parse_file(self, text: &str) -> Result<ScenarioFile, FileError>;
 
-    /// The controller that the header of a trace describes, as it was before the first call.
+    /// The controller that the header of a trace describes, in its initial state.
     ///
     /// # Errors
     /// A scheme, restart policy or law that cannot be built.
     fn controller_of(self, header: &Header) -> Result<AnyController, HeaderError>;
 
-    /// What that controller is composed of, for whoever puts something between.
+    /// The scheme, the restart policy and the law of that controller, for a caller that wraps one of them.
     ///
     /// # Errors
     /// As [`ByName::controller_of`].
     fn parts_of(self, header: &Header) -> Result<(AnyScheme, AnyRestart, AnyLaw), HeaderError>;
 
-    /// The header of a trace of `scheme` on what `header`'s was told: its own law, unless that is the recorded scheme.
+    /// The header of a trace on which `scheme` runs in place of `header`'s scheme. The recorded scheme keeps the recorded
+    /// law; any other scheme gets its own.
     ///
     /// # Errors
     /// A text that does not name one scheme.
@@ -88,7 +88,7 @@ impl ByName for Registry {
 /// [`ByName::parse_choices`] of the built-in schemes.
 ///
 /// # Errors
-/// As there.
+/// As [`ByName::parse_choices`].
 pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
     Registry::builtin().parse_choices(list)
 }
@@ -96,7 +96,7 @@ pub fn parse_choices(list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
 /// [`ByName::parse_restarts`] of the built-in policies.
 ///
 /// # Errors
-/// As there.
+/// As [`ByName::parse_restarts`].
 pub fn parse_restarts(text: &str) -> Result<Vec<RestartChoice>, QuantityError> {
     Registry::builtin().parse_restarts(text)
 }
@@ -104,7 +104,7 @@ pub fn parse_restarts(text: &str) -> Result<Vec<RestartChoice>, QuantityError> {
 /// [`ByName::parse_file`] with the built-in names.
 ///
 /// # Errors
-/// As there.
+/// As [`ByName::parse_file`].
 pub fn parse_file(text: &str) -> Result<ScenarioFile, FileError> {
     Registry::builtin().parse_file(text)
 }
@@ -112,7 +112,7 @@ pub fn parse_file(text: &str) -> Result<ScenarioFile, FileError> {
 /// [`ByName::controller_of`] with the built-in names.
 ///
 /// # Errors
-/// As there.
+/// As [`ByName::controller_of`].
 pub fn controller_of(header: &Header) -> Result<AnyController, HeaderError> {
     Registry::builtin().controller_of(header)
 }

@@ -23,10 +23,10 @@ pub struct SchemeChoice {
     pub entry: &'static SchemeEntry,
     /// The label given with `as=`.
     pub label: Option<String>,
-    /// What was set.
+    /// The parameters that were set.
     settings: Vec<(&'static str, Value)>,
-    /// Keys of the path that this scheme has for itself, and their texts. A parameter of the scheme with such a name comes
-    /// first.
+    /// Keys of the path that this scheme sets for its own flows, and their texts. A scheme's parameter takes precedence
+    /// over a key of that name.
     pub(crate) own: Options,
     own_text: Vec<(&'static str, String)>,
 }
@@ -34,15 +34,15 @@ pub struct SchemeChoice {
 /// Why a list of schemes cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
-    /// Nothing between two commas, or nothing at all.
+    /// An empty item between two commas, or an empty list.
     #[error("a scheme is missing; as in `slow-start,paced:first=10` or `all`")]
     Empty,
-    /// No such scheme.
+    /// An unknown scheme.
     #[error("unknown scheme `{found}`{hint}")]
     Unknown {
         /// The name found.
         found: String,
-        /// What may be meant.
+        /// The name that may have been meant.
         hint: String,
     },
     /// A parameter before any scheme, or after `all`.
@@ -51,7 +51,7 @@ pub enum ChoiceError {
         /// The item found.
         found: String,
     },
-    /// Something after a colon that is not `name=value`.
+    /// A text after a colon that is not `name=value`.
     #[error("`{found}` is no parameter; `name=value` is wanted, as in `paced:first=10`")]
     NotAParameter {
         /// The item found.
@@ -78,19 +78,19 @@ pub enum ChoiceError {
         /// What is wrong.
         error: OptionError,
     },
-    /// A label that cannot be part of a file's name.
+    /// A label that cannot be part of a file name.
     #[error("the label `{found}` must be of letters, digits, `-`, `_`, `+` and `.`, and not begin with `.`")]
     Label {
         /// The label found.
         found: String,
     },
-    /// Two rows would have the same name.
+    /// Two rows with one name.
     #[error("`{name}` is in the list twice; tell them apart with `as=label`")]
     Twice {
         /// The name.
         name: String,
     },
-    /// A scheme needs what the simulated host cannot do.
+    /// A scheme that needs what the simulated host cannot do.
     #[error("{0}")]
     Host(Missing),
 }
@@ -141,7 +141,7 @@ pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>,
     Ok(choices)
 }
 
-/// The list that [`crate::ByName::parse_choices`] reads as `choices`.
+/// Writes `choices` as a list that [`crate::ByName::parse_choices`] reads.
 pub fn show_choices(choices: &[SchemeChoice]) -> String {
     choices.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
@@ -166,7 +166,7 @@ impl SchemeChoice {
         Self::of(Registry::builtin(), entry)
     }
 
-    /// A scheme with its defaults, whose options of the path have names of this registry.
+    /// A scheme with its defaults, whose options of the path take names from this registry.
     fn of(registry: Registry, entry: &'static SchemeEntry) -> Self {
         Self { entry, label: None, settings: Vec::new(), own: Options::of(registry), own_text: Vec::new() }
     }
@@ -176,7 +176,7 @@ impl SchemeChoice {
         Self::plain(&registry::schemes()[0])
     }
 
-    /// Slow start in its place, with the same options of the path.
+    /// Slow start with this choice's options of the path.
     pub fn slow_start_instead(&self) -> Self {
         Self { entry: Self::slow_start().entry, label: None, settings: Vec::new(), ..self.clone() }
     }
@@ -186,7 +186,7 @@ impl SchemeChoice {
         self.settings.iter().any(|(set, _)| *set == name)
     }
 
-    /// Sets a parameter that was not set; what the scheme does not take is left out.
+    /// Sets a parameter unless it was set before. A parameter that the scheme does not take is ignored.
     pub fn set_default(&mut self, name: &'static str, value: Value) {
         let allowed = self.entry.parameter(name).is_some_and(|parameter| parameter.kind.allows(value));
         if allowed && !self.sets(name) {
@@ -194,12 +194,12 @@ impl SchemeChoice {
         }
     }
 
-    /// What its row is called: the label, or the scheme's name.
+    /// The name of the scheme's row: the label, or the scheme's name.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(self.entry.name)
     }
 
-    /// The same with `stack` for itself, if that is not what whoever says nothing has.
+    /// The choice with `stack` as its own setting, unless `stack` is the default.
     pub(crate) fn of_stack(mut self, stack: Stack) -> Self {
         if let Some(name) = stack_if_not_rfc(stack).filter(|_| self.own.stack.is_none()) {
             self.own.stack = Some(stack);
@@ -208,12 +208,13 @@ impl SchemeChoice {
         self
     }
 
-    /// Who widens a window that the application limits, by what the scheme has for itself.
+    /// The rule by which an application-limited window grows, according to this choice's own settings.
     pub(crate) fn own_growth(&self) -> Growth {
         self.own.plain.growth.unwrap_or_else(|| self.own.stack.unwrap_or(Stack::Rfc).growth())
     }
 
-    /// The choice with `growth` for itself, if it has none and that is not what the stack has.
+    /// The choice with `growth` as its own setting. A choice that sets its growth, and a stack that grows so by default,
+    /// stay as they are.
     pub(crate) fn of_growth(mut self, growth: Option<Growth>) -> Self {
         const KEY: &str = "app-limited-growth";
         if let Some(growth) = growth.filter(|_| self.own.given(KEY).is_none()) {
@@ -225,14 +226,14 @@ impl SchemeChoice {
         self
     }
 
-    /// The same without its label.
+    /// The choice without its label.
     pub(crate) fn unlabelled(&self) -> Self {
         Self { label: None, ..self.clone() }
     }
 
-    /// The parameters that were set, as on the command line, in the scheme's order; none if all are at their
-    /// defaults. A parameter may decide what another's default is (`profile=paper`), so that one at its own default
-    /// is left out only with all the others.
+    /// The parameters that were set, as on the command line, in the scheme's order; none if all are at their defaults. One
+    /// parameter may decide another's default (`profile=paper`), so a parameter at its default is left out only together
+    /// with all others.
     pub fn params(&self) -> String {
         let set = self.entry.parameters.iter().filter_map(|parameter| {
             let (name, value) = self.settings.iter().find(|(name, _)| *name == parameter.name)?;
@@ -243,20 +244,20 @@ impl SchemeChoice {
         set.filter(|_| !plain).map(|(_, text, _)| text).chain(own).collect::<Vec<_>>().join(",")
     }
 
-    /// Whether the scheme resumes an earlier connection (it has the parameters `saved` and `rtt`, RFC 9959 section 3.1) and
-    /// one of the two is not set.
+    /// Whether the scheme resumes an earlier connection and lacks one of the two parameters for it, `saved` and `rtt` (RFC
+    /// 9959 section 3.1).
     pub fn lacks_saved(&self) -> bool {
         let saved = [SAVED_WINDOW, SAVED_RTT];
         saved.iter().all(|name| self.entry.parameter(name).is_some())
             && !saved.iter().all(|name| self.sets(name))
     }
 
-    /// Whether it has a restart policy for itself.
+    /// Whether the choice sets its own restart policy.
     pub(crate) fn has_own_restart(&self) -> bool {
         self.own.restart.is_some()
     }
 
-    /// The same with this restart policy, under this label.
+    /// The choice with this restart policy and this label.
     pub(crate) fn restarting(mut self, policy: &RestartChoice, label: String) -> Self {
         self.own.restart = Some(vec![policy.clone()]);
         self.own_text.push(("restart", policy.to_string()));
@@ -264,15 +265,15 @@ impl SchemeChoice {
         self
     }
 
-    /// The avoidance law that governs after it: its own unless one is forced on all.
+    /// The avoidance law that takes over after the scheme: the forced one if there is one, else the scheme's own.
     pub fn law(&self, forced: Option<&'static str>) -> &'static str {
         forced.unwrap_or(self.entry.law)
     }
 
-    /// The scheme.
+    /// Builds the scheme.
     ///
     /// # Errors
-    /// A parameter that it does not take; parsing has refused it before.
+    /// A parameter that the scheme does not take. Parsing has refused such a parameter before.
     pub fn build(&self, initial: Initial) -> Result<AnyScheme, ChoiceError> {
         let built = self.entry.build(initial, &self.settings);
         built.map_err(|error| ChoiceError::Parameter(error.to_string()))
@@ -284,7 +285,7 @@ impl SchemeChoice {
             .ok_or_else(|| ChoiceError::NotAParameter { found: quantity::in_a_line(item) })?;
         let (name, text) = (name.trim(), text.trim());
         let scheme = self.entry.name;
-        // Of the scheme's own parameters the registry says the same.
+        // The registry refuses a scheme's own parameter that is set twice.
         if self.own_text.iter().any(|(before, _)| *before == name) || name == "as" && self.label.is_some() {
             return Err(ChoiceError::Parameter(format!("{scheme}: {name} is set twice")));
         }
@@ -295,7 +296,7 @@ impl SchemeChoice {
             if let Some(key) = key(name).filter(|key| key.schemes) {
                 return self.set_own(key.name, text);
             }
-            // The registry words this error.
+            // The registry writes this error.
             let given = [(name, Value::Count(0))];
             let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
             return Err(ChoiceError::Parameter(quantity::in_a_line(&error.unwrap_or_default())));
@@ -331,7 +332,7 @@ impl SchemeChoice {
 }
 
 impl std::fmt::Display for SchemeChoice {
-    /// As on the command line.
+    /// Writes the choice as on the command line.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let label = self.label.as_ref().map(|label| format!("as={label}"));
         let parameters: Vec<_> =

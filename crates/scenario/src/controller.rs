@@ -22,10 +22,10 @@ pub enum ControllerError {
     UnknownName(&'static str),
 }
 
-/// What a controller is composed of.
+/// The components of a controller.
 pub(crate) type Parts = (AnyScheme, AnyRestart, AnyLaw);
 
-/// The controller of one flow. The scenario is that of the scheme already ([`Scenario::for_scheme`]).
+/// The controller of one flow. `scenario` is already the scheme's own ([`Scenario::for_scheme`]).
 ///
 /// # Errors
 /// A scheme, restart policy or law that cannot be built.
@@ -37,7 +37,7 @@ pub fn controller(scenario: &Scenario, choice: &SchemeChoice) -> Result<AnyContr
     Ok(AnyController::new(startup, restart, law))
 }
 
-/// A scheme, a restart policy and a law, for a controller that begins with `initial`.
+/// The scheme, the restart policy and the law of a controller that begins with `initial`.
 pub(crate) fn compose(
     registry: Registry,
     initial: Initial,
@@ -51,7 +51,7 @@ pub(crate) fn compose(
     Ok((choice.build(initial)?, restart, law.build()))
 }
 
-/// The configuration of both endpoints of a flow. The scenario is that of the scheme already ([`Scenario::for_scheme`]).
+/// The configuration of both endpoints of a flow. `scenario` is already the scheme's own ([`Scenario::for_scheme`]).
 pub fn sender_config(scenario: &Scenario) -> Config {
     let linux = scenario.stack == Stack::Linux;
     Config {

@@ -1,4 +1,4 @@
-//! Cross traffic, in words.
+//! Cross traffic as text.
 
 use std::fmt;
 
@@ -7,43 +7,43 @@ use firstflight_sim::Sizes;
 
 use crate::quantity::{self, Amount, Decimal, QuantityError, Why, refuse, show_rate, show_span};
 
-/// What else crosses the bottleneck, in the flow's direction.
+/// The other traffic on the bottleneck, in the measured flow's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cross {
-    /// Nothing.
+    /// No cross traffic.
     None,
     /// Constant bit rate: datagrams as large as the flow's full packets, at this rate of IP bits a second.
     Cbr(Rate),
-    /// This many bulk TCP flows (slow start and the flow's own path, receivers and recovery).
+    /// This many bulk TCP flows: slow start, with the measured flow's path, receivers and recovery.
     Tcp(u32),
-    /// Datagrams as of a constant bit rate, in periods.
+    /// On/off datagrams: at a constant bit rate during on periods, none during off periods.
     OnOff {
-        /// IP bits a second while it is on.
+        /// The rate during an on period, in IP bits a second.
         rate: Rate,
-        /// How long it is on in the mean.
+        /// The mean length of an on period.
         on: Span,
-        /// How long it is off in the mean.
+        /// The mean length of an off period.
         off: Span,
-        /// The exponent of Pareto periods; exponential ones without.
+        /// The exponent of Pareto-distributed periods; `None` for exponential ones.
         pareto: Option<Decimal>,
     },
-    /// TCP transfers that come up as a Poisson process.
+    /// TCP transfers that arrive as a Poisson process.
     Poisson {
-        /// How many a second, in the mean.
+        /// The mean number of arrivals a second.
         per_second: Decimal,
         /// The mean size, in payload bytes or full segments.
         size: Amount,
-        /// How sizes are distributed.
+        /// The distribution of sizes.
         sizes: SizeLaw,
     },
-    /// Web pages that come up as a Poisson process and offer this share of the bottleneck's rate.
+    /// Web pages that arrive as a Poisson process and offer this share of the bottleneck's rate.
     Web(Decimal),
 }
 
-/// How sizes are distributed around their mean.
+/// The distribution of sizes around their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// All alike.
+    /// All sizes equal.
     Fixed,
     /// Exponential.
     Exponential,
@@ -53,15 +53,15 @@ pub enum SizeLaw {
     Pareto(Decimal),
 }
 
-/// The deviation of the logarithm of web files (Barford and Crovella's body: 1.318).
+/// The standard deviation of the logarithm of web file sizes (Barford and Crovella's body: 1.318).
 const SIGMA: &str = "1.318";
-/// The most that one transfer of a heavy tail takes: a thousand times the mean.
+/// The largest transfer of a heavy-tailed distribution, in multiples of the mean.
 const LARGEST: f64 = 1_000.0;
-/// The exponent of a heavy tail with a mean: ns-2's `ParetoTraffic`, 1.5.
+/// The Pareto exponent of web pages: 1.5, as in ns-2's `ParetoTraffic`. The mean is finite.
 const SHAPE: &str = "1.5";
 
 impl Cross {
-    /// Whether it answers to congestion, so that the available rate is a fair share.
+    /// Whether the traffic responds to congestion, so that the available rate is a fair share.
     pub const fn is_responsive(&self) -> bool {
         match self {
             Self::None | Self::Cbr(_) | Self::OnOff { .. } => false,
@@ -69,7 +69,7 @@ impl Cross {
         }
     }
 
-    /// Whether what it leaves changes as the run goes on, and so may depend on who is measured.
+    /// Whether the rate that the traffic leaves changes during a run, and so may depend on the measured scheme.
     pub const fn varies(&self) -> bool {
         match self {
             Self::None | Self::Cbr(_) | Self::Tcp(_) => false,
@@ -77,7 +77,7 @@ impl Cross {
         }
     }
 
-    /// In words, for titles.
+    /// The traffic in words, for titles.
     pub fn describe(&self) -> String {
         match self {
             Self::None => "no cross traffic".to_owned(),
@@ -117,7 +117,7 @@ impl fmt::Display for Cross {
 }
 
 impl SizeLaw {
-    /// The law around this mean, in bytes.
+    /// The distribution of sizes with this mean in bytes.
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
     pub fn around(self, mean: Bytes) -> Sizes {
         let bytes = mean.get() as f64;
@@ -146,7 +146,7 @@ const CROSS: &str = "cross traffic is `none`, a constant bit rate as in `40mbit`
                      second of a mean size as in `poisson:20,50p` (or `…,fixed`, `…,lognormal=1.3`, `…,pareto=1.5`), or \
                      web pages that offer a share of the rate as in `web:30%`";
 
-/// Cross traffic: `none`, `40mbit`, `tcp:4`, `onoff:40mbit,1s,1s`, `poisson:20,50p`, `web:30%`.
+/// Reads cross traffic: `none`, `40mbit`, `tcp:4`, `onoff:40mbit,1s,1s`, `poisson:20,50p`, `web:30%`.
 ///
 /// # Errors
 /// Anything else, a rate that [`quantity::rate`] refuses, no or too many flows.
@@ -209,7 +209,7 @@ fn poisson(text: &str, rest: &str) -> Result<Cross, QuantityError> {
     }
 }
 
-/// How sizes are distributed: `fixed`, `exponential`, `lognormal=1.3`, `pareto=1.5`.
+/// Reads the distribution of sizes: `fixed`, `exponential`, `lognormal=1.3`, `pareto=1.5`.
 pub(crate) fn size_law(text: &str) -> Result<SizeLaw, QuantityError> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     match (name, value) {

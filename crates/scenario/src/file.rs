@@ -11,16 +11,16 @@ use crate::options::Options;
 use crate::quantity::in_a_line;
 use crate::words::closest;
 
-/// What a scenario file says.
+/// The content of a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScenarioFile {
-    /// The options set.
+    /// The options that the file sets.
     pub options: Options,
-    /// The schemes, as one list for [`crate::ByName::parse_choices`], and where in the file they are.
+    /// The schemes as one list for [`crate::ByName::parse_choices`], and their place in the file.
     pub schemes: Option<(String, Range<usize>)>,
 }
 
-/// What is wrong in a scenario file, and where.
+/// An error in a scenario file, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct FileError {
@@ -82,7 +82,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
     Ok(file)
 }
 
-/// Options of the command that no file has: how many runs at a time, and what is written where.
+/// Options of the command that a scenario file does not take: how many runs at a time, and what is written where.
 const OF_THE_COMMAND: [&str; 13] = [
     "jobs",
     "each-run",
@@ -121,7 +121,7 @@ pub fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// The list of schemes in a value: a text, or a list of texts.
+/// The list of schemes in a TOML value: a string, or a list of strings.
 ///
 /// # Errors
 /// Anything else.

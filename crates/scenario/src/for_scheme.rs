@@ -1,10 +1,10 @@
-//! What of a scenario a scheme has for itself.
+//! The scenario with a scheme's own options.
 
 use crate::choice::SchemeChoice;
 use crate::scenario::Scenario;
 
 impl Scenario {
-    /// The scenario as this scheme meets it: with the options that the scheme has for itself.
+    /// The scenario with the options that this scheme sets for its own flows.
     pub fn for_scheme(&self, choice: &SchemeChoice) -> Self {
         let own = &choice.own;
         let ssthresh = own

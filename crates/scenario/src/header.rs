@@ -1,4 +1,4 @@
-//! The header of a trace: from a scenario, and back to a controller.
+//! The header of a trace: written from a scenario, and read back into a controller.
 
 use firstflight::Bytes;
 use firstflight::registry::{AnyController, Registry};
@@ -12,7 +12,7 @@ use crate::quantity::in_a_line;
 use crate::restart::{self, RestartChoice};
 use crate::scenario::Scenario;
 
-/// Why the header of a trace makes no controller.
+/// Why the header of a trace describes no controller.
 #[derive(Debug, thiserror::Error)]
 pub enum HeaderError {
     /// A scheme that cannot be read or built.
@@ -24,24 +24,24 @@ pub enum HeaderError {
     /// A law that the library does not know.
     #[error("`{0}` is no avoidance law")]
     UnknownLaw(String),
-    /// Parts of which no controller can be composed.
+    /// Components that make no controller.
     #[error(transparent)]
     Controller(#[from] ControllerError),
-    /// A number that no connection has.
+    /// A number that no connection can have.
     #[error("iw_segments: {0} is not allowed; from 1 to 65535 is")]
     InitialWindow(u32),
-    /// Not one scheme.
+    /// A text that does not name exactly one scheme.
     #[error("one scheme is replayed at a time; `{0}` names {1}")]
     NotOne(String, usize),
 }
 
-/// What a trace of `choice` over `scenario` begins with.
+/// The header of a trace of `choice` over `scenario`.
 pub fn trace_header(scenario: &Scenario, choice: &SchemeChoice) -> Header {
     let own = scenario.for_scheme(choice);
     Header {
         format: FORMAT,
         version: VERSION.to_owned(),
-        // The sender may judge itself what widens the window: its controller is another one.
+        // The stack and its growth rule are part of the header, because the controller depends on them.
         scheme: choice.unlabelled().of_stack(own.stack).of_growth(own.growth).to_string(),
         restart: own.restart.to_string(),
         avoidance: choice.law(own.avoidance).to_owned(),
@@ -93,7 +93,7 @@ fn one(registry: Registry, scheme: &str) -> Result<SchemeChoice, HeaderError> {
     }
 }
 
-/// What the header of a trace says of a controller, beside its scheme.
+/// The values in a trace's header that a controller needs, beside its scheme.
 struct Known {
     initial: Initial,
     law: &'static str,

@@ -1,4 +1,4 @@
-//! What `firstflight-measure` has to know of a scenario to judge a run over it.
+//! What `firstflight-measure` needs from a scenario to evaluate a run over it.
 
 use firstflight_measure::ideal::{ENDLESS, ip_bytes};
 use firstflight_measure::{Contest, IdealKind, IdealSender, Measured, Policer, Subject};
@@ -9,7 +9,7 @@ use crate::scenario::{Goal, Scenario};
 use crate::words::{self, Cross};
 
 impl Scenario {
-    /// Who is measured in a run of this scheme with this seed, and on what path.
+    /// The scheme and the path of a run of this scheme with this seed.
     pub fn measured(&self, choice: &SchemeChoice, seed: u64) -> Measured {
         Measured {
             subject: self.subject(choice),
@@ -38,7 +38,7 @@ impl Scenario {
         }
     }
 
-    /// When a run is over.
+    /// The condition that ends a run.
     pub fn goal_of_runs(&self) -> firstflight_measure::Goal {
         match self.goal {
             _ if self.rounds.is_some() => firstflight_measure::Goal::Rounds,
@@ -52,12 +52,12 @@ impl Scenario {
         if self.cross.is_responsive() { IdealKind::FairShare } else { IdealKind::Exact }
     }
 
-    /// By what the results of a race over this scenario are compared.
+    /// The criterion by which the results of a race over this scenario are compared.
     pub fn contest(&self) -> Contest {
         Contest { goal: self.goal_of_runs(), payload_bps: self.payload_bps() }
     }
 
-    /// What of the available rate can be payload; only where nobody shares it.
+    /// The payload share of the available rate; `None` if other traffic shares the path.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     fn payload_bps(&self) -> Option<f64> {
         let unresponsive = match self.cross {
@@ -95,7 +95,7 @@ impl Scenario {
         }
     }
 
-    /// What the application writes: nanoseconds after the SYN, and IP bytes.
+    /// The writes of the application: nanoseconds after the SYN, and IP bytes.
     fn writes(&self) -> impl Iterator<Item = (u64, u64)> {
         let size = match self.goal {
             Goal::Size(size) => size.get(),
@@ -112,7 +112,7 @@ impl Scenario {
         })
     }
 
-    /// IP bytes of so much payload in full segments.
+    /// The IP bytes of `payload` bytes in full segments.
     fn ip_bytes(&self, payload: u64) -> u64 {
         let mss = u64::from(self.mss);
         ip_bytes(payload, mss, u64::from(self.packet()) - mss)

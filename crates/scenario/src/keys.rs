@@ -1,8 +1,8 @@
-//! The keys of a path: one table, a row a key.
+//! The keys of a path: one table with a row for each key.
 //!
 //! The command line, scenario files, sweeps, the canonical text and its hash, the title of a result, exclusions and errors
-//! read the table; nothing else lists keys. A new key is a row here and its use, and a field of [`Scenario`] for its value.
-//! A row with a typo fails a test over the whole table.
+//! read the table. No other place lists the keys. A new key is a row here, the code that uses its value, and a field of
+//! [`Scenario`]. A test over the whole table finds typos in a row.
 
 mod ends;
 mod path;
@@ -20,57 +20,58 @@ use crate::words::closest;
 /// A key of a path: `--rate` on the command line, `rate` in a scenario file.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The name, without dashes before it.
+    /// The name, without leading dashes.
     pub name: &'static str,
-    /// The heading that help lists it under.
+    /// The heading of the help under which the key is listed.
     pub heading: Heading,
-    /// What its text is.
+    /// The kind of the key's value.
     pub kind: Kind,
-    /// What help calls the text; nothing for a flag.
+    /// The placeholder of the value in the help; empty for a flag.
     pub placeholder: &'static str,
-    /// What it means, in a line that begins with a capital and ends without a full stop. Words that it may be follow by
-    /// themselves.
+    /// The meaning of the key in one line that begins with a capital and ends without a full stop. The help adds the words
+    /// of a [`Kind::Word`].
     pub help: &'static str,
-    /// The text that says what is so without it, on a path of the user's own.
+    /// The default on a path of the user's own.
     pub default: Option<&'static str>,
-    /// That text on the built-in path, if it is another.
+    /// The default on the built-in path, if it differs.
     pub built_in: Option<&'static str>,
-    /// What is so without it, for help, where the defaults do not say it all.
+    /// The default in words, for the help, where `default` and `built_in` do not tell all.
     pub unset: &'static str,
-    /// Texts that it may have besides, as [`Key::show`] writes them.
+    /// Further values of the key, as [`Key::show`] writes them.
     pub examples: &'static [&'static str],
-    /// The key that has to be given with it.
+    /// The key that must be given together with this one.
     pub needs: Option<Need>,
-    /// Keys that may not be given with it.
+    /// Keys that may not be given together with this one.
     pub excludes: &'static [Exclusion],
-    /// Whether a scheme may have it for itself, as in `slow-start:recovery=sack`.
+    /// Whether a scheme may set the key for its own flows, as in `slow-start:recovery=sack`.
     pub schemes: bool,
-    /// Whether a sweep may set it for its paths.
+    /// Whether a sweep may set the key for its paths.
     pub sweeps: bool,
-    /// Its place in the canonical text, from one. The text is hashed, so that a place is for ever; a new key has the next one.
+    /// The place of the key in the canonical text, from one. The text is hashed, so a place never changes; a new key takes
+    /// the next one.
     pub place: u8,
-    /// Sets it from its text.
+    /// Sets the key from its text.
     pub parse: fn(&mut Options, &str) -> Result<(), QuantityError>,
-    /// Its text in the canonical text of a scenario. A key younger than the first hashes shows nothing at its default, so that
-    /// they hold.
+    /// The key's value in the canonical text of a scenario. A key added after the first hashes shows nothing at its
+    /// default, so that old hashes stay valid.
     pub show: fn(&Scenario) -> Option<String>,
-    /// What the title of a result says of it, after all that every title says.
+    /// The part of a result's title that the key adds at the end.
     pub title: fn(&Scenario) -> Option<String>,
 }
 
-/// A heading of help.
+/// A heading of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The links, and what is sent over them.
     Path,
     /// The two ends.
     Endpoints,
-    /// How often: neither hashed nor swept.
+    /// The number of runs and their seeds, which are neither hashed nor swept.
     Runs,
 }
 
 impl Heading {
-    /// As help has it.
+    /// The heading as the help shows it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Path => "Path",
@@ -80,27 +81,27 @@ impl Heading {
     }
 }
 
-/// A key that has to be given with another.
+/// A key that must be given together with another.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
-    /// The key that has to be there.
+    /// The other key.
     pub other: &'static str,
-    /// What is wrong without it, and what to do.
+    /// The error without the other key, and what to do.
     pub without: &'static str,
 }
 
-/// A key that may not be given with another.
+/// A key that may not be given together with another.
 #[derive(Clone, Copy, Debug)]
 pub struct Exclusion {
-    /// The other.
+    /// The other key.
     pub other: &'static str,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
-    /// Texts of the excluding key that mean nothing beside the other, and are allowed.
+    /// Values of the excluding key that have no effect beside the other key, and so are allowed.
     pub except: &'static [&'static str],
 }
 
-/// What most rows of a heading have.
+/// The default row of a heading: the values that most of its keys share.
 const fn row(heading: Heading) -> Key {
     Key {
         name: "",
@@ -123,12 +124,12 @@ const fn row(heading: Heading) -> Key {
     }
 }
 
-/// Every key, in the order of help.
+/// All keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
     path::KEYS.iter().chain(ends::KEYS).chain(runs::KEYS)
 }
 
-/// The names of all keys, in the order of help.
+/// The names of all keys, in the order of the help.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     keys().map(|key| key.name)
 }
@@ -139,17 +140,17 @@ pub fn key(name: &str) -> Option<&'static Key> {
 }
 
 impl Key {
-    /// Whether it is there or not, rather than of a value.
+    /// Whether the key is a flag, which takes no value.
     pub fn is_flag(&self) -> bool {
         self.kind == Kind::FLAG
     }
 
-    /// What help calls its text.
+    /// The placeholder of the key's value in the help.
     pub fn value_name(&self) -> &'static str {
         if self.placeholder.is_empty() { self.kind.placeholder() } else { self.placeholder }
     }
 
-    /// The line of help: what it means, the words that it may be, and what is so without it.
+    /// The key's line in the help: its meaning, the words that it takes, and its default.
     pub fn help_line(&self) -> String {
         let words = match self.kind {
             Kind::Word(words) if !self.is_flag() => format!(": {}", words.join(", ")),
@@ -170,7 +171,7 @@ impl Key {
 /// Why a key could not be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
-    /// No such key.
+    /// An unknown key.
     #[error("there is no option `{key}`{}", hint(*.closest))]
     UnknownKey {
         /// The key found.
@@ -208,12 +209,12 @@ impl Options {
         Ok(())
     }
 
-    /// The scenario with what is set here of the keys whose default no other key decides.
+    /// `scenario` with the values set here. Only keys whose default no other key decides are copied.
     pub(crate) fn over(&self, scenario: &Scenario) -> Scenario {
         let mut over = Self::of(self.registry);
         over.plain = scenario.clone();
         for key in keys() {
-            // What could not be read was not set.
+            // A value that cannot be read was never set.
             let read = self.given(key.name).map(|text| (key.parse)(&mut over, text));
             debug_assert!(read.is_none_or(|read| read.is_ok()), "{}", key.name);
         }

@@ -1,11 +1,11 @@
-//! What the text of a value is: one list of kinds for the keys of a path and the parameters of models.
+//! The kinds of values: one list for the keys of a path and the parameters of models.
 //!
-//! `firstflight::registry::Kind`, of schemes' parameters, stays what it is: a bound on an integer, checked without an allocator by
-//! whoever embeds the library, whom no text reaches. Here is what people write: packets, shares of any precision, words of
-//! a key's own. The library would have to grow all of that, and `f64`, for readers that it does not have. What both kinds have in
-//! common is the text of a rate, a time, a size and a share, and both have it from [`crate::quantity`].
+//! `firstflight::registry::Kind`, which schemes' parameters have, is another type: a bound on an integer, which an embedder
+//! checks without an allocator and without text. The kinds here describe texts that people write: packets, shares of any
+//! precision, words. The library would need all of these, and `f64`, without a use for them. Rates, times, sizes and shares
+//! are read by [`crate::quantity`] for both.
 
-/// What the text of a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A rate, [`crate::quantity::rate`].
@@ -26,20 +26,20 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// The limit of a queue, [`crate::quantity::queue`].
     Queue,
-    /// Words of its own, which help calls this.
+    /// A text of its own form, with this placeholder in the help.
     Text(&'static str),
 }
 
 impl Kind {
-    /// There or not.
+    /// A flag: set or not.
     pub const FLAG: Self = Self::Word(&["true", "false"]);
 
-    /// Whether a text of this kind is a number that a sweep may draw between two others.
+    /// Whether values of this kind are numbers, so that a sweep may draw one between two others.
     pub const fn is_a_number(self) -> bool {
         matches!(self, Self::Rate | Self::Span | Self::Size | Self::Share | Self::Queue)
     }
 
-    /// What help calls a text of this kind.
+    /// The placeholder of a value of this kind in the help.
     pub const fn placeholder(self) -> &'static str {
         match self {
             Self::Rate => "RATE",

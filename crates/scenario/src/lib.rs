@@ -5,10 +5,10 @@
 //!    tree all of this is read by their registry ([`ByName`]).
 //! 2. [`controller()`] composes the controller of a flow from a scenario and a choice; [`controller_of`] composes it from the
 //!    header of a trace alone.
-//! 3. [`Scenario::measured`], [`Scenario::ideal_sender`] and [`Scenario::contest`] say what `firstflight-measure` has to
-//!    know of a scenario to judge a run over it.
+//! 3. [`Scenario::measured`], [`Scenario::ideal_sender`] and [`Scenario::contest`] give `firstflight-measure` what it needs
+//! from a scenario to evaluate a run over it.
 //!
-//! Nothing here runs anything. Of `firstflight-sim` only values that describe a link, a queue or a router are used.
+//! This crate runs nothing. It uses only those values of `firstflight-sim` that describe a link, a queue or a router.
 
 mod asking;
 pub mod bottleneck;

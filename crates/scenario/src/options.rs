@@ -7,18 +7,18 @@ use firstflight::{Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, Stack};
 
 use crate::cross::SizeLaw;
-use crate::population::Coming;
+use crate::population::ArrivalProcess;
 use crate::quantity::{Amount, QueueSize};
 use crate::restart::RestartChoice;
 use crate::scenario::Scenario;
 use crate::words::{App, Cross, Packet};
 
-/// What was asked for; `None` is unset and gets the default of [`crate::Scenario::resolve`].
+/// The options of a path. A `None` is unset and gets its default from [`crate::Scenario::resolve`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whose names schemes, restart policies and laws have.
+    /// The registry in which the names of schemes, restart policies and laws are looked up.
     pub registry: Registry,
-    /// Holds the values of the keys whose default no other key decides. The other fields mean nothing here.
+    /// The values of the keys whose default no other key decides. The other fields of this scenario have no meaning.
     pub plain: Scenario,
     /// The bottleneck's rate, in IP bits per second.
     pub rate: Option<Rate>,
@@ -26,47 +26,47 @@ pub struct Options {
     pub rtt: Option<Span>,
     /// The limit of the bottleneck's queue.
     pub queue: Option<QueueSize>,
-    /// The file that the bottleneck's rate over time was read from, if it was.
+    /// The file that the bottleneck's rate over time was read from, if any.
     pub rate_trace_file: Option<PathBuf>,
     /// Cross traffic.
     pub cross: Option<Cross>,
-    /// Payload per full segment, or its IP packet.
+    /// The size of a full packet: its payload, or its IP bytes.
     pub packet: Option<Packet>,
     /// Payload to transfer.
     pub size: Option<Amount>,
-    /// How many rounds, with a reply of the size in each.
+    /// The number of rounds. Each round has a reply of `size`.
     pub rounds: Option<u32>,
     /// The idle time between two rounds.
     pub idle: Option<Span>,
-    /// How far from its centre a client's part in a round may be; `Some(None)` is not at all.
+    /// How far a client's reply in a round may be from the round's centre; `Some(None)` for no spread.
     pub spread: Option<Option<Span>>,
-    /// How many clients.
+    /// The number of clients.
     pub clients: Option<u32>,
-    /// How many flows of a population are measured.
+    /// The number of measured flows of a population.
     pub flows: Option<u32>,
-    /// When its flows come.
-    pub arrivals: Option<Coming>,
-    /// How its flows' sizes are distributed around the size.
+    /// The arrival process of the population's flows.
+    pub arrivals: Option<ArrivalProcess>,
+    /// The distribution of the flows' sizes around `size`.
     pub sizes: Option<SizeLaw>,
-    /// Before this none is measured; `Some(None)` is no such time.
+    /// The warm-up: flows that arrive in it are not measured. `Some(None)` is no warm-up.
     pub warm_up: Option<Option<Span>>,
-    /// Whether there is a population besides in which each flow takes one of the schemes.
+    /// Whether there is a further population in which each flow takes one of the schemes at random.
     pub mixed: bool,
-    /// When the application writes; `None` is all at once.
+    /// The application's writes; `None` if it writes all at once.
     pub app: Option<App>,
-    /// How long an endless flow is watched, from its SYN.
+    /// The duration of a flow without a size, from its SYN.
     pub duration: Option<Span>,
-    /// When a run ends at the latest, from the SYN.
+    /// The latest end of a run, from the SYN.
     pub limit: Option<Span>,
     /// When the receiver acknowledges.
     pub ack: Option<AckPolicy>,
     /// One avoidance law for all schemes.
     pub avoidance: Option<&'static str>,
-    /// How losses are repaired.
+    /// The loss recovery.
     pub recovery: Option<Recovery>,
-    /// Whose senders they are where the RFCs and Linux differ.
+    /// The stack whose behaviour applies where the RFCs and Linux differ.
     pub stack: Option<Stack>,
-    /// The restart policy; several make a row each ([`crate::over_restarts`]).
+    /// The restart policies; each of several has a row ([`crate::over_restarts`]).
     pub restart: Option<Vec<RestartChoice>>,
     /// The initial slow-start threshold; `Some(None)` is infinite.
     pub ssthresh: Option<Option<Amount>>,
@@ -78,7 +78,7 @@ pub struct Options {
     pub min_rto: Option<Span>,
     /// The rate of each sender's access link.
     pub access_rate: Option<Rate>,
-    /// The rate of the way back.
+    /// The rate of the reverse path.
     pub reverse_rate: Option<Rate>,
     /// The keys that were set, and their texts.
     given: Vec<(&'static str, String)>,
@@ -90,18 +90,18 @@ impl Options {
         Self { registry, ..Self::default() }
     }
 
-    /// The text that a key was set to, if it was.
+    /// The text that a key was set to, if it was set.
     pub fn given(&self, key: &str) -> Option<&str> {
         self.given.iter().find(|(name, _)| *name == key).map(|(_, text)| text.as_str())
     }
 
-    /// Remembers the text that a key was set to.
+    /// Records the text that a key was set to.
     pub(crate) fn remember(&mut self, key: &'static str, text: &str) {
         self.given.retain(|(name, _)| *name != key);
         self.given.push((key, text.trim().to_owned()));
     }
 
-    /// The restart policy, if just one was asked for, or `other`.
+    /// The restart policy, if exactly one was set, or else `other`.
     pub(crate) fn restart_or(&self, other: &RestartChoice) -> RestartChoice {
         match self.restart.as_deref() {
             Some([one]) => one.clone(),

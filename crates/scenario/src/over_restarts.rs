@@ -3,9 +3,8 @@
 use crate::choice::{ChoiceError, OFFERS, SchemeChoice};
 use crate::options::Options;
 
-/// Every scheme with every restart policy that was asked for, if more than one was. A scheme that has one for
-/// itself keeps it. The rows are named `scheme+policy`, and a policy that is there again with other parameters
-/// `scheme+policy.2`.
+/// Every scheme with every restart policy, if more than one policy was set. A scheme that sets its own policy keeps it. A
+/// row is named `scheme+policy`; a policy that recurs with other parameters is named `scheme+policy.2`.
 ///
 /// # Errors
 /// A policy that the simulated host cannot run.

@@ -6,15 +6,15 @@ use firstflight::{Bytes, Rate, Span};
 
 use crate::quantity::{self, QuantityError, Why, refuse};
 
-/// What a scheme is built with only to see whether its parameters are allowed.
+/// The initial values with which a scheme is built to check its parameters.
 pub(crate) const CHECKED: Initial = Initial { segments: 2, ssthresh: None };
 
-/// A parameter's value from its text. Ranges are the registry's to check, so zero passes here, with a unit or without.
+/// Reads a parameter's value. The registry checks the range, so that zero is accepted here, with or without a unit.
 pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityError> {
     let or_zero = |result: Result<Value, QuantityError>, zero: Value| match result {
         Err(QuantityError { why: Why::Zero, .. }) => Ok(zero),
         Err(_) if text.trim() == "0" => Ok(zero),
-        // What any quantity of the kind may be is more, and less, than the parameter takes.
+        // The general range of a quantity differs from the parameter's, so the error names the parameter's range.
         Err(error) if matches!(error.why, Why::Negative | Why::TooLarge | Why::NotFinite) => {
             Err(QuantityError { allowed: format!("allowed is {}", parameter.kind).into(), ..error })
         }

@@ -1,4 +1,4 @@
-//! A population of flows, in words: how many are measured, when they come, how large they are.
+//! A population of flows as text: how many are measured, their arrivals and their sizes.
 
 use std::fmt;
 
@@ -11,21 +11,21 @@ use crate::quantity::{self, Decimal, QuantityError, Why, nanos, refuse, show_spa
 /// Many flows between the hosts of a topology, each measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Population {
-    /// How many flows are measured: the first that come after the warm-up. A Poisson process brings more until the
-    /// last of these is over, so that the load stays what it is.
+    /// The number of measured flows: the first that arrive after the warm-up. A Poisson process continues until the last of
+    /// these flows is finished, so that the load stays constant.
     pub flows: u32,
-    /// When flows come.
-    pub arrivals: Coming,
-    /// How their sizes are distributed around the goal's.
+    /// The arrival process.
+    pub arrivals: ArrivalProcess,
+    /// The distribution of the flows' sizes around the goal's.
     pub sizes: SizeLaw,
-    /// Flows that come before are not measured.
+    /// The warm-up: flows that arrive in it are not measured.
     pub warm_up: Span,
-    /// Whether there is, besides a population of each scheme alone, one in which each flow takes one of them at random.
+    /// Whether there is, besides one population for each scheme, one in which each flow takes one of the schemes at random.
     pub mixed: bool,
 }
 
 impl Population {
-    /// Its flows in words, for titles; their mean size if they have one.
+    /// The population in words, for titles, with the mean size of its flows if they have one.
     pub(crate) fn describe(&self, size: Option<Bytes>) -> String {
         let mean = if self.sizes == SizeLaw::Fixed { "" } else { " in the mean" };
         let of = size.map_or_else(String::new, |size| format!(" of {}{mean}", quantity::humane_bytes(size)));
@@ -34,17 +34,17 @@ impl Population {
     }
 }
 
-/// When flows come.
+/// The arrival process of a population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coming {
-    /// So many a second in the mean, as a Poisson process.
+pub enum ArrivalProcess {
+    /// A Poisson process with this mean number of arrivals a second.
     Poisson(Decimal),
-    /// One so often, the first at the beginning.
+    /// Arrivals at a fixed interval, the first at the beginning.
     Every(Span),
 }
 
-impl Coming {
-    /// The time between two flows, in the mean.
+impl ArrivalProcess {
+    /// The distribution of the time between two arrivals.
     pub fn gap(self) -> Gap {
         match self {
             Self::Poisson(per_second) => Gap::Exponential(nanos(1.0 / per_second.to_f64())),
@@ -52,14 +52,14 @@ impl Coming {
         }
     }
 
-    /// The same as a span.
+    /// The mean time between two arrivals.
     pub(crate) fn mean_gap(self) -> Span {
         match self.gap() {
             Gap::Exponential(span) | Gap::Constant(span) => span,
         }
     }
 
-    /// In words, for titles.
+    /// The arrival process in words, for titles.
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Poisson(per_second) => format!("{per_second} a second in the mean"),
@@ -68,7 +68,7 @@ impl Coming {
     }
 }
 
-impl fmt::Display for Coming {
+impl fmt::Display for ArrivalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Poisson(per_second) => write!(f, "poisson:{per_second}"),
@@ -80,19 +80,19 @@ impl fmt::Display for Coming {
 const ARRIVALS: &str = "arrivals are so many a second in the mean as in `poisson:20` (below a million), or one so often as \
                         in `every:5s`";
 
-/// When flows come: `poisson:20`, `every:5s`.
+/// Reads an arrival process: `poisson:20`, `every:5s`.
 ///
 /// # Errors
-/// Anything else; none a second, or too many.
-pub fn arrivals(text: &str) -> Result<Coming, QuantityError> {
+/// Anything else; a rate of zero, or one that is too high.
+pub fn arrivals(text: &str) -> Result<ArrivalProcess, QuantityError> {
     let allowed = |error: QuantityError| QuantityError { allowed: ARRIVALS.into(), ..error };
     match text.trim().split_once(':') {
-        Some(("every", span)) => Ok(Coming::Every(quantity::span(span).map_err(allowed)?)),
+        Some(("every", span)) => Ok(ArrivalProcess::Every(quantity::span(span).map_err(allowed)?)),
         Some(("poisson", rate)) => {
             let per_second = quantity::number(rate.strip_suffix("/s").unwrap_or(rate)).map_err(allowed)?;
             match per_second.floor() {
                 _ if per_second.is_zero() => Err(refuse(text, Why::Zero, ARRIVALS)),
-                Some(whole) if whole < 1_000_000 => Ok(Coming::Poisson(per_second)),
+                Some(whole) if whole < 1_000_000 => Ok(ArrivalProcess::Poisson(per_second)),
                 _ => Err(refuse(text, Why::TooLarge, ARRIVALS)),
             }
         }
@@ -100,7 +100,7 @@ pub fn arrivals(text: &str) -> Result<Coming, QuantityError> {
     }
 }
 
-/// How sizes are distributed: `fixed`, `exponential`, `lognormal=1.3`, `pareto=1.5`.
+/// Reads the distribution of sizes: `fixed`, `exponential`, `lognormal=1.3`, `pareto=1.5`.
 ///
 /// # Errors
 /// Anything else.
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn twenty_a_second_are_fifty_milliseconds_apart_in_the_mean() {
-        assert_eq!(arrivals("poisson:20").map(Coming::mean_gap), Ok(Span::from_millis(50)));
+        assert_eq!(arrivals("poisson:20").map(ArrivalProcess::mean_gap), Ok(Span::from_millis(50)));
     }
 
     #[test]

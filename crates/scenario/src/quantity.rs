@@ -30,55 +30,55 @@ pub struct QuantityError {
 /// What is wrong with a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
-    /// It does not begin with a decimal number.
+    /// A text that does not begin with a decimal number.
     #[error("does not begin with a decimal number")]
     NoNumber,
     /// A number without a unit.
     #[error("has no unit")]
     NoUnit,
-    /// A unit that is not one of this quantity's.
+    /// An unknown unit.
     #[error("has the unknown unit `{0}`")]
     UnknownUnit(String),
     /// `bps` is bytes a second to tc and bits a second to most others.
     #[error("has an ambiguous unit (`bps` is bytes a second in tc, bits a second elsewhere)")]
     Ambiguous,
-    /// Less than nothing.
+    /// A negative value.
     #[error("is negative")]
     Negative,
-    /// Nothing, or so little that it rounds to nothing.
+    /// Zero, or a value that rounds to zero.
     #[error("is zero")]
     Zero,
     /// NaN or infinite.
     #[error("is not finite")]
     NotFinite,
-    /// More than can be held or simulated.
+    /// A value too large to be held or simulated.
     #[error("is too large")]
     TooLarge,
-    /// Outside the allowed range.
+    /// A value outside the allowed range.
     #[error("is out of range")]
     OutOfRange,
-    /// A word that is not one of the choices.
+    /// A word that is not one of those allowed.
     #[error("is not known")]
     UnknownWord,
-    /// Something else was said already.
+    /// A conflict with another part of the text.
     #[error("conflicts with what was said before")]
     Conflict,
     /// A file that cannot be read.
     #[error("cannot be read ({0})")]
     Unreadable(String),
-    /// Steps that make no trace.
+    /// Steps that make no rate trace.
     #[error("is no trace: {0}")]
     Trace(firstflight_sim::TraceFault),
-    /// Such a fault of a file's steps, and the line it is in.
+    /// Steps of a file that make no rate trace, and the line.
     #[error("is no trace: {}, in line {}", .0.0, .0.1)]
     TraceLine(Box<(firstflight_sim::TraceFault, usize)>),
-    /// Not both a time and a rate.
+    /// A line that is not a time and a rate.
     #[error("is not a time and a rate")]
     NoStep,
-    /// In a file, whose name is what was found.
+    /// An error inside a file; [`QuantityError::found`] is the file's name.
     #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
     Line(Box<Line>),
-    /// Something that is planned and not built yet.
+    /// A value that is planned and not built yet.
     #[error("is not built yet")]
     NotBuilt,
 }
@@ -86,26 +86,26 @@ pub enum Why {
 /// A line of a file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// From one.
+    /// The line's number, from one.
     pub number: usize,
-    /// What was found in it.
+    /// The text found in the line.
     pub found: String,
-    /// What is wrong with that.
+    /// What is wrong with that text.
     pub why: Why,
 }
 
-/// Text of a user as it is quoted in an error, which is one line: what controls a terminal is shown by its escape.
+/// Quotes a user's text for a one-line error: control characters are shown as escapes.
 pub fn in_a_line(text: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(shown).collect()
 }
 
-/// The refusal of a text, with what is allowed as a clause.
+/// The error that refuses a text, with what is allowed as a clause.
 pub fn refuse(found: &str, why: Why, allowed: impl Into<Cow<'static, str>>) -> QuantityError {
     QuantityError { found: in_a_line(found), why, allowed: allowed.into() }
 }
 
-/// Beyond this many digits a number is refused; products with every unit then fit 128 bits.
+/// The most digits of a number. Its product with any unit then fits 128 bits.
 const MAX_DIGITS: usize = 24;
 
 /// Splits `text` into its number and its unit.
@@ -161,7 +161,7 @@ fn unknown(text: &str, unit: &str, allowed: &'static str) -> QuantityError {
 const RATE: &str = "a rate is a positive number with `bit`, `kbit`, `mbit`, `gbit` or `tbit` (a second, \
                     powers of 1000), up to 10tbit, as in `100mbit`";
 
-/// A rate: `800kbit`, `100mbit`, `1.5gbit`. Bits a second with tc's names; the case is free and `/s` may follow.
+/// Reads a rate: `800kbit`, `100mbit`, `1.5gbit`. Units are bits a second with tc's names, in either case; `/s` may follow.
 ///
 /// # Errors
 /// Anything else, zero, or more than 10 Tbit/s.
@@ -183,7 +183,7 @@ pub fn rate(text: &str) -> Result<Rate, QuantityError> {
 const SPAN: &str = "a duration is a positive number with `ns`, `us`, `ms`, `s`, `min` or `h`, up to 1000h, as \
                     in `80ms`";
 
-/// A duration: `500ns`, `20us`, `80ms`, `1.5s`, `2min`, `1h`.
+/// Reads a duration: `500ns`, `20us`, `80ms`, `1.5s`, `2min`, `1h`.
 ///
 /// # Errors
 /// Anything else, zero, or more than 1000 hours.
@@ -219,7 +219,7 @@ fn byte_unit(unit: &str) -> Option<u64> {
     })
 }
 
-/// A size in bytes: `1500B`, `64kB`, `1MB`, `2MiB`.
+/// Reads a size in bytes: `1500B`, `64kB`, `1MB`, `2MiB`.
 ///
 /// # Errors
 /// Anything else, zero, or more than 1000 TB.
@@ -231,7 +231,7 @@ pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
 
 const COUNT: &str = "a whole number from 1 up is wanted, as in `10`";
 
-/// A positive whole number, without a unit.
+/// Reads a positive whole number without a unit.
 ///
 /// # Errors
 /// Anything else, zero, or more than fits 64 bits.
@@ -253,10 +253,10 @@ pub fn count(text: &str) -> Result<u64, QuantityError> {
 
 const FRACTION: &str = "a fraction is a number from 0 to 1 or a percentage, as in `0.25` or `2%`";
 
-/// A fraction from 0 to 1: `0.02`, `2%`.
+/// Reads a fraction from 0 to 1: `0.02`, `2%`.
 ///
 /// # Errors
-/// Anything else, or more than one.
+/// Anything else, or a fraction above one.
 pub fn fraction(text: &str) -> Result<Decimal, QuantityError> {
     let (mut number, unit) = split(text, FRACTION)?;
     match unit {
@@ -270,7 +270,7 @@ pub fn fraction(text: &str) -> Result<Decimal, QuantityError> {
     }
 }
 
-/// A fraction or percentage in millionths, to the nearest; it may be above one.
+/// Reads a fraction or percentage in millionths, rounded to the nearest. It may be above one.
 pub(crate) fn ppm(text: &str) -> Result<u32, QuantityError> {
     let (mut number, unit) = split(text, FRACTION)?;
     match unit {
@@ -284,7 +284,7 @@ pub(crate) fn ppm(text: &str) -> Result<u32, QuantityError> {
 
 const NUMBER: &str = "a number without a unit is wanted, as in `1.5`";
 
-/// A number without a unit: `20`, `1.5`.
+/// Reads a number without a unit: `20`, `1.5`.
 ///
 /// # Errors
 /// Anything else.
@@ -305,7 +305,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// In bytes, with packets of `packet` bytes; `None` if it does not fit.
+    /// The size in bytes, with packets of `packet` bytes; `None` on overflow.
     pub fn in_bytes(self, packet: u64) -> Option<Bytes> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -325,7 +325,7 @@ impl std::fmt::Display for Amount {
 
 const AMOUNT: &str = "a positive number of packets or bytes is wanted, as in `100p` or `64kB`";
 
-/// A size in packets or bytes: `20000p`, `64kB`.
+/// Reads a size in packets or bytes: `20000p`, `64kB`.
 ///
 /// # Errors
 /// Anything else, zero, or more than 1000 TB or 10^12 packets.
@@ -348,7 +348,7 @@ fn packets_of(text: &str, number: Decimal, allowed: &'static str) -> Result<Deci
 
 const PACKETS: &str = "a number of packets from 1p to 1000000p is wanted, as in `10p`";
 
-/// A number of whole packets: `10p`; a fraction is rounded down.
+/// Reads a number of whole packets: `10p`. A fraction is rounded down.
 ///
 /// # Errors
 /// Anything else, less than one packet, or more than a million.
@@ -393,7 +393,7 @@ impl std::fmt::Display for QueueSize {
 const QUEUE: &str = "a queue is a positive number of packets (`1000p`, at most 1000000p), bytes (`64kB`) or \
                      bandwidth-delay products (`0.3bdp`)";
 
-/// A queue's limit: `1000p`, `64kB`, `0.3bdp`. Packets are whole: a fraction is rounded down.
+/// Reads a queue's limit: `1000p`, `64kB`, `0.3bdp`. A fraction of a packet is rounded down.
 ///
 /// # Errors
 /// Anything else, zero, or too large.
@@ -410,7 +410,7 @@ pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
     }
 }
 
-/// The span nearest below so many seconds, a nanosecond at least.
+/// The largest whole number of nanoseconds that is not above `seconds`, at least one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
 pub fn nanos(seconds: f64) -> Span {
     Span::from_nanos((seconds * 1e9) as u64).max(Span::from_nanos(1))

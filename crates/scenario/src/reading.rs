@@ -1,16 +1,16 @@
-//! Files that people write, read whole.
+//! Reading a whole file that a person wrote.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// The largest such file, in bytes: far more than anybody writes, and little enough to be held.
+/// The largest file that is read, in bytes. It is far larger than a file written by hand, and fits in memory.
 const LARGEST: u64 = 16_000_000;
 
-/// The text of a file, which may be a device or a pipe without an end.
+/// Reads the text of a file. A device or a pipe without an end is refused after the limit.
 ///
 /// # Errors
-/// What the system said; text that is not UTF-8, or more than 16 MB.
+/// The system's error, text that is not UTF-8, or more than 16 MB.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -12,7 +12,7 @@ use crate::words::closest;
 pub struct RestartChoice {
     /// The policy.
     pub entry: &'static RestartEntry,
-    /// What was set.
+    /// The parameters that were set.
     settings: Vec<(&'static str, Value)>,
 }
 
@@ -25,14 +25,14 @@ impl PartialEq for RestartChoice {
 impl Eq for RestartChoice {}
 
 impl Default for RestartChoice {
-    /// RFC 5681's.
+    /// The policy of RFC 5681.
     fn default() -> Self {
         Self::plain(&registry::restarts()[0])
     }
 }
 
 impl std::fmt::Display for RestartChoice {
-    /// As on the command line.
+    /// Writes the policy as on the command line.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.entry.name)?;
         self.settings.iter().try_for_each(|(name, value)| write!(f, "/{name}={value}"))
@@ -45,10 +45,10 @@ impl RestartChoice {
         Self { entry, settings: Vec::new() }
     }
 
-    /// The policy.
+    /// Builds the policy.
     ///
     /// # Errors
-    /// A parameter that it does not take; parsing has refused it before.
+    /// A parameter that the policy does not take. Parsing has refused such a parameter before.
     pub fn build(&self, initial: Initial) -> Result<AnyRestart, ParameterError<'_>> {
         self.entry.build(initial, &self.settings)
     }

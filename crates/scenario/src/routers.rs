@@ -1,4 +1,4 @@
-//! Words of Quick-Start's routers: how each estimates the use of its link, and what it approves.
+//! The text form of Quick-Start's routers: how each estimates the load of its link, and what it approves.
 
 use std::fmt;
 
@@ -10,43 +10,44 @@ use crate::quantity::{self, Decimal, QuantityError, Why, refuse, show_span};
 /// A router that takes part in Quick-Start (RFC 4782 section 3.3 and appendix D; Scharf's analysis, section V).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuickStartRouter {
-    /// How much of the capacity may be in use, approvals included (θ), in millionths.
+    /// The share of the capacity that may be in use, approvals included (θ), in millionths.
     pub threshold_ppm: u32,
-    /// The interval of measurement (D).
+    /// The measurement interval (D).
     pub interval: Span,
-    /// What is made of the measurements.
+    /// How the load is estimated from the measurements.
     pub estimate: Estimate,
-    /// Whether a request for more than there is gets what there is, rather than nothing.
+    /// Whether a request above the unused rate is reduced to that rate, rather than denied.
     pub reduction: bool,
-    /// For how long an approval is remembered.
+    /// How long an approval is remembered.
     pub memory: Memory,
-    /// What of the memory counts (choice-21).
+    /// Which remembered approvals count (choice-21).
     pub ring: Ring,
 }
 
-/// How a router estimates the use of its link.
+/// How a router estimates the load of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimate {
-    /// What the newest interval carried.
+    /// The load in the newest interval.
     Interval,
-    /// The mean of intervals with exponentially falling weights, the newest one's in millionths.
+    /// An exponentially weighted moving average over the intervals. The value is the newest interval's weight in
+    /// millionths.
     Ewma(u32),
-    /// The most that any of so many of the newest intervals carried; `None` takes those of the greatest round-trip
-    /// time.
+    /// The highest load in this many of the newest intervals; `None` for as many as the greatest round-trip time spans.
     Peak(Option<u8>),
 }
 
-/// For how long an approval is remembered.
+/// How long an approval is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// Until the traffic of a flow with this round-trip time was measured: ⌈RTT / D⌉ + 2 slots.
+    /// Until the traffic of a flow with this round-trip time has been measured: ⌈RTT / D⌉ + 2 slots.
     RttMax(Span),
-    /// So many slots.
+    /// This many slots.
     Slots(u8),
 }
 
 impl Default for QuickStartRouter {
-    /// The analysis's: θ = 95 %, D = 100 ms, the newest interval, round trips of up to 500 ms; reduction.
+    /// The settings of Scharf's analysis: θ = 95 %, D = 100 ms, the newest interval, round trips of up to 500 ms, requests
+    /// reduced.
     fn default() -> Self {
         Self {
             threshold_ppm: 950_000,
@@ -59,16 +60,16 @@ impl Default for QuickStartRouter {
     }
 }
 
-/// The greatest round-trip time of the analysis's longer case.
+/// The greatest round-trip time of the longer case in the analysis.
 const RTT_MAX: Span = Span::from_millis(500);
-/// The weight of an average that names none (Scharf, Figure 11).
+/// The default weight of the moving average (Scharf, Figure 11).
 const WEIGHT_PPM: u32 = 100_000;
 const MILLION: u64 = 1_000_000;
-/// Slots and intervals fit a byte.
+/// The most slots or intervals: they fit a byte.
 const MOST: u64 = 255;
 
 impl QuickStartRouter {
-    /// The router as the network has it.
+    /// The router as the simulator specifies it.
     pub fn spec(self) -> RouterSpec {
         let rtt_max = match self.memory {
             Memory::RttMax(rtt) => rtt,
@@ -129,11 +130,12 @@ const ROUTER: &str = "a Quick-Start router is any of `threshold=95%`, `interval=
                       `reduction=yes|no`, and `rtt-max=500ms` (at most 253 intervals) or `slots=7`, \
                       and `ring=oldest|sum`, with commas between";
 
-/// A router: `threshold=95%,interval=100ms,estimator=peak,reduction=yes`. What is not said has the default of
-/// [`QuickStartRouter::default`]; a peak is over the greatest round-trip time, an average's weight a tenth.
+/// Reads a router: `threshold=95%,interval=100ms,estimator=peak,reduction=yes`. An absent setting has the default of
+/// [`QuickStartRouter::default`]. A peak covers the greatest round-trip time by default, and an average's weight is a
+/// tenth.
 ///
 /// # Errors
-/// An unknown setting, one said twice, one of another estimator, or a value out of range.
+/// An unknown setting, a setting given twice, a setting of another estimator, or a value out of range.
 pub fn quick_start_router(text: &str) -> Result<QuickStartRouter, QuantityError> {
     let mut router = QuickStartRouter::default();
     let (mut weight, mut intervals) = (None, None);
@@ -196,7 +198,7 @@ fn allowed<T>(result: Result<T, QuantityError>) -> Result<T, QuantityError> {
     result.map_err(|error| QuantityError { allowed: ROUTER.into(), ..error })
 }
 
-/// A fraction above nought, to a millionth.
+/// Reads a fraction above zero, in millionths.
 fn ppm(text: &str) -> Result<u32, QuantityError> {
     let fraction: Decimal = allowed(quantity::fraction(text))?;
     match fraction.times(MILLION).and_then(|ppm| u32::try_from(ppm).ok()) {

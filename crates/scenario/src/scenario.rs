@@ -32,33 +32,33 @@ pub enum Goal {
     Duration(Span),
 }
 
-/// Rounds of replies on connections that are kept: in each, every client's connection carries one reply, whose
-/// size is the goal's (Visweswaraiah and Heidemann 1997, section 4.1).
+/// Rounds of replies on persistent connections. In each round every client's connection carries one reply, whose size is
+/// the goal's (Visweswaraiah and Heidemann 1997, section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// How many rounds.
+    /// The number of rounds.
     pub count: u32,
-    /// The idle time between two rounds. With a spread, from the end of one round's stretch of instants to the
-    /// beginning of the next one's; without, from the last byte of a reply to the next reply.
+    /// The idle time between two rounds. With a spread: from the latest instant of one round to the earliest of the next.
+    /// Without: from the last byte of a reply to the next reply.
     pub idle: Span,
-    /// Each client's part in a round is up to this far from the round's centre.
+    /// The spread: how far a client's reply may be from the round's centre.
     pub spread: Option<Span>,
-    /// How many clients share the path, all with the same scheme.
+    /// The number of clients on the path, all with one scheme.
     pub clients: u32,
 }
 
-/// An application that stops and goes: it writes at the start of the flow and then by the clock, whether or not the
-/// writes before are delivered.
+/// An application that writes periodically: at the start of the flow and then at a fixed interval, whether or not earlier
+/// writes are delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Writes {
-    /// Payload bytes of one; the last has what is left.
+    /// Payload bytes of a write. The last write has the remainder.
     pub bytes: Bytes,
-    /// From one write to the next.
+    /// The time from one write to the next.
     pub period: Span,
 }
 
 impl Writes {
-    /// How many writes make up a stream.
+    /// The number of writes in a stream of this size.
     pub const fn count(self, stream: Bytes) -> u64 {
         stream.get().div_ceil(self.bytes.get())
     }
@@ -67,22 +67,22 @@ impl Writes {
 /// A path, the endpoints on it and what they do, all resolved. With a scheme and a seed it determines a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// Where the names of laws are looked up: not part of the path, and not in its hash.
+    /// The registry in which laws are looked up. It is not part of the path, nor of its hash.
     pub registry: Registry,
     /// The bottleneck's rate, in IP bits per second.
     pub rate: Rate,
     /// The base round-trip time: propagation only.
     pub rtt: Span,
-    /// The bottleneck's queue. A limit in packets counts the one in transmission, as ns-2 does; a limit in bytes
-    /// counts what waits.
+    /// The bottleneck's queue. A limit in packets includes the packet in transmission, as in ns-2; a limit in bytes counts
+    /// only waiting packets.
     pub queue: QueueSize,
-    /// What that queue does before it is full; nothing if it only drops at its tail.
+    /// The queue's active management; `None` for drop-tail.
     pub aqm: Option<Aqm>,
-    /// What polices all that enters it.
+    /// The policer of all traffic that enters the bottleneck.
     pub policer: Option<PolicerSpec>,
-    /// The bottleneck's rate over time, in place of `rate`, which then only scales other things.
+    /// The bottleneck's rate over time. It replaces `rate`, which then only scales the defaults of other keys.
     pub rate_trace: Option<RateTrace>,
-    /// How ACKs are released together, at the end of the way back.
+    /// How ACKs are batched, at the end of the reverse path.
     pub ack_aggregation: Option<Batch>,
     /// Whether all TCP flows use ECN.
     pub ecn: bool,
@@ -90,25 +90,25 @@ pub struct Scenario {
     pub cross: Cross,
     /// Payload bytes of a full segment.
     pub mss: u16,
-    /// When a run ends; with rounds, the reply of one.
+    /// When a run ends. With rounds, the size of one reply.
     pub goal: Goal,
-    /// Rounds of replies with idle times between.
+    /// Rounds of replies with idle times between them.
     pub rounds: Option<Rounds>,
-    /// How the application writes, if it does not write all at once.
+    /// The application's periodic writes; `None` if it writes all at once.
     pub app: Option<Writes>,
-    /// Many flows, each measured, instead of one. The goal's size is then the mean of theirs, and its duration is from
-    /// the end of the warm-up on.
+    /// A population of measured flows instead of one flow. The goal's size is then their mean size, and the goal's duration
+    /// begins with the end of the warm-up.
     pub population: Option<Population>,
-    /// When a run ends at the latest, from the SYN; with a population, from the beginning. Where the goal is a duration it
-    /// is that, after the warm-up if there is one.
+    /// The latest end of a run, from the SYN; with a population, from the beginning. If the goal is a duration, the limit
+    /// is that duration, plus the warm-up if there is one.
     pub limit: Span,
     /// When the receiver acknowledges.
     pub ack: AckPolicy,
     /// One avoidance law for all schemes, instead of each scheme's own.
     pub avoidance: Option<&'static str>,
-    /// How losses are repaired.
+    /// The loss recovery.
     pub recovery: Recovery,
-    /// Whose senders all TCP flows' are where the RFCs and Linux differ.
+    /// The stack whose behaviour all TCP senders have where the RFCs and Linux differ.
     pub stack: Stack,
     /// The restart policy.
     pub restart: RestartChoice,
@@ -116,7 +116,7 @@ pub struct Scenario {
     pub ssthresh: Option<Bytes>,
     /// The initial window in segments.
     pub iw: u32,
-    /// The receive buffer, which bounds the window offered.
+    /// The receive buffer, which bounds the advertised window.
     pub rwnd: Bytes,
     /// The least retransmission timeout.
     pub min_rto: Span,
@@ -124,45 +124,46 @@ pub struct Scenario {
     pub timestamps: bool,
     /// Random loss at the bottleneck.
     pub loss: Decimal,
-    /// Jitter at the bottleneck: each packet is up to this much later, its order kept.
+    /// Jitter at the bottleneck: each packet is delayed by up to this much, without reordering.
     pub jitter: Option<Span>,
-    /// The rate of each sender's access link: ten times the bottleneck's by default. Its queue is the sender's
-    /// own and unlimited.
+    /// The rate of each sender's access link: ten times the bottleneck's by default. Each sender has its own link, whose
+    /// queue is unlimited.
     pub access_rate: Rate,
-    /// The rate of the way back: the access link's by default.
+    /// The rate of the reverse path: the access link's by default.
     pub reverse_rate: Rate,
-    /// How much of the base round-trip time is on the way back: half by default.
+    /// The share of the base round-trip time on the reverse path: half by default.
     pub reverse_rtt_share: Decimal,
     /// Which routers take part in Quick-Start.
     pub qs_hops: QuickStartHops,
-    /// What those routers do with requests.
+    /// How those routers answer requests.
     pub qs_router: QuickStartRouter,
-    /// Which links there are.
+    /// The links between the two ends.
     pub topology: Topology,
-    /// The limit of the queue of the way back, of each hop; none never overflows.
+    /// The limit of each hop's queue on the reverse path; `None` never overflows.
     pub reverse_queue: Option<QueueSize>,
-    /// Random loss on the way back, at each hop.
+    /// Random loss on the reverse path, at each hop.
     pub ack_loss: Decimal,
-    /// The rate of each receiver's access link, behind the last bottleneck and with a queue like its; `None` is no such link.
+    /// The rate of each receiver's access link, behind the last bottleneck and with a queue of the bottleneck's limit;
+    /// `None` for no such link.
     pub receiver_access_rate: Option<Rate>,
-    /// The retransmission timeout before there is a round trip.
+    /// The retransmission timeout before the first round-trip sample.
     pub initial_rto: Span,
-    /// What the least retransmission timeout bounds, if not what the stack has it bound.
+    /// What the least retransmission timeout bounds; `None` for the stack's rule.
     pub rto_floor: Option<RtoFloor>,
-    /// What widens the window while the application limits, if not what the stack has.
+    /// What grows the window while the application limits it; `None` for the stack's rule.
     pub growth: Option<Growth>,
-    /// What slow start counts of an ACK, if not what the stack has it count.
+    /// What slow start counts of an ACK; `None` for the stack's rule.
     pub slow_start_counts: Option<SlowStartCounts>,
-    /// The seed of the first run; the next runs have the next seeds.
+    /// The seed of the first run; each further run takes the next seed.
     pub seed: u64,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u32,
 }
 
 const MEGABIT: u64 = 1_000_000;
 
 impl Default for Scenario {
-    /// The built-in path: Paced Start's (section 5.1 of the paper).
+    /// The built-in path, which is that of Paced Start (section 5.1 of the paper).
     fn default() -> Self {
         Self {
             registry: Registry::builtin(),
@@ -212,40 +213,39 @@ impl Default for Scenario {
     }
 }
 
-/// The receive buffer that is offered when none is asked for: the most that window scaling can offer
-/// (RFC 7323 section 2.3).
+/// The default receive buffer: the largest window that window scaling can advertise (RFC 7323 section 2.3).
 const LARGEST_RWND: Bytes = Bytes::new(1 << 30);
 
-/// How long a transfer may take where `limit` is unset.
+/// The default of `limit`: the longest time that a transfer may take.
 const LIMIT: Span = Span::from_secs(3600);
 
 const HALF: Decimal = Decimal::tenths(5);
 
 impl Scenario {
-    /// IP bytes of a full packet: payload, 40 of headers, 12 more with timestamps.
+    /// IP bytes of a full packet: the payload, 40 bytes of headers, and 12 more with timestamps.
     pub fn packet(&self) -> u32 {
         u32::from(self.mss) + 40 + if self.timestamps { 12 } else { 0 }
     }
 
-    /// Propagation on the way back.
+    /// The propagation delay of the reverse path.
     pub fn reverse_delay(&self) -> Span {
         let nanos = self.reverse_rtt_share.times(self.rtt.nanos()).unwrap_or(0);
         Span::from_nanos(nanos.min(self.rtt.nanos()))
     }
 
-    /// Whether transfers have a size.
+    /// Whether each transfer has a size.
     pub fn is_sized(&self) -> bool {
         matches!(self.goal, Goal::Size(_))
     }
 }
 
-/// How long the application takes to write a transfer.
+/// The time that the application takes to write a transfer.
 fn writing(app: Option<Writes>, size: Bytes) -> Span {
     app.map_or(Span::ZERO, |app| app.period * app.count(size))
 }
 
 impl Scenario {
-    /// How long a transfer without rounds may take where `limit` is unset.
+    /// The default limit of a transfer without rounds.
     pub fn usual_limit(&self) -> Span {
         match self.goal {
             Goal::Size(size) => LIMIT + writing(self.app, size),

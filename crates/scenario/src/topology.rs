@@ -1,4 +1,4 @@
-//! Words of the topology: which links the flow crosses, and which of them cross traffic does.
+//! The text form of the topology: the links that the flow crosses, and those that cross traffic crosses.
 
 use std::fmt;
 
@@ -7,48 +7,48 @@ use crate::quantity::{self, QuantityError, Why, refuse};
 /// The links between the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Topology {
-    /// One bottleneck.
+    /// A single bottleneck.
     #[default]
     Single,
-    /// Bottlenecks in a row, all of which the measured flow crosses: each has the path's rate, queue, policer, loss
-    /// and jitter for itself and an equal share of its propagation.
+    /// Bottlenecks in a row, all on the measured flow's path. Each has the path's rate, queue, policer, loss and jitter,
+    /// and an equal share of the propagation delay.
     ParkingLot {
-        /// How many.
+        /// The number of bottlenecks.
         hops: u32,
         /// Where the cross traffic is.
         cross: Crossed,
     },
-    /// Hosts at routers in a row, between which a population's flows run; alike in both directions.
+    /// Routers in a row with hosts at each. A population's flows run between the hosts. Both directions have equal links.
     Hosts(Hosts),
 }
 
-/// Hosts at routers in a row.
+/// Routers in a row with hosts at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    /// How many links there are between routers: one less than routers. One makes a dumbbell.
+    /// The number of links between routers, one less than routers. One link makes a dumbbell.
     pub hops: u32,
-    /// How many hosts are at each router.
+    /// The number of hosts at each router.
     pub each: u32,
-    /// Whether flows only run from a router to a later one.
+    /// Whether flows run only from a router to a later one.
     pub onward: bool,
 }
 
-/// Which hops the cross traffic crosses.
+/// The hops that cross traffic crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossed {
-    /// Every hop has cross traffic of its own, which comes before it and leaves after it.
+    /// Every hop has its own cross traffic, which enters before the hop and leaves after it.
     Each,
-    /// The same cross traffic crosses all hops.
+    /// One set of cross traffic crosses all hops.
     Through,
-    /// Only this one has any, counted from one at the sender.
+    /// Only this hop has cross traffic. Hops are counted from one at the sender.
     Hop(u32),
 }
 
-/// The most hops.
+/// The largest number of hops.
 const MOST: u64 = 100;
 
 impl Topology {
-    /// How many hops the measured flow crosses, its access link aside.
+    /// The number of hops of the measured flow, without its access link.
     pub const fn hops(self) -> u32 {
         match self {
             Self::Single => 1,
@@ -56,7 +56,7 @@ impl Topology {
         }
     }
 
-    /// The ways of cross traffic, each from a router to another, counted from nought at the sender.
+    /// The routes of the cross traffic, each from a router to another. Routers are counted from zero at the sender.
     pub fn crossings(self) -> Vec<(u32, u32)> {
         match self {
             Self::Single => vec![(0, 1)],
@@ -67,7 +67,7 @@ impl Topology {
         }
     }
 
-    /// In words, ahead of the rate; nothing for a single bottleneck.
+    /// The topology in words, to precede the rate; empty for a single bottleneck.
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Single => String::new(),
@@ -79,7 +79,7 @@ impl Topology {
         }
     }
 
-    /// The words of cross traffic that is "across", with what it is across.
+    /// Cross traffic in words: `cross` ends in "across", and the hops that it crosses follow.
     pub(crate) fn describe_cross(self, cross: &str) -> String {
         let across = match self {
             Self::Single | Self::Hosts(_) => return cross.to_owned(),
@@ -114,7 +114,7 @@ impl fmt::Display for Topology {
     }
 }
 
-/// The most hosts in all: each has two links of its own.
+/// The largest number of hosts in all. Each host has two links.
 const MOST_HOSTS: u64 = 20_000;
 
 const TOPOLOGY: &str = "a topology is `single`, or bottlenecks in a row as in `parking-lot:hops=3` (at most 100), with \
@@ -122,11 +122,11 @@ const TOPOLOGY: &str = "a topology is `single`, or bottlenecks in a row as in `p
                         `,cross=2`; or, for flows between hosts, `dumbbell:hosts=102` or `parking-lot:hops=10,hosts=12` \
                         (at most 20000 hosts in all), with `,ways=onward` if all go one way";
 
-/// A topology: `single`, `parking-lot:hops=3`, `parking-lot:hops=3,cross=through`, `dumbbell:hosts=102`,
+/// Reads a topology: `single`, `parking-lot:hops=3`, `parking-lot:hops=3,cross=through`, `dumbbell:hosts=102`,
 /// `parking-lot:hops=10,hosts=12,ways=onward`.
 ///
 /// # Errors
-/// Anything else; no hops or hosts, too many, or a hop that is not there.
+/// Anything else; zero hops or hosts, too many of them, or a hop that does not exist.
 pub fn topology(text: &str) -> Result<Topology, QuantityError> {
     let text = text.trim();
     if text == "single" {
@@ -174,7 +174,7 @@ fn hop(text: &str) -> Result<u32, QuantityError> {
     whole(text, MOST)
 }
 
-/// A whole number from one to `most`.
+/// Reads a whole number from one to `most`.
 fn whole(text: &str, most: u64) -> Result<u32, QuantityError> {
     let count = quantity::count(text).map_err(|error| QuantityError { allowed: TOPOLOGY.into(), ..error })?;
     match u32::try_from(count) {

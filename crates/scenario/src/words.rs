@@ -1,6 +1,6 @@
-//! The words of a scenario: cross traffic, receivers, recovery, avoidance laws.
+//! The keywords of a scenario: receivers, loss recovery, stacks, avoidance laws.
 //!
-//! What is planned and not built yet is refused by name, so that nobody takes its absence for a typo.
+//! A keyword that is planned and not built yet is refused by name, so that nobody takes it for a typo.
 
 use std::borrow::Cow;
 
@@ -21,8 +21,7 @@ pub enum Packet {
     Ip(u16),
 }
 
-/// The initial slow-start threshold: a number of packets or bytes, or `inf` (arbitrarily high, RFC 5681
-/// section 3.1).
+/// Reads the initial slow-start threshold: a number of packets or bytes, or `inf` (arbitrarily high, RFC 5681 section 3.1).
 ///
 /// # Errors
 /// What [`quantity::amount`] refuses.
@@ -36,7 +35,7 @@ pub fn ssthresh(text: &str) -> Result<Option<Amount>, QuantityError> {
     })
 }
 
-/// A word out of a table; the words of `later` are known and not built yet.
+/// Reads a keyword of a table. The keywords of `later` are known and not built yet.
 fn word<T: Copy>(
     text: &str,
     table: &[(&'static str, T)],
@@ -51,7 +50,7 @@ fn word<T: Copy>(
     }
 }
 
-/// The words of a table.
+/// The keywords of a table.
 const fn names<T: Copy, const N: usize>(table: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
@@ -70,7 +69,7 @@ const ACKS: [(&str, AckPolicy); 5] = [
     ("windows-xp", AckPolicy::WindowsXp),
 ];
 
-/// When the receiver acknowledges.
+/// Reads when the receiver acknowledges.
 ///
 /// # Errors
 /// A word that is none of the five.
@@ -78,12 +77,12 @@ pub fn ack(text: &str) -> Result<AckPolicy, QuantityError> {
     word(text, &ACKS, &[], "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`")
 }
 
-/// The word for an ACK policy.
+/// The keyword for an ACK policy.
 pub fn ack_name(policy: AckPolicy) -> &'static str {
     ACKS.iter().find(|(_, value)| *value == policy).map_or("", |(name, _)| name)
 }
 
-/// The words of [`ack`].
+/// The keywords of [`ack`].
 pub(crate) const ACK_NAMES: [&str; 5] = names(&ACKS);
 
 const RECOVERIES: [(&str, Recovery); 7] = [
@@ -96,7 +95,7 @@ const RECOVERIES: [(&str, Recovery); 7] = [
     ("ns2-sack1", Recovery::Ns2Sack1),
 ];
 
-/// How losses are repaired.
+/// Reads the loss recovery.
 ///
 /// # Errors
 /// A word that is none of the seven.
@@ -106,20 +105,20 @@ pub fn recovery(text: &str) -> Result<Recovery, QuantityError> {
     word(text, &RECOVERIES, &[], ALLOWED)
 }
 
-/// The word for a recovery.
+/// The keyword for a recovery.
 pub fn recovery_name(recovery: Recovery) -> &'static str {
     RECOVERIES.iter().find(|(_, value)| *value == recovery).map_or("", |(name, _)| name)
 }
 
-/// The words of [`recovery`].
+/// The keywords of [`recovery`].
 pub(crate) const RECOVERY_NAMES: [&str; 7] = names(&RECOVERIES);
 
 const STACKS: [(&str, Stack); 2] = [("rfc", Stack::Rfc), ("linux", Stack::Linux)];
 
-/// The words of [`stack`].
+/// The keywords of [`stack`].
 pub(crate) const STACK_NAMES: [&str; 2] = names(&STACKS);
 
-/// Whose sender it is where the RFCs and Linux differ.
+/// Reads the stack whose sender behaviour applies where the RFCs and Linux differ.
 ///
 /// # Errors
 /// A word that is neither of the two.
@@ -127,12 +126,12 @@ pub fn stack(text: &str) -> Result<Stack, QuantityError> {
     word(text, &STACKS, &[], "stacks are `rfc` and `linux`")
 }
 
-/// The word for a stack.
+/// The keyword for a stack.
 pub fn stack_name(stack: Stack) -> &'static str {
     STACKS.iter().find(|(_, value)| *value == stack).map_or("", |(name, _)| name)
 }
 
-/// The word for a stack where a result has to say it: whoever says nothing goes by the RFCs.
+/// The keyword for a stack where a result must name it; `None` for the RFCs' behaviour, which is the default.
 pub fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
     (stack != Stack::default()).then(|| stack_name(stack))
 }
@@ -140,10 +139,10 @@ pub fn stack_if_not_rfc(stack: Stack) -> Option<&'static str> {
 const RTO_FLOORS: [(&str, Option<RtoFloor>); 3] =
     [("stack", None), ("timeout", Some(RtoFloor::Timeout)), ("variation", Some(RtoFloor::Variation))];
 
-/// The words of [`rto_floor`].
+/// The keywords of [`rto_floor`].
 pub(crate) const RTO_FLOOR_NAMES: [&str; 3] = names(&RTO_FLOORS);
 
-/// What the least retransmission timeout bounds; `None` is what the stack has it bound.
+/// Reads what the least retransmission timeout bounds; `None` for the stack's rule.
 ///
 /// # Errors
 /// A word that is none of the three.
@@ -153,7 +152,7 @@ pub fn rto_floor(text: &str) -> Result<Option<RtoFloor>, QuantityError> {
     word(text, &RTO_FLOORS, &[], ALLOWED)
 }
 
-/// The word for what the least timeout bounds.
+/// The keyword for what the least timeout bounds.
 pub fn rto_floor_name(floor: Option<RtoFloor>) -> &'static str {
     RTO_FLOORS.iter().find(|(_, value)| *value == floor).map_or("", |(name, _)| name)
 }
@@ -165,10 +164,10 @@ const GROWTHS: [(&str, Option<Growth>); 4] = [
     ("ns2", Some(Growth::Always)),
 ];
 
-/// The words of [`growth`].
+/// The keywords of [`growth`].
 pub(crate) const GROWTH_NAMES: [&str; 4] = names(&GROWTHS);
 
-/// What widens the window while the application limits; `None` is what the stack has.
+/// Reads what grows the window while the application limits it; `None` for the stack's rule.
 ///
 /// # Errors
 /// A word that is none of the four.
@@ -178,7 +177,7 @@ pub fn growth(text: &str) -> Result<Option<Growth>, QuantityError> {
     word(text, &GROWTHS, &[], ALLOWED)
 }
 
-/// The word for what widens the window while the application limits.
+/// The keyword for what grows the window while the application limits it.
 pub fn growth_name(growth: Option<Growth>) -> &'static str {
     GROWTHS.iter().find(|(_, value)| *value == growth).map_or("", |(name, _)| name)
 }
@@ -186,10 +185,10 @@ pub fn growth_name(growth: Option<Growth>) -> &'static str {
 const COUNTS: [(&str, Option<SlowStartCounts>); 3] =
     [("acks", Some(SlowStartCounts::Acks)), ("bytes", Some(SlowStartCounts::Bytes)), ("stack", None)];
 
-/// The words of [`slow_start_counts`].
+/// The keywords of [`slow_start_counts`].
 pub(crate) const COUNT_NAMES: [&str; 3] = names(&COUNTS);
 
-/// What slow start counts of an ACK; `None` leaves it to the stack.
+/// Reads what slow start counts of an ACK; `None` for the stack's rule.
 ///
 /// # Errors
 /// A word that is none of the three.
@@ -197,12 +196,12 @@ pub fn slow_start_counts(text: &str) -> Result<Option<SlowStartCounts>, Quantity
     word(text, &COUNTS, &[], "slow start counts `acks` or `bytes`, or as the `stack` has it")
 }
 
-/// The word for what slow start counts.
+/// The keyword for what slow start counts.
 pub fn slow_start_counts_name(counts: Option<SlowStartCounts>) -> &'static str {
     COUNTS.iter().find(|(_, value)| *value == counts).map_or("", |(name, _)| name)
 }
 
-/// The name of an avoidance law of the registry.
+/// Reads the name of an avoidance law of the registry.
 ///
 /// # Errors
 /// An unknown law, or one not built yet.
@@ -213,16 +212,16 @@ pub fn avoidance(registry: Registry, text: &str) -> Result<&'static str, Quantit
     word(text, &laws, &[], format!("avoidance laws are {} and {last}", others.join(", ")))
 }
 
-/// An application that stops and goes.
+/// An application that writes periodically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct App {
-    /// How much it writes at a time.
+    /// The size of a write.
     pub write: Amount,
-    /// From one write to the next.
+    /// The time from one write to the next.
     pub every: Span,
 }
 
-/// When the application writes: `all` at once, or how much and how often, as in `64kB,200ms`.
+/// Reads the application's writes: `all` at once, or size and interval, as in `64kB,200ms`.
 ///
 /// # Errors
 /// What [`quantity::amount`] and [`quantity::span`] refuse.
@@ -239,15 +238,15 @@ pub fn app(text: &str) -> Result<Option<App>, QuantityError> {
     Ok(Some(App { write, every: quantity::span(every).map_err(allowed)? }))
 }
 
-/// Which routers of a path take part in Quick-Start.
+/// The routers of a path that take part in Quick-Start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum QuickStartHops {
-    /// All of them.
+    /// All routers.
     #[default]
     All,
-    /// None.
+    /// No router.
     None,
-    /// The first so many that the sender's packets come to.
+    /// The first routers on the sender's side, this many.
     First(u32),
 }
 
@@ -261,7 +260,7 @@ impl std::fmt::Display for QuickStartHops {
     }
 }
 
-/// Which routers take part in Quick-Start: `all`, `none`, or how many of the first.
+/// Reads the routers that take part in Quick-Start: `all`, `none`, or how many of the first.
 ///
 /// # Errors
 /// Anything else, zero, or more than a thousand.
@@ -280,7 +279,7 @@ pub fn quick_start_hops(text: &str) -> Result<QuickStartHops, QuantityError> {
     }
 }
 
-/// The known key or word nearest to `word`, if one is near enough to be meant.
+/// The known key or keyword closest to `word`, if one is close enough to have been meant.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min()?;
     (best.0 <= (word.chars().count() / 3).max(1)).then_some(best.1)

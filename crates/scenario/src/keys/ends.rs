@@ -11,7 +11,7 @@ use crate::words;
 
 const END: Key = row(Heading::Endpoints);
 
-/// The timeout before there is a round trip (RFC 6298 section 2.1).
+/// The retransmission timeout before the first round-trip sample (RFC 6298 section 2.1).
 const INITIAL_RTO: Span = Span::from_secs(1);
 
 pub(super) const KEYS: &[Key] = &[
@@ -34,7 +34,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "recovery",
         kind: Kind::Word(&words::RECOVERY_NAMES),
-        placeholder: "WAY",
+        placeholder: "RECOVERY",
         help: "Loss recovery",
         default: Some("rack"),
         examples: &["sack", "newreno"],
@@ -62,7 +62,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "app-limited-growth",
         kind: Kind::Word(&words::GROWTH_NAMES),
         placeholder: "RULE",
-        help: "Whose rule says what widens the window while the application limits",
+        help: "Whose rule for growing the window while the application limits it",
         default: Some("stack"),
         examples: &["ns2", "linux", "rfc7661"],
         schemes: true,
@@ -181,7 +181,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "rto-floor",
         kind: Kind::Word(&words::RTO_FLOOR_NAMES),
         placeholder: "WHAT",
-        help: "What --min-rto bounds: the timeout as RFC 6298 says, or what it adds to the round trip as in Linux",
+        help: "What --min-rto bounds: the timeout (RFC 6298), or its addition to the round-trip time (Linux)",
         default: Some("stack"),
         examples: &["variation", "timeout"],
         schemes: true,
@@ -196,7 +196,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "initial-rto",
         kind: Kind::Span,
-        help: "Retransmission timeout before there is a round trip, such as 3s",
+        help: "Retransmission timeout before the first round-trip sample, such as 3s",
         default: Some("1s"),
         examples: &["3s"],
         place: 47,
@@ -222,7 +222,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "ecn",
         kind: Kind::FLAG,
-        help: "Uses ECN on all TCP flows",
+        help: "Use ECN on all TCP flows",
         default: Some("false"),
         examples: &["true"],
         place: 37,

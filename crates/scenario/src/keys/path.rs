@@ -21,7 +21,7 @@ const OF_ROUNDS: Key = Key {
     ..PATH
 };
 
-/// A key of a population, of which a sweep has no row.
+/// A key of a population. Sweeps do not take it, because a sweep's rows are of single flows.
 const OF_FLOWS: Key = Key {
     needs: Some(Need {
         other: "flows",
@@ -31,15 +31,15 @@ const OF_FLOWS: Key = Key {
     ..PATH
 };
 
-/// Two keys that exclude each other, whatever they say.
+/// Excludes another key, whatever the values of the two.
 const fn never(other: &'static str, why: &'static str) -> Exclusion {
     Exclusion { other, why, except: &[] }
 }
 
-/// What populations do not have.
+/// Excludes `flows`, because a population has no separate reverse path.
 const BOTH_WAYS: Exclusion = never("flows", "the links between hosts are alike in both directions");
 
-/// What populations do not have, unless the text is `none`.
+/// Excludes `flows` unless the value is `none`.
 const BOTH_WAYS_OR_NONE: Exclusion = Exclusion { except: &["none"], ..BOTH_WAYS };
 
 fn or_none(span: Option<Span>) -> String {
@@ -126,7 +126,7 @@ pub(super) const KEYS: &[Key] = &[
         examples: &["576B"],
         place: 42,
         parse: |options, text| set(&mut options.packet, read::packet(text).map(Packet::Ip)),
-        // The MSS says it.
+        // The MSS is in the canonical text instead.
         show: |_| None,
         ..PATH
     },
@@ -203,7 +203,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "flows",
         kind: Kind::Count(1_000_000),
-        help: "Measures many flows between the hosts of a dumbbell or a parking lot, not one: how many",
+        help: "Number of measured flows between the hosts of a dumbbell or a parking lot, instead of one flow",
         unset: "off",
         examples: &["2000"],
         sweeps: false,
@@ -220,7 +220,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "arrivals",
         kind: Kind::Text("WHEN"),
-        help: "When flows come: poisson:PER-SECOND or every:TIME",
+        help: "Arrivals of the flows: poisson:PER-SECOND or every:TIME",
         default: Some("poisson:20"),
         unset: "with --flows: poisson:20",
         examples: &["every:5s"],
@@ -232,7 +232,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "sizes",
         kind: Kind::Text("LAW"),
-        help: "How flows' sizes lie around --size: fixed, exponential, lognormal=SIGMA or pareto=SHAPE",
+        help: "Distribution of the flows' sizes around --size: fixed, exponential, lognormal=SIGMA or pareto=SHAPE",
         default: Some("fixed"),
         examples: &["exponential", "lognormal=1.3"],
         excludes: &[never("duration", "with a duration flows go on until it ends")],
@@ -244,7 +244,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "warm-up",
         kind: Kind::Span,
-        help: "Flows that come before are not measured, or none",
+        help: "Warm-up time: flows that arrive in it are not measured; or none",
         unset: "with poisson: 10s or 100 RTTs; else none",
         default: Some("10s"),
         examples: &["1s", "none"],
@@ -267,7 +267,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "app",
         kind: Kind::Text("SIZE,TIME"),
-        help: "An application that stops and goes: how much it writes and how often, as in 64kB,200ms, or all at once",
+        help: "Periodic writes of the application: size and interval, as in 64kB,200ms, or all at once",
         default: Some("all"),
         examples: &["64kB,200ms"],
         excludes: &[Exclusion {
@@ -297,7 +297,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "limit",
         kind: Kind::Span,
-        help: "The longest simulated time that a --size may take",
+        help: "The longest simulated time of a transfer with --size",
         default: Some("1h"),
         examples: &["60s"],
         excludes: &[never("duration", LIMIT_AND_DURATION)],
@@ -336,7 +336,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "reverse-rate",
         kind: Kind::Rate,
-        help: "Rate of the way back",
+        help: "Rate of the reverse path",
         unset: "the access rate",
         examples: &["1mbit"],
         excludes: &[BOTH_WAYS],
@@ -348,7 +348,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "reverse-queue",
         kind: Kind::Text("SIZE"),
-        help: "Queue of the way back: 100p, 64kB, or none, which never overflows",
+        help: "Queue of the reverse path: 100p, 64kB, or none, which never overflows",
         default: Some("none"),
         examples: &["100p", "64kB"],
         excludes: &[BOTH_WAYS_OR_NONE],
@@ -360,7 +360,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "reverse-rtt-share",
         kind: Kind::Share,
-        help: "Share of the base RTT on the way back, from 0 to 1",
+        help: "Share of the base RTT on the reverse path, from 0 to 1",
         default: Some("0.5"),
         examples: &["0.25"],
         excludes: &[BOTH_WAYS],
@@ -383,7 +383,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "ack-loss",
         kind: Kind::Share,
-        help: "Random loss on the way back, such as 2%",
+        help: "Random loss on the reverse path, such as 2%",
         default: Some("0"),
         examples: &["0.2"],
         excludes: &[BOTH_WAYS],
@@ -438,7 +438,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "ack-aggregation",
         kind: Kind::Text("SPAN|N"),
-        help: "Releases ACKs together, every so often (5ms) or so many at a time (16)",
+        help: "Releases ACKs in batches: at an interval (5ms) or by number (16)",
         default: Some("none"),
         examples: &["5ms", "16,20ms"],
         excludes: &[BOTH_WAYS_OR_NONE],
@@ -493,5 +493,5 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-/// Why a run with a duration has no limit, whether or not the duration is given.
+/// Why a run with a duration takes no limit, whether or not the duration is given.
 pub(crate) const LIMIT_AND_DURATION: &str = "a run with a duration ends with it; limit bounds a size";

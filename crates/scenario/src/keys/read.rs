@@ -1,27 +1,27 @@
-//! Texts that a single key has, or a few.
+//! Readers of values that only one key, or a few, have.
 
 use firstflight::{Rate, Span};
 
 use crate::quantity::{self, Decimal, QuantityError, QueueSize, Why, refuse};
 
-/// Puts what was read in its place.
+/// Stores a value that was read.
 ///
 /// # Errors
-/// As it was read.
+/// The error of the value.
 pub(super) fn put<T>(place: &mut T, value: Result<T, QuantityError>) -> Result<(), QuantityError> {
     *place = value?;
     Ok(())
 }
 
-/// Puts what was read where an option may be unset.
+/// Stores a value that was read in an option.
 ///
 /// # Errors
-/// As it was read.
+/// The error of the value.
 pub(super) fn set<T>(option: &mut Option<T>, value: Result<T, QuantityError>) -> Result<(), QuantityError> {
     put(option, value.map(Some))
 }
 
-/// Payload bytes of a full segment: a number, with or without `B`.
+/// Reads the payload bytes of a full segment: a number, with or without `B`.
 ///
 /// # Errors
 /// Less than 64 or more than fits an IP packet.
@@ -30,7 +30,7 @@ pub(super) fn mss(text: &str) -> Result<u16, QuantityError> {
     in_range(text, 64, 65_483, ALLOWED)
 }
 
-/// IP bytes of a full packet: a number, with or without `B`.
+/// Reads the IP bytes of a full packet: a number, with or without `B`.
 ///
 /// # Errors
 /// Less than 116 (an MSS of 64 and timestamps) or more than fits.
@@ -57,7 +57,7 @@ fn in_range(text: &str, least: u64, most: u64, allowed: &'static str) -> Result<
     }
 }
 
-/// An initial window: `10p`.
+/// Reads an initial window: `10p`.
 ///
 /// # Errors
 /// Zero or more than 65,535 packets.
@@ -68,7 +68,7 @@ pub(super) fn iw(text: &str) -> Result<u32, QuantityError> {
     if packets > 65_535 { Err(refuse(text, Why::TooLarge, ALLOWED)) } else { Ok(packets) }
 }
 
-/// `true` or `false`.
+/// Reads `true` or `false`.
 ///
 /// # Errors
 /// Anything else.
@@ -80,10 +80,10 @@ pub(super) fn boolean(text: &str) -> Result<bool, QuantityError> {
     }
 }
 
-/// Random loss: a fraction below one; nought is none.
+/// Reads random loss: a fraction below one.
 ///
 /// # Errors
-/// What [`quantity::fraction`] refuses, and one: then nothing would ever arrive.
+/// What [`quantity::fraction`] refuses, and one, with which nothing would ever arrive.
 pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
     const ALLOWED: &str = "loss is a fraction below 1, as in `2%` or `0.02`";
     let loss =
@@ -94,7 +94,7 @@ pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
     Ok(loss)
 }
 
-/// A duration, or `none`.
+/// Reads a duration, or `none`.
 ///
 /// # Errors
 /// What [`quantity::span`] refuses.
@@ -102,7 +102,7 @@ pub(super) fn span_or_none(text: &str) -> Result<Option<Span>, QuantityError> {
     if text.trim() == "none" { Ok(None) } else { quantity::span(text).map(Some) }
 }
 
-/// A rate, or `none`.
+/// Reads a rate, or `none`.
 ///
 /// # Errors
 /// What [`quantity::rate`] refuses.
@@ -110,10 +110,10 @@ pub(super) fn rate_or_none(text: &str) -> Result<Option<Rate>, QuantityError> {
     if text.trim() == "none" { Ok(None) } else { quantity::rate(text).map(Some) }
 }
 
-/// The queue of the way back: packets or bytes, or `none`, which never overflows.
+/// Reads the queue of the reverse path: packets or bytes, or `none`, which never overflows.
 ///
 /// # Errors
-/// What [`quantity::queue`] refuses, and a queue in bandwidth-delay products, which are the bottleneck's.
+/// What [`quantity::queue`] refuses, and a queue in bandwidth-delay products, which only the bottleneck has.
 pub(super) fn reverse_queue(text: &str) -> Result<Option<QueueSize>, QuantityError> {
     const ALLOWED: &str =
         "a queue of the way back is as in `100p` or `64kB`, or `none`, which never overflows";
@@ -127,7 +127,7 @@ pub(super) fn reverse_queue(text: &str) -> Result<Option<QueueSize>, QuantityErr
     }
 }
 
-/// A seed: any whole number of 64 bits.
+/// Reads a seed: any whole number of 64 bits.
 ///
 /// # Errors
 /// Anything else.
@@ -137,7 +137,7 @@ pub(super) fn seed(text: &str) -> Result<u64, QuantityError> {
     text.parse().map_err(|_| refuse(text, Why::OutOfRange, ALLOWED))
 }
 
-/// A number of runs.
+/// Reads a number of runs.
 ///
 /// # Errors
 /// Zero or more than a million.
@@ -145,10 +145,10 @@ pub(super) fn runs(text: &str) -> Result<u32, QuantityError> {
     count(text, 1_000_000, "runs are a whole number from 1 to 1000000")
 }
 
-/// A whole number from one to `most`.
+/// Reads a whole number from one to `most`.
 ///
 /// # Errors
-/// Anything else, with what is `allowed`.
+/// Anything else; the error says what is `allowed`.
 pub(super) fn count(text: &str, most: u32, allowed: &'static str) -> Result<u32, QuantityError> {
     let count = quantity::count(text).map_err(|error| QuantityError { allowed: allowed.into(), ..error })?;
     match u32::try_from(count) {

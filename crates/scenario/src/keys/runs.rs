@@ -1,4 +1,4 @@
-//! The keys of how often a race is run. Results say them beside the scenario.
+//! The keys for the number of runs. Results name them beside the scenario.
 
 use super::read::{self, put};
 use super::{Heading, Key, row};

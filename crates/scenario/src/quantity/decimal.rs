@@ -1,6 +1,6 @@
-//! Decimal numbers as they were written, without rounding.
+//! Decimal numbers exactly as they were written.
 
-/// A non-negative decimal number, exactly: `mantissa × 10^-scale`.
+/// A non-negative decimal number, stored exactly: `mantissa × 10^-scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     pub(super) mantissa: u128,
@@ -13,17 +13,17 @@ impl Decimal {
         Self { mantissa: value as u128, scale: 0 }
     }
 
-    /// Tenths.
+    /// A number of tenths.
     pub const fn tenths(value: u64) -> Self {
         Self { mantissa: value as u128, scale: 1 }
     }
 
-    /// `value × factor`, to the nearest whole number, halves up; `None` if it does not fit.
+    /// `value × factor`, to the nearest whole number, halves up; `None` on overflow.
     pub fn times(self, factor: u64) -> Option<u64> {
         self.ratio(u128::from(factor), 1)
     }
 
-    /// `value × num / den`, to the nearest whole number, halves up; `None` if it does not fit or `den` is 0.
+    /// `value × num / den`, to the nearest whole number, halves up; `None` on overflow or if `den` is 0.
     pub fn ratio(self, num: u128, den: u128) -> Option<u64> {
         let den = 10u128.checked_pow(self.scale)?.checked_mul(den)?;
         let product = self.mantissa.checked_mul(num)?;
@@ -37,7 +37,7 @@ impl Decimal {
         u64::try_from(self.mantissa / 10u128.checked_pow(self.scale)?).ok()
     }
 
-    /// The same number without noughts at the end, so that equal numbers are equal values.
+    /// The number without trailing zeros, so that equal numbers are equal values.
     pub(super) fn reduced(mut self) -> Self {
         while self.scale > 0 && self.mantissa.is_multiple_of(10) {
             self.mantissa /= 10;
@@ -46,12 +46,12 @@ impl Decimal {
         self
     }
 
-    /// Whether this is nothing.
+    /// Whether the number is zero.
     pub const fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
-    /// In hundredths: `0.5 %`.
+    /// The number as a percentage: `0.5 %`.
     pub(crate) fn in_percent(self) -> String {
         format!("{} %", Self { mantissa: self.mantissa.saturating_mul(100), ..self })
     }

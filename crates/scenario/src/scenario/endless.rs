@@ -1,5 +1,5 @@
-//! What would run for ever, or as good as: what the application writes and others send by the clock is to end, and its
-//! events are not to be more than the packets are.
+//! Refuses scenarios that would run practically for ever: writes that never end, and timed events that outnumber the
+//! packets.
 
 use firstflight::{Bytes, Rate, Span};
 
@@ -7,15 +7,15 @@ use super::{Goal, Scenario, ScenarioError, ScenarioFault, highest};
 use crate::quantity::{show_rate, show_span};
 use crate::words::Cross;
 
-/// The longest duration that there is ([`crate::quantity::span`]): what goes by the clock ends within it.
+/// The longest duration ([`crate::quantity::span`]). Everything that a clock drives ends within it.
 const LONGEST: Span = Span::from_secs(1_000 * 3_600);
 
-/// How many times the bottleneck's rate datagrams may offer in the mean.
+/// The highest mean rate that datagram sources may offer, in multiples of the bottleneck's rate.
 const MOST_TIMES: u64 = 1_000;
 
 impl Scenario {
-    /// Refuses what the application cannot do within the longest duration, whatever the path, cross traffic that comes and
-    /// goes more often than packets leave, and such as hardly any of gets through.
+    /// Refuses an application that would write for longer than the longest duration, on-off traffic that switches more
+    /// often than packets leave, and datagrams of which hardly any pass the bottleneck.
     pub(super) fn ends(&self) -> Result<(), ScenarioError> {
         let by_the_clock = match (self.goal, self.app, self.rounds) {
             (Goal::Size(size), Some(app), _) => {
@@ -41,8 +41,8 @@ impl Scenario {
         self.offers_no_flood(fastest)
     }
 
-    /// Datagrams that come so much faster than the bottleneck sends are all dropped but one in a thousand, and each is simulated
-    /// for as long as the flow waits for its turn.
+    /// Refuses datagrams that arrive more than a thousand times as fast as the bottleneck sends. Nearly all of them would
+    /// be dropped, and each would be simulated.
     fn offers_no_flood(&self, fastest: Rate) -> Result<(), ScenarioError> {
         let offered = match self.cross {
             Cross::Cbr(rate) => rate,
@@ -60,12 +60,13 @@ impl Scenario {
         Err(ScenarioFault::Flood { offered, times: MOST_TIMES, fastest }.of("cross"))
     }
 
-    /// A source that is on and off within less than one of its packets sends none in most of its periods, and in less than
-    /// one packet at the bottleneck no queue can tell it from its mean; and each turn is an event of the simulation.
+    /// Refuses on-off traffic that is too fast. A source whose period is shorter than one of its packets sends none in most
+    /// periods. A queue cannot tell a period shorter than one packet at the bottleneck from the mean. Each switch is an
+    /// event of the simulation.
     fn turns_no_faster_than_packets(&self, fastest: Rate) -> Result<(), ScenarioError> {
         let Cross::OnOff { rate, on, off, pareto } = self.cross else { return Ok(()) };
         let packet = fastest.min(rate).time_for(Bytes::new(u64::from(self.packet())));
-        // Of a Pareto distribution it is the least, which most periods are near, that has to be so long.
+        // For a Pareto distribution the least period must be long enough, because most periods are close to it.
         let share = pareto.map_or(1.0, |shape| 1.0 - 1.0 / shape.to_f64());
         #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
         let (turn, wanted) = ((on + off).nanos() as f64 * share, packet.nanos() as f64);
@@ -109,7 +110,7 @@ mod tests {
         );
         assert!(resolve(&[("app", "1B,1h"), ("size", "1001B")]).is_ok());
         assert!(refused(&[("app", "1B,1000h"), ("size", "100000B")]).starts_with("app: 99999 writes"));
-        // A watch ends by itself.
+        // A run with a duration ends by itself.
         assert!(resolve(&[("app", "1B,1h"), ("duration", "10s")]).is_ok());
     }
 
@@ -146,7 +147,7 @@ mod tests {
         );
         assert!(resolve(&of("onoff:8mbit,750us,750us")).is_ok());
         assert!(refused(&of("onoff:8mbit,750us,749us")).contains("1499us in the mean"));
-        // Where the source is the faster one, a packet takes as long as at the bottleneck.
+        // If the source is faster than the bottleneck, a packet takes its time at the bottleneck.
         assert!(resolve(&of("onoff:1gbit,1us,1199us")).is_ok());
         assert!(refused(&of("onoff:1gbit,1us,1198us")).contains("the 1200us that one packet takes"));
         // The least of a Pareto distribution of exponent 1.5 is a third of the mean.
@@ -155,7 +156,7 @@ mod tests {
             refused(&of("onoff:8mbit,1500us,2ms,pareto=1.5")).contains("at the least of its distribution")
         );
         assert!(refused(&of("onoff:8mbit,1h,1h,pareto=1.0000000001")).starts_with("cross: "));
-        // It is the fastest rate of a trace that counts.
+        // The fastest rate of a trace counts.
         let trace = [("rate-trace", "0s=1mbit,1s=100mbit"), ("cross", "onoff:1gbit,60us,60us")];
         assert!(resolve(&trace).is_ok());
     }
@@ -169,7 +170,7 @@ mod tests {
              others"
         );
         assert!(resolve(&of("1gbit")).is_ok());
-        // Of what comes and goes it is the mean.
+        // The mean of on-off traffic counts.
         assert!(resolve(&of("onoff:10gbit,10ms,90ms")).is_ok());
         assert!(refused(&of("onoff:10gbit,11ms,89ms")).starts_with("cross: 1100mbit, more"));
         let trace = [("rate-trace", "0s=1kbit,1s=1gbit"), ("cross", "1tbit")];

@@ -1,39 +1,39 @@
-//! What makes no sense in a scenario.
+//! The errors of a scenario.
 
 use crate::topology::Topology;
 
-/// Why options make no scenario.
+/// Why options make no valid scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {fault}")]
 pub struct ScenarioError {
     /// The key at fault.
     pub key: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: ScenarioFault,
 }
 
 impl ScenarioFault {
-    /// The error of this fault of a key.
+    /// The error that blames `key` for this fault.
     pub(super) const fn of(self, key: &'static str) -> ScenarioError {
         ScenarioError { key, fault: self }
     }
 }
 
-/// What is wrong with a key of a scenario.
+/// The fault of a key of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioFault {
     /// Two keys that exclude each other.
     #[error("it and {other} exclude each other: {why}")]
     Excluded {
-        /// The other.
+        /// The other key.
         other: &'static str,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// A key that needs another, which is not there.
+    /// A key without another key that it needs.
     #[error("{0}")]
     Needs(&'static str),
-    /// Linux repairs losses in two ways.
+    /// A loss recovery that Linux's stack does not have.
     #[error(
         "with the stack `linux` losses are repaired by `rack`, or without SACK by `newreno`, and not by `{recovery}`; \
          the stack `rfc` has all"
@@ -42,7 +42,7 @@ pub enum ScenarioFault {
         /// The recovery.
         recovery: &'static str,
     },
-    /// The least timeout bounds the first one, too.
+    /// An initial timeout below the least timeout, which bounds it too.
     #[error(
         "{initial} is less than the least timeout of {least}; at least that is wanted, or a lower min-rto"
     )]
@@ -52,51 +52,51 @@ pub enum ScenarioFault {
         /// The least timeout.
         least: String,
     },
-    /// Each write is an event of the simulation.
+    /// Too many writes, each of which is an event of the simulation.
     #[error("{writes} writes are too many; at most 100000 are allowed")]
     TooManyWrites {
-        /// How many it would be.
+        /// The number of writes.
         writes: u64,
     },
-    /// What the clock decides would outlast every duration.
+    /// A periodic activity that would last longer than the longest duration.
     #[error(
         "{count} {what} that are {apart} apart take more than 1000h, the longest duration; fewer or closer ones are wanted"
     )]
     NeverDone {
-        /// Of what.
+        /// The activity.
         what: &'static str,
-        /// How many.
+        /// How many times it happens.
         count: u64,
         /// The time from one to the next.
         apart: String,
     },
-    /// Nothing on the path could tell its periods, and each is an event of the simulation.
+    /// On-off traffic whose periods are too short for the path to notice. Each period is an event of the simulation.
     #[error(
         "on and off within {turn} {of}, less than the {packet} that one packet takes; at least that is wanted, or the \
          mean as a constant rate"
     )]
     TurnsTooOften {
-        /// How long it is on and off.
+        /// The length of an on period and an off period together.
         turn: String,
-        /// In the mean or at the least.
+        /// Whether that length is the mean or the least.
         of: &'static str,
-        /// What a packet takes at its rate or, if that is less, at the bottleneck's.
+        /// The time that a packet takes at the source's rate or, if it is longer, at the bottleneck's.
         packet: String,
     },
-    /// Datagrams far beyond what the bottleneck can send.
+    /// Datagrams at a rate far above the bottleneck's.
     #[error(
         "{offered}, more than {times} times the bottleneck's {fastest}; at most that is wanted, which leaves as little of it \
          to others"
     )]
     Flood {
-        /// What they offer in the mean.
+        /// The mean rate that they offer.
         offered: String,
-        /// How many times the bottleneck's rate they may.
+        /// How many times the bottleneck's rate is allowed.
         times: u64,
-        /// That rate, or the highest of its trace.
+        /// The bottleneck's rate, or the highest of its trace.
         fastest: String,
     },
-    /// A population that is not measured before it has warmed up.
+    /// A run whose limit is within the population's warm-up.
     #[error(
         "within {limit} nothing is measured, for the warm-up takes {warm_up}; more is wanted, or a shorter warm-up"
     )]
@@ -106,66 +106,66 @@ pub enum ScenarioFault {
         /// The warm-up.
         warm_up: String,
     },
-    /// Hosts that nothing runs between.
+    /// A topology with hosts and no population.
     #[error("{topology} is for flows between its hosts; say how many are measured with flows")]
     HostsWithoutFlows {
         /// The topology.
         topology: Topology,
     },
-    /// A population without hosts.
+    /// A population on a topology without hosts.
     #[error("flows run between hosts, as of `dumbbell:hosts=102`; found {topology}")]
     FlowsWithoutHosts {
         /// The topology.
         topology: Topology,
     },
-    /// The queue could never hold a packet.
+    /// A queue that cannot hold one packet.
     #[error("{queue} is less than one full packet of {packet} B; at least one packet is wanted")]
     QueueBelowPacket {
-        /// The queue asked for.
+        /// The queue's limit.
         queue: String,
         /// IP bytes of a full packet.
         packet: u32,
     },
-    /// RED would never begin.
+    /// RED thresholds of which the least is not below the greatest.
     #[error("RED's least threshold of {min} is not below its greatest of {max}")]
     Thresholds {
-        /// The least, in packets or bytes.
+        /// The least threshold, in packets or bytes.
         min: u64,
-        /// The greatest.
+        /// The greatest threshold.
         max: u64,
     },
-    /// The policer could never let a packet pass.
+    /// A policer that cannot pass one packet.
     #[error("its burst of {burst} is less than one full packet of {packet} B; at least one packet is wanted")]
     BurstBelowPacket {
-        /// The burst asked for.
+        /// The policer's burst.
         burst: String,
         /// IP bytes of a full packet.
         packet: u32,
     },
-    /// The receive buffer could never hold a segment.
+    /// A receive buffer that cannot hold one segment.
     #[error("{rwnd} is less than one full segment of {mss} B; at least one segment is wanted")]
     RwndBelowSegment {
-        /// The buffer asked for.
+        /// The receive buffer.
         rwnd: String,
         /// Payload bytes of a full segment.
         mss: u16,
     },
-    /// Window scaling ends at 1 GiB.
+    /// A receive buffer above 1 GiB, where window scaling ends.
     #[error("{rwnd} is more than TCP can offer; at most 1GiB is allowed (RFC 7323 section 2.3)")]
     RwndTooLarge {
-        /// The buffer asked for.
+        /// The receive buffer.
         rwnd: String,
     },
-    /// A product of quantities that cannot be held.
+    /// A product of quantities that is too large.
     #[error("{value} is too large on this path")]
     TooLarge {
         /// Its value.
         value: String,
     },
-    /// The clock of a run is 64 bits of nanoseconds; a packet must leave within an hour.
+    /// A rate so low that a packet takes more than an hour. A run's clock is 64 bits of nanoseconds.
     #[error("at {rate} one packet of {packet} B takes longer than an hour; more is wanted")]
     RateTooSmall {
-        /// The rate asked for.
+        /// The rate.
         rate: String,
         /// IP bytes of a full packet.
         packet: u32,

@@ -1,11 +1,11 @@
-//! The population that options make, and what it leaves no room for.
+//! The population that options describe, and the keys that it excludes.
 
 use firstflight::Span;
 
 use super::{ScenarioError, ScenarioFault};
 use crate::cross::SizeLaw;
 use crate::options::Options;
-use crate::population::{Coming, Population};
+use crate::population::{ArrivalProcess, Population};
 use crate::quantity::{Decimal, show_span};
 use crate::topology::Topology;
 
@@ -20,10 +20,10 @@ pub(super) fn population(options: &Options) -> Result<Option<Population>, Scenar
         (Some(flows), Topology::Hosts(_)) => flows,
         (Some(_), _) => return Err(ScenarioFault::FlowsWithoutHosts { topology }.of("topology")),
     };
-    let arrivals = options.arrivals.unwrap_or(Coming::Poisson(Decimal::whole(20)));
+    let arrivals = options.arrivals.unwrap_or(ArrivalProcess::Poisson(Decimal::whole(20)));
     let steady = match arrivals {
-        Coming::Poisson(_) => options.rtt.map_or(STEADY, |rtt| STEADY.max(rtt * STEADY_RTTS)),
-        Coming::Every(_) => Span::ZERO,
+        ArrivalProcess::Poisson(_) => options.rtt.map_or(STEADY, |rtt| STEADY.max(rtt * STEADY_RTTS)),
+        ArrivalProcess::Every(_) => Span::ZERO,
     };
     let warm_up = options.warm_up.map_or(steady, |warm_up| warm_up.unwrap_or(Span::ZERO));
     if let Some(limit) = options.limit.filter(|limit| *limit <= warm_up) {
@@ -39,11 +39,11 @@ pub(super) fn population(options: &Options) -> Result<Option<Population>, Scenar
     }))
 }
 
-/// A population's warm-up if arrivals are a Poisson process: at least so long, and so many base round trips.
+/// A population's warm-up if arrivals are a Poisson process: at least this long, and at least this many base round trips.
 const STEADY: Span = Span::from_secs(10);
 const STEADY_RTTS: u64 = 100;
 
-/// The time that a population takes to come.
+/// The time until the last flow of a population has arrived, in the mean.
 pub(super) fn coming(population: Population) -> Span {
     population.warm_up + population.arrivals.mean_gap() * u64::from(population.flows)
 }

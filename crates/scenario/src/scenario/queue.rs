@@ -1,4 +1,4 @@
-//! The bottleneck's queue: how much it holds, and what it does before it is full.
+//! The bottleneck's queue: its limit and its management.
 
 use firstflight::Bytes;
 use firstflight_sim::{CoDelSpec, Discipline, FqCoDelSpec, PieSpec, Probability, QueueLimit, RedSpec};
@@ -14,17 +14,17 @@ impl Scenario {
         self.size_bytes(self.queue)
     }
 
-    /// The limit of the queue as the network has it.
+    /// The limit of the queue as the simulator specifies it.
     pub fn queue_limit(&self) -> QueueLimit {
         match (self.queue, self.queue_bytes()) {
             (QueueSize::Packets(packets), _) => QueueLimit::Packets(packets),
             (_, Some(bytes)) => QueueLimit::Bytes(bytes),
-            // `Scenario::resolve` has refused what does not fit.
+            // `Scenario::resolve` has refused a limit that does not fit.
             (_, None) => QueueLimit::Unlimited,
         }
     }
 
-    /// What the queue does before it is full.
+    /// The management of the queue.
     pub fn discipline(&self) -> Discipline {
         let Some(aqm) = self.aqm else { return Discipline::DropTail };
         let usual = CoDelSpec::default();
@@ -57,7 +57,7 @@ impl Scenario {
                     p.times(PARTS).map_or(usual.max_p, |p| Probability::ratio(p, PARTS))
                 });
                 let max = threshold(aqm.max).unwrap_or(usual.max);
-                // An unset `min` is a third of `max`, whether that is set or not.
+                // An unset `min` is a third of `max`, whether or not `max` is set.
                 let min = threshold(aqm.min).unwrap_or((max / 3).max(1));
                 Discipline::Red(RedSpec { min, max, max_p, ecn: aqm.ecn, ..usual })
             }
@@ -84,5 +84,5 @@ impl Scenario {
     }
 }
 
-/// Parts of one that a probability is converted to.
+/// The unit of a probability in integers: the value that stands for one.
 const PARTS: u64 = 1_000_000_000_000_000;

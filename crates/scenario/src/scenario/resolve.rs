@@ -1,5 +1,4 @@
-//! From what was asked for to a scenario: the keys that need or exclude each other, the defaults, and whether the whole makes
-//! sense.
+//! From options to a scenario: keys that need or exclude each other, defaults, and checks of the whole.
 
 use firstflight::{Bytes, Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
@@ -16,7 +15,7 @@ use crate::words::{self, App, Cross, Packet};
 
 const MOST_WRITES: u64 = 100_000;
 
-/// What is unset on a path, other than what [`Scenario::default`] says of the rest.
+/// The defaults of a path that differ from [`Scenario::default`].
 struct Unset {
     queue: QueueSize,
     cross: Cross,
@@ -25,7 +24,7 @@ struct Unset {
     ack: AckPolicy,
     avoidance: Option<&'static str>,
     ssthresh: Option<Amount>,
-    /// Or what RFC 6928 says.
+    /// `None` for the initial window of RFC 6928.
     iw: Option<u32>,
 }
 
@@ -35,7 +34,7 @@ enum Unreached {
 }
 
 impl Unset {
-    /// Neither rate nor round-trip time was given: the built-in path.
+    /// The built-in path, for options with neither rate nor round-trip time.
     const BUILT_IN: Self = Self {
         queue: QueueSize::Packets(1000),
         cross: Cross::Cbr(Rate::from_bps(40 * MEGABIT)),
@@ -47,7 +46,7 @@ impl Unset {
         iw: Some(2),
     };
 
-    /// Either was given: the user's own path.
+    /// The user's own path, for options with a rate or a round-trip time.
     const OWN: Self = Self {
         queue: QueueSize::Bdp(Decimal::whole(1)),
         cross: Cross::None,
@@ -60,21 +59,21 @@ impl Unset {
     };
 }
 
-/// The initial window of RFC 6928 section 2 in whole segments of `mss`: ten, but no more than 14,600 bytes of large ones, and
-/// two at least.
+/// The initial window of RFC 6928 section 2 in whole segments of `mss`: ten, but at most 14,600 bytes of large segments,
+/// and at least two.
 fn initial_window(mss: u16) -> u32 {
     (14_600 / u32::from(mss).max(1)).clamp(2, 10)
 }
 
 impl Scenario {
-    /// Fills in the defaults and checks that the whole makes sense.
+    /// Fills in the defaults and checks the whole scenario.
     ///
-    /// Without rate (or a trace of it) and round-trip time, what is unset is the built-in path's; with either, what is unset is: no
-    /// cross traffic, ssthresh infinite, the initial window of RFC 6928, an MSS of 1460, delayed ACKs, a queue of one
-    /// bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
+    /// Without rate (or a trace of it) and round-trip time, the defaults are the built-in path's. With either, the defaults
+    /// are: no cross traffic, ssthresh infinite, the initial window of RFC 6928, an MSS of 1460, delayed ACKs, a queue of
+    /// one bandwidth-delay product, 1 MB, each scheme's own avoidance law, and 100 Mbit/s or 80 ms.
     ///
     /// # Errors
-    /// Options that exclude each other, and sizes that make no sense on this path.
+    /// Options that exclude each other, and values that are impossible on this path.
     pub fn resolve(options: &Options) -> Result<Self, ScenarioError> {
         together(options)?;
         let plain = &options.plain;
@@ -92,7 +91,7 @@ impl Scenario {
         };
         let stack = options.stack.unwrap_or(base.stack);
         let rounds = rounds(options);
-        // The replies of Visweswaraiah and Heidemann 1997, section 4.1.
+        // The size of replies in Visweswaraiah and Heidemann 1997, section 4.1.
         let reply = rounds.map(|_| Amount::Bytes(Bytes::new(24_000)));
         let goal = match (options.size.or(reply), options.duration, &unset.goal) {
             (Some(size), _, _) => Goal::Size(in_bytes("size", size)?),
@@ -107,7 +106,7 @@ impl Scenario {
         let ssthresh = options.ssthresh.unwrap_or(unset.ssthresh);
         let highest = highest(plain.rate_trace.as_ref());
         let rate = options.rate.or(highest).unwrap_or(base.rate);
-        // A trace may go beyond what --rate says, and the access links are not to be what limits it then.
+        // A trace may exceed --rate. The access links take its highest rate, so that they do not limit it.
         let access_rate =
             options.access_rate.unwrap_or(highest.map_or(rate, |highest| highest.max(rate)) * 10);
         let scenario = Self {
@@ -148,7 +147,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// A stack repairs losses in its own ways only.
+    /// Refuses a loss recovery that the stack does not have.
     pub(crate) fn check_stack(&self) -> Result<(), ScenarioError> {
         match (self.stack, self.recovery) {
             (Stack::Rfc, _) | (Stack::Linux, Recovery::Rack | Recovery::NewReno) => Ok(()),
@@ -158,7 +157,7 @@ impl Scenario {
         }
     }
 
-    /// A timeout before any round trip is not below the least timeout, where that bounds timeouts.
+    /// Refuses an initial timeout below the least timeout, where the least timeout bounds whole timeouts.
     fn check_initial_rto(&self) -> Result<(), ScenarioError> {
         let bounds = self.rto_floor.unwrap_or(self.stack.rto_floor()) == RtoFloor::Timeout;
         if !bounds || self.initial_rto >= self.min_rto || self.initial_rto == Self::default().initial_rto {
@@ -213,7 +212,7 @@ impl Scenario {
     }
 }
 
-/// Refuses keys that were given without one that they need, or with one that they exclude.
+/// Refuses a key without another that it needs, or together with one that it excludes.
 fn together(options: &Options) -> Result<(), ScenarioError> {
     for key in keys() {
         let Some(text) = options.given(key.name) else { continue };
@@ -229,7 +228,7 @@ fn together(options: &Options) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Rounds, if they were asked for.
+/// The rounds that the options describe, if any.
 fn rounds(options: &Options) -> Option<Rounds> {
     let clients = options.clients.unwrap_or(1);
     Some(Rounds {
@@ -240,12 +239,12 @@ fn rounds(options: &Options) -> Option<Rounds> {
     })
 }
 
-/// The time between rounds in Visweswaraiah and Heidemann 1997, section 4.1.
+/// The idle time between rounds in Visweswaraiah and Heidemann 1997, section 4.1.
 const IDLE: Span = Span::from_secs(120);
-/// How far from a round's centre a reply of several clients may be, there.
+/// The spread of several clients' replies around a round's centre, from that section.
 const SPREAD: Span = Span::from_millis(1_500);
 
-/// How long rounds are idle in all.
+/// The idle time of all rounds together.
 fn idling(rounds: Option<Rounds>) -> Span {
     rounds.map_or(Span::ZERO, |rounds| {
         (rounds.idle + rounds.spread.unwrap_or(Span::ZERO) * 2) * u64::from(rounds.count)

@@ -1,4 +1,4 @@
-//! A scenario as text: canonical, hashed, as a command, in words.
+//! A scenario as text: canonical, hashed, as a command, and in words.
 
 use firstflight::Bytes;
 use firstflight_sim::Batch;
@@ -8,8 +8,8 @@ use crate::keys::{Heading, Key, keys};
 use crate::quantity::{self, QueueSize};
 
 impl Scenario {
-    /// Every key that determines a run but for scheme and seed, as (key, text), in the order of the keys' places. Setting
-    /// them gives this scenario again.
+    /// Every key that determines a run, except scheme and seed, as (key, text), in the order of
+    /// [`crate::keys::Key::place`]. Setting these keys gives this scenario again.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         self.shown().map(|(key, text)| (key.name, text)).collect()
     }
@@ -21,7 +21,7 @@ impl Scenario {
         shown.into_iter()
     }
 
-    /// The canonical text: a scenario file that gives this scenario again, seed and schemes aside.
+    /// The canonical text: a scenario file that gives this scenario again, without seed and schemes.
     pub fn canonical(&self) -> String {
         self.shown().fold(String::new(), |text, (key, value)| {
             let quoted = if key.is_flag() { value } else { format!("\"{value}\"") };
@@ -29,14 +29,14 @@ impl Scenario {
         })
     }
 
-    /// The hash of the canonical text: FNV-1a of 64 bits, 16 hexadecimal digits. Seed, runs and schemes are not
-    /// in it: a row names them beside it.
+    /// The hash of the canonical text: FNV-1a of 64 bits, as 16 hexadecimal digits. The text has no seed, runs or schemes;
+    /// a row names them beside the hash.
     pub fn hash(&self) -> String {
         format!("{:016x}", fnv_1a(self.canonical().as_bytes()))
     }
 
-    /// The command that makes the race again, with nothing left to defaults. `program` is the name of a command that knows the
-    /// schemes, and `schemes` the list as [`crate::show_choices`] writes it.
+    /// The command that repeats the race, with every key explicit. `program` is a command that knows the schemes, and
+    /// `schemes` is the list as [`crate::show_choices`] writes it.
     pub fn command(&self, program: &str, schemes: &str) -> String {
         let option = |(key, value): (&Key, String)| match (key.is_flag(), value.as_str()) {
             (true, "true") => format!(" --{}", key.name),
@@ -55,8 +55,8 @@ impl Scenario {
         format!("{count} rounds of {bytes}{clients}, {idle} idle between")
     }
 
-    /// The way back, if it is slower than the bottleneck or may overflow.
-    fn describe_way_back(&self) -> String {
+    /// The reverse path in words, if it is slower than the bottleneck or its queue is limited.
+    fn describe_reverse(&self) -> String {
         let rate = Some(self.reverse_rate).filter(|rate| *rate < self.rate);
         let rate = rate.map(|rate| format!(", {} back", quantity::humane_rate(rate)));
         let queue = self.reverse_queue.map(|queue| match queue {
@@ -67,7 +67,7 @@ impl Scenario {
         rate.unwrap_or_default() + &queue.unwrap_or_default()
     }
 
-    /// The access links, if they are no faster than the bottleneck: then what is called so is none.
+    /// The access links in words, if they are no faster than the bottleneck, so that they may be the real bottleneck.
     fn describe_access(&self) -> String {
         let rate = highest(self.rate_trace.as_ref()).unwrap_or(self.rate);
         let links = if self.population.is_some() { "links" } else { "link" };
@@ -117,7 +117,7 @@ impl Scenario {
             Some(Batch::Every(span)) => format!(", ACKs released every {}", quantity::humane_span(span)),
             Some(Batch::Of { packets, .. }) => format!(", ACKs released {packets} at a time"),
         };
-        let back = if self.population.is_some() { String::new() } else { self.describe_way_back() };
+        let back = if self.population.is_some() { String::new() } else { self.describe_reverse() };
         let titles = keys().filter_map(|key| (key.title)(self));
         let more = titles.fold(String::new(), |more, title| more + ", " + &title);
         let jitter = self.jitter.map_or_else(String::new, |jitter| {
@@ -135,7 +135,7 @@ impl Scenario {
     }
 }
 
-/// Quotes a word for a POSIX shell where that is needed.
+/// Quotes a word for a POSIX shell if that is necessary.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

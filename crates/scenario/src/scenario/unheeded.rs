@@ -1,4 +1,4 @@
-//! What was asked of a path and nobody on it heeds: no error, but it ought to be said.
+//! Options of a path that have no effect. They are no error, but the user is told.
 
 use super::Scenario;
 use crate::asking::asks_routers;
@@ -7,8 +7,8 @@ use crate::routers::QuickStartRouter;
 use crate::words::QuickStartHops;
 
 impl Scenario {
-    /// A line for each option that changes nothing in a race of these schemes: a queue that marks flows without ECN, and
-    /// routers that nobody asks for a rate.
+    /// A line for each option that has no effect in a race of these schemes: a queue that marks although no flow uses ECN,
+    /// and Quick-Start routers that no scheme asks for a rate.
     pub fn unheeded(&self, choices: &[SchemeChoice]) -> Vec<String> {
         let mut lines = Vec::new();
         if self.aqm.is_some_and(|aqm| aqm.ecn) && !self.ecn {
