@@ -1,9 +1,9 @@
-//! The rate available to the flow over time, and what it carries.
+//! The rate available to the flow over time, and the bytes that such a rate carries.
 
 /// Steps of a rate: (from when in nanoseconds, IP bits per second), in order of time.
 pub type Steps = [(u64, u64)];
 
-/// The rate at `at`; before the first step, the first. `None` without any.
+/// The rate at `at`. Before the first step it is the first step's rate; it is `None` without any step.
 ///
 /// `available(t)` is the least over the links of (rate − offered rate of unresponsive traffic) / (1 + responsive
 /// cross flows active at t), as in docs/exports.md.
@@ -22,8 +22,8 @@ pub fn carried(steps: &Steps, from: u64, to: u64) -> u128 {
         .sum()
 }
 
-/// The first instant by which `bytes` are carried from `from` on, rounded up to a whole nanosecond; `None` if
-/// they never are.
+/// The first instant by which the rate carries `bytes` from `from` on, rounded up to a whole nanosecond; `None` if it never
+/// does.
 pub fn carried_by(steps: &Steps, from: u64, bytes: u64) -> Option<u64> {
     let mut left = u128::from(bytes) * 8_000_000_000;
     for (start, end, bps) in pieces(steps, from) {
@@ -41,13 +41,13 @@ pub fn carried_by(steps: &Steps, from: u64, bytes: u64) -> Option<u64> {
 fn pieces(steps: &Steps, from: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let ends = steps.iter().skip(1).map(|(at, _)| *at).chain([u64::MAX]);
     steps.iter().zip(ends).enumerate().filter_map(move |(index, (&(at, bps), end))| {
-        // The first step reaches back to the beginning.
+        // The first step's rate also holds before it.
         let start = if index == 0 { from } else { at.max(from) };
         (start < end).then_some((start, end, bps))
     })
 }
 
-/// Since `at` it is `value`; what is no change is no step.
+/// Adds a step to `value` at `at`, unless the value is already `value`.
 pub(crate) fn step<T: PartialEq>(steps: &mut Vec<(u64, T)>, at: u64, value: T) {
     match steps.last_mut() {
         Some(last) if last.0 == at => last.1 = value,

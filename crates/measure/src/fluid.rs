@@ -1,39 +1,39 @@
-//! A stream as a fluid that passes one server after the other, each as soon as it can: the soonest that any sender's bits
-//! come through.
+//! A stream as a fluid that passes a row of servers without avoidable delay: the earliest that any sender's bits can
+//! arrive.
 //!
-//! A server is a link, which carries what comes up to its rate and keeps the rest waiting, or a policer, whose bucket lets
-//! so much more through at once. A policer drops what comes too soon; a sender that knows it sends that later, so here it
-//! waits. The arithmetic is exact at every whole nanosecond: what a server has in hand is in bits times 10^9, which is
-//! what a rate in bit/s carries in so many nanoseconds.
+//! A server is a link or a policer. A link carries up to its rate and queues the rest. A policer's bucket lets a burst pass
+//! beyond its rate. A policer drops excess packets; a sender that knows this sends them later, so the fluid waits instead.
+//! The arithmetic is exact at every whole nanosecond: amounts are in bits times 10^9, which is the unit of a rate in bit/s
+//! times nanoseconds.
 
 use std::iter;
 
 use crate::available::{Steps, step};
 
-/// What a server does for the stream.
+/// A server that the stream passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    /// Bits per second that others leave of it, as steps. Under zero where they offer more than there is: that is taken
-    /// from the bucket.
+    /// The rate that other traffic leaves, in bits per second, as steps. It is negative where the others exceed the
+    /// server's rate; they then draw from the bucket.
     pub(crate) left: Vec<(u64, i64)>,
-    /// What it lets through beyond that, in bits times 10^9: what a policer's bucket holds when the stream begins, and the
-    /// most that it holds ever. Nothing for a link.
+    /// The burst that may pass beyond that rate, in bits times 10^9: the capacity of a policer's bucket, which is full when
+    /// the stream begins. Zero for a link.
     pub(crate) bucket: u128,
 }
 
-/// A stream of lumps that come at their instants, in order of time (bits times 10^9), as it leaves a link: steps in bits
-/// per second.
+/// A stream of bursts as it leaves a link, as steps in bits per second. Bursts are given in order of time, in bits times
+/// 10^9.
 pub(crate) fn sent(lumps: &[(u64, u128)], bps: u64) -> Vec<(u64, u64)> {
     let left = vec![(0, i64::try_from(bps).unwrap_or(i64::MAX))];
     sweep(lumps, &[], &Server { left, bucket: 0 })
 }
 
-/// A stream as it leaves a server: steps in bits per second, nothing before the first.
+/// A stream as it leaves a server: steps in bits per second, zero before the first.
 pub(crate) fn through(arriving: &Steps, server: &Server) -> Vec<(u64, u64)> {
     sweep(&[], arriving, server)
 }
 
-/// A stream as it comes to the end of a wire.
+/// A stream at the far end of a wire with this delay.
 pub(crate) fn after(mut stream: Vec<(u64, u64)>, delay: u64) -> Vec<(u64, u64)> {
     for (at, _) in &mut stream {
         *at = at.saturating_add(delay);
@@ -41,7 +41,7 @@ pub(crate) fn after(mut stream: Vec<(u64, u64)>, delay: u64) -> Vec<(u64, u64)> 
     stream
 }
 
-/// What leaves: between two instants at which something changes, what [`State::piece`] says.
+/// The stream that leaves a server. Between two changes of input, [`State::piece`] computes it.
 fn sweep(lumps: &[(u64, u128)], arriving: &Steps, server: &Server) -> Vec<(u64, u64)> {
     let firsts = [lumps.first().map(|lump| lump.0), arriving.first().map(|step| step.0)];
     let Some(begin) = firsts.into_iter().flatten().min() else { return Vec::new() };
@@ -69,24 +69,24 @@ fn sweep(lumps: &[(u64, u128)], arriving: &Steps, server: &Server) -> Vec<(u64, 
     leaving
 }
 
-/// A server under way.
+/// The state of a server at an instant.
 struct State {
-    /// Until when it is known what leaves.
+    /// The instant up to which the output is known.
     at: u64,
-    /// What the bucket holds or, under zero, what waits.
+    /// The amount in the bucket or, if negative, the amount that waits.
     in_hand: i128,
-    /// The most that the bucket holds.
+    /// The bucket's capacity.
     most: i128,
 }
 
 impl State {
-    /// Goes on until the bucket or what waits runs out, `end` at the latest, while `comes` arrives and the others leave
-    /// `rate`.
+    /// Advances until the bucket or the queue is empty, at most to `end`. Meanwhile `comes` arrives, and the other traffic
+    /// leaves `rate`.
     fn piece(&mut self, end: u64, (comes, rate): (u64, i64), leaving: &mut Vec<(u64, u64)>) {
         let (arrives, net) = (i128::from(comes), i128::from(rate));
         let carries = net.max(0);
         let waits = self.in_hand < 0 || self.in_hand == 0 && arrives > net;
-        // What leaves, and how what is in hand changes in a nanosecond.
+        // The output rate, and the change of `in_hand` per nanosecond.
         let (leaves, change) = if waits { (carries, carries - arrives) } else { (arrives, net - arrives) };
         let runs_out = if waits { change > 0 } else { change < 0 };
         let span = i128::from(end - self.at);
@@ -99,11 +99,11 @@ impl State {
         if self.at == end || self.in_hand == 0 {
             return;
         }
-        // It runs out within this nanosecond.
+        // The bucket or the queue empties within this nanosecond.
         let leaves = match waits {
             true => arrives - self.in_hand,
             false if net >= 0 => net + self.in_hand,
-            // The others take their share of what is left in the bucket.
+            // The other traffic takes its share of the rest of the bucket.
             false => (arrives * self.in_hand + (arrives - net - 1)) / (arrives - net),
         };
         step(leaving, self.at, to_rate(leaves));
@@ -159,7 +159,7 @@ mod tests {
         let policer = Server { left: vec![(0, GIGABYTE.cast_signed() / 2)], bucket: 60 * BYTE };
         let arriving = [(10, GIGABYTE), (210, 0)];
         assert_eq!(through(&arriving, &policer), [(10, GIGABYTE), (130, GIGABYTE / 2), (290, 0)]);
-        // In a pause it fills again, and no more than full.
+        // In a pause the bucket refills, up to its capacity.
         let arriving = [(10, GIGABYTE), (130, 0), (1_000, GIGABYTE)];
         let passed = through(&arriving, &policer);
         assert_eq!(passed, [(10, GIGABYTE), (130, 0), (1_000, GIGABYTE), (1_120, GIGABYTE / 2)]);
@@ -167,10 +167,11 @@ mod tests {
 
     #[test]
     fn others_that_offer_more_than_a_policer_lets_through_empty_its_bucket() {
-        // They take half a byte a nanosecond more than comes, the stream one: 60 bytes last 40 nanoseconds.
+        // The other traffic draws half a byte a nanosecond beyond the rate, and the stream one: 60 bytes last 40
+        // nanoseconds.
         let policer = Server { left: vec![(0, -GIGABYTE.cast_signed() / 2)], bucket: 60 * BYTE };
         assert_eq!(through(&[(0, GIGABYTE)], &policer), [(0, GIGABYTE), (40, 0)]);
-        // Without any they wait for.
+        // Without a bucket the stream waits.
         let empty = Server { bucket: 0, ..policer };
         assert_eq!(through(&[(0, 0), (10, GIGABYTE)], &empty), [(0, 0)]);
     }
@@ -187,8 +188,8 @@ mod tests {
     }
 
     proptest! {
-        /// The service of a network calculus: what has left by `t` is the least, over all `s`, of what came by `s` and
-        /// what the server carries from `s` to `t`, with the bucket.
+        /// The service by network calculus. The amount that has left by `t` is the minimum, over all `s`, of the arrivals
+        /// by `s` plus what the server carries from `s` to `t`, with the bucket.
         #[test]
         fn what_has_left_is_what_min_plus_algebra_says(
             arriving in steps(40), left in steps(30), bucket in 0_u64..3_000,

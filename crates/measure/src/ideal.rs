@@ -6,19 +6,19 @@ use crate::available::{Steps, carried, carried_by};
 use crate::fluid::{Server, after, sent, through};
 use crate::others::{Hop, least_of, not_negative};
 
-/// Whether the ideal is what one could reach, or a fair share that an aggressive flow can exceed.
+/// Whether the ideal can be reached, or is a fair share that an aggressive flow can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdealKind {
-    /// Only unresponsive traffic crosses. No sender can be faster, but by what others lack: packets that were dropped for
-    /// it, still wait, or were yet to come (docs/decisions/measure.md).
+    /// Only unresponsive traffic shares the path. A sender is faster than the ideal only at others' cost: by packets that
+    /// were dropped because of it, still wait, or had not arrived (docs/decisions/measure.md).
     Exact,
-    /// Responsive flows cross: the ideal is an equal share with them, and a cost may be under one.
+    /// Responsive flows share the path: the ideal is an equal share with them, and a cost may be below one.
     FairShare,
 }
 
 impl IdealKind {
-    /// The name in rows.
+    /// The name of the kind in rows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -32,41 +32,40 @@ pub fn ip_bytes(size: u64, mss: u64, headers: u64) -> u64 {
     size.saturating_add(size.div_ceil(mss.max(1)).saturating_mul(headers))
 }
 
-/// More bytes than any run can carry: what a sender without a size has to send.
+/// The size of a transfer without a size: more bytes than any run can carry.
 pub const ENDLESS: u64 = 1 << 62;
 
-/// What polices all that enters a link.
+/// The policer of all traffic that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policer {
     /// IP bits per second.
     pub bps: u64,
-    /// IP bytes that its bucket holds.
+    /// The bucket's capacity in IP bytes.
     pub burst: u64,
 }
 
-/// The ideal sender: what the path can carry, and what the application writes.
+/// The ideal sender: the rates of the path, and the writes of the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdealSender {
     /// The rate of the access link, in IP bits per second.
     pub access_bps: u64,
-    /// The rate of the receiver's access link, in IP bits per second. The link is the last one; `None` if there is none.
+    /// The rate of the receiver's access link, the last link, in IP bits per second; `None` without such a link.
     pub receiver_bps: Option<u64>,
     /// The rate of each bottleneck, as steps in IP bits per second.
     pub rates: Vec<(u64, u64)>,
-    /// What polices each bottleneck.
+    /// The policer in front of each bottleneck.
     pub policer: Option<Policer>,
-    /// The base round-trip time in nanoseconds: the SYN and the SYN-ACK take so long.
+    /// The base round-trip time in nanoseconds, which the handshake takes.
     pub base_rtt: u64,
-    /// What the application writes, in order: nanoseconds after the SYN, and IP bytes.
+    /// The application's writes, in order: nanoseconds after the SYN, and IP bytes.
     pub writes: Vec<(u64, u64)>,
     /// IP bytes of the transfer; `None` without a size.
     pub ip_bytes: Option<u64>,
 }
 
 impl IdealSender {
-    /// The rate available to the measured flow, as steps: the least of its access link, of the receiver's, and of what
-    /// each hop leaves.
-    /// The definition is in docs/exports.md.
+    /// The rate available to the measured flow, as steps: the minimum of its access link, of the receiver's access link,
+    /// and of what other traffic leaves on each hop (docs/exports.md).
     pub fn available(&self, hops: &[Hop]) -> Vec<(u64, u64)> {
         let access = vec![(0, self.receiver_bps.map_or(self.access_bps, |bps| bps.min(self.access_bps)))];
         let policer = self.policer.map(|policer| vec![(0, policer.bps)]);
@@ -75,14 +74,14 @@ impl IdealSender {
         each.fold(access, |least, left| least_of(&least, &left))
     }
 
-    /// The ideal sender's stream as it comes to the receiver: IP bits per second, as steps. Of a transfer it ends with the
-    /// last byte; without a size it goes on.
+    /// The ideal sender's stream as it arrives at the receiver: IP bits per second, as steps. The stream of a transfer ends
+    /// with the last byte; a stream without a size does not end.
     ///
-    /// No data leaves before the SYN and the SYN-ACK have had their way, nor before it is written. Each link of the way
-    /// carries it, at the instant at which it is there, at what others leave then; after it comes the propagation to the next.
-    /// A policer's bucket is full when the first of it comes: cross traffic may have left less, but no more. Of what responsive
-    /// flows share, the bucket included, it has an equal share. The receiver's access link, if there is one, is the last.
-    /// Random loss is not in it, neither there nor back: a clairvoyant sender needs no ACK, and what is lost is its cost.
+    /// No data leaves before the handshake is over, nor before it is written. Each link carries the data at the rate that
+    /// other traffic leaves at that instant; propagation to the next link follows. A policer's bucket is full when the
+    /// first data arrives, although cross traffic may have used some of it. The ideal has an equal share of the rate and of
+    /// the bucket that responsive flows use. The receiver's access link, if there is one, is the last link. Random loss is
+    /// not modelled in either direction: a clairvoyant sender needs no ACK, and losses are part of a real sender's cost.
     pub fn stream(&self, hops: &[Hop], syn_at: u64) -> Vec<(u64, u64)> {
         let lump = |(after, bytes): &(u64, u64)| {
             (syn_at.saturating_add((*after).max(self.base_rtt)), bit_nanos(*bytes))
@@ -99,26 +98,26 @@ impl IdealSender {
             let link = Server { left: hop.left(&self.rates), bucket: 0 };
             after(through(&stream, &link), hop.delay.nanos())
         });
-        // Nobody else is on the receiver's own link.
+        // No other traffic uses the receiver's access link.
         let Some(bps) = self.receiver_bps else { return arriving };
         let left = vec![(0, i64::try_from(bps).unwrap_or(i64::MAX))];
         through(&arriving, &Server { left, bucket: 0 })
     }
 
-    /// When the last byte of the transfer comes of an ideal stream; `None` if it never does, or without a size.
+    /// When the last byte of the transfer arrives in an ideal stream; `None` if it never arrives, or without a size.
     pub fn end(&self, stream: &Steps) -> Option<u64> {
         ideal_fct(stream, 0, self.ip_bytes?)
     }
 }
 
-/// The ideal flow completion time in nanoseconds: from the SYN until the last of its IP bytes has come, of an ideal stream.
-/// `None` if it never does.
+/// The ideal flow completion time in nanoseconds: from the SYN until the last IP byte of an ideal stream has arrived.
+/// `None` if it never arrives.
 pub fn ideal_fct(stream: &Steps, syn_at: u64, ip_bytes: u64) -> Option<u64> {
     let (from, _) = *stream.first()?;
     carried_by(stream, from, ip_bytes).map(|end| end.saturating_sub(syn_at))
 }
 
-/// Payload that the ideal sender has delivered, as corners of a line: (when, bytes), up to `until`.
+/// The payload that the ideal sender has delivered, as corners of a line up to `until`: (when, bytes).
 pub fn ideal_line(stream: &Steps, until: u64, payload_share: (u64, u64)) -> Vec<(u64, u64)> {
     let Some(&(from, _)) = stream.first() else { return Vec::new() };
     let corners = stream.iter().map(|(at, _)| *at).filter(|at| (from..until).contains(at));
@@ -129,7 +128,7 @@ pub fn ideal_line(stream: &Steps, until: u64, payload_share: (u64, u64)) -> Vec<
     times.into_iter().map(|at| (at, u64::try_from(payload(at)).unwrap_or(u64::MAX))).collect()
 }
 
-/// Bits times 10^9.
+/// An amount of bytes in bits times 10^9.
 fn bit_nanos(bytes: u64) -> u128 {
     u128::from(bytes) * 8_000_000_000
 }

@@ -8,33 +8,33 @@ use crate::rounds::{self, Reply};
 use crate::row::Row;
 use crate::scorecard::{self, PathFacts};
 
-/// The version that rows carry.
+/// The program's version, which rows carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// When a run is over, and so what decides between runs.
+/// The condition that ends a run, which also decides how runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// When every reply of every round is delivered.
+    /// All replies of all rounds are delivered.
     Rounds,
-    /// When one transfer is delivered.
+    /// One transfer is delivered.
     Transfer {
         /// IP bytes of the transfer.
         ip_bytes: u64,
     },
-    /// After some time.
+    /// A fixed time has passed.
     Duration,
 }
 
-/// By what the results of a race are compared.
+/// The criterion by which the results of a race are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contest {
-    /// When runs are over.
+    /// The condition that ends the runs.
     pub goal: Goal,
-    /// The payload that the path could carry, in bit/s; `None` where others share it, or where it is no constant.
+    /// The payload that the path could carry, in bit/s; `None` if other traffic shares the path, or if the rate changes.
     pub payload_bps: Option<f64>,
 }
 
-/// Who was measured, as rows name them.
+/// The measured scheme, as rows name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The bare name of the scheme.
@@ -47,22 +47,22 @@ pub struct Subject {
     pub avoidance: String,
     /// How losses are repaired.
     pub recovery: String,
-    /// Whose sender it is where the RFCs and Linux differ, unless it goes by the RFCs.
+    /// The stack whose behaviour applies where the RFCs and Linux differ; `None` for the RFCs' behaviour.
     pub stack: Option<String>,
     /// The restart policy.
     pub restart: String,
 }
 
-/// What was measured, and on what path.
+/// The measured scheme and its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// Who.
+    /// The measured scheme.
     pub subject: Subject,
     /// The seed of the run.
     pub seed: u64,
     /// The hash of the scenario.
     pub scenario_hash: String,
-    /// When the run was to be over.
+    /// The condition that ends the run.
     pub goal: Goal,
     /// Whether the ideal is exact or a fair share.
     pub ideal_kind: IdealKind,
@@ -70,13 +70,14 @@ pub struct Measured {
     pub base_rtt: u64,
     /// IP bytes of a full packet.
     pub packet: u32,
-    /// Its payload bytes.
+    /// Payload bytes of a full packet.
     pub mss: u16,
-    /// Whether the scheme or the restart policy is Quick-Start, whose rows say what routers answered even to no request.
+    /// Whether the scheme or the restart policy is Quick-Start. Its rows count the routers' answers even if there was no
+    /// request.
     pub quick_start: bool,
 }
 
-/// The row of one run, but for what it did to others ([`add_harm`]).
+/// The row of one run, without the flow's effect on others ([`add_harm`]).
 pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
     let recording = &evidence.recording;
     let Measured { subject, seed, scenario_hash, goal, ideal_kind, quick_start, .. } = measured;
@@ -88,7 +89,7 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
     let of_rounds =
         |mean: fn(&[Reply]) -> Option<f64>| matches!(goal, Goal::Rounds).then(|| mean(&evidence.replies));
     let cost = fct.zip(ideal).map(|(fct, ideal)| seconds(fct) / seconds(ideal));
-    // Of a scheme that might ask and never did, routers have nothing to say.
+    // Counts of routers' answers are left out for another scheme that never asked.
     let routers = evidence.routers.filter(|routers| routers.asked > 0 || *quick_start);
     Row {
         scheme: subject.scheme.clone(),
@@ -145,10 +146,10 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
     }
 }
 
-/// Adds what the flow did to others: the difference from the same seed's run without it, over the flow's life.
-/// The loss is data packets of other flows dropped, with less without; the harm is what others delivered
-/// without it less what they delivered with it, in bit/s: payload of TCP flows, IP bytes of datagrams, as [`CrossTotals`] has
-/// them (docs/exports.md).
+/// Adds the flow's effect on others: the difference from a run of this seed without the flow, over the flow's life. The
+/// loss is the data packets of other flows dropped with the flow, less those dropped without it. The harm is what others
+/// delivered without the flow, less what they delivered with it, in bit/s: payload of TCP flows, IP bytes of datagrams, as
+/// in [`CrossTotals`] (docs/exports.md).
 pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u64) {
     row.cross_lost_packets = with.lost.cast_signed().wrapping_sub(without.lost.cast_signed());
     let bytes = without.delivered.cast_signed().wrapping_sub(with.delivered.cast_signed());
@@ -157,7 +158,7 @@ pub fn add_harm(row: &mut Row, with: CrossTotals, without: CrossTotals, life: u6
     row.harm_bps = if life == 0 || bytes == 0 { 0.0 } else { bits / seconds(life) };
 }
 
-/// Compares with this ideal stream in place of the run's own, whose SYN left at `syn_at`.
+/// Replaces the run's ideal by this ideal stream, whose SYN left at `syn_at`.
 pub fn set_ideal(row: &mut Row, goal: Goal, ideal: &[(u64, u64)], syn_at: u64) {
     let (Some(fct), Some(_)) = (row.fct_s, row.ideal_fct_s) else { return };
     let ideal = goal.ideal_end(ideal).map(|end| seconds(end.saturating_sub(syn_at)));
@@ -165,7 +166,7 @@ pub fn set_ideal(row: &mut Row, goal: Goal, ideal: &[(u64, u64)], syn_at: u64) {
     row.cost = Some(fct.zip(ideal).map(|(fct, ideal)| fct / ideal));
 }
 
-/// What became of the cross traffic.
+/// The totals of the cross traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrossTotals {
     /// Data packets dropped.
@@ -175,7 +176,7 @@ pub struct CrossTotals {
 }
 
 impl Goal {
-    /// When the last byte of the transfer comes of an ideal stream; `None` if it never does, or without one transfer.
+    /// When the last byte of the transfer arrives in an ideal stream; `None` if it never arrives, or without one transfer.
     fn ideal_end(self, ideal: &[(u64, u64)]) -> Option<u64> {
         match self {
             Self::Transfer { ip_bytes } => ideal_fct(ideal, 0, ip_bytes),
@@ -205,7 +206,7 @@ mod tests {
         add_harm(&mut row, with, without, 2_000_000_000);
         assert_eq!(row.cross_lost_packets, 20);
         assert!((row.harm_bps - 8_000_000.0).abs() < 1e-6);
-        // A flow may also help: others lose less and deliver more.
+        // A flow may also help others: they lose less and deliver more.
         add_harm(&mut row, without, with, 2_000_000_000);
         assert_eq!(row.cross_lost_packets, -20);
         assert!((row.harm_bps + 8_000_000.0).abs() < 1e-6);

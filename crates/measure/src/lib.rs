@@ -1,12 +1,13 @@
-//! What a run says: from the evidence of one flow to a row, and from the rows of a race to an order and a verdict.
+//! From a run's evidence to a row, and from the rows of a race to an order and a verdict.
 //!
-//! 1. Whoever runs a flow, in a simulator or not, leaves [`Evidence`] and its [`Recording`]; a [`Tap`] listens meanwhile.
+//! 1. A simulator, or another host, that runs a flow produces [`Evidence`] with its [`Recording`]; a [`Tap`] observes the
+//! flow meanwhile.
 //! 2. [`metrics`], [`scorecard`], [`rounds`] and [`ideal`] turn evidence into a [`Row`], each number by one definition;
 //!    [`row()`] puts them together.
 //! 3. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict()`] sums them up.
 //!
-//! The crate knows neither scenarios nor a simulator: it is told what was measured ([`Measured`]), what the path could carry
-//! ([`IdealSender`]) and by what schemes are compared ([`Contest`]).
+//! The crate depends on neither scenarios nor the simulator. Its caller states what was measured ([`Measured`]), what the
+//! path could carry ([`IdealSender`]) and how schemes are compared ([`Contest`]).
 
 pub mod arithmetic;
 pub mod available;

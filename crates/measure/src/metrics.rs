@@ -22,7 +22,7 @@ pub fn delivered_at(evidence: &Evidence, at: u64) -> u64 {
     before.checked_sub(1).map_or(0, |last| delivered[last].1)
 }
 
-/// Own data packets, retransmissions included, that the network dropped (docs/exports.md).
+/// Data packets of the flow, retransmissions included, that the network dropped (docs/exports.md).
 pub fn packets_lost(evidence: &Evidence) -> u64 {
     count(evidence.recording.drops.iter().filter(|drop| drop.len > 0))
 }
@@ -32,7 +32,7 @@ pub fn packets_sent(evidence: &Evidence) -> u64 {
     count(evidence.recording.sends.iter())
 }
 
-/// Data packets that carried data sent before.
+/// Data packets that carried data again.
 pub fn retransmissions(evidence: &Evidence) -> u64 {
     count(evidence.recording.sends.iter().filter(|send| send.retransmission))
 }
@@ -42,22 +42,22 @@ pub fn loss(evidence: &Evidence) -> Option<f64> {
     ratio(packets_lost(evidence), packets_sent(evidence))
 }
 
-/// Su-time in nanoseconds: from the first data packet sent until avoidance first governs new data: start-up
-/// exited, recovery over, cwnd ≥ ssthresh, and a new data packet leaves. A timeout before that and its slow
-/// start are included. `None` if the flow ends first. docs/exports.md; Paced Start Table 3, which ends it at the
-/// first linear increase.
+/// Su-time in nanoseconds: from the first data packet sent until the avoidance law first governs new data, which means that
+/// start-up has exited, recovery is over, cwnd ≥ ssthresh, and a new data packet leaves. A timeout before that instant, and
+/// the slow start after it, are included. `None` if the flow ends first. docs/exports.md; Paced Start Table 3, where
+/// su-time ends at the first linear increase.
 pub fn su_time(evidence: &Evidence) -> Option<u64> {
     Some(evidence.su_end? - evidence.recording.first_data_at?)
 }
 
-/// The end of the span that the su-metrics cover: of su-time, or of the flow if there is no su-time.
+/// The end of the su-metrics' span: the end of su-time, or of the flow if it has no su-time.
 fn su_until(evidence: &Evidence) -> u64 {
     evidence.su_end.unwrap_or(u64::MAX)
 }
 
-/// Su-throughput in bit/s: payload of the data sent in su-time that the network did not drop, each byte once,
-/// over su-time; without a su-time, payload delivered in order over the time since the first data packet.
-/// `None` if no data was sent (docs/exports.md).
+/// Su-throughput in bit/s: the payload sent in su-time that the network did not drop, each byte counted once, over su-time.
+/// Without a su-time: payload delivered in order over the time since the first data packet. `None` if no data was sent
+/// (docs/exports.md).
 pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
     let recording = &evidence.recording;
     let first = recording.first_data_at?;
@@ -82,8 +82,8 @@ pub fn su_throughput_bps(evidence: &Evidence) -> Option<f64> {
     bps(bytes, end - first)
 }
 
-/// Su-loss: data packets sent in su-time and dropped, over data packets sent in su-time; without a su-time, over
-/// the flow. `None` if none was sent. docs/exports.md; Paced Start Table 3.
+/// Su-loss: data packets sent in su-time and dropped, over data packets sent in su-time. Without a su-time, the flow's
+/// loss. `None` if none was sent. docs/exports.md; Paced Start Table 3.
 pub fn su_loss(evidence: &Evidence) -> Option<f64> {
     let until = su_until(evidence);
     let recording = &evidence.recording;
@@ -92,7 +92,7 @@ pub fn su_loss(evidence: &Evidence) -> Option<f64> {
     ratio(lost, sent)
 }
 
-/// Retransmission timeouts in su-time; without a su-time, in the flow.
+/// Retransmission timeouts in su-time; without a su-time, of the whole flow.
 pub fn su_timeouts(evidence: &Evidence) -> u64 {
     let until = su_until(evidence);
     count(evidence.timeouts.iter().filter(|at| **at < until))

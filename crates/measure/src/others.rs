@@ -1,36 +1,36 @@
-//! What others leave to the measured flow: on one hop, and over all of them.
+//! The rate that other traffic leaves to the measured flow, on one hop and over all hops.
 
 use firstflight::Span;
 
 use crate::available::step;
 
-/// What the others did during a run on one hop.
+/// The other traffic of a run on one hop.
 #[derive(Clone, Debug, Default)]
 pub struct Hop {
-    /// What constant bit rates offered, in IP bits per second.
+    /// The rate offered by constant-bit-rate sources, in IP bits per second.
     pub constant: u64,
-    /// When each responsive flow was active: from, and until when if it ended.
+    /// When each responsive flow was active: the beginning, and the end if it ended.
     pub lives: Vec<(u64, Option<u64>)>,
-    /// What an on/off source offered, as steps in IP bits per second.
+    /// The rate offered by on/off sources, as steps in IP bits per second.
     pub offered: Vec<(u64, u64)>,
-    /// Propagation after it, to the next hop or the receiver.
+    /// The propagation delay after the hop, to the next hop or the receiver.
     pub delay: Span,
 }
 
-/// A change of what is available.
+/// A change of the available rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
-    /// The bottleneck's rate.
+    /// The bottleneck's rate changes.
     Rate(u64),
-    /// Unresponsive traffic.
+    /// The rate of unresponsive traffic changes.
     Offered(u64),
     Began,
     Ended,
 }
 
 impl Hop {
-    /// What of a rate over time others leave: less the unresponsive traffic offered, shared equally with the responsive
-    /// flows active. Under zero where the unresponsive ones offer more than that.
+    /// The rate that others leave: the hop's rate less the unresponsive traffic, shared equally with the active responsive
+    /// flows. It is negative where unresponsive traffic exceeds the hop's rate.
     pub(crate) fn left(&self, rates: &[(u64, u64)]) -> Vec<(u64, i64)> {
         let mut changes: Vec<(u64, Change)> =
             rates.iter().map(|(at, bps)| (*at, Change::Rate(*bps))).collect();
@@ -56,7 +56,7 @@ impl Hop {
         steps
     }
 
-    /// How many responsive flows are active.
+    /// The number of responsive flows active at `at`.
     pub(crate) fn active_at(&self, at: u64) -> u64 {
         let active =
             |(from, until): &&(u64, Option<u64>)| *from <= at && until.is_none_or(|until| at < until);
@@ -72,7 +72,7 @@ pub(crate) fn not_negative(steps: &[(u64, i64)]) -> Vec<(u64, u64)> {
     rates
 }
 
-/// The lesser of two rates over time, both from the beginning on.
+/// The minimum of two rates over time, both from the beginning on.
 pub(crate) fn least_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut times: Vec<u64> = a.iter().chain(b).map(|(at, _)| *at).collect();
     times.sort_unstable();

@@ -1,18 +1,18 @@
-//! Two schemes, race by race: they meet on the same paths, so that the difference in each race tells more than two
+//! A paired comparison of two schemes, race by race. Both run on the same paths, so that the differences tell more than two
 //! distributions side by side.
 
 use std::cmp::Ordering;
 
 use crate::quantile::binomial;
 
-/// How a scheme did against another in the races that both were in.
+/// How a scheme compared with another in the races that both were in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// Races in which it cost less.
+    /// Races in which the scheme's cost was lower.
     pub faster: usize,
-    /// Races in which it cost more; one that was given up costs more than one that ended.
+    /// Races in which the scheme's cost was higher. A run that was given up costs more than one that ended.
     pub slower: usize,
-    /// Races in which both cost the same to the nanosecond, or both were given up.
+    /// Races in which both costs were equal to the nanosecond, or both runs were given up.
     pub alike: usize,
 }
 
@@ -21,7 +21,7 @@ impl Pairing {
     pub fn add(&mut self, own: Option<f64>, other: Option<f64>) {
         let order = match (own, other) {
             (Some(own), Some(other)) => own.total_cmp(&other),
-            // What was given up is the greatest.
+            // A run that was given up has the highest cost.
             (own, other) => other.is_some().cmp(&own.is_some()),
         };
         match order {
@@ -31,10 +31,9 @@ impl Pairing {
         }
     }
 
-    /// Whether the two are told apart: were each of them the faster one with the same probability wherever they differ,
-    /// so uneven a count would come with a probability of at most 5 % in any of `comparisons` (the sign test, two-sided,
-    /// with Bonferroni's correction; Conover, Practical Nonparametric Statistics, section 3.4). Races have to be
-    /// independent.
+    /// Whether the two schemes differ significantly by the sign test, two-sided at 5 %, with Bonferroni's correction for
+    /// `comparisons` tests (Conover, Practical Nonparametric Statistics, section 3.4). The null hypothesis is that each is
+    /// as likely to be the faster one where they differ. The races must be independent.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn tells(&self, comparisons: usize) -> bool {
         const LEVEL: f64 = 0.05;

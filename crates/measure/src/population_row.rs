@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// One scheme in one run of a population. Flows that were measured count, and no others.
+/// One scheme in one run of a population. Only measured flows count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PopulationRow {
     /// The bare name of the scheme.
@@ -45,7 +45,7 @@ pub struct PopulationRow {
     pub fct_p95_s: Option<f64>,
     /// Data packets dropped over data packets sent, of all flows together.
     pub loss: Option<f64>,
-    /// Data packets dropped of those sent in start-up over all data packets sent, of all flows together.
+    /// Data packets sent in start-up and dropped, over all data packets sent, of all flows together.
     pub startup_loss: Option<f64>,
     /// How many flows had a data packet dropped.
     pub lossy_flows: u64,
@@ -57,9 +57,9 @@ pub struct PopulationRow {
     pub packets_sent: u64,
     /// Of those, how many the network dropped.
     pub packets_lost: u64,
-    /// Flows under way, of whatever scheme, in the mean from the first measured arrival to the last.
+    /// The mean number of active flows, of any scheme, from the first measured arrival to the last.
     pub active_mean: Option<f64>,
-    /// Packets that links carried, of all flows of the run, each counted once for every link.
+    /// Packets that links carried, of all flows of the run. A packet counts once for every link.
     pub packet_hops: u64,
     /// The seed of the run.
     pub seed: u64,
@@ -72,7 +72,7 @@ pub struct PopulationRow {
 /// One flow of a population.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlowRow {
-    /// Which flow of the run it is, in the order of arrivals, from nought.
+    /// The flow's number in the order of arrivals, from zero.
     pub flow: u32,
     /// The bare name of its scheme.
     pub scheme: String,
@@ -83,13 +83,13 @@ pub struct FlowRow {
     pub params: String,
     /// Whether all flows have this scheme: `only`, or `mixed`.
     pub population: String,
-    /// 1 if it counts: it came after the warm-up and is not one too many; else 0.
+    /// 1 if the flow is measured: it arrived after the warm-up and is among the first that the scenario measures; else 0.
     pub measured: u8,
     /// When its SYN left, from the beginning of the run.
     pub start_s: f64,
-    /// The host that sends: its router and its place there, both from nought.
+    /// The sending host: its router and its place there, both from zero.
     pub from: String,
-    /// The host that receives.
+    /// The receiving host, likewise.
     pub to: String,
     /// Payload bytes to transfer; undefined if it goes on until the run ends.
     pub size_bytes: Option<u64>,
@@ -105,7 +105,7 @@ pub struct FlowRow {
     pub packets_sent: u64,
     /// Of those, how many the network dropped.
     pub packets_lost: u64,
-    /// Of those sent in start-up, how many the network dropped.
+    /// Data packets sent in start-up that the network dropped.
     pub startup_packets_lost: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,

@@ -1,29 +1,29 @@
-//! Quantiles that are one of the values, and intervals for them without assumptions about their distribution.
+//! Quantiles that are one of the values, with distribution-free confidence intervals.
 
-/// A quantile of values of which some may be beyond all numbers.
+/// A quantile of values, some of which may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantile {
     /// There are no values.
     Undefined,
-    /// It falls among those beyond all numbers.
+    /// The quantile is infinite.
     Beyond {
-        /// The low end of its interval, where there are values enough and that is one of them.
+        /// The lower end of the interval, if there are enough values and that end is finite.
         low: Option<f64>,
     },
-    /// A value, and a 95 % confidence interval where there are values enough.
+    /// A finite quantile, with a 95 % confidence interval if there are enough values.
     Value {
         /// The quantile.
         value: f64,
-        /// The interval's low end.
+        /// The lower end of the interval.
         low: Option<f64>,
-        /// Its high end; [`f64::INFINITY`] where it falls among those beyond all numbers.
+        /// The upper end of the interval; [`f64::INFINITY`] if it is infinite.
         high: Option<f64>,
     },
 }
 
-/// The quantile `q` of sorted values, `None` the last of them: the least value that is not below a share `q` of them
-/// (the inverse of the empirical distribution; Hyndman and Fan 1996, type 1). The interval is that of the order
-/// statistics, if `with_interval`.
+/// The quantile `q` of sorted values, of which `None` are the infinite ones at the end: the least value that is not below a
+/// share `q` of the values (the inverse of the empirical distribution; Hyndman and Fan 1996, type 1). With `with_interval`,
+/// the interval is computed from the order statistics.
 pub fn quantile(sorted: &[Option<f64>], q: f64, with_interval: bool) -> Quantile {
     let Some(value) = sorted.get(rank(sorted.len(), q).wrapping_sub(1)) else { return Quantile::Undefined };
     let at =
@@ -35,7 +35,7 @@ pub fn quantile(sorted: &[Option<f64>], q: f64, with_interval: bool) -> Quantile
     }
 }
 
-/// The rank, from 1, of the quantile `q` of `n` values; 0 of none.
+/// The rank of the quantile `q` among `n` values, from 1; 0 if there are no values.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -43,21 +43,22 @@ pub fn quantile(sorted: &[Option<f64>], q: f64, with_interval: bool) -> Quantile
     reason = "ranks are far below 2^53 and not negative"
 )]
 fn rank(n: usize, q: f64) -> usize {
-    // A product such as 0.9 × 10 may come out a little above the whole number that it is.
+    // Rounding may put a product such as 0.9 × 10 a little above the whole number.
     (libm::ceil(q * n as f64 - 1e-9) as usize).clamp(usize::from(n > 0), n)
 }
 
-/// The ranks, from 1, of the ends of the 95 % confidence interval of the quantile `q` of `n` independent values:
-/// each end is beyond the quantile with a probability of at most 2.5 % (David and Nagaraja, Order Statistics, section
-/// 7.1). `None` where there are too few values for an end.
+/// The ranks, from 1, of the ends of the 95 % confidence interval of the quantile `q` of `n` independent values. Each end
+/// is beyond the quantile with a probability of at most 2.5 % (David and Nagaraja, Order Statistics, section 7.1). `None`
+/// if there are too few values for an end.
 pub fn interval(n: usize, q: f64) -> (Option<usize>, Option<usize>) {
     const TAIL: f64 = 0.025;
-    // The number of values at or below the quantile is binomial. The low end is value number `low` if fewer than `low`
-    // of them are, with at most that probability; the high end is number `high` if at least `high` are, likewise.
+    // The number of values at or below the quantile is binomial. The lower end is the value of rank `low`, if fewer than
+    // `low` values lie there with at most that probability. The upper end is the value of rank `high`, likewise for at
+    // least `high` values.
     let (mut low, mut high) = (None, None);
     let mut below = 0.0;
     for k in 0..=n {
-        // `below` is the probability of fewer than `k`.
+        // `below` is the probability of fewer than `k` values.
         if k > 0 && below <= TAIL {
             low = Some(k);
         }
@@ -70,7 +71,7 @@ pub fn interval(n: usize, q: f64) -> (Option<usize>, Option<usize>) {
     (low, high)
 }
 
-/// The probability of `k` among `n`, each with probability `p`.
+/// The binomial probability of exactly `k` successes in `n` trials, each with probability `p`.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub(crate) fn binomial(n: usize, k: usize, p: f64) -> f64 {
     let (n, k) = (n as f64, k as f64);

@@ -1,11 +1,11 @@
-//! What one run left behind, as plain time series: the input of the report and of the metrics.
+//! The recording of one run as time series, from which the report and the metrics are made.
 //!
-//! Times are nanoseconds since the start of the simulation; stream positions are payload bytes; sizes are IP
-//! bytes where they belong to the network and payload bytes where they belong to the sender.
+//! Times are nanoseconds since the start of the simulation. Stream positions are payload bytes. Sizes are IP bytes for the
+//! network and payload bytes for the sender.
 
 use serde::Serialize;
 
-/// Everything recorded of one flow in one run.
+/// The recording of one flow in one run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Recording {
     /// The row's label, for titles: the scheme, or its `as=` label.
@@ -20,7 +20,7 @@ pub struct Recording {
     pub ended_at: u64,
     /// Every data packet that left the sender, in order.
     pub sends: Vec<Send>,
-    /// Own packets that the network dropped, in order of the drop.
+    /// Packets of the flow that the network dropped, in order of the drop.
     pub drops: Vec<Drop>,
     /// The sender's state, whenever it changed.
     pub states: Vec<State>,
@@ -30,22 +30,22 @@ pub struct Recording {
     pub acks: Vec<(u64, u64)>,
     /// In-order delivery at the receiver: (when, offset).
     pub delivered: Vec<(u64, u64)>,
-    /// Packets in the bottleneck's queue whenever it changed: (when, how many). Of several bottlenecks, the one whose
-    /// mean queue is the longest.
+    /// The number of packets in the bottleneck's queue whenever it changed: (when, how many). With several bottlenecks it
+    /// is the one with the longest mean queue.
     pub queue: Vec<(u64, u32)>,
-    /// The ribbon: spans of phases, in order.
+    /// The phases of the sender, in order.
     pub phases: Vec<PhaseSpan>,
-    /// Marks on the time axis: exits, timeouts, reductions, undos, data again after an idle time.
+    /// Marks on the time axis: exits, timeouts, reductions, undos, data after an idle time.
     pub marks: Vec<Mark>,
     /// Rate available to this flow over time, as steps: (from when, IP bits per second).
     pub available: Vec<(u64, u64)>,
-    /// The ideal sender's stream as it comes to the receiver, as steps: (from when, IP bits per second), nothing before the
+    /// The ideal sender's stream as it arrives at the receiver, as steps: (from when, IP bits per second), zero before the
     /// first. Empty with rounds, which have no ideal.
     pub ideal: Vec<(u64, u64)>,
 }
 
 impl Recording {
-    /// An empty recording in the room of this one.
+    /// An empty recording that reuses the buffers of this one.
     pub fn emptied(self) -> Self {
         fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
             list.clear();
@@ -67,20 +67,20 @@ impl Recording {
     }
 }
 
-/// A data packet left.
+/// A data packet that left the sender.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Send {
-    /// When.
+    /// When the packet left.
     pub at: u64,
     /// First payload byte.
     pub offset: u64,
     /// Payload bytes.
     pub len: u32,
-    /// Whether the data was sent before.
+    /// Whether the data had been sent before.
     pub retransmission: bool,
 }
 
-/// A packet of the flow was dropped by the network.
+/// A packet of the flow that the network dropped.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Drop {
     /// When it was dropped.
@@ -91,28 +91,28 @@ pub struct Drop {
     pub offset: u64,
     /// Payload bytes; 0 for a pure ACK, SYN or FIN.
     pub len: u32,
-    /// Whether a queue or a policer dropped it, rather than random loss.
+    /// Whether a queue or a policer dropped the packet, rather than random loss.
     pub by_queue: bool,
 }
 
-/// The sender's state.
+/// The sender's state from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct State {
-    /// Since when.
+    /// The beginning of the state.
     pub at: u64,
     /// Congestion window in payload bytes.
     pub cwnd: u64,
     /// Slow-start threshold, if any.
     pub ssthresh: Option<u64>,
-    /// Bytes estimated in the network.
+    /// The sender's estimate of the bytes in flight.
     pub in_flight: u64,
 }
 
-/// What the sender was doing.
+/// The phase of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseKind {
-    /// Before the handshake was over.
+    /// The handshake is not over.
     Handshake,
     /// The start-up scheme governs.
     Startup,
@@ -126,24 +126,24 @@ pub enum PhaseKind {
     Avoidance,
 }
 
-/// A stretch of one phase.
+/// A span of one phase.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PhaseSpan {
-    /// Since when.
+    /// The beginning of the span.
     pub from: u64,
-    /// Until when.
+    /// The end of the span.
     pub to: u64,
-    /// Which.
+    /// The phase.
     pub kind: PhaseKind,
 }
 
-/// An instant worth a mark.
+/// An event that figures mark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mark {
-    /// When.
+    /// When the event happened.
     pub at: u64,
-    /// What: `exit`, `timeout`, `reduction`, `undo`, `su-end`, `quick-start`.
+    /// The kind of event: `exit`, `timeout`, `reduction`, `undo`, `su-end`, `quick-start`.
     pub kind: String,
-    /// One line for the reader: the exit's cause and numbers, the window before a cut, and so on.
+    /// One line for the reader, such as the exit's cause and numbers, or the window before a reduction.
     pub text: String,
 }

@@ -3,25 +3,25 @@
 use crate::population_row::{FlowRow, PopulationRow};
 use crate::row::Row;
 
-/// What a race says of one scheme.
+/// The results of one scheme in a race.
 #[derive(Clone, Debug)]
 pub struct SchemeResult {
-    /// What its rows are called: the label, or the scheme's name.
+    /// The name in rows: the label, or the scheme's name.
     pub name: String,
-    /// One row a run, in order of seeds; fewer if the race was interrupted.
+    /// One row for each run, in order of seeds. An interrupted race has fewer.
     pub rows: Vec<Row>,
-    /// The first run's ideal, where the others come and go: it is no scheme's own, but that of the run without the measured
-    /// flow.
+    /// The first run's ideal stream, if the other traffic varies. It is computed from the run without the measured flow, so
+    /// that all schemes share it.
     pub ideal: Option<Vec<(u64, u64)>>,
 }
 
-/// What the populations say of one scheme, alone or mixed with others.
+/// The results of one scheme in populations, alone or mixed with others.
 #[derive(Clone, Debug)]
 pub struct PopulationResult {
-    /// What its rows are called: the label, or the scheme's name.
+    /// The name in rows: the label, or the scheme's name.
     pub name: String,
-    /// One row a run, in order of seeds; fewer if it was interrupted.
+    /// One row for each run, in order of seeds. An interrupted run has fewer.
     pub rows: Vec<PopulationRow>,
-    /// Every flow of the scheme, by run and arrival; empty unless they were asked for.
+    /// Every flow of the scheme, by run and arrival; empty unless flows were requested.
     pub flows: Vec<FlowRow>,
 }

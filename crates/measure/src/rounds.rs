@@ -1,26 +1,27 @@
-//! Rounds of replies: what became of each, and the means that a row gives of them.
+//! Rounds of replies: the history of each reply, and its means in a row.
 //!
-//! A restart round is every round but a client's first, which is a connection's start-up. With one run the means are over all restart rounds of
-//! all clients; intervals are over runs only, since the clients of one run collide with each other.
+//! A restart round is every round of a client except the first, which is the connection's start-up. With one run, means are
+//! over all restart rounds of all clients. Confidence intervals are over runs only, because the clients of one run are not
+//! independent.
 
 use crate::arithmetic::{ratio, seconds};
 
-/// One reply.
+/// One reply of one client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Which round, from zero.
+    /// The round, from zero.
     pub round: u32,
-    /// When the application wrote it.
+    /// When the application wrote the reply.
     pub began: u64,
-    /// When its last byte was delivered.
+    /// When the last byte of the reply was delivered.
     pub ended: Option<u64>,
-    /// When its sender heard that the last byte was.
+    /// When the last byte of the reply was acknowledged at its sender.
     pub acked: Option<u64>,
-    /// Its data packets that the network dropped, retransmissions included.
+    /// The reply's data packets that the network dropped, retransmissions included.
     pub drops: u64,
-    /// The most of its data packets that left their sender at one instant, back to back.
+    /// The longest burst: the most data packets of the reply that left their sender at one instant.
     pub burst: u64,
-    /// When the first ACK came that acknowledged anything new: from then on ACKs clock what is sent.
+    /// When the first ACK arrived that acknowledged new data of the reply. From then on ACKs clock the sending.
     pub clocked: Option<u64>,
 }
 
@@ -28,7 +29,7 @@ fn restarts(replies: &[Reply]) -> impl Iterator<Item = &Reply> {
     replies.iter().filter(|reply| reply.round > 0)
 }
 
-/// The mean of what every reply has; `None` without any, or if one lacks it.
+/// The mean of a number over replies; `None` without replies, or if one has no such number.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn mean<'a>(replies: impl Iterator<Item = &'a Reply>, of: impl Fn(&Reply) -> Option<f64>) -> Option<f64> {
     let values: Option<Vec<f64>> = replies.map(of).collect();
@@ -42,27 +43,28 @@ pub fn elapsed(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| Some(seconds(reply.ended?.saturating_sub(reply.began))))
 }
 
-/// The same until its sender heard of that.
+/// Mean seconds from a reply's writing to the acknowledgement of its last byte, over restart rounds; `None` if one is
+/// unfinished.
 pub fn acked(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| Some(seconds(reply.acked?.saturating_sub(reply.began))))
 }
 
-/// Mean data packets dropped of a reply, over restart rounds. Visweswaraiah and Heidemann 1997, Figures 9 and 10.
+/// Mean number of dropped data packets of a reply, over restart rounds. Visweswaraiah and Heidemann 1997, Figures 9 and 10.
 pub fn drops(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| ratio(reply.drops, 1))
 }
 
-/// The same over all rounds, first ones included.
+/// Mean number of dropped data packets of a reply, over all rounds, first ones included.
 pub fn drops_all_rounds(replies: &[Reply]) -> Option<f64> {
     mean(replies.iter(), |reply| ratio(reply.drops, 1))
 }
 
-/// Mean of the longest burst of a reply, over restart rounds: packets that left their sender at one instant.
+/// Mean longest burst of a reply, over restart rounds: packets that left their sender at one instant.
 pub fn burst(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| ratio(reply.burst, 1))
 }
 
-/// Mean seconds from a reply's writing to the first ACK for anything of it, over restart rounds.
+/// Mean seconds from a reply's writing to the first ACK of its data, over restart rounds.
 pub fn ack_clock(replies: &[Reply]) -> Option<f64> {
     mean(restarts(replies), |reply| Some(seconds(reply.clocked?.saturating_sub(reply.began))))
 }

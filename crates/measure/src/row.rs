@@ -1,4 +1,4 @@
-//! One result: what a race says of one scheme. docs/exports.md defines every number.
+//! The row of one scheme in a race. docs/exports.md defines every number.
 
 use serde::Serialize;
 
@@ -99,17 +99,17 @@ pub struct Row {
     /// Mean time from a reply's writing to its last byte delivered, over restart rounds; only with rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_s: Option<Option<f64>>,
-    /// Mean time from a reply's writing until its sender heard that all was delivered, over restart rounds; only
-    /// with rounds.
+    /// Mean time from a reply's writing until its last byte was acknowledged at its sender, over restart rounds; only with
+    /// rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_acked_s: Option<Option<f64>>,
     /// Mean data packets dropped of a reply, over restart rounds; only with rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<Option<f64>>,
-    /// The same over all rounds; only with rounds.
+    /// Mean number of dropped data packets of a reply, over all rounds; only with rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops_all_rounds: Option<Option<f64>>,
-    /// Mean of the most packets of a reply that left at one instant, over restart rounds; only with rounds.
+    /// Mean longest burst of a reply, over restart rounds: packets that left at one instant; only with rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst_packets: Option<Option<f64>>,
     /// Mean time from a reply's writing to the first ACK for any of it, over restart rounds; only with rounds.

@@ -1,11 +1,11 @@
-//! The exit scorecard: how well a start-up hit the path (docs/exports.md).
+//! The exit scorecard: how well the exit from start-up matched the path (docs/exports.md).
 
 use crate::arithmetic::{count, ratio, seconds};
 use crate::available::{Steps, carried, rate_at};
 use crate::evidence::{Evidence, ExitSeen};
 use crate::metrics::delivered_at;
 
-/// What of the path the scorecard needs.
+/// The facts about the path that the scorecard uses.
 #[derive(Clone, Copy, Debug)]
 pub struct PathFacts<'a> {
     /// Rate available to the flow.
@@ -14,11 +14,11 @@ pub struct PathFacts<'a> {
     pub base_rtt: u64,
     /// IP bytes of a full packet.
     pub packet: u64,
-    /// Its payload bytes.
+    /// Payload bytes of a full packet.
     pub mss: u64,
 }
 
-/// The first exit from start-up that stands.
+/// The first exit from start-up that was not undone.
 pub fn first_exit(evidence: &Evidence) -> Option<&ExitSeen> {
     evidence.exits.first()
 }
@@ -43,14 +43,14 @@ pub fn exit_cwnd_over_bdp(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f
     Some(exit_cwnd_packets(evidence, path)? * path.packet as f64 / bdp)
 }
 
-/// The window before the first reduction that stands, in full segments; `None` if there was none.
+/// The window before the first reduction that was not undone, in full segments; `None` without a reduction.
 pub fn cwnd_before_first_cut_packets(evidence: &Evidence, path: &PathFacts<'_>) -> Option<f64> {
     ratio(evidence.cuts.first()?.1, path.mss)
 }
 
-/// Overshoot: own data packets dropped by a queue, among those sent until one base RTT after the exit, or until
-/// the end of its recovery if that is later: the loss episode at work at the exit or begun within that base RTT.
-/// Without an exit, among all.
+/// Overshoot: the flow's data packets that a queue dropped, among those sent until one base RTT after the exit. If a loss
+/// episode is under way at the exit or begins within that base RTT, the count extends to its end. Without an exit, all
+/// packets count.
 pub fn overshoot_lost_packets(evidence: &Evidence, path: &PathFacts<'_>) -> u64 {
     let until = first_exit(evidence).map_or(u64::MAX, |exit| {
         let after = exit.at.saturating_add(path.base_rtt);
@@ -63,7 +63,7 @@ pub fn overshoot_lost_packets(evidence: &Evidence, path: &PathFacts<'_>) -> u64 
     )
 }
 
-/// How many intervals in a row must bring nine tenths.
+/// The number of successive intervals that must each bring nine tenths.
 const SUSTAINED: u64 = 4;
 
 /// Time to 90 %, in nanoseconds: from the first data packet to the end of the first of four intervals in a row of
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(overshoot_lost_packets(&Evidence { exits: vec![], ..evidence() }, &PATH), 6);
     }
 
-    /// Deliveries of so many packets in each interval of 100 ms after the first data.
+    /// Deliveries of these numbers of packets in successive intervals of 100 ms after the first data.
     fn delivering(packets: &[u64]) -> Evidence {
         let mut total = 0;
         let delivered = (0u64..)

@@ -1,6 +1,6 @@
-//! Numbers that were measured, as people read them.
+//! Formatting of measured numbers for people.
 
-/// A rate to four digits, for what was measured: `65.00 Mbit/s`.
+/// A measured rate to four digits: `65.00 Mbit/s`.
 pub fn rounded_rate(bps: u64) -> String {
     let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1_u64)];
     let (name, factor) = units.into_iter().find(|(_, factor)| bps >= *factor).unwrap_or(("bit/s", 1));

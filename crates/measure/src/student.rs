@@ -2,14 +2,14 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// The mean, and half the width of its 95 % confidence interval by Student's t; the latter `None` below two
+/// The mean, and half the width of its 95 % confidence interval by Student's t. The latter is `None` with fewer than two
 /// values.
 pub fn mean_and_ci95(values: &[f64]) -> Option<(f64, Option<f64>)> {
     mean_and_half(values, 1)
 }
 
-/// The mean, and half the width of its confidence interval by Student's t, so wide that with as many as `comparisons` of
-/// them all hold together with at least 95 % (Bonferroni's correction); the latter `None` below two values.
+/// The mean, and half the width of its confidence interval by Student's t with Bonferroni's correction: `comparisons` such
+/// intervals hold together with at least 95 %. The latter is `None` with fewer than two values.
 #[expect(clippy::cast_precision_loss, reason = "runs and comparisons are far below 2^53")]
 pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f64>)> {
     let n = values.len() as f64;
@@ -17,7 +17,7 @@ pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f6
         return None;
     }
     if values.iter().all(|value| value.total_cmp(&values[0]).is_eq()) {
-        // Their sum over their number need not be the very value.
+        // The sum over the count may differ from the common value by rounding.
         return Some((values[0], (values.len() > 1).then_some(0.0)));
     }
     let mean = values.iter().sum::<f64>() / n;
@@ -27,11 +27,11 @@ pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f6
     Some((mean, Some(t_within(inside, values.len() as u64 - 1) * error)))
 }
 
-/// The t with a probability of `inside`, at least 0.95, that |T| < t, by Student's distribution with `df` ≥ 1 degrees of
+/// The t for which |T| < t has the probability `inside`, at least 0.95, by Student's distribution with `df` ≥ 1 degrees of
 /// freedom.
 #[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
 fn t_within(inside: f64, df: u64) -> f64 {
-    /// Beyond this the expansion about the normal is good to ten digits at 95 %.
+    /// With more degrees of freedom, the expansion about the normal is good to ten digits at 95 %.
     const LARGE: u64 = 1000;
     if df > LARGE {
         return about_normal(inside, df as f64);
@@ -39,7 +39,7 @@ fn t_within(inside: f64, df: u64) -> f64 {
     where_it_is(inside, &|t| two_sided(t, df))
 }
 
-/// Where a probability that rises from 0 to 1 is `inside`.
+/// The argument at which an increasing function from 0 to 1 reaches `inside`.
 fn where_it_is(inside: f64, probability: &dyn Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (1.9, 13.0);
     while probability(high) < inside {
@@ -56,7 +56,7 @@ fn where_it_is(inside: f64, probability: &dyn Fn(f64) -> f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The probability that |T| < t: finite sums for whole degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4).
+/// The probability that |T| < t, by finite sums for whole degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4).
 #[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
 fn two_sided(t: f64, df: u64) -> f64 {
     let angle = libm::atan2(t, libm::sqrt(df as f64));
@@ -73,7 +73,7 @@ fn two_sided(t: f64, df: u64) -> f64 {
     if odd { (angle + sin * sum) * 2.0 / PI } else { sin * sum }
 }
 
-/// The first terms about the normal quantile (Abramowitz and Stegun 26.7.5).
+/// The first terms of the expansion about the normal quantile (Abramowitz and Stegun 26.7.5).
 fn about_normal(inside: f64, df: f64) -> f64 {
     let z = where_it_is(inside, &|z| libm::erf(z * FRAC_1_SQRT_2));
     let z3 = z * z * z;
@@ -111,7 +111,7 @@ mod tests {
             assert!((ours - t).abs() <= 0.000_5, "{df}: {ours} is not {t}");
         }
         assert!((t_within(0.95, 1_000_000) - 1.959_966).abs() < 1e-6);
-        // The same table at 0.995 and 0.999, two-sided 0.99 and 0.998.
+        // The NIST table at 0.995 and 0.999, two-sided 0.99 and 0.998.
         for (inside, df, t) in [
             (0.99, 1, 63.657),
             (0.99, 2, 9.925),

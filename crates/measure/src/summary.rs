@@ -1,4 +1,4 @@
-//! The runs of one scheme as one object: means beside their confidence intervals.
+//! The runs of one scheme as one object: means with their confidence intervals.
 
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
@@ -7,18 +7,19 @@ use crate::result::{PopulationResult, SchemeResult};
 use crate::student::mean_and_ci95;
 
 impl SchemeResult {
-    /// One object for the scheme. With one run it is the row. With more, every number is the mean over the runs
-    /// in which it is defined, beside `<field>_ci95`, half the width of its 95 % confidence interval by Student's
-    /// t; `<field>_runs` says in how many it is defined, if not in all; `runs` says how many there are, `seed`
-    /// is the first. Su-throughput, which without a su-time is of the whole flow, is the mean over the runs with a
-    /// su-time, unless none has one. An exit cause that differs between runs is `mixed`, and `exit_causes` counts them.
+    /// One object for the scheme. With one run the object is the row. With more, every number is the mean over the runs in
+    /// which it is defined, and `<field>_ci95` is half the width of its 95 % confidence interval by Student's t.
+    /// `<field>_runs` is the number of runs in which the field is defined, if not in all. `runs` is the number of runs, and
+    /// `seed` is the first seed. Su-throughput is the mean over the runs with a su-time, unless none has one, because
+    /// without a su-time it describes the whole flow. An exit cause that differs between runs is `mixed`, and `exit_causes`
+    /// counts the causes.
     pub fn object(&self) -> Map<String, Value> {
         joined(&self.rows)
     }
 }
 
 impl PopulationResult {
-    /// One object for the scheme, alone or mixed, as [`SchemeResult::object`] makes one.
+    /// One object for the scheme, alone or mixed, in the form of [`SchemeResult::object`].
     pub fn object(&self) -> Map<String, Value> {
         joined(&self.rows)
     }
@@ -75,7 +76,7 @@ fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, 
     object
 }
 
-/// The fields that mean something else where another is undefined, with the other one.
+/// Fields whose meaning differs where another field is undefined, with that other field.
 const OTHERWISE: [(&str, &str); 1] = [("su_throughput_bps", "su_time_s")];
 
 fn mean(object: &mut Map<String, Value>, field: &str, rows: &[Map<String, Value>]) {
@@ -161,7 +162,7 @@ mod tests {
     #[test]
     fn a_mean_su_throughput_is_over_the_runs_with_a_su_time_unless_none_has_one() {
         let row = |su_time_s, bps| Row { su_time_s, su_throughput_bps: Some(bps), ..Row::default() };
-        // Without a su-time it is another number: of the whole flow, and in order.
+        // Without a su-time, su-throughput is the in-order throughput of the whole flow.
         let some = result(vec![row(Some(1.0), 2.0), row(None, 90.0), row(Some(1.5), 4.0)]).object();
         assert_eq!((&some["su_throughput_bps"], &some["su_throughput_bps_runs"]), (&3.0.into(), &2.into()));
         let none = result(vec![row(None, 90.0), row(None, 92.0)]).object();

@@ -1,29 +1,29 @@
-//! Listening to one flow while it runs, for captures and event logs.
+//! Observing one flow while it runs, for captures and event logs.
 
 use firstflight::{Time, TraceRecord};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot, Transmit};
 
-/// Hears every segment of the measured flow at both of its ends, and what happens inside its endpoints. Calls
-/// come in order of time.
+/// Receives every segment of the measured flow at both ends, and the events inside its endpoints. Calls are in order of
+/// time.
 ///
-/// Writing may fail at any call; [`Tap::finish`] says so in the end.
+/// Writing may fail at any call; [`Tap::finish`] returns the first error.
 pub trait Tap: Send {
-    /// The host at `role` sent a segment. `offset` is the place of its first payload byte in the stream.
+    /// The host at `role` sent a segment. `offset` is the position of its first payload byte in the stream.
     fn sent(&mut self, at: Time, role: Role, transmit: &Transmit, offset: u64);
 
     /// A segment arrived at the host at `role`.
     fn arrived(&mut self, at: Time, role: Role, segment: &Segment, offset: u64);
 
-    /// Something happened inside the endpoint at `role`.
+    /// An event happened inside the endpoint at `role`.
     fn happening(&mut self, at: Time, role: Role, happening: &Happening);
 
-    /// Whether [`Tap::told`] is to be called. Asked once, before the flow starts.
+    /// Whether [`Tap::told`] is to be called. The answer is read once, before the flow starts.
     fn wants_told(&self) -> bool {
         false
     }
 
-    /// The client's controller was told something, and decided.
-    fn told(&mut self, told: &TraceRecord) {
+    /// The client's controller handled a call and decided.
+    fn told(&mut self, told: &Told) {
         let _ = told;
     }
 
@@ -32,7 +32,7 @@ pub trait Tap: Send {
         false
     }
 
-    /// The client has handled an event, and sent what it could.
+    /// The client has handled an event and sent what it could.
     fn state(&mut self, at: Time, snapshot: &Snapshot) {
         let _ = (at, snapshot);
     }

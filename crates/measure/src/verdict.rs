@@ -18,10 +18,10 @@ pub use populations::{population_verdict, rank_populations};
 
 /// Orders results best first.
 ///
-/// With rounds: by the mean elapsed time of a reply after an idle time. With a size: by cost (completion time over the ideal), or by
-/// completion time where there is no ideal; what did not finish comes last, by throughput. Without:
-/// by throughput, where those within 1 % of the best count as equal and stand by su-loss (less first), then by
-/// throughput; then the same among the rest. What is equal in all keeps its order.
+/// With rounds, the order is by the mean elapsed time of a reply after an idle time. With a size, it is by cost (completion
+/// time over the ideal), or by completion time if there is no ideal; unfinished results come last, by throughput. Otherwise
+/// it is by throughput. Results within 1 % of the best throughput count as equal and are ordered by su-loss (less first),
+/// then by throughput; the remaining ones are ordered in the same way. Results equal in all of these keep their order.
 pub fn rank(contest: &Contest, results: &mut Vec<SchemeResult>) {
     match contest.goal {
         Goal::Rounds => results.sort_by(|a, b| {
@@ -53,7 +53,7 @@ fn none_last(a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// The verdict on ranked results, in one line made of their numbers only.
+/// The verdict on ranked results, in one line, from their numbers only.
 pub fn verdict(contest: &Contest, ranked: &[SchemeResult]) -> String {
     let Some(first) = ranked.first() else { return "No run was finished.".to_owned() };
     let standing = Standing { pairs: Pairs::new(contest, ranked), first, best: Judged::of(first), ranked };
@@ -65,7 +65,7 @@ pub fn verdict(contest: &Contest, ranked: &[SchemeResult]) -> String {
     says + &standing.aborted()
 }
 
-/// Ranked results, and the first of them.
+/// Ranked results with the first of them singled out.
 struct Standing<'a> {
     pairs: Pairs,
     first: &'a SchemeResult,
@@ -140,13 +140,13 @@ impl Standing<'_> {
         format!("{winners}, {throughput}{share}, {start_up} with {}{other}{doubt}.", su_loss(best))
     }
 
-    /// The names of this result and of all that are like it in every run, in the order of the table.
+    /// The names of this result and of all that equal it in every run, in the order of the table.
     fn alike(&self, to: &SchemeResult) -> Vec<&str> {
         let is_like = |result: &&SchemeResult| std::ptr::eq(*result, to) || self.pairs.alike(result, to);
         self.ranked.iter().filter(is_like).map(|result| result.name.as_str()).collect()
     }
 
-    /// Who is best, by what. Of those who are alike in every run none is.
+    /// The best result and its deciding number. There is no best among results that are equal in every run.
     fn winners(&self, what: &str) -> String {
         let names = self.alike(self.first);
         let lead = match (names.len(), self.ranked.len()) {
@@ -157,7 +157,7 @@ impl Standing<'_> {
         lead + &named(&names)
     }
 
-    /// Whose connections were aborted.
+    /// The results whose connections were aborted.
     fn aborted(&self) -> String {
         let aborted = |result: &&SchemeResult| Judged::of(result).runs("aborted_s").0 > 0;
         let names: Vec<&str> =
@@ -170,13 +170,13 @@ impl Standing<'_> {
         format!(" {connections} of {} {were} aborted, for nothing was answered any more.", listed(&names))
     }
 
-    /// Nobody has the field of all runs: who has it of some.
+    /// The sentence for a field that no result has in all runs: which results have it in some.
     fn nobody(&self, says: &str, field: &str) -> String {
         let some = self.ranked.iter().any(|result| Judged::of(result).runs(field).0 > 0);
         if some { format!("{says}: {}.", self.unfinished(field)) } else { format!("{says}.") }
     }
 
-    /// Who lacks the field in some runs or in all; empty if nobody does.
+    /// The results that lack the field in some or all runs; empty if there are none.
     fn unfinished(&self, field: &str) -> String {
         let (mut some, mut none) = (Vec::new(), Vec::new());
         for result in self.ranked {
@@ -197,7 +197,7 @@ impl Standing<'_> {
         format!("{some}{between}{none}")
     }
 
-    /// Who did not finish, or who is last if all did; and who is not clearly behind.
+    /// The results that did not finish, or the last result if all did; and those whose lag may be chance.
     fn behind(&self, field: &str, says: &dyn Fn(&Judged) -> String) -> String {
         let unfinished = self.unfinished(field);
         let doubt = self.doubt(field);
@@ -215,7 +215,7 @@ impl Standing<'_> {
         last + &doubt
     }
 
-    /// With several runs, who of those that have the field of all of them may be as good as the best.
+    /// With several runs, the results that have the field in all runs and may be as good as the best.
     fn doubt(&self, field: &str) -> String {
         let is_close = |result: &&SchemeResult| {
             Judged::of(result).whole(field).is_some()
@@ -231,7 +231,7 @@ impl Standing<'_> {
     }
 }
 
-/// What is said of so many schemes that chance may have put behind the best.
+/// The clause about results whose lag behind the best may be chance.
 fn doubt_of(count: usize, names: &str, comparisons: u64) -> String {
     let together = match comparisons {
         1 => String::new(),
@@ -244,7 +244,7 @@ fn doubt_of(count: usize, names: &str, comparisons: u64) -> String {
     format!("; {names} {verb} not clearly behind: {intervals} seed by seed (95 %{together}) {hold} zero")
 }
 
-/// Names with what they have in common.
+/// Names, with their common part written once.
 fn named(names: &[&str]) -> String {
     listed(names) + if names.len() > 1 { " alike" } else { "" }
 }
@@ -257,7 +257,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// Payload throughput over what of the available rate can be payload; only where nobody shares it.
+/// Payload throughput over the payload share of the available rate; `None` if other traffic shares the path.
 fn share(contest: &Contest, best: &Judged) -> Option<String> {
     let payload = contest.payload_bps.filter(|payload| *payload > 0.0)?;
     Some(percent(best.throughput / payload))
@@ -280,7 +280,7 @@ fn fct(judged: &Judged) -> String {
     judged.number("fct_s").map_or_else(String::new, span)
 }
 
-/// Three digits at least, so that little is not shown as nothing.
+/// A time with at least three digits, so that small values do not appear as zero.
 fn span(seconds: f64) -> String {
     match seconds {
         s if s >= 0.9995 => format!("{s:.2} s"),
@@ -291,7 +291,7 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// Three digits of a percentage, so that little is not shown as nothing.
+/// A percentage with three digits, so that small values do not appear as zero.
 fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     match percent {

@@ -1,19 +1,19 @@
-//! A result as the verdict sees it.
+//! A result in the form that the verdict uses.
 
 use serde_json::{Map, Value};
 
 use crate::result::SchemeResult;
 
-/// Throughputs within this much of the best of their group count as equal.
+/// The share within which throughputs of a group count as equal to the best.
 pub(super) const EQUAL: f64 = 0.01;
 
-/// The numbers that decide.
+/// The numbers that decide the order.
 pub(super) struct Judged {
     pub(super) object: Map<String, Value>,
     pub(super) throughput: f64,
     pub(super) su_loss: Option<f64>,
     pub(super) cost: Option<f64>,
-    /// There may be a completion time without a cost: beside others who take all of the rate there is no ideal.
+    /// A completion time may lack a cost: there is no ideal if other traffic takes all of the rate.
     pub(super) fct: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ impl Judged {
         judged
     }
 
-    /// A number that every run has: a mean over the runs that finished says nothing of those that did not.
+    /// A number that every run has. A mean over finished runs only would hide the unfinished ones.
     pub(super) fn whole(&self, field: &str) -> Option<f64> {
         self.number(field).filter(|_| !self.object.contains_key(&format!("{field}_runs")))
     }
@@ -36,7 +36,7 @@ impl Judged {
         self.object.get(field).and_then(Value::as_f64)
     }
 
-    /// In how many of how many runs the field is defined.
+    /// The number of runs in which the field is defined, and the number of all runs.
     pub(super) fn runs(&self, field: &str) -> (u64, u64) {
         let count = |field: &str| self.object.get(field).and_then(Value::as_u64);
         let runs = count("runs").unwrap_or(1);
@@ -44,7 +44,7 @@ impl Judged {
         (count(&format!("{field}_runs")).unwrap_or_else(|| if runs > 1 { runs } else { one() }), runs)
     }
 
-    /// Where not all of several runs have the field, in how many it is defined, in words.
+    /// The number of runs in which the field is defined, in words; empty if all runs, or the only one, have it.
     pub(super) fn some(&self, field: &str) -> String {
         match self.runs(field) {
             (had, runs) if had < runs && had > 0 => format!(" in {had} of {runs} runs"),

@@ -1,4 +1,5 @@
-//! Two schemes of a race, run by run: all meet the same seeds, and a seed is luckier than another for all.
+//! A paired comparison of two schemes of a race, run by run. All schemes run with the same seeds, and a seed may favour all
+//! of them.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +9,23 @@ use crate::result::SchemeResult;
 use crate::row::Row;
 use crate::student::mean_and_half;
 
-/// A number of each run, by seed.
+/// A number for each run, by seed.
 type Runs = BTreeMap<u64, Option<f64>>;
 
-/// A number of a run.
+/// The number of a row that is compared.
 type Number = fn(&Row) -> Option<f64>;
 
 const SU_LOSS: Number = |row| row.su_loss;
 
-/// What decides a race, and between how many schemes.
+/// The number that decides a race, and how many schemes it compares.
 pub(super) struct Pairs {
-    /// The number that decides, and whether more of it is better.
+    /// The number that decides. The flag tells whether a higher one is better.
     number: Number,
     more: bool,
-    /// Results within 1 % of the most are told apart by su-loss, unless they have the same of it in every run.
+    /// The highest throughput. Results within 1 % of it are compared by su-loss, unless they have equal su-loss in every
+    /// run.
     most: Option<f64>,
-    /// How many comparisons there may be: whichever result is best, and whichever number decides.
+    /// The number of possible comparisons, whichever result is best and whichever number decides.
     pub(super) comparisons: u64,
 }
 
@@ -47,15 +49,16 @@ impl Pairs {
         }
     }
 
-    /// Whether two results have the same of all that decides in every run, and all of them have it.
+    /// Whether two results have equal deciding numbers in every run, all of them defined.
     pub(super) fn alike(&self, one: &SchemeResult, other: &SchemeResult) -> bool {
         let by = runs(one, self.number);
         let same = by == runs(other, self.number) && by.values().all(Option::is_some);
         same && (self.most.is_none() || runs(one, SU_LOSS) == runs(other, SU_LOSS))
     }
 
-    /// Whether, of several runs, what decides between the best and the other may be chance: the interval of its
-    /// differences, over the seeds that both have it of, holds nought, or there is none.
+    /// Whether the difference between the best result and another may be chance. It may if the confidence interval of the
+    /// differences contains zero, or if there is no interval. Only seeds for which both have the number count, and one run
+    /// gives no doubt.
     pub(super) fn doubtful(&self, best: &SchemeResult, other: &SchemeResult) -> bool {
         if best.rows.len().max(other.rows.len()) < 2 {
             return false;
@@ -74,14 +77,14 @@ impl Pairs {
         }
     }
 
-    /// By how much the other is worse than the best, run by run.
+    /// The amounts by which the other result is worse than the best, run by run.
     fn worse(&self, best: &SchemeResult, other: &SchemeResult) -> Vec<f64> {
         let (best, other) = (runs(best, self.number), runs(other, self.number));
         if self.more { differences(&other, &best) } else { differences(&best, &other) }
     }
 }
 
-/// The second less the first, over the seeds that both have.
+/// The second number less the first, for each seed that both have.
 fn differences(from: &Runs, to: &Runs) -> Vec<f64> {
     from.iter().filter_map(|(seed, one)| Some(to.get(seed).copied()?? - (*one)?)).collect()
 }

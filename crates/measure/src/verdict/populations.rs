@@ -7,7 +7,8 @@ use crate::result::PopulationResult;
 use crate::show::rounded_rate;
 use crate::student::mean_and_half;
 
-/// Orders results best first, by the mean over flows of a flow's throughput; those alone before those mixed.
+/// Orders results best first, by the mean over flows of a flow's throughput. Results of unmixed populations come before
+/// those of the mixed one.
 pub fn rank_populations(results: &mut [PopulationResult]) {
     results.sort_by(|a, b| {
         let throughput = |result| number(result, MEAN).unwrap_or(0.0);
@@ -15,7 +16,7 @@ pub fn rank_populations(results: &mut [PopulationResult]) {
     });
 }
 
-/// The verdict on ranked results of populations of so many flows, in one line made of their numbers only.
+/// The verdict on ranked results of populations of `flows` flows, in one line, from their numbers only.
 pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
     let [first, rest @ ..] = ranked else { return "No run was finished.".to_owned() };
     if number(first, "flows") == Some(0.0) {
@@ -36,8 +37,8 @@ pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
     format!("Best by a flow's throughput, each alone: {}{behind}{doubt}.", says(flows, first))
 }
 
-/// Whether, of several runs, it may be chance who of two has more: the interval of the differences, over the seeds that both
-/// have, holds nought, or there is none. The same seed brings the same flows to both.
+/// Whether the difference between two results may be chance. It may if the confidence interval of the differences contains
+/// zero, or if there is no interval. Both populations have the same flows for a seed.
 fn may_be_chance(best: &PopulationResult, other: &PopulationResult, comparisons: u64) -> bool {
     if best.rows.len().max(other.rows.len()) < 2 {
         return false;
