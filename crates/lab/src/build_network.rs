@@ -1,4 +1,4 @@
-//! A scenario as a network of the simulator, and when the measured flow begins.
+//! A scenario as a network of the simulator, with the start of the measured flow.
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Bytes, Span, Time};
@@ -26,31 +26,33 @@ pub(crate) struct RunNetwork {
 }
 
 impl RunNetwork {
-    /// The network of a choice. Without one the measured flow is there, to be muted.
+    /// The network for a choice. Without a choice the network has slow start as a placeholder for the measured flow, which
+    /// the caller mutes.
     pub(crate) fn new(scenario: &Scenario, choice: Option<&SchemeChoice>) -> Result<Self, RunError> {
         let (network, bottlenecks) = network(scenario, choice)?;
         Ok(Self { network, bottlenecks, start: flow_start(scenario) })
     }
 
-    /// Who watches it from the beginning.
+    /// The observer of the path and the other traffic, from the beginning of the run.
     pub(crate) fn surroundings(&self) -> Surroundings {
         Surroundings::new(&self.bottlenecks, self.start)
     }
 }
 
-/// How long responsive cross traffic runs before the measured flow begins, at least, and in base RTTs: long
-/// enough to be in congestion avoidance.
+/// How long responsive cross traffic runs before the measured flow begins: at least this time, and at least
+/// [`WARM_UP_RTTS`] base RTTs, which is long enough to be in congestion avoidance.
 const WARM_UP: Span = Span::from_secs(10);
 const WARM_UP_RTTS: u64 = 100;
-/// How long Quick-Start's routers measure a constant bit rate before the flow begins, at least, and in intervals.
+/// How long Quick-Start's routers measure before the flow begins: at least this time, and at least [`MEASURING_INTERVALS`]
+/// intervals.
 const MEASURING: Span = Span::from_secs(1);
 const MEASURING_INTERVALS: u64 = 10;
-/// Responsive flows start within this from the beginning, as the seed says.
+/// Responsive flows start at random instants within this time from the beginning.
 const START_SPREAD: Span = Span::from_secs(1);
 
-/// When the measured flow's SYN leaves, whoever is measured: at once, unless others are there. Responsive flows warm up first,
-/// and of a constant rate or on/off sources Quick-Start's routers measure what is there, so that every scheme joins the same
-/// datagrams in the same phase.
+/// When the SYN of the measured flow leaves, for every scheme. Without other traffic it leaves at once. Responsive flows
+/// warm up before it. With constant-rate or on/off sources, Quick-Start's routers measure before it, so that every scheme
+/// meets the datagrams in one phase.
 pub(crate) fn flow_start(scenario: &Scenario) -> Time {
     let measuring = MEASURING.max(scenario.qs_router.interval * MEASURING_INTERVALS);
     match scenario.cross {
@@ -71,7 +73,7 @@ fn takes_part(scenario: &Scenario, hop: usize) -> bool {
     }
 }
 
-/// How many flows are measured: one, or every client of a scenario with rounds. They come first.
+/// The number of measured flows: one, or every client of a scenario with rounds. They have the first flow numbers.
 pub(crate) fn clients(scenario: &Scenario) -> usize {
     scenario.rounds.map_or(1, |rounds| rounds.clients as usize)
 }
@@ -81,7 +83,7 @@ pub(crate) fn measured(scenario: &Scenario) -> impl Iterator<Item = FlowId> {
     flows(clients(scenario))
 }
 
-/// The first so many flows.
+/// The first `count` flows.
 pub(crate) fn flows(count: usize) -> impl Iterator<Item = FlowId> {
     (0u32..).take(count).map(FlowId)
 }
@@ -195,7 +197,7 @@ fn path(scenario: &Scenario) -> PathSpec {
     }
 }
 
-/// To one part in 10^15.
+/// The loss probability to one part in 10^15.
 pub(crate) fn probability(loss: Decimal) -> Probability {
     const PARTS: u64 = 1_000_000_000_000_000;
     Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)

@@ -1,10 +1,10 @@
-//! Watching every flow of a population: what its start-up cost.
+//! Observing every flow of a population: the cost of its start-up.
 
 use firstflight::{Cause, Note, Phase, Sent, Time};
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
 
-/// What one flow's sender did in its start-up, by the definitions of a race's metrics.
+/// A sender's start-up in one flow, by the definitions of a race's metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Watched {
     /// The cause of the first exit from start-up that stands.
@@ -12,41 +12,42 @@ pub(crate) struct Watched {
     /// When avoidance first governed new data.
     pub(crate) su_end: Option<Time>,
     now: Counts,
-    /// As they were when anything was last delivered in order, at that instant: for a flow that is over, at its end.
+    /// The counts at the last in-order delivery. For a finished flow these are the counts at its end.
     delivered: Counts,
     delivered_at: Time,
-    /// Exits from start-up that stand.
+    /// Exits from start-up that were not undone.
     exits: u32,
-    /// How many did at the newest reduction: the ones after it fall with it.
+    /// The number of exits at the newest reduction. An undo of that reduction undoes the exits after it.
     exits_at_cut: u32,
-    /// Whether avoidance had governed new data by then.
+    /// Whether avoidance had governed new data by the newest reduction.
     su_over_at_cut: bool,
-    /// Whether new data left during the event at hand.
+    /// Whether new data left during the current event.
     new_data: bool,
 }
 
-/// What a sender's data packets came to.
+/// Counts of a sender's data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Sent, retransmissions included.
     pub(crate) sent: u32,
     /// Dropped by the network.
     pub(crate) lost: u32,
-    /// Of those, the ones sent since avoidance governs.
+    /// The lost packets that were sent since avoidance first governed.
     lost_since: u32,
     /// Retransmission timeouts.
     pub(crate) timeouts: u32,
 }
 
 impl Counts {
-    /// Data packets dropped of those sent before avoidance first governed new data; all, if it never did.
+    /// Data packets dropped of those sent before avoidance first governed new data. If it never did, all dropped data
+    /// packets.
     pub(crate) const fn su_lost(self) -> u32 {
         self.lost - self.lost_since
     }
 }
 
 impl Watched {
-    /// The counts up to the last byte delivered, or up to now.
+    /// The counts up to the last byte delivered if the flow is over, or else up to now.
     pub(crate) const fn counts(&self, is_over: bool) -> Counts {
         if is_over { self.delivered } else { self.now }
     }
@@ -67,7 +68,7 @@ impl Watched {
                 self.keep(self.exits.min(self.exits_at_cut));
                 if !self.su_over_at_cut {
                     self.su_end = None;
-                    // Of one that is over, too, whenever its losses are told of.
+                    // The counts at the end are reset too, because losses may be reported after the flow is over.
                     (self.now.lost_since, self.delivered.lost_since) = (0, 0);
                 }
             }
@@ -75,7 +76,7 @@ impl Watched {
         }
     }
 
-    /// A data packet sent at `sent_at` was dropped at `at`, which may be told only after what happened since.
+    /// Counts a data packet that was sent at `sent_at` and dropped at `at`. The drop may be reported after later events.
     fn lose(&mut self, at: Time, sent_at: Time) {
         let since = u32::from(self.su_end.is_some_and(|end| sent_at >= end));
         let counts = [Some(&mut self.now), Some(&mut self.delivered).filter(|_| at <= self.delivered_at)];
@@ -85,7 +86,7 @@ impl Watched {
         }
     }
 
-    /// Only the first so many exits stand.
+    /// Drops all exits but the first `exits`.
     fn keep(&mut self, exits: u32) {
         self.exits = exits;
         if exits == 0 {
@@ -94,17 +95,17 @@ impl Watched {
     }
 }
 
-/// Watches every flow that comes up.
+/// Observes every flow of a population.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census(Vec<Watched>);
 
 impl Census {
-    /// What was seen of a flow.
+    /// The observations of a flow.
     pub(crate) fn of(&self, flow: FlowId) -> Watched {
         self.0.get(flow.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Notes something of a flow.
+    /// Updates the observations of a flow.
     #[inline]
     fn of_flow(&mut self, flow: FlowId, note: impl FnOnce(&mut Watched)) {
         match self.0.get_mut(flow.0 as usize) {
@@ -113,7 +114,7 @@ impl Census {
         }
     }
 
-    /// The same where nothing was noted of it.
+    /// Makes room for the observations of a flow that has none yet.
     #[cold]
     #[inline(never)]
     fn first_of(&mut self, flow: FlowId) -> &mut Watched {

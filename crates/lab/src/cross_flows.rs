@@ -10,8 +10,8 @@ use firstflight_sim::{
 };
 use firstflight_tcp::Config;
 
-/// How many pairs of hosts the TCP flows of a scenario's cross traffic need: one each, or one for all that come up
-/// as the run goes on.
+/// The number of host pairs that TCP cross traffic needs: one for each bulk flow, or one for all flows that arrive during
+/// the run.
 pub(crate) fn pairs(cross: Cross) -> usize {
     match cross {
         Cross::None | Cross::Cbr(_) | Cross::OnOff { .. } => 0,
@@ -41,7 +41,7 @@ pub(crate) fn datagrams(scenario: &Scenario, way: &[LinkId]) -> Option<Flow<AnyS
     })
 }
 
-/// The flows of a scenario that come up as the run goes on, over `route`.
+/// The flows of a scenario that arrive during the run, over `route`.
 #[expect(clippy::cast_precision_loss, reason = "rates and sizes are far below 2^53")]
 pub(crate) fn arrivals(
     scenario: &Scenario,
@@ -56,8 +56,8 @@ pub(crate) fn arrivals(
             (Content::Transfer(sizes.around(mean)), 1.0 / per_second.to_f64())
         }
         Cross::Web(load) => {
-            // Payload and the headers of full segments; those of files' last segments, which are not, add under 0.04 % to it
-            // (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions come on top.
+            // The mean size counts headers of full segments. The last segment of a file is shorter, which adds under 0.04 %
+            // (20 bytes a file of 61 kB). Handshakes, ACKs and retransmissions are extra.
             let bits = Content::Page.mean_bytes() * 8.0 * f64::from(scenario.packet()) / mss;
             (Content::Page, bits / (load.to_f64() * scenario.rate.bps() as f64))
         }

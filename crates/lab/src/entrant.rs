@@ -1,4 +1,4 @@
-//! A scheme of a race, and what an earlier connection saved for it.
+//! A scheme of a race, with the values that an earlier connection saved for it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,19 +7,19 @@ use firstflight_scenario::{Scenario, SchemeChoice};
 use crate::error::RunError;
 use crate::saved::resumed;
 
-/// A scheme of a race. What an earlier connection saved is found out when its first run is due, and serves all of them.
+/// A scheme of a race. The saved values are computed when its first run is due, and serve all its runs.
 pub(crate) struct Entrant {
     choice: SchemeChoice,
     ready: Mutex<Option<SchemeChoice>>,
 }
 
 impl Entrant {
-    /// Each of these schemes.
+    /// An entrant for each of these schemes.
     pub(crate) fn all(choices: &[SchemeChoice]) -> Vec<Self> {
         choices.iter().map(|choice| Self { choice: choice.clone(), ready: Mutex::default() }).collect()
     }
 
-    /// The scheme with what was saved.
+    /// The scheme with the saved values.
     ///
     /// # Errors
     /// As [`crate::run()`].

@@ -1,9 +1,9 @@
-//! Why a run could not be made.
+//! Why a run failed.
 
 use firstflight_scenario::ControllerError;
 use firstflight_sim::NetworkError;
 
-/// Why a run could not be made.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A controller that cannot be made.
@@ -15,28 +15,28 @@ pub enum RunError {
     /// A capture or event log that could not be written.
     #[error(transparent)]
     Tap(#[from] std::io::Error),
-    /// Many flows are asked of one run.
+    /// A scenario with a population was given to [`crate::run()`].
     #[error(
         "flows: a population has no measured flow of its own; `firstflight race` and `run` make its rows"
     )]
     IsPopulation,
-    /// One flow is asked of [`crate::run()`], and a population of [`crate::populations`].
+    /// A scenario without a population was given to [`crate::populations()`].
     #[error(
         "flows: there is no population; say how many flows are measured with flows, and between which hosts with topology"
     )]
     NoPopulation,
-    /// One scheme makes no mix.
+    /// A mixed population of one scheme.
     #[error("mixed: at least two schemes are wanted")]
     NothingToMix,
-    /// Nobody made the earlier connection.
+    /// A population's scheme that resumes an earlier connection, without the saved values.
     #[error(
         "{0}: among flows between hosts, what an earlier connection saved has to be said, as in `careful-resume:saved=64kB,rtt=40ms`"
     )]
     NothingSaved(String),
-    /// No threads.
+    /// The threads could not be started.
     #[error("the runs cannot be spread over threads: {0}")]
     Threads(String),
-    /// The user had enough.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }

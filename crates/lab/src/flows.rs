@@ -1,4 +1,4 @@
-//! What a population says: a row a flow, and a row a scheme.
+//! The results of a population: a row for each flow, and a row for each scheme.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use firstflight_sim::{FlowId, FlowStats, HostName, Sim, Ways};
 
 use crate::census::{Census, Counts};
 
-/// A run that is over.
+/// A finished run.
 pub(crate) struct Run<'a> {
     pub(crate) seed: u64,
     pub(crate) mix: &'a [SchemeChoice],
     pub(crate) ways: Option<Ways>,
-    /// The flows that count.
+    /// The measured flows.
     pub(crate) measured: Range<u32>,
     pub(crate) end: Time,
     pub(crate) sim: Sim<AnyScheme, AnyRestart, AnyLaw, Census>,
@@ -27,7 +27,7 @@ impl Run<'_> {
         if self.mix.len() > 1 { "mixed" } else { "only" }
     }
 
-    /// The flows of the `place`-th scheme of the mix among `ids`, with what became of each.
+    /// The flows of the `place`-th scheme of the mix among `ids`, with their statistics.
     fn flows(&self, place: usize, ids: Range<u32>) -> impl Iterator<Item = (FlowId, FlowStats)> {
         ids.map(FlowId).filter_map(move |id| {
             let arrived = self.sim.arrived(id)?;
@@ -36,12 +36,12 @@ impl Run<'_> {
         })
     }
 
-    /// What a flow's sender did by its last byte, or by the end of the run.
+    /// The counts of a flow's sender at the last byte, or at the end of the run.
     fn counts(&self, (id, flow): &(FlowId, FlowStats)) -> Counts {
         self.sim.recorder().of(*id).counts(flow.finished().is_some())
     }
 
-    /// The time in flow-nanoseconds that flows were under way from `from` to `until`.
+    /// The time integral of active flows from `from` to `until`, in flow-nanoseconds.
     fn active(&self, from: Time, until: Time) -> u128 {
         let all = (0..self.sim.flow_count()).filter_map(|id| self.sim.flow(FlowId(id)));
         let within = |flow: FlowStats| {
@@ -156,7 +156,7 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
     run.flows(place, 0..run.sim.flow_count()).filter_map(row).collect()
 }
 
-/// Values in order, the undefined ones beyond all.
+/// Values in ascending order; undefined ones are at the end.
 struct Distribution(Vec<Option<f64>>);
 
 impl Distribution {
@@ -167,7 +167,7 @@ impl Distribution {
         Self(values)
     }
 
-    /// The mean of all; `None` without any, or if one is undefined.
+    /// The mean of all values; `None` without any, or if one is undefined.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     fn mean(&self) -> Option<f64> {
         let values: Option<Vec<f64>> = self.0.iter().copied().collect();

@@ -1,27 +1,26 @@
-//! How runs are made, other than what decides the numbers: threads, progress, interrupts, listeners.
+//! Settings of a race that do not affect the numbers: threads, progress, interrupts, taps.
 
 use firstflight_measure::{Recording, Tap};
 use firstflight_scenario::SchemeChoice;
 
 use crate::error::RunError;
 
-/// Makes the tap of one run; `None` if nobody listens to it.
+/// Makes the tap of one run; `None` if there is none.
 pub type MakeTap<'a> = &'a (dyn Fn(&SchemeChoice, u64) -> std::io::Result<Option<Box<dyn Tap>>> + Sync);
 
-/// Is given the recording of a run that is over, by the thread that made it; runs end in any order.
+/// Receives the recording of a finished run, on the thread that made it. Runs finish in any order.
 pub type TakeRecording<'a> = &'a (dyn Fn(&Recording) + Sync);
 
-/// How to race, other than what decides the numbers.
+/// Settings of a race that do not affect the numbers.
 #[derive(Clone, Copy)]
 pub struct How<'a> {
-    /// Runs at a time; `None` leaves it to the machine.
+    /// The number of runs at a time; `None` for the number of processors.
     pub jobs: Option<usize>,
-    /// Takes what it wants of a full recording of each scheme's first run, also of one that an interrupt leaves without
-    /// a row.
+    /// Receives a full recording of each scheme's first run, even if an interrupt leaves the run without a row.
     pub record: Option<TakeRecording<'a>>,
-    /// Called after each run with how many are over, of how many, and the row's name.
+    /// Called after each run with the number of finished runs, the number of all runs, and the row's name.
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
-    /// Whether the user interrupted: then finished runs are kept and no more are begun.
+    /// Whether the user has interrupted the race. Finished runs are then kept, and no more begin.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Makes captures and event logs.
     pub tap: MakeTap<'a>,
@@ -48,7 +47,7 @@ pub(crate) fn pool(how: &How<'_>) -> Result<rayon::ThreadPool, RunError> {
     builder.build().map_err(|error| RunError::Threads(error.to_string()))
 }
 
-/// Interrupted runs are left out; other errors are not.
+/// Leaves out an interrupted run, and keeps every other error.
 pub(crate) fn kept<T>(result: Result<T, RunError>) -> Option<Result<T, RunError>> {
     match result {
         Err(RunError::Interrupted) => None,

@@ -1,12 +1,12 @@
 //! Runs in the simulator: one, a race, a population, a sweep, and the score of a sweep.
 //!
-//! 1. [`race()`] runs every scheme of a scenario with every seed, in parallel. One run is the simulator with an observer, which
-//!    leaves [`firstflight_measure::Evidence`]; a run of the same seed without the flow shows what it did to others. What
-//!    happens before the flow begins is simulated once for all of a seed.
+//! 1. [`race()`] runs every scheme of a scenario with every seed, in parallel. One run is the simulator with an observer,
+//! which produces [`firstflight_measure::Evidence`]. A run of the seed without the flow shows the flow's effect on others.
+//! The time before the flow begins is simulated once for each seed.
 //! 2. [`populations()`] runs many flows at once, each measured.
-//! 3. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] says of its rows how each scheme stands.
+//! 3. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
 //!
-//! Results are a pure function of scenario, schemes and seeds: the same bytes on every machine, for any number of
+//! Results are a pure function of scenario, schemes and seeds: identical bytes on every machine, with any number of
 //! threads.
 
 mod buffer_pool;

@@ -1,4 +1,4 @@
-//! Watching the measured flow: what the recording and the metrics are made of.
+//! Observing the measured flow, for the recording and the metrics.
 
 mod queue;
 mod surroundings;
@@ -15,46 +15,46 @@ use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 
 pub(crate) use self::surroundings::Surroundings;
 
-/// How a run is watched.
+/// How a run is observed.
 #[derive(Default)]
 pub(crate) struct Watching {
-    /// Whether figures will be drawn.
+    /// Whether series for figures are recorded.
     pub(crate) full: bool,
-    /// Who listens.
+    /// The tap, if there is one.
     pub(crate) tap: Option<Box<dyn Tap>>,
-    /// An empty recording to write in, whose buffers are allocated already if it was used before.
+    /// An empty recording to write in. Its buffers are allocated already if it was used before.
     pub(crate) buffers: Recording,
 }
 
 /// The recorder of the measured flow.
 pub(crate) struct Observer {
     flow: FlowId,
-    /// Whether figures will be drawn.
+    /// Whether series for figures are recorded.
     full: bool,
-    /// Whether figures will be drawn or somebody listens, so that what the server sends and what arrives matters, too.
+    /// Whether figures or a tap need the server's segments and the arrivals, too.
     hears: bool,
     evidence: Evidence,
     sequences: [Sequence; 2],
-    /// Whether new data left during the event at hand.
+    /// Whether new data left during the current event.
     new_data: bool,
-    /// How many samples of the round trip are recorded, modulo 2^32.
+    /// The number of recorded round-trip samples, modulo 2^32.
     rtt_samples: u32,
     established: bool,
     after_timeout: bool,
-    /// How many exits stood at the newest reduction: the ones after it fall with it.
+    /// The number of exits at the newest reduction. An undo of that reduction undoes the exits after it.
     exits_at_cut: usize,
-    /// Whether su-time was over then, so that it is no matter of what came after.
+    /// Whether su-time had ended by the newest reduction, so that an undo does not affect it.
     su_over_at_cut: bool,
-    /// Whether the slow start after a timeout governed then.
+    /// Whether the sender was in the slow start after a timeout at the newest reduction.
     after_timeout_at_cut: bool,
     surroundings: Surroundings,
-    /// The numbers of own data packets that were marked: a second queue may mark a packet again.
+    /// The numbers of the flow's data packets that were marked. A second queue may mark a packet again.
     marked: BTreeSet<u64>,
     tap: Option<Box<dyn Tap>>,
 }
 
 impl Observer {
-    /// The observer of a flow that has yet to begin; `surroundings` is what was seen so far.
+    /// The observer of a flow that has not begun. `surroundings` holds the observations so far.
     pub(crate) fn new(flow: FlowId, mut surroundings: Surroundings, mss: u32, watching: Watching) -> Self {
         let Watching { full, tap, mut buffers } = watching;
         surroundings.queues.iter_mut().for_each(|queue| queue.full = full);
@@ -81,14 +81,14 @@ impl Observer {
         }
     }
 
-    /// The evidence of a life that ended at `end`, and who goes on for the tap alone.
+    /// The evidence of a flow that ended at `end`, and the observer, which continues for the tap alone.
     pub(crate) fn close(self, end: u64) -> (Evidence, Self) {
         let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, .. } = self;
         for queue in &mut queues {
             queue.until(end);
         }
         evidence.queue_peak = queues.iter().map(|queue| queue.peak).max().unwrap_or(0);
-        // The first of those with the longest mean.
+        // The first queue among those with the greatest mean.
         if let Some(busiest) = queues.into_iter().rev().max_by_key(|queue| queue.packet_nanos) {
             evidence.queue_packet_nanos = busiest.packet_nanos;
             evidence.recording.queue = busiest.series;
@@ -102,15 +102,15 @@ impl Observer {
         (evidence, Self { full: false, evidence: Evidence::default(), surroundings, ..self })
     }
 
-    /// Nothing more will happen.
+    /// Ends the observation and the tap.
     ///
     /// # Errors
-    /// The tap's.
+    /// The tap's error.
     pub(crate) fn finish(mut self) -> std::io::Result<()> {
         self.tap.as_mut().map_or(Ok(()), |tap| tap.finish())
     }
 
-    /// What on/off sources offered: since when, which flow, IP bits per second.
+    /// The rates offered by on/off sources: (since when, which flow, IP bits per second).
     pub(crate) fn offered(&self) -> &[(u64, FlowId, u64)] {
         &self.surroundings.offered
     }
@@ -177,7 +177,7 @@ impl Observer {
             }
             Note::Undone { exit } => {
                 self.evidence.cuts.pop();
-                // The slow start that a timeout began is undone with it.
+                // An undo also undoes the slow start that the timeout began.
                 self.after_timeout = self.after_timeout_at_cut;
                 if exit {
                     self.evidence.exits.truncate(self.exits_at_cut);
@@ -192,7 +192,7 @@ impl Observer {
         }
     }
 
-    /// Own data left.
+    /// A data packet of the flow left.
     #[inline]
     fn data_left(&mut self, at: Time, offset: u64, len: u16, retransmission: bool) {
         self.new_data |= !retransmission;
@@ -200,7 +200,7 @@ impl Observer {
         self.evidence.recording.sends.push(Send { at: at.nanos(), offset, len, retransmission });
     }
 
-    /// A segment left, of whatever kind, and a listener may want to know.
+    /// A segment left, of whatever kind; the tap may need it.
     #[inline(never)]
     fn sent_any(&mut self, at: Time, side: Role, segment: &Segment, sent: Option<&Sent>) {
         let offset = self.sequences[usize::from(side == Role::Server)].sent(segment);
@@ -212,7 +212,7 @@ impl Observer {
         }
     }
 
-    /// A segment arrived that figures or a listener want to know of.
+    /// A segment arrived, and figures or a tap need it.
     fn hear(&mut self, at: Time, side: Role, segment: &Segment) {
         let [client, server] = &self.sequences;
         let (from, to) = if side == Role::Client { (server, client) } else { (client, server) };
@@ -229,8 +229,8 @@ impl Observer {
         }
     }
 
-    /// Su-time ends when avoidance governs new data that leaves: start-up exited, recovery over, the window at
-    /// the threshold or above.
+    /// Ends su-time when avoidance governs new data that leaves: start-up exited, recovery over, the window at the
+    /// threshold or above.
     fn watch_su_end(&mut self, at: Time, snapshot: &Snapshot) {
         let governs = snapshot.phase == Phase::Avoidance
             && !snapshot.recovering
@@ -403,7 +403,7 @@ impl Recorder for Observer {
     }
 }
 
-/// The newest round-trip time beside the least: what an exit by delay saw.
+/// The newest round-trip time and the least, on which an exit by delay was based.
 fn delays(snapshot: &Snapshot) -> String {
     let tenths = |span: Span| {
         let tenths = span.nanos() / 100_000;
@@ -415,7 +415,7 @@ fn delays(snapshot: &Snapshot) -> String {
     }
 }
 
-/// From sequence numbers of 32 bits to offsets in the stream.
+/// Converts sequence numbers of 32 bits to offsets in the stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
     /// The sequence number of the first payload byte.
@@ -434,7 +434,7 @@ impl Sequence {
         self.sent_data(segment)
     }
 
-    /// The same of one that is no SYN.
+    /// The offset of a segment that is no SYN.
     #[inline]
     fn sent_data(&mut self, segment: &Segment) -> u64 {
         let offset = self.offset(segment.seq);

@@ -1,5 +1,4 @@
-//! A race: every scheme over the same path, with every seed; in parallel, and the same whatever the number of
-//! threads.
+//! A race: every scheme over one path, with every seed, in parallel. The results do not depend on the number of threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +17,7 @@ use crate::warm_up::WarmUp;
 /// Races `choices` over `scenario`, `scenario.runs` times each, with the seeds from `scenario.seed` on.
 ///
 /// The results are in the order of `choices`; [`firstflight_measure::rank`] orders them. They do not depend on `how.jobs`.
-/// After an interrupt they hold the runs that were finished, and only schemes with at least one.
+/// After an interrupt they hold the finished runs, and only schemes with at least one.
 ///
 /// # Errors
 /// The first run, in order, that could not be made.
@@ -66,7 +65,7 @@ fn race_here(
     Ok(results)
 }
 
-/// Makes the run of the scheme at a place with a seed.
+/// Makes the run of the scheme at a place in the list, with a seed.
 type Run<'a> = &'a (dyn Fn(Option<&WarmUp>, usize, u64) -> Result<Finished, RunError> + Sync);
 
 /// Runs every scheme with one seed, and the seed without the flow.
@@ -78,11 +77,11 @@ fn seed_runs(
     run: Run<'_>,
 ) -> Result<Vec<Finished>, RunError> {
     let warm_up = WarmUp::new(scenario, choices, seed, &|| (how.interrupted)())?;
-    // Where it is known when runs end, the one without the flow need not wait for them.
+    // If the end of the runs is known in advance, the run without the flow need not wait for them.
     let ends = known_end(scenario).filter(|_| warm_up.is_none()).map(|end| vec![end]);
     let totals = || ends.map(|ends| without(scenario, seed, ends, None, how));
     let one = |scheme| run(warm_up.as_ref(), scheme, seed);
-    // One by one, so that no thread is left with several at the end.
+    // Threads take one run at a time, so that none has several left at the end.
     let runs = (0..choices.len()).into_par_iter().with_max_len(1).map(one).filter_map(kept);
     let (totals, finished) = rayon::join(totals, || runs.collect::<Result<Vec<_>, _>>());
     let mut finished = finished?;

@@ -11,7 +11,7 @@ use firstflight_trace::Writer;
 use crate::error::RunError;
 use crate::run::run;
 
-/// One run, as a trace.
+/// Makes one run and records its trace.
 ///
 /// # Errors
 /// As [`run`].
@@ -22,7 +22,7 @@ pub fn record(scenario: &Scenario, choice: &SchemeChoice, seed: u64) -> Result<S
     Ok(text.lock().map(|text| text.clone()).unwrap_or_default())
 }
 
-/// Keeps the trace of a run.
+/// Collects the trace of a run.
 struct Tape {
     writer: Writer,
     text: Arc<Mutex<String>>,

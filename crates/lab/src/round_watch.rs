@@ -1,26 +1,26 @@
-//! Watching rounds: what becomes of each reply of each client.
+//! Observing rounds: the history of each reply of each client.
 //!
-//! What happens while a client's newest round is the n-th counts for the n-th.
+//! An event counts for its client's newest round.
 
 use firstflight::{Sent, Time};
 use firstflight_measure::rounds::Reply;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Role, Segment};
 
-/// One client's replies, and what is needed to tell them apart.
+/// One client's replies, and the state needed to tell them apart.
 #[derive(Clone, Debug, Default)]
 struct Client {
     replies: Vec<Reply>,
-    /// The newest instant at which data left, and how many packets did.
+    /// The newest instant at which data left, and the number of packets that left at it.
     instant: (u64, u64),
-    /// The newest acknowledgement number, and how many bytes were acknowledged since the first, the handshake's.
+    /// The newest acknowledgement number, and the bytes acknowledged since the handshake.
     acknowledged: Option<(u32, u64)>,
-    /// How many replies are acknowledged whole.
+    /// The number of fully acknowledged replies.
     whole: usize,
 }
 
 impl Client {
-    /// Data left.
+    /// A data packet left.
     #[inline(never)]
     fn sent(&mut self, at: Time) {
         let (instant, count) = self.instant;
@@ -30,7 +30,7 @@ impl Client {
         }
     }
 
-    /// An ACK of this number arrived, where a reply has so many bytes.
+    /// An ACK with this number arrived. A reply has `reply` bytes.
     #[inline(never)]
     fn heard(&mut self, at: Time, ack: u32, reply: u64) {
         let (before, bytes) = *self.acknowledged.get_or_insert((ack, 0));
@@ -57,7 +57,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the first so many flows, with replies of so many bytes.
+    /// Observes the first `clients` flows, with replies of `reply` bytes.
     pub(crate) fn new(clients: usize, reply: u64) -> Self {
         Self { clients: vec![Client::default(); clients], reply }
     }

@@ -1,4 +1,4 @@
-//! One run: from scenario, scheme and seed to the evidence, and the same seed's run without the flow.
+//! One run: from scenario, scheme and seed to the evidence. The seed's run without the flow is here, too.
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
@@ -12,29 +12,30 @@ use crate::error::RunError;
 use crate::observe::{Observer, Surroundings, Watching};
 use crate::round_watch::Watch;
 
-/// What one run says: of the flow itself, and of the others.
+/// The results of one run: of the flow, and of the other traffic.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Of the flow.
+    /// The evidence of the flow.
     pub evidence: Evidence,
-    /// Of the cross traffic, over the whole run.
+    /// The totals of the cross traffic, over the whole run.
     pub cross: CrossTotals,
 }
 
-/// The measured flow comes first, so that cross traffic has the same random numbers whoever is measured.
+/// The measured flow has the first number, so that cross traffic has equal random numbers for every scheme.
 const MEASURED: FlowId = FlowId(0);
 
-/// The longest that a receiver delays an ACK (RFC 1122 section 4.2.3.2), and the queue on the way.
+/// The time for the last ACK: the longest delay of a delayed ACK (RFC 1122 section 4.2.3.2), and queueing on the reverse
+/// path.
 const LAST_ACK: Span = Span::from_secs(1);
 
-/// Between two looks at whether the user interrupted: simulated time.
+/// The simulated time between two checks for a user's interrupt.
 pub(crate) const SLICE: Span = Span::from_secs(1);
 
-/// A run under way.
+/// A run in progress.
 pub(crate) type AnySim<W> = Sim<AnyScheme, AnyRestart, AnyLaw, W>;
 
-/// Runs one scheme with one seed, from the beginning. `full` also records what only figures need; `tap` listens to the
-/// flow; `interrupted` is asked now and then.
+/// Runs one scheme with one seed, from the beginning. `full` also records the series that only figures need. `tap` observes
+/// the flow. `interrupted` is called regularly.
 ///
 /// # Errors
 /// A scheme or path that cannot be simulated, a tap that failed, an interrupt.
@@ -50,7 +51,7 @@ pub fn run(
     run_watched(scenario, choice, seed, watching, interrupted)
 }
 
-/// [`run`], for who has room to record in.
+/// [`run`] with an explicit way of observing.
 pub(crate) fn run_watched(
     scenario: &Scenario,
     choice: &SchemeChoice,
@@ -63,7 +64,7 @@ pub(crate) fn run_watched(
     measure(sim, &built, (scenario, choice), watching, interrupted)
 }
 
-/// Goes on with a run in which the measured flow has yet to begin.
+/// Continues a run in which the measured flow has not begun.
 pub(crate) fn measure(
     sim: AnySim<Surroundings>,
     built: &RunNetwork,
@@ -72,7 +73,7 @@ pub(crate) fn measure(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let clients = clients(scenario);
-    // Without rounds there is nothing to watch.
+    // Without rounds no client is observed.
     let watch = Watch::new(scenario.rounds.map_or(0, |_| clients), reply_bytes(scenario));
     let mss = u32::from(scenario.mss);
     let mut sim = sim.watched_by(|seen| (Observer::new(MEASURED, seen, mss, watching), watch));
@@ -89,7 +90,7 @@ pub(crate) fn measure(
             sim.run(reached);
         } else if flows(clients).all(|flow| has_ended(sim.run_until_ended(flow, reached))) {
             end = sim.now();
-            // The other events of that instant, as the run without the flow will have them.
+            // The remaining events of that instant, which the run without the flow has as well.
             sim.run(end);
             break;
         }
@@ -107,7 +108,7 @@ pub(crate) fn measure(
         (rest, watch)
     });
     if scenario.rounds.is_some() {
-        // Until the last reply's sender has heard of its delivery, which is no part of the flow's life.
+        // Until the last reply's sender has received the final ACK. This time is no part of the flow's life.
         sim.run((end + scenario.rtt * 2 + LAST_ACK).min(latest));
     }
     let (observer, watch) = sim.into_recorder();
@@ -125,7 +126,7 @@ pub(crate) fn measure(
     Ok(Outcome { evidence, cross })
 }
 
-/// Whether the flow that was waited for has ended, well or not.
+/// Whether the awaited flow has ended, by completion or abort.
 fn has_ended(stop: Stop) -> bool {
     match stop {
         Stop::Finished | Stop::Aborted => true,
@@ -133,18 +134,19 @@ fn has_ended(stop: Stop) -> bool {
     }
 }
 
-/// What a seed's run without the measured flow says.
+/// The results of a seed's run without the measured flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Without {
-    /// Of the cross traffic, at each of the instants asked for.
+    /// The totals of the cross traffic, at each of the requested instants.
     pub totals: Vec<CrossTotals>,
-    /// The ideal sender's stream past what the others do if nobody is measured ([`firstflight_measure::Recording::ideal`]). Where they come and go,
-    /// a run's own says what its flow did to them, too; all runs of a seed are compared with this one.
+    /// The ideal sender's stream in the absence of the measured flow ([`firstflight_measure::Recording::ideal`]). If the
+    /// other traffic varies, a run's own ideal depends on the flow's effect on the others; all runs of a seed are then
+    /// compared with this one.
     pub ideal: Option<Vec<(u64, u64)>>,
 }
 
-/// Runs the seed without the measured flow, from the beginning, and reads the cross traffic at each of `ends`, which are
-/// in order.
+/// Runs the seed without the measured flow, from the beginning, and reads the cross traffic's totals at each of `ends`,
+/// which are in ascending order.
 ///
 /// # Errors
 /// As [`run`].
@@ -164,15 +166,15 @@ pub fn run_without(
     count(sim, &built, scenario, ends, &|()| &[], interrupted)
 }
 
-/// Whether something of a known size is to be sent.
+/// Whether the flow has a size, of the transfer or of each reply.
 fn has_bytes(scenario: &Scenario) -> bool {
     matches!(scenario.goal, Goal::Size(size) if size.get() > 0)
 }
 
-/// What on/off sources offered, as who watched them has it: since when, which flow, IP bits per second.
+/// Gets from a recorder the rates that on/off sources offered: (since when, which flow, IP bits per second).
 pub(crate) type Offers<'a, W> = &'a dyn Fn(&W) -> &[(u64, FlowId, u64)];
 
-/// Goes on with a run without the measured flow.
+/// Continues a run without the measured flow.
 pub(crate) fn count<W: Recorder>(
     mut sim: AnySim<W>,
     built: &RunNetwork,
@@ -199,7 +201,7 @@ pub(crate) fn count<W: Recorder>(
         let now = sim.now();
         let done = match sender.end(&ideal) {
             Some(end) => Time::from_nanos(end),
-            // Who takes everything now may yet leave off; each look goes through all that was until then.
+            // A flow that takes all of the rate now may stop later, so the horizon doubles until the ideal sender is done.
             None if has_bytes(scenario) => now + now.since(built.start).max(SLICE),
             None => now,
         };
@@ -210,8 +212,8 @@ pub(crate) fn count<W: Recorder>(
     }
 }
 
-/// How long after the SYN the ideal sender is followed: until it is done, however early everybody else was or gave up, but no
-/// longer than [`PATIENCE`] unless the runs are. Where more comes than the path can carry, it may never be done.
+/// How long after the SYN the ideal sender is followed. It is followed until it is done, but no longer than the greater of
+/// the runs' limit and [`PATIENCE`]. Where traffic exceeds the path, it may never be done.
 fn horizon(built: &RunNetwork, scenario: &Scenario, sender: &IdealSender) -> Span {
     let hop = |link: &LinkId| Hop { delay: delay_of(&built.network, *link), ..Hop::default() };
     let free: Vec<Hop> = built.bottlenecks.iter().map(hop).collect();
@@ -220,10 +222,10 @@ fn horizon(built: &RunNetwork, scenario: &Scenario, sender: &IdealSender) -> Spa
     scenario.limit.max((alone * PATIENCE).min(scenario.usual_limit()))
 }
 
-/// How many times as long as it would take alone the ideal sender is followed beside others who come and go.
+/// How long the ideal sender is followed beside varying traffic, in multiples of its time on an empty path.
 const PATIENCE: u64 = 100;
 
-/// Runs on to `until`, unless the user interrupts.
+/// Continues to `until`, unless the user interrupts.
 pub(crate) fn advance<W: Recorder>(
     sim: &mut AnySim<W>,
     until: Time,
@@ -240,7 +242,7 @@ pub(crate) fn advance<W: Recorder>(
     Ok(())
 }
 
-/// When a run ends, if that is known before it is made: unless a transfer is to be over first.
+/// When a run ends, if that is known before it is made, as it is without a transfer to finish.
 pub(crate) fn known_end(scenario: &Scenario) -> Option<u64> {
     match scenario.goal {
         Goal::Duration(_) => Some((flow_start(scenario) + scenario.limit).nanos()),
@@ -256,7 +258,7 @@ fn reply_bytes(scenario: &Scenario) -> u64 {
     }
 }
 
-/// The flows that are not measured: those of the network, and those that came up.
+/// The flows that are not measured: those of the network, and those that arrived during the run.
 fn others<W: Recorder>(sim: &AnySim<W>, clients: usize) -> impl Iterator<Item = FlowId> {
     (0..sim.flow_count()).map(FlowId).skip(clients)
 }
@@ -272,7 +274,7 @@ fn delay_of(network: &AnyNetwork, link: LinkId) -> Span {
     network.links.get(link.0 as usize).map_or(Span::ZERO, |link| link.delay)
 }
 
-/// What the others did on one link; `offers` is what on/off sources offered on all of them.
+/// The other traffic on one link. `offers` is the rates of all on/off sources.
 fn hop<W: Recorder>(
     sim: &AnySim<W>,
     network: &AnyNetwork,
@@ -284,7 +286,7 @@ fn hop<W: Recorder>(
     for id in others(sim, clients) {
         let way = sim.way(id).unwrap_or_default();
         let Some(place) = way.iter().position(|one| *one == link) else { continue };
-        // What left its source then is here so much later.
+        // The propagation delay from the source to this link.
         let before: u64 = way[..place].iter().map(|link| delay_of(network, *link).nanos()).sum();
         match network.flows.get(id.0 as usize).map(|flow| &flow.traffic) {
             Some(Traffic::Cbr(cbr)) => hop.constant += cbr.rate.bps(),
@@ -292,8 +294,8 @@ fn hop<W: Recorder>(
                 let own = offers.iter().filter(|(_, flow, _)| *flow == id);
                 hop.offered.extend(own.map(|(at, _, bps)| (at.saturating_add(before), *bps)));
             }
-            // A bulk transfer takes its share for ever. One that gave up under the measured flow would leave that a larger one,
-            // and every scheme of a race another ideal.
+            // A bulk transfer takes its share until the end of the run. If an aborted one were left out, each scheme of a
+            // race would have another ideal.
             Some(Traffic::Tcp(_)) => {
                 let life = |flow: FlowStats| Some((flow.started?.nanos(), None));
                 hop.lives.extend(sim.flow(id).and_then(life));
@@ -307,7 +309,7 @@ fn hop<W: Recorder>(
     hop
 }
 
-/// What the routers did with requests for a rate, all of them together; `None` if none takes part.
+/// The routers' answers to requests for a rate, summed; `None` if no router takes part.
 fn routers<W: Recorder>(sim: &AnySim<W>, network: &AnyNetwork) -> Option<RouterAnswers> {
     let with_router = (0u32..).zip(&network.links).filter(|(_, link)| link.quick_start.is_some());
     let each = with_router.filter_map(|(id, _)| Some(sim.link(LinkId(id))?.quick_start));

@@ -1,4 +1,4 @@
-//! What an earlier connection over the same path saved for Careful Resume (RFC 9959 section 3.1).
+//! The values that an earlier connection over the path saved for Careful Resume (RFC 9959 section 3.1).
 
 use firstflight::registry::Value;
 use firstflight::{Bytes, Span};
@@ -8,9 +8,9 @@ use firstflight_scenario::{SAVED_RTT, SAVED_WINDOW, Scenario, SchemeChoice};
 use crate::error::RunError;
 use crate::run::run;
 
-/// The choice with what an earlier connection saved, if it resumes and was not told: slow start over the same path,
-/// with the same options and the seed after the race's last. One earlier connection serves all runs, so that every
-/// row states the same. Other choices stay as they are.
+/// The choice with the values that an earlier connection saved, if it resumes and its values are not set. The earlier
+/// connection is slow start over the path, with the choice's options and the seed after the race's last one. One earlier
+/// connection serves all runs, so that every row states the same values. Other choices are returned unchanged.
 ///
 /// # Errors
 /// As [`run`].
@@ -32,9 +32,9 @@ pub(crate) fn resumed(
     Ok(choice)
 }
 
-/// Section 3.1: `saved_cwnd` is what was acknowledged in one round trip, cumulatively or selectively, the last of the
-/// connection: that is what left in the round trip before and was not dropped. `saved_rtt` is the least round-trip
-/// time. `None` if nothing was acknowledged.
+/// The values that a connection saves, by section 3.1. `saved_cwnd` is the data acknowledged in the last round trip,
+/// cumulatively or selectively: the data that left in the round trip before and was not dropped. `saved_rtt` is the least
+/// round-trip time. `None` if nothing was acknowledged.
 fn observed(recording: &Recording) -> Option<(Bytes, Span)> {
     let (end, _) = *recording.acks.last()?;
     let rtt = recording.rtts.iter().take_while(|(at, _)| *at <= end).last()?.1;
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn what_was_acknowledged_in_the_last_round_trip_is_saved_with_the_least_round_trip_time() {
-        // The last ACK comes at 200 and the round trip is 50: what left after 100 and up to 150, less what was lost.
+        // The last ACK arrives at 200 and the round-trip time is 50: the data that left after 100 and up to 150, less the
+        // losses.
         let recording = Recording {
             acks: vec![(130, 1_000), (200, 9_000)],
             rtts: vec![(90, 40), (160, 50), (210, 99)],

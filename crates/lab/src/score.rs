@@ -1,4 +1,4 @@
-//! What a sweep says of each scheme: quantiles of what it cost, and where it was the best. docs/score.md has the
+//! The score of a sweep: quantiles of each scheme's cost, and the paths on which it was the best. docs/score.md has the
 //! definitions in words.
 
 mod class;
@@ -11,47 +11,47 @@ use firstflight_measure::{Pairing, Quantile, quantile};
 use self::class::classes;
 use crate::sweep::PathFacts;
 
-/// One run of a sweep, as far as it is judged.
+/// One run of a sweep, with the numbers that the score uses.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The path.
     pub path: PathFacts,
-    /// Which draw of the sweep made the path; a sweep with lists makes several of one.
+    /// The draw of the sweep that made the path. In a sweep with lists, one draw makes several paths.
     pub draw: u64,
-    /// What the scheme is called.
+    /// The scheme's name in rows.
     pub scheme: String,
     /// Its avoidance law.
     pub law: String,
     /// The seed.
     pub seed: u64,
-    /// FCT over the ideal; `None` if it was given up.
+    /// FCT over the ideal; `None` if the run was given up.
     pub cost: Option<f64>,
-    /// Own data packets dropped over those sent, up to the end or until it was given up.
+    /// The flow's data packets dropped, over those sent, up to the end of the run.
     pub loss: Option<f64>,
     /// Retransmission timeouts.
     pub timeouts: f64,
-    /// The time that the mean queue takes to drain, over the base RTT; `None` where others keep a queue without the
+    /// The time that the mean queue takes to drain, over the base RTT; `None` if other traffic keeps a queue without the
     /// flow.
     pub queue: Option<f64>,
-    /// What others delivered less because of it, over the bottleneck's rate; `None` without others.
+    /// The delivery that the others lost because of the flow, over the bottleneck's rate; `None` without other traffic.
     pub harm: Option<f64>,
-    /// The share of the rate that is fair beside bulk TCP; `None` without.
+    /// The fair share of the rate beside bulk TCP flows; `None` without such flows.
     pub fair: Option<f64>,
 }
 
-/// The quantiles given.
+/// The quantiles of a [`Spread`].
 pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// How one scheme stands in one class of paths.
+/// The results of one scheme in one class of paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// The scheme.
     pub scheme: String,
     /// Its avoidance law; `None` if rows differ in it.
     pub law: Option<String>,
-    /// Rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Of those, given up.
+    /// The rows whose run was given up.
     pub unfinished: usize,
     /// Cost.
     pub cost: Spread,
@@ -61,32 +61,33 @@ pub struct Standing {
     pub cost_of_ended: f64,
     /// Loss.
     pub loss: Spread,
-    /// Queue added, in base RTTs.
+    /// The queue that the flow added, in base RTTs.
     pub queue: Spread,
     /// Timeouts.
     pub timeouts: Spread,
-    /// Harm, in shares of the rate.
+    /// Harm, in shares of the bottleneck's rate.
     pub harm: Spread,
-    /// Rows beside bulk TCP.
+    /// The number of rows beside bulk TCP flows.
     pub beside_tcp: usize,
-    /// Of those, the rows whose harm is more than a fair share.
+    /// The number of those rows whose harm exceeds a fair share.
     pub beyond_fair: usize,
-    /// Cost over the least of the schemes', in races that somebody finished.
+    /// Cost over the least cost of the race, in races that a scheme finished.
     pub regret: Spread,
-    /// Races that this one alone finished first.
+    /// Races in which the scheme alone had the least cost.
     pub best_alone: usize,
-    /// Races in which it and others were the best.
+    /// Races in which the scheme shared the least cost with others.
     pub best_tied: usize,
-    /// Races in which it took at most a hundredth longer than the best, best ones included.
+    /// Races in which the scheme's cost was within a hundredth of the best, the best included.
     pub near_best: usize,
-    /// Against the scheme of the least median cost in the class, race by race; nothing but likeness against itself.
+    /// The comparison with the scheme of the least median cost in the class, race by race. That scheme itself has only
+    /// ties.
     pub against_first: Pairing,
 }
 
 /// Median, 90th and 99th percentile of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Of how many.
+    /// The number of values.
     pub of: usize,
     /// Each quantile of [`QUANTILES`].
     pub at: [Quantile; 3],
@@ -95,26 +96,26 @@ pub struct Spread {
 /// A class of paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// By what paths are classed; `all` for the class of all.
+    /// The property by which paths are classed; `all` for the class of all paths.
     pub axis: &'static str,
-    /// Which class.
+    /// The class on that axis.
     pub class: String,
-    /// Its paths.
+    /// The number of paths.
     pub paths: usize,
     /// Races: paths times seeds.
     pub races: usize,
-    /// The draws that its paths are of.
+    /// The number of draws that made the paths.
     pub draws: usize,
-    /// Races that no scheme finished; nobody wins them.
+    /// Races that no scheme finished, and so none won.
     pub nobody: usize,
-    /// A standing a scheme, in the order of the rows.
+    /// The standing of each scheme, in the order of the rows.
     pub standings: Vec<Standing>,
 }
 
 impl Group {
-    /// The standings with rows, the least median cost first. Ties, those of medians that were given up among them, go by the
-    /// 90th and the 99th percentile, then by how many were given up, then by the median cost of those that ended; who still
-    /// ties stands in the order of the rows.
+    /// The standings that have rows, the least median cost first. Ties, which include infinite medians, are ordered by the
+    /// 90th and then the 99th percentile, then by the number of runs given up, then by the median cost of the finished
+    /// runs. Remaining ties keep the order of the rows.
     pub fn by_cost(&self) -> Vec<&Standing> {
         let mut order: Vec<&Standing> = self.standings.iter().filter(|one| one.rows > 0).collect();
         order.sort_by(|a, b| {
@@ -127,33 +128,33 @@ impl Group {
         order
     }
 
-    /// Whether its races are independent of each other: each is of a draw of its own. Runs of one path share the path, and
-    /// paths of one draw all but the options that are listed.
+    /// Whether the races are independent: each has a draw of its own. Runs of one path share the path, and paths of one
+    /// draw share all options except the listed ones.
     pub fn is_independent(&self) -> bool {
         self.draws == self.races
     }
 
-    /// Whether a scheme is told apart from that of the least median cost; `None` where races are not independent, for then
-    /// nothing is tested.
+    /// Whether a scheme differs significantly from the one with the least median cost; `None` if the races are not
+    /// independent, because no test is made then.
     ///
-    /// The first is chosen by the same rows, so that any two may have to meet: the test is corrected for all pairs.
+    /// The first scheme is chosen from these rows, so any pair may be compared. The test is corrected for all pairs.
     pub fn tells_from_first(&self, one: &Standing) -> Option<bool> {
         let schemes = self.standings.iter().filter(|one| one.rows > 0).count();
         let pairs = schemes * schemes.saturating_sub(1) / 2;
         self.is_independent().then(|| one.against_first.tells(pairs))
     }
 
-    /// Whether a scheme is told apart from that of the least median cost as the one that is faster more often: who comes first by
-    /// the median may be the slower one in most races.
+    /// Whether a scheme differs significantly from the one with the least median cost by being faster more often. The
+    /// scheme with the least median may be the slower one in most races.
     pub fn beats_first(&self, one: &Standing) -> bool {
         let Pairing { faster, slower, .. } = one.against_first;
         faster > slower && self.tells_from_first(one) == Some(true)
     }
 }
 
-/// Scores the rows: all of them first, then by each axis, its classes in order.
+/// Scores the rows: first all rows, then the classes of each axis in order.
 ///
-/// Intervals are given where the races of a class [are independent](Group::is_independent).
+/// Confidence intervals are given if the races of a class [are independent](Group::is_independent).
 pub fn score(rows: &[Judged]) -> Vec<Group> {
     let mut schemes: Vec<&str> = Vec::new();
     for row in rows {
@@ -171,18 +172,18 @@ pub fn score(rows: &[Judged]) -> Vec<Group> {
     groups.into_values().map(|(axis, class, rows)| group(axis, class, &rows, &schemes)).collect()
 }
 
-/// The distributions that [`Standing`] has the quantiles of, of one scheme over all paths.
+/// The full distributions behind [`Standing`], for one scheme over all paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     /// The scheme.
     pub scheme: String,
-    /// Its costs, ascending, without those of the rows that were given up.
+    /// The scheme's costs, ascending, without runs that were given up.
     pub cost: Vec<f64>,
-    /// Its rows, those that were given up included.
+    /// The scheme's rows, including runs that were given up.
     pub rows: usize,
-    /// Its cost over the least cost of the race, ascending, where it finished.
+    /// The scheme's cost over the least cost of the race, ascending, for its finished runs.
     pub over_best: Vec<f64>,
-    /// Its races that somebody finished.
+    /// The scheme's races that some scheme finished.
     pub races: usize,
 }
 
@@ -212,7 +213,7 @@ pub fn distributions(rows: &[Judged]) -> Vec<Distribution> {
     found
 }
 
-/// A race: what each scheme took over one path with one seed.
+/// The races: the rows of all schemes over one path with one seed.
 type Races<'a> = BTreeMap<(u64, u64), Vec<&'a Judged>>;
 
 fn races<'a>(rows: &[&'a Judged]) -> Races<'a> {
@@ -223,7 +224,7 @@ fn races<'a>(rows: &[&'a Judged]) -> Races<'a> {
     races
 }
 
-/// The least cost of each race that somebody finished.
+/// The least cost of each race that some scheme finished.
 fn bests(races: &Races<'_>) -> BTreeMap<(u64, u64), f64> {
     let best = |rows: &[&Judged]| rows.iter().filter_map(|row| row.cost).min_by(f64::total_cmp);
     races.iter().filter_map(|(race, rows)| Some((*race, best(rows)?))).collect()
@@ -254,7 +255,7 @@ fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) 
     group
 }
 
-/// How `scheme` did against `other`.
+/// The comparison of `scheme` with `other`.
 fn pairing(scheme: &str, other: &str, races: &Races<'_>) -> Pairing {
     let mut pairing = Pairing::default();
     for rows in races.values() {
@@ -317,16 +318,16 @@ fn standing(
     }
 }
 
-/// As good as the best: a hundredth longer at most.
+/// Within a hundredth of the best cost.
 const NEAR: f64 = 1.01;
 
 impl Spread {
-    /// The quantiles as numbers; infinite where they are beyond all or there are none.
+    /// The quantiles as numbers; infinite if the quantile is infinite or undefined.
     fn values(&self) -> [f64; 3] {
         self.at.map(|at| if let Quantile::Value { value, .. } = at { value } else { f64::INFINITY })
     }
 
-    /// Of values, of which `None` is worse than every other.
+    /// The spread of values, of which `None` is the highest.
     fn of(mut values: Vec<Option<f64>>, independent: bool) -> Self {
         values.sort_by(|a, b| match (a, b) {
             (Some(a), Some(b)) => a.total_cmp(b),

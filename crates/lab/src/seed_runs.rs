@@ -1,5 +1,5 @@
-//! The runs of one seed: each scheme's, after a warm-up that they may have in common, and the one without the measured flow
-//! that they are compared with.
+//! The runs of one seed: one for each scheme, after a common warm-up if there is one, and the run without the measured flow
+//! with which they are compared.
 
 use firstflight_measure::{CrossTotals, Row, add_harm, row, set_ideal};
 use firstflight_scenario::words::Cross;
@@ -12,17 +12,17 @@ use crate::observe::Watching;
 use crate::run::{Without, run_watched, run_without};
 use crate::warm_up::WarmUp;
 
-/// A run that is over.
+/// A finished run.
 pub(crate) struct Finished {
-    /// The scheme's place.
+    /// The scheme's place in the list.
     pub(crate) scheme: usize,
     pub(crate) seed: u64,
-    /// Without what it did to others, until it was compared.
+    /// The row. The effect on others is missing until the comparison.
     pub(crate) row: Row,
     life: u64,
     end: u64,
     cross: CrossTotals,
-    /// The ideal that its seed's runs have in common, where it is not each one's own.
+    /// The ideal stream that the seed's runs share, if it does not differ between them.
     pub(crate) ideal: Option<Vec<(u64, u64)>>,
 }
 
@@ -59,10 +59,10 @@ pub(crate) fn measure(
     Ok(Finished { scheme, seed, row, life, end, cross: outcome.cross, ideal: None })
 }
 
-/// Runs the seed without the flow, and adds to each row what its flow did to others.
+/// Runs the seed without the flow, and adds the flow's effect on others to each row.
 ///
 /// # Errors
-/// As [`run_without`]: a seed whose comparison was interrupted is lost, for a row without its harm is not finished.
+/// As [`run_without`]. A seed whose comparison was interrupted is dropped, because a row without its harm is not finished.
 pub(crate) fn compare(
     scenario: &Scenario,
     seed: u64,
@@ -76,14 +76,14 @@ pub(crate) fn compare(
     Ok(finished)
 }
 
-/// What a seed's run without the flow says, and the instants at which it says it.
+/// The results of a seed's run without the flow, and the instants for which they hold.
 #[derive(Default)]
 pub(crate) struct Compared {
     ends: Vec<u64>,
     without: Without,
 }
 
-/// Runs the seed without the flow up to each of `ends`, unless there is nobody to be harmed.
+/// Runs the seed without the flow up to each of `ends`. Does nothing if there is no other traffic.
 ///
 /// # Errors
 /// As [`run_without`].
@@ -107,7 +107,7 @@ pub(crate) fn without(
     Ok(Compared { ends, without })
 }
 
-/// Adds to each row what its flow did to others, and the ideal that all of them have in common.
+/// Adds to each row the flow's effect on others, and the ideal stream that the runs share.
 pub(crate) fn add_comparison(scenario: &Scenario, finished: &mut [Finished], compared: &Compared) {
     let Compared { ends, without: Without { totals, ideal } } = compared;
     for run in finished {

@@ -1,7 +1,7 @@
 //! A sweep: many paths, listed or drawn, each raced by the same schemes.
 //!
-//! What is at which place of the sweep is a pure function of its file: the path of an index, its seeds, and the part
-//! that its rows belong to. Who computes a part, when and beside what, decides nothing.
+//! The content of a sweep is a pure function of its file: the path of an index, its seeds, and the part that holds its
+//! rows. Threads and their order have no effect.
 
 mod facts;
 mod file;
@@ -28,22 +28,23 @@ use firstflight_scenario::words::Cross;
 use firstflight_scenario::{ByName, Options, Scenario, SchemeChoice, fnv_1a, show_choices};
 
 use self::value::{Draws, Sample, Value};
-/// A sweep, as its file says.
+/// A sweep, as read from its file.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// Whose names the schemes and the options of the path have.
+    /// The registry in which the names of schemes and of options are looked up.
     pub registry: Registry,
-    /// What every draw depends on, and the seed of the first path's first run.
+    /// The seed of every draw, and the seed of the first path's first run.
     pub seed: u64,
     /// Runs of each scheme on each path.
     pub runs: u32,
-    /// Paths a part.
+    /// The number of paths in a part.
     pub part: u64,
-    /// Transfers are given up after so many times their ideal completion time; the scenario's limit without.
+    /// The time after which a transfer is given up, in multiples of its ideal completion time; `None` for the scenario's
+    /// limit.
     pub give_up: Option<u32>,
     /// The schemes.
     pub choices: Vec<SchemeChoice>,
-    /// How often every axis is drawn; each draw makes a path of every combination of the lists.
+    /// How often every axis is drawn. Each draw makes one path for every combination of the lists.
     pub draws: u64,
     /// The options of the path, in the order of the file.
     axes: Vec<Axis>,
@@ -60,7 +61,7 @@ struct Axis {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("path {path}: {message}")]
 pub struct SweepError {
-    /// Which path.
+    /// The path's index.
     pub path: u64,
     /// What is wrong, in one line.
     pub message: String,
@@ -70,12 +71,12 @@ pub struct SweepError {
 pub(crate) const MOST_PATHS: u64 = 10_000_000;
 
 impl Sweep {
-    /// How many paths there are: the draws times the lists' lengths.
+    /// The number of paths: the draws times the lists' lengths.
     pub fn paths(&self) -> u64 {
         self.draws.saturating_mul(self.combinations())
     }
 
-    /// How many parts there are; the last may be shorter.
+    /// The number of parts. The last one may be shorter.
     pub fn parts(&self) -> u64 {
         self.paths().div_ceil(self.part)
     }
@@ -86,20 +87,20 @@ impl Sweep {
         from..from.saturating_add(self.part).min(self.paths())
     }
 
-    /// Rows of each path: one for each scheme and run.
+    /// The number of rows of each path: one for each scheme and run.
     pub fn rows_a_path(&self) -> u64 {
         self.choices.len() as u64 * u64::from(self.runs)
     }
 
     /// The path of an index, with its seeds.
     ///
-    /// A path is drawn from streams of its own, one for each option, so that another option, or more paths, move no
-    /// draw. Lists are taken in all combinations for each draw, the last list fastest. The first seed is the
-    /// sweep's plus the index times one more than the runs: no two runs of a sweep share one, and Careful Resume's
-    /// earlier connection, which has the seed after the runs, has its own.
+    /// Each option of a path is drawn from its own random stream, so that another option, or more paths, change no draw.
+    /// For each draw the lists are taken in all combinations, the last list fastest. The first seed is the sweep's seed
+    /// plus the index times (runs + 1). So no two runs of a sweep share a seed, and Careful Resume's earlier connection,
+    /// which has the seed after the runs, has its own.
     ///
     /// # Errors
-    /// A path that makes no sense.
+    /// A path that is not valid.
     pub fn scenario(&self, path: u64) -> Result<Scenario, SweepError> {
         let fault = |message: String| SweepError { path, message };
         let options = self.options(path).map_err(fault)?;
@@ -115,11 +116,11 @@ impl Sweep {
         Ok(scenario)
     }
 
-    /// What the sweep is, as one hash: that of the version, the schemes, the runs and the parts, and every path. Files
-    /// that say the same in other words have the same hash.
+    /// A hash of the sweep: of the version, the schemes, the runs, the part size, and every path. Files that describe one
+    /// sweep in different words have equal hashes.
     ///
     /// # Errors
-    /// The first path that makes no sense.
+    /// The first path that is not valid.
     pub fn hash(&self) -> Result<String, SweepError> {
         let mut text = format!("{VERSION}\n{}\n{}\n{}\n", self.schemes(), self.runs, self.part);
         for path in 0..self.paths() {
@@ -170,8 +171,8 @@ impl Sweep {
     }
 }
 
-/// The ideal completion time where what is available never changes while the flow lives: nothing, a constant rate, or
-/// flows that go on for ever cross one bottleneck. `None` elsewhere.
+/// The ideal completion time if the available rate is constant during the flow's life: one bottleneck, with no other
+/// traffic, a constant rate, or endless flows. `None` otherwise.
 fn steady_ideal(scenario: &Scenario) -> Option<Span> {
     let alone = Hop { delay: scenario.rtt - scenario.reverse_delay(), ..Hop::default() };
     let hop = match scenario.cross {

@@ -1,8 +1,8 @@
-//! The warm-up: what happens on a path before the measured flow begins, which is the same whoever is measured.
+//! The warm-up: the run of a path before the measured flow begins, which does not depend on the scheme.
 //!
-//! The others have random numbers of their own, and nobody's choice of a scheme matters before its SYN leaves. So the
-//! network is run up to that instant once for a seed, and every scheme's run, and the one without the flow, goes on from
-//! a clone. What comes out is the same to the bit as from the beginning: tests hold it against [`crate::run()`] and
+//! The other traffic has its own random numbers, and the scheme has no effect before its SYN leaves. The network is
+//! therefore run up to that instant once for each seed. Every scheme's run, and the run without the flow, continues from a
+//! clone. The results equal those from the beginning to the bit. Tests compare them with [`crate::run()`] and
 //! [`crate::run_without`], which share nothing.
 
 use firstflight::Time;
@@ -15,12 +15,12 @@ use crate::error::RunError;
 use crate::observe::{Surroundings, Watching};
 use crate::run::{AnySim, Outcome, Without, advance, count, measure};
 
-/// A network in which everything has happened that does before the measured flow begins.
+/// A network in the state just before the measured flow begins.
 #[derive(Clone)]
 pub(crate) struct WarmUp(AnySim<Surroundings>);
 
 impl WarmUp {
-    /// The warm-up of `choices` with one seed; `None` where they have none in common that is worth keeping.
+    /// The common warm-up of `choices` for one seed; `None` if they have none, or none that saves time.
     ///
     /// # Errors
     /// As [`crate::run()`].
@@ -31,11 +31,11 @@ impl WarmUp {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Option<Self>, RunError> {
         match scenario.cross {
-            // The flow begins at once, or so early that it is not worth it.
+            // The flow begins at once, or so early that a clone saves nothing.
             Cross::None | Cross::Cbr(_) => return Ok(None),
             Cross::Tcp(_) | Cross::OnOff { .. } | Cross::Poisson { .. } | Cross::Web(_) => {}
         }
-        // The others restart as the scenario says. If they ask routers, those do more than look on.
+        // The other flows restart by the scenario's policy. If they ask routers, routers change the traffic.
         let asking = choices.iter().find(|choice| asks_routers(scenario, choice));
         if asking.is_some() && scenario.restart.asks_routers() {
             return Ok(None);
@@ -47,10 +47,10 @@ impl WarmUp {
         Ok(Some(Self(sim)))
     }
 
-    /// Goes on with the flow: what [`crate::run()`] gives for the seed.
+    /// Continues with the flow, with the result of [`crate::run()`] for the seed.
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::run()`].
     pub(crate) fn run(
         &self,
         scenario: &Scenario,
@@ -71,10 +71,10 @@ impl WarmUp {
         measure(sim, &built, (scenario, choice), watching, interrupted)
     }
 
-    /// Goes on without the flow: what [`crate::run_without`] gives for the seed.
+    /// Continues without the flow, with the result of [`crate::run_without`] for the seed.
     ///
     /// # Errors
-    /// As there.
+    /// As [`crate::run_without`].
     pub(crate) fn run_without(
         self,
         scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! Watching the queue of one link over the flow's life.
+//! Observing the queue of one link over the flow's life.
 
 use firstflight::Time;
 use firstflight_sim::LinkId;
@@ -9,9 +9,9 @@ pub(super) struct QueueWatch {
     pub(super) link: LinkId,
     /// When the flow begins.
     start: u64,
-    /// Whether figures will be drawn.
+    /// Whether the series for figures is recorded.
     pub(super) full: bool,
-    /// Packets that wait, and since when, which is no earlier than the flow begins.
+    /// The number of waiting packets, and since when. That instant is no earlier than the flow's start.
     packets: u32,
     since: u64,
     /// The most packets that waited.
@@ -36,7 +36,7 @@ impl QueueWatch {
         }
     }
 
-    /// Since `at` this much waits.
+    /// The number of waiting packets changed at `at`.
     #[inline]
     pub(super) fn changed(&mut self, at: Time, packets: u32) {
         let at = at.nanos();

@@ -2,7 +2,7 @@
 
 use crate::sweep::{Bottleneck, PathFacts, share_bps};
 
-/// The classes that a path is in: axis, place of the class on it, and the class in words. The first is that of all.
+/// The classes of a path: axis, place of the class on it, and the class in words. The first is the class of all paths.
 pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
     const RATES: Steps = &[
         (10e6, "under 10 Mbit/s"),
@@ -37,7 +37,7 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
     let bdp_bytes = path.path_rate_bps * path.path_rtt_s / 8.0;
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
     let size = path.path_size_bytes.unwrap_or(0) as f64 / bdp_bytes;
-    // A queue is declared in products and has the nearest whole number of bytes.
+    // A queue is declared in bandwidth-delay products and rounded to whole bytes.
     let (queue, queue_end) = (path.path_queue_bdp * bdp_bytes, |end| end * bdp_bytes - 0.5);
     let axes = [
         ("all", (0, "all paths".to_owned())),
@@ -53,7 +53,7 @@ pub(super) fn classes(path: &PathFacts) -> Vec<(&'static str, usize, String)> {
     axes.into_iter().map(|(axis, (rank, class))| (axis, rank, class)).collect()
 }
 
-/// Upper ends, exclusive, and the class below each.
+/// Upper ends, exclusive, each with the class below it.
 type Steps = &'static [(f64, &'static str)];
 
 const MORE: f64 = f64::INFINITY;
@@ -64,7 +64,7 @@ fn class(steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> (usize, String) 
     (rank, steps[rank].1.to_owned())
 }
 
-/// The same of what is reckoned from the bottleneck's rate, if that is one.
+/// The class of a value that depends on the bottleneck's rate, if that rate is constant.
 fn by_rate(path: &PathFacts, steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> (usize, String) {
     match path.bottleneck() {
         Bottleneck::Constant => class(steps, value, end),
@@ -73,16 +73,15 @@ fn by_rate(path: &PathFacts, steps: Steps, value: f64, end: &dyn Fn(f64) -> f64)
     }
 }
 
-/// The place of the class of a value. `end` is what a path that is declared at an end of a class comes to, after the rounding
-/// that it went through as the value did: so that it is in the upper class, and what is in it beside is what became the same
-/// number. A thousandth of a millionth is for doubles, whose products and quotients may be off in the 16th digit; what is
-/// declared or drawn in four digits differs by more.
+/// The place of the class of a value. `end` computes the value of a path that is declared at an end of a class, with the
+/// value's own rounding. A path declared at an end so falls in the upper class, together with paths that round to the same
+/// number. The tolerance of 10^-9 covers the rounding of doubles; values declared or drawn in four digits differ by more.
 fn rank(steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> usize {
     let above = value * (1.0 + 1e-9);
     steps.iter().position(|(below, _)| above < end(*below)).unwrap_or(steps.len() - 1)
 }
 
-/// The end of a class of what nobody rounds.
+/// The end of a class for a value that is not rounded.
 fn exact(end: f64) -> f64 {
     end
 }
@@ -94,13 +93,13 @@ fn receiver(path: &PathFacts) -> (usize, String) {
     (rank, path.path_ack.clone())
 }
 
-/// Kinds of cross traffic; a constant rate by its share.
+/// The class of cross traffic by kind; constant rates are classed by their share.
 fn cross(path: &PathFacts, shares: Steps) -> (usize, String) {
     const OTHERS: [&str; 5] = ["none", "tcp", "onoff", "poisson", "web"];
     match (path.path_cross.as_str(), path.path_cross_share) {
         ("none", _) => (0, "none".to_owned()),
         ("cbr", Some(share)) => {
-            // It is declared as a share and has four digits of a rate.
+            // The rate was declared as a share and rounded to four digits.
             let rate = path.path_rate_bps;
             let rank = rank(shares, share * rate, &|end| share_bps(rate, end));
             (1 + rank, format!("cbr {}", shares[rank].1))

@@ -1,22 +1,24 @@
-//! What a row of a sweep says of its path.
+//! The columns of a sweep's row that describe its path.
 
 use firstflight_scenario::quantity::{Decimal, QueueSize};
 use firstflight_scenario::words::{self, Cross};
 use firstflight_scenario::{Goal, Scenario, lowest};
 use serde::{Deserialize, Serialize};
 
-/// A path of a sweep, as its rows carry it before what they say of the run.
+/// A path of a sweep, as the first columns of its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathFacts {
-    /// Its index.
+    /// The path's index.
     pub path: u64,
-    /// The bottleneck's rate, in IP bits per second; along a trace the greatest, unless one is declared.
+    /// The bottleneck's rate, in IP bits per second. With a rate trace it is the declared rate, or else the trace's
+    /// greatest.
     pub path_rate_bps: f64,
-    /// The least that it is along a trace of rates; `None` without one.
+    /// The least rate of the rate trace; `None` without one.
     pub path_trace_least_bps: Option<f64>,
     /// The rate of its policer; `None` without one.
     pub path_policer_bps: Option<f64>,
-    /// At how many bottlenecks others cross the flow's way, each time others; one if the same pass all of them, or one alone has any.
+    /// The number of bottlenecks with cross traffic of their own. It is one if one set of cross traffic crosses all, or
+    /// only one bottleneck has any.
     pub path_crossings: u32,
     /// The base round-trip time.
     pub path_rtt_s: f64,
@@ -26,9 +28,9 @@ pub struct PathFacts {
     pub path_queue_bdp: f64,
     /// Payload to transfer; `None` without a size.
     pub path_size_bytes: Option<u64>,
-    /// The kind of cross traffic: the word before a colon; `cbr` for a constant rate.
+    /// The kind of cross traffic: the keyword before the colon; `cbr` for a constant rate.
     pub path_cross: String,
-    /// The share of the rate that is the cross traffic's: a constant rate's, or that of N flows beside one more.
+    /// The share of the rate that cross traffic takes: that of a constant rate, or that of N flows beside one more.
     pub path_cross_share: Option<f64>,
     /// Random loss.
     pub path_loss: f64,
@@ -36,23 +38,23 @@ pub struct PathFacts {
     pub path_ack: String,
     /// IP bytes of a full packet.
     pub path_packet_bytes: u64,
-    /// When the run was given up at the latest, from the SYN.
+    /// The latest end of the run, from the SYN.
     pub path_limit_s: f64,
 }
 
-/// What decides how much passes a path's bottleneck.
+/// What limits the rate of a path's bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bottleneck {
-    /// One rate.
+    /// A constant rate.
     Constant,
-    /// A trace of rates, a policer behind it or not.
+    /// A rate trace, with or without a policer.
     Trace,
-    /// One rate, and a policer that lets less through.
+    /// A constant rate, and a policer below it.
     Policer,
 }
 
 impl PathFacts {
-    /// What decides how much passes: only a [`Bottleneck::Constant`] one has a rate to measure shares and products by.
+    /// What limits the bottleneck's rate. Only with [`Bottleneck::Constant`] is the rate a base for shares and products.
     pub fn bottleneck(&self) -> Bottleneck {
         match (self.path_trace_least_bps, self.path_policer_bps) {
             (Some(_), _) => Bottleneck::Trace,
@@ -61,7 +63,7 @@ impl PathFacts {
         }
     }
 
-    /// Of a path.
+    /// The facts of a path.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
     pub fn of(path: u64, scenario: &Scenario) -> Self {
         let (rate, rtt) = (scenario.rate.bps() as f64, scenario.rtt.nanos() as f64 / 1e9);

@@ -14,19 +14,19 @@ use toml::de::{DeTable, DeValue};
 use super::value::{Between, Law, Value};
 use super::{Axis, MOST_PATHS, Sweep};
 
-/// The keys beside the options of the path.
+/// The keys of a sweep file beside the options of the path.
 const OWN: [&str; 7] = ["paths", "seed", "runs", "part", "give-up", "schemes", "path"];
 
-/// Paths a part, if the file does not say.
+/// The default number of paths in a part.
 const PART: u64 = 10;
 
 impl Sweep {
     /// Reads a sweep file by the names of a registry.
     ///
-    /// `paths` is how often everything is drawn; `seed`, `runs` and `part` are whole numbers; `give-up` is in ideal
-    /// completion times; `schemes` is a list as in a scenario file. The table `path` holds options of the path: a value
-    /// as on the command line, a list (all combinations), or a table with one key: `one-of` with a list of values,
-    /// `uniform` or `log-uniform` with two ends; and for `cross` alone `cbr`, with a share of the rate.
+    /// `paths` is the number of draws. `seed`, `runs` and `part` are whole numbers. `give-up` is in ideal completion times.
+    /// `schemes` is a list as in a scenario file. The table `path` holds the options of the path. An option is a value as
+    /// on the command line, a list (all combinations), or a table with one key: `one-of` with a list of values, `uniform`
+    /// or `log-uniform` with two ends, or `cbr` with a share of the rate, for `cross` only.
     ///
     /// # Errors
     /// The first fault in the file: TOML that cannot be parsed, unknown keys, values that cannot be read.
@@ -87,12 +87,12 @@ impl Sweep {
 /// [`Sweep::parse`] with the built-in names.
 ///
 /// # Errors
-/// As there.
+/// As [`Sweep::parse`].
 pub fn parse_sweep(text: &str) -> Result<Sweep, FileError> {
     Sweep::parse(Registry::builtin(), text)
 }
 
-/// A table's entries as they stand in the file.
+/// A table's entries in the order of the file.
 fn in_order<'t, 'v>(table: &'t DeTable<'v>) -> Vec<(&'t Spanned<Cow<'v, str>>, &'t Spanned<DeValue<'v>>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -170,7 +170,7 @@ impl Reader<'_> {
         items.iter().map(|item| self.value(key, item)).collect()
     }
 
-    /// A value of the key; not a list.
+    /// Reads a value of the key that is not a list.
     fn value(&self, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
         const WANTED: &str = "a value, a list, or `{ one-of = […] }`, `{ uniform = [low, high] }` or \
                               `{ log-uniform = [low, high] }` is wanted";
@@ -223,7 +223,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A share of the rate: a fraction, or a distribution of it.
+    /// Reads a share of the rate: a fraction, or a distribution of it.
     fn share(&self, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, FileError> {
         if let Some(text) = scalar(value.get_ref()) {
             return match quantity::fraction(&text) {

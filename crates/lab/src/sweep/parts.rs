@@ -11,7 +11,7 @@ use super::schedule::{Schedule, Task};
 use super::{PathFacts, Sweep, SweepError};
 use crate::error::RunError;
 
-/// One row of a sweep: the path, and what a run over it says.
+/// One row of a sweep: the path, and the results of a run over it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweptRow {
     /// The path.
@@ -22,24 +22,24 @@ pub struct SweptRow {
     pub row: Row,
 }
 
-/// Why parts were not all raced.
+/// Why the parts were not all raced.
 #[derive(Debug)]
 pub enum Stopped<E> {
-    /// A path that makes no sense, or cannot be simulated.
+    /// A path that is not valid, or cannot be simulated.
     Path(SweepError),
-    /// A part that could not be put away.
+    /// A part that `put` failed to store.
     Part(E),
 }
 
-/// Races `parts` of the sweep on `jobs` threads, and hands each part's rows to `put` when the part is whole: ordered by
-/// path, scheme and seed, whatever the threads did. `over` hears of each path that is over.
+/// Races `parts` of the sweep on `jobs` threads. Each finished part's rows are given to `put`, ordered by path, scheme and
+/// seed. `over` is called for each finished path.
 ///
-/// Every run is taken by whichever thread is free next, in order, so that no thread waits for another's long runs and at
-/// most a part or so a thread is under way. So is every warm-up, once no runs are left of those that were made. Threads
-/// share the schedule and, once a run, the path's slot. After an interrupt the parts that were under way are dropped.
+/// The next free thread takes the next run, in order. So no thread waits for another's long run, and about one part for
+/// each thread is in progress. Warm-ups are taken in the same way, once no prepared runs are left. Threads share only the
+/// schedule and, once for each run, the path's slot. After an interrupt, unfinished parts are dropped.
 ///
 /// # Errors
-/// The first thing that went wrong; parts that were put before stay.
+/// The first error. Parts stored before it stay.
 pub fn race_parts<E: Send>(
     sweep: &Sweep,
     parts: &[u64],
@@ -86,18 +86,18 @@ pub fn race_parts<E: Send>(
     fault.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// A path under way.
+/// A path in progress.
 struct Path {
     /// Its part's place among those raced.
     part: usize,
     index: u64,
     race: OnceLock<Result<PathRace, SweepError>>,
-    /// Once the path is over and until its part is.
+    /// The rows of a finished path, until its part is finished.
     rows: Mutex<Vec<SweptRow>>,
 }
 
 impl Path {
-    /// A run over it that could not be made.
+    /// The error of a run over the path.
     fn fault<E>(&self, error: &RunError) -> Stopped<E> {
         Stopped::Path(SweepError { path: self.index, message: error.to_string() })
     }
@@ -106,11 +106,11 @@ impl Path {
 struct Work<'a, E> {
     sweep: &'a Sweep,
     parts: &'a [u64],
-    /// Of all parts, in order.
+    /// The paths of all parts, in order.
     paths: &'a [Path],
-    /// Paths of each part that are not over.
+    /// The number of unfinished paths of each part.
     left: &'a [AtomicUsize],
-    /// Of seeds, counted over all paths, and the schemes in them.
+    /// The schedule of all paths' seeds and their schemes.
     schedule: Schedule,
     stop: AtomicBool,
     interrupted: &'a (dyn Fn() -> bool + Sync),
@@ -123,7 +123,7 @@ impl<E> Work<'_, E> {
         self.stop.load(Ordering::Relaxed) || (self.interrupted)()
     }
 
-    /// Takes what is to be done until nothing is.
+    /// Does tasks until none is left.
     fn go(&self) -> Result<(), Stopped<E>> {
         let runs = self.sweep.runs as usize;
         while let Some(task) = self.schedule.take(&|| self.stopped()) {
@@ -150,7 +150,7 @@ impl<E> Work<'_, E> {
         Ok(())
     }
 
-    /// A path and its race, which begins when it is first asked for.
+    /// A path and its race, which is created at the first request.
     fn race(&self, path: usize) -> Result<(&Path, &PathRace), Stopped<E>> {
         let path = &self.paths[path];
         let begin =
@@ -159,13 +159,13 @@ impl<E> Work<'_, E> {
         race.map(|race| (path, race)).map_err(|error| Stopped::Path(error.clone()))
     }
 
-    /// A path is over; so may its part be.
+    /// Finishes a path, and its part if the path is the part's last.
     fn finish(&self, path: &Path, race: &PathRace, rows: Vec<Row>) -> Result<(), Stopped<E>> {
         let facts = PathFacts::of(path.index, race.scenario());
         let rows = rows.into_iter().map(|row| SweptRow { path: facts.clone(), row }).collect();
         *path.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         (self.over)();
-        // What other threads wrote before they counted down is seen by the last.
+        // The last thread to count down sees what the others wrote before.
         if self.left[path.part].fetch_sub(1, Ordering::AcqRel) > 1 {
             return Ok(());
         }

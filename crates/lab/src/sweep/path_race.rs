@@ -1,4 +1,4 @@
-//! The race over one path, run by run, for whoever has time.
+//! The race over one path, run by run, on any threads.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,28 +12,27 @@ use crate::how::How;
 use crate::seed_runs::{Finished, compare, measure};
 use crate::warm_up::WarmUp;
 
-/// The race over one path: for each seed a run of each scheme. As [`crate::race()`] races it, without
-/// taps and recordings.
+/// The race over one path: for each seed a run of each scheme, as in [`crate::race()`] but without taps and recordings.
 pub(super) struct PathRace {
     scenario: Scenario,
     choices: Vec<SchemeChoice>,
     entrants: Vec<Entrant>,
     seeds: Vec<SeedRuns>,
-    /// Of seeds that are over.
+    /// The runs of finished seeds.
     finished: Mutex<Vec<Finished>>,
 }
 
 /// The runs of one seed.
 struct SeedRuns {
     seed: u64,
-    /// Until all its runs are over.
+    /// The warm-up, until all runs of the seed are finished.
     warm_up: Mutex<Option<Arc<WarmUp>>>,
-    /// Until all are.
+    /// The finished runs, until all are.
     finished: Mutex<Vec<Finished>>,
 }
 
 impl PathRace {
-    /// Nothing is run yet.
+    /// A race of which nothing has run.
     pub(super) fn new(scenario: Scenario, choices: &[SchemeChoice]) -> Self {
         let runs = |index| SeedRuns {
             seed: scenario.seed.wrapping_add(index),
@@ -54,7 +53,7 @@ impl PathRace {
         &self.scenario
     }
 
-    /// Makes the warm-up of a seed, if it has one. Runs that do without it take longer, and come out the same.
+    /// Makes the warm-up of a seed, if it has one. Runs without their warm-up take longer and give equal results.
     ///
     /// # Errors
     /// As [`crate::run()`].
@@ -65,11 +64,11 @@ impl PathRace {
         Ok(())
     }
 
-    /// Makes the run of a scheme with a seed; each is made once. Whoever ends a seed's last one that was left also runs the
-    /// seed without the flow, and who ends the last seed gets all rows, ordered by scheme and seed.
+    /// Makes the run of a scheme with a seed; each is made once. The thread that finishes a seed's last run also runs the
+    /// seed without the flow. The thread that finishes the last seed gets all rows, ordered by scheme and seed.
     ///
     /// # Errors
-    /// As [`crate::run()`]. After an interrupt some runs are never over, so that nobody gets rows.
+    /// As [`crate::run()`]. After an interrupt some runs are never finished, so that no thread gets the rows.
     pub(super) fn run(
         &self,
         place: usize,
@@ -88,7 +87,7 @@ impl PathRace {
             &how,
             &BufferPool::default(),
         )?;
-        // So that whoever is last has it alone.
+        // Dropped here, so that the last thread is its only owner.
         drop(warm_up);
         let mut finished = lock(&seed.finished);
         finished.push(over);

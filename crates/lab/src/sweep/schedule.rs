@@ -1,53 +1,53 @@
-//! Who does what next.
+//! The order in which threads take warm-ups and runs.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What a thread can do.
+/// A task for a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Task {
     /// Make the warm-up of a seed, and then say [`Schedule::warmed_up`].
     WarmUp {
-        /// Which.
+        /// The seed.
         seed: usize,
     },
     /// Make a run.
     Run {
-        /// In which seed.
+        /// The run's seed.
         seed: usize,
-        /// Of which scheme.
+        /// The run's scheme.
         scheme: usize,
     },
 }
 
-/// Warm-ups in order, and after each its seed's runs. A thread that finds no run ready begins the next warm-up rather
-/// than to wait for one that another thread makes; so at most one a thread is made ahead of the runs.
+/// Orders warm-ups, each followed by its seed's runs. A thread that finds no run ready begins the next warm-up, rather than
+/// wait for another thread's. So at most one warm-up for each thread is made ahead of the runs.
 pub(super) struct Schedule {
     seeds: usize,
     schemes: usize,
     state: Mutex<State>,
-    /// A warm-up is over.
+    /// Notifies waiting threads that a warm-up is finished.
     news: Condvar,
 }
 
 struct State {
-    /// The next seed to be warmed up.
+    /// The next seed to warm up.
     next: usize,
-    /// How many warm-ups are being made.
+    /// The number of warm-ups in progress.
     warming: usize,
-    /// Heats that are warmed up, with their next scheme.
+    /// Seeds that are warmed up, with their next scheme.
     ready: VecDeque<(usize, usize)>,
 }
 
 impl Schedule {
-    /// Nothing is done yet.
+    /// A schedule of which nothing is done.
     pub(super) fn new(seeds: usize, schemes: usize) -> Self {
         let state = State { next: 0, warming: 0, ready: VecDeque::new() };
         Self { seeds, schemes, state: Mutex::new(state), news: Condvar::new() }
     }
 
-    /// What is to be done next; waits if that depends on a warm-up that another thread makes. `None` if nothing is left to
-    /// be taken, or once `stopped` says so.
+    /// The next task. The call waits if the task depends on another thread's warm-up. `None` if no task is left, or once
+    /// `stopped` returns true.
     pub(super) fn take(&self, stopped: &dyn Fn() -> bool) -> Option<Task> {
         let mut state = self.lock();
         while !stopped() {
@@ -72,7 +72,8 @@ impl Schedule {
         None
     }
 
-    /// A seed is warmed up: its runs are ready. To be said as well of a warm-up that failed, for others may wait.
+    /// Marks a seed as warmed up, so that its runs are ready. It must be called for a failed warm-up as well, because other
+    /// threads may wait.
     pub(super) fn warmed_up(&self, seed: usize) {
         let mut state = self.lock();
         state.warming -= 1;

@@ -1,20 +1,20 @@
-//! What an option of the path may be in a sweep, and drawing it.
+//! The values of an option of the path in a sweep, and drawing them.
 
 use firstflight_scenario::kind::Kind;
 use firstflight_scenario::quantity::{self, QuantityError, QueueSize, Why, refuse};
 
-/// What an option may be.
+/// The value or values of an option.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// Always this, as on the command line.
+    /// One fixed text, as on the command line.
     Text(String),
-    /// Each of these, in all combinations with other lists.
+    /// Each of these values, in all combinations with other lists.
     List(Vec<Value>),
-    /// One of these, each as likely.
+    /// One of these values, with equal probability.
     OneOf(Vec<Value>),
-    /// A number between two.
+    /// A number between two ends.
     Between(Between),
-    /// Cross traffic of a constant rate: this share of the path's rate.
+    /// Cross traffic of a constant rate, which is this share of the path's rate.
     Cbr(Box<Value>),
 }
 
@@ -27,16 +27,16 @@ pub(super) struct Between {
     unit: Unit,
 }
 
-/// How a number is distributed.
+/// The distribution of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Law {
-    /// Every number as likely.
+    /// Uniform.
     Uniform,
-    /// Every order of magnitude as likely.
+    /// Uniform in the logarithm.
     LogUniform,
 }
 
-/// What a number counts.
+/// The quantity of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unit {
     Bits,
@@ -46,7 +46,7 @@ enum Unit {
     One,
 }
 
-/// What was drawn.
+/// A drawn value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Sample {
     /// An option's text.
@@ -56,12 +56,12 @@ pub(super) enum Sample {
 }
 
 impl Value {
-    /// How many values there are to take in turn.
+    /// The number of values to take in turn.
     pub(super) fn len(&self) -> u64 {
         if let Self::List(values) = self { values.len() as u64 } else { 1 }
     }
 
-    /// Whether anything is left to chance.
+    /// Whether the value is drawn at random.
     pub(super) fn is_drawn(&self) -> bool {
         match self {
             Self::Text(_) => false,
@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// Draws, from the value at `pick` if there are several to take in turn.
+    /// Draws a value. `pick` is the place of the value if several are taken in turn.
     pub(super) fn sample(&self, pick: u64, draws: &mut Draws) -> Sample {
         match self {
             Self::Text(text) => Sample::Text(text.clone()),
@@ -170,12 +170,12 @@ pub(super) fn rounded(number: f64) -> f64 {
     format!("{number:.3e}").parse().unwrap_or(number)
 }
 
-/// The constant rate that is declared as this share of a rate: four digits of it in whole bits, one at least.
+/// The constant rate declared as this share of a rate: rounded to four digits and whole bits, at least one.
 pub(crate) fn share_bps(rate: f64, share: f64) -> f64 {
     libm::trunc(rounded(rate * share).max(1.0))
 }
 
-/// Random numbers of one option of one draw.
+/// The random numbers of one option in one draw.
 #[derive(Clone, Debug)]
 pub(super) struct Draws(u64);
 
@@ -190,7 +190,7 @@ impl Draws {
         mix(self.0)
     }
 
-    /// Strictly between zero and one.
+    /// A number strictly between zero and one.
     #[expect(clippy::cast_precision_loss, reason = "52 bits fit a double")]
     fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
