@@ -10,24 +10,24 @@
 //! ([`Admission::halvings`]). Equations 8 and 11 are then iterated together: what request `i` adds to the promised
 //! capacity is the mean of what it was granted.
 //!
-//! Known limits: the normal law gives some probability to a negative load, so a threshold under `q/r`, which no
-//! request can meet, still has a success of some percent; the mean load counts Quick-Start's own traffic too; what was
-//! approved before `H` is taken as nothing, though a ring remembers up to one interval longer than equation 7
-//! (choice 21), so that the model grants a little too much.
+//! Known limits. The normal law gives some probability to a negative load, so a threshold under `q/r`, which no request can
+//! meet, still has a success of some percent. The mean load includes Quick-Start's own traffic. Approvals before `H` are
+//! ignored, although a ring remembers up to one interval longer than equation 7 (choice 21), so that the model grants a
+//! little too much.
 
 use firstflight::RateCode;
 
 use super::error::{ModelError, not_negative, positive, positive_share, share, within};
 use super::transfer::{SmallTransfers, Transfer};
 
-/// A router's link and the requests it hears.
+/// A router's link and the requests that arrive at the router.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Admission {
     /// The utilisation up to which the link counts as underused (`θ`), from 0 to 1.
     pub threshold: f64,
     /// The mean measured utilisation (`μ`), from 0 to 1.
     pub load: f64,
-    /// Its standard deviation (`σ`), above 0, at most 1.
+    /// The standard deviation of the measured utilisation (`σ`), above 0, at most 1.
     pub deviation: f64,
     /// Requests a second (`λ`).
     pub arrivals: f64,
@@ -48,7 +48,7 @@ pub const MOST_HALVINGS: u32 = 14;
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
 const LEAST_GRANT: f64 = RateCode::from_low_bits(1).rate().bps() as f64;
 
-/// Requests in `H` beyond which the recursion is refused: it takes a step for each.
+/// The most requests in `H`. The recursion takes a step for each, so more are refused.
 const MOST_REQUESTS: f64 = 1e6;
 
 /// The case of Figures 8 to 10 with `RTT_max` 100 ms, at a threshold of a half.
@@ -70,13 +70,13 @@ impl Default for Admission {
 /// How often requests succeed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
-    /// The probability of a grant of `q / 2^k`, for `k` from 0 to the number of halvings, as long as that is a rate that can be
-    /// approved.
+    /// The probability of a grant of `q / 2^k`, for `k` from 0 to the number of halvings. Rates too low to be approved are
+    /// left out.
     pub granted: Vec<f64>,
 }
 
 impl Approval {
-    /// The probability that something is granted.
+    /// The probability of any grant.
     pub fn any(&self) -> f64 {
         self.granted.iter().sum::<f64>().min(1.0)
     }
@@ -101,7 +101,7 @@ impl Admission {
     pub fn approval(&self) -> Result<Approval, ModelError> {
         self.check()?;
         let mean = self.expected_requests();
-        // Above this many requests nothing is left of the Poisson law in a double.
+        // The Poisson law is zero in a double above this many requests.
         let last = mean + 40.0 * libm::sqrt(mean) + 40.0;
         let router = Self { halvings: self.possible_halvings(), ..*self };
         let mut granted = vec![0.0; router.halvings as usize + 1];
@@ -140,7 +140,7 @@ impl Admission {
         self.arrivals * self.hold
     }
 
-    /// How often the request can be halved and still be a rate that a router can approve.
+    /// How often the request can be halved before it is below the least rate that a router can approve.
     fn possible_halvings(&self) -> u32 {
         let mut rate = self.request / 2.0;
         let mut halvings = 0;
@@ -151,7 +151,7 @@ impl Admission {
         halvings
     }
 
-    /// Equations 8 and 11: the probability of each grant while `promised` of the link is.
+    /// Equations 8 and 11: the probability of each grant while the share `promised` of the link is promised.
     fn grants(&self, promised: f64) -> Vec<f64> {
         let mut share = self.request / self.link_rate;
         let mut larger = 0.0;
@@ -166,7 +166,7 @@ impl Admission {
             .collect()
     }
 
-    /// The share of the link that a request is granted in the mean.
+    /// The mean share of the link that a request is granted.
     fn expected_share(&self, grants: &[f64]) -> f64 {
         let mut share = self.request / self.link_rate;
         let mut sum = 0.0;
@@ -206,7 +206,7 @@ impl Admission {
     }
 }
 
-/// The Poisson probability of `count` events where `mean` are expected.
+/// The Poisson probability of `count` events with the mean `mean`.
 fn poisson(mean: f64, count: f64) -> f64 {
     if mean <= 0.0 {
         return if count < 0.5 { 1.0 } else { 0.0 };

@@ -1,4 +1,4 @@
-//! What a model is to the command line: a name, parameters, and rows of cells.
+//! A model as the command line uses it: a name, parameters, and rows of cells.
 
 use serde_json::Map;
 
@@ -11,15 +11,15 @@ use firstflight_scenario::kind::Kind;
 pub struct Model {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it answers, in a line.
+    /// The question that the model answers, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The paper or RFC of the model.
     pub source: &'static str,
-    /// What it takes.
+    /// The parameters of the model.
     pub parameters: &'static [Parameter],
-    /// Fills in what is unset and follows from the rest.
+    /// Computes the unset parameters that follow from others.
     pub(super) complete: fn(&mut Settings) -> Result<(), ModelError>,
-    /// The answer.
+    /// Computes the rows of the answer.
     pub(super) rows: fn(&Settings) -> Result<Vec<Row>, ModelError>,
 }
 
@@ -29,15 +29,15 @@ pub type Row = Vec<Cell>;
 /// A quantity of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Its field in a row, which ends in the unit.
+    /// The field's name in a row, which ends in the unit.
     pub name: &'static str,
-    /// What it is, with its equation.
+    /// The quantity's meaning, with its equation.
     pub what: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// How much.
+    /// The quantity's value.
     pub value: Value,
-    /// Whether it is shown in a table of several rows and drawn as a curve.
+    /// Whether the quantity is shown in a table of several rows and drawn as a curve.
     pub main: bool,
 }
 
@@ -52,7 +52,7 @@ pub enum Unit {
     Bytes,
     /// Segments.
     Packets,
-    /// None: a count, a share, a ratio, a word.
+    /// No unit: a count, a share, a ratio, or a word.
     One,
 }
 
@@ -70,7 +70,7 @@ pub enum Value {
 }
 
 impl Model {
-    /// The answer for these settings, with what was unset filled in.
+    /// The rows for these settings, and the settings with all unset parameters filled in.
     ///
     /// # Errors
     /// A value outside the model's domain, by the name of its parameter.
@@ -81,13 +81,13 @@ impl Model {
         Ok((settings, rows))
     }
 
-    /// The parameter of that name.
+    /// The parameter named `name`.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 }
 
-/// A row as one object: the model, what went in, what came out, and the version.
+/// A row as one object: the model, its settings, its answer, and the version.
 pub fn object(model: &Model, settings: &Settings, row: &[Cell]) -> Map<String, serde_json::Value> {
     let mut object = Map::new();
     object.insert("model".to_owned(), model.name.into());
@@ -118,19 +118,19 @@ fn input(quantity: Quantity) -> serde_json::Value {
 }
 
 impl Parameter {
-    /// Its field in a row.
+    /// The field of the parameter in a row.
     pub fn column(&self) -> String {
         column(self)
     }
 
-    /// Whether a curve over it has a logarithmic axis: what spans orders of magnitude.
+    /// Whether a curve over the parameter has a logarithmic axis, as for quantities that span orders of magnitude.
     pub fn is_logarithmic(&self) -> bool {
         !matches!(self.kind, Kind::Share | Kind::Count(_) | Kind::Word(_))
     }
 }
 
 impl Value {
-    /// As JSON; what is undefined or not finite is null.
+    /// The value as JSON; null if it is undefined or not finite.
     pub fn json(&self) -> serde_json::Value {
         match self {
             Self::Number(number) => (*number).into(),
@@ -140,7 +140,7 @@ impl Value {
         }
     }
 
-    /// As a number, if it is one.
+    /// The value as a number, if it is one.
     #[expect(clippy::cast_precision_loss, reason = "for a curve")]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -187,14 +187,14 @@ impl Cell {
         Self { name, what, unit: Unit::One, value: Value::Word(value), main: false }
     }
 
-    /// Shown where there is room for little.
+    /// Marks the cell as one of the main ones ([`Cell::main`]).
     pub(super) fn main(self) -> Self {
         Self { main: true, ..self }
     }
 }
 
 impl Unit {
-    /// Its symbol; empty for none.
+    /// The unit's symbol; empty for no unit.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Seconds => "s",

@@ -1,5 +1,5 @@
-//! The models as the command line has them: parameters with the reference case of each source as default, and the
-//! cells of their answers.
+//! The models for the command line: parameters, whose defaults are the reference case of each source, and the cells of the
+//! answers.
 
 use firstflight::{Bytes, RateCode, Span};
 
@@ -216,7 +216,7 @@ const LIMITED: Model = Model {
 /// IPv4 and TCP headers without options.
 const HEADERS: Bytes = Bytes::new(40);
 
-/// Segment and packet follow from each other, as in a race.
+/// The segment size and the packet size follow from each other, as in a race.
 fn complete_segment(settings: &mut Settings) -> Result<(), ModelError> {
     match (settings.get("mss"), settings.get("packet")) {
         (Some(Quantity::Size(mss)), None) => settings.put("packet", Quantity::Size(mss + HEADERS)),
@@ -356,7 +356,7 @@ fn paced(settings: &Settings) -> Result<Row, ModelError> {
     let first = 2.0 * train.capacity_gap;
     let arrives = train.destination_gap(first);
     let solved = train.is_congested(first).then(|| train.solved_share(first, arrives));
-    // A gap is a quotient of doubles, which may come to a whole number less the last digit.
+    // A quotient of doubles may be a whole number less the last digit.
     let window = |gap: f64| whole(rtt / gap * (1.0 + 1e-12));
     Ok(vec![
         Cell::seconds("capacity_gap_s", train.capacity_gap, "g_B, the gap at capacity"),

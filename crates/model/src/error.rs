@@ -1,4 +1,4 @@
-//! Inputs that make no sense, refused by name.
+//! Errors of invalid inputs, which name the parameter.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use firstflight_scenario::quantity::QuantityError;
 /// An input that a model refuses. Its text begins with the name of the parameter.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// Text that is not such a quantity.
+    /// A text that is not a quantity of the parameter's kind.
     #[error("{parameter}: {error}")]
     Text {
         /// The parameter.
@@ -22,21 +22,21 @@ pub enum ModelError {
         parameter: &'static str,
         /// The number.
         found: f64,
-        /// What is, as a clause.
+        /// The allowed range, as a clause.
         allowed: &'static str,
     },
     /// Two inputs that do not go together.
     #[error("{parameter}: {why}")]
     Together {
-        /// The parameter that is at fault rather than the other.
+        /// The parameter that is blamed.
         parameter: &'static str,
-        /// What they are and what is allowed.
+        /// The two inputs, and what is allowed.
         why: String,
     },
 }
 
 impl ModelError {
-    /// The parameter it is about.
+    /// The parameter that the error is about.
     pub fn parameter(&self) -> &'static str {
         match self {
             Self::Text { parameter, .. }
@@ -45,7 +45,7 @@ impl ModelError {
         }
     }
 
-    /// What was found, as it was written; empty if no single text is at fault.
+    /// The text found, as it was written; empty if no single text is at fault.
     pub fn found(&self) -> &str {
         match self {
             Self::Text { error, .. } => &error.found,
@@ -54,27 +54,27 @@ impl ModelError {
     }
 }
 
-/// A finite number above zero.
+/// Checks that a number is finite and above zero.
 pub(super) fn positive(parameter: &'static str, found: f64) -> Result<(), ModelError> {
     refuse_unless(found.is_finite() && found > 0.0, parameter, found, "a finite number above 0 is")
 }
 
-/// A finite number from zero up.
+/// Checks that a number is finite and not negative.
 pub(super) fn not_negative(parameter: &'static str, found: f64) -> Result<(), ModelError> {
     refuse_unless(found.is_finite() && found >= 0.0, parameter, found, "a finite number from 0 up is")
 }
 
-/// A share of a whole: from 0 to 1.
+/// Checks that a number is a share, from 0 to 1.
 pub(super) fn share(parameter: &'static str, found: f64) -> Result<(), ModelError> {
     within(0.0..=1.0, parameter, found, "a number from 0 to 1 is")
 }
 
-/// A share that is not nothing: above 0, up to 1.
+/// Checks that a number is a share above 0, up to 1.
 pub(super) fn positive_share(parameter: &'static str, found: f64) -> Result<(), ModelError> {
     refuse_unless(found > 0.0 && found <= 1.0, parameter, found, "a number above 0 and at most 1 is")
 }
 
-/// A number within a range; `allowed` says which, as a clause.
+/// Checks that a number is within a range, which `allowed` names as a clause.
 pub(super) fn within(
     range: RangeInclusive<f64>,
     parameter: &'static str,

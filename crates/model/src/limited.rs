@@ -25,16 +25,16 @@ pub struct LimitedGrowth {
     pub segments_per_ack: f64,
     /// Bytes of a segment.
     pub mss: f64,
-    /// What becomes of the rest of `MSS / K`.
+    /// How the remainder of `MSS / K` is handled.
     pub division: Division,
 }
 
-/// What becomes of the rest of `MSS / K` in bytes (choice 13).
+/// How the remainder of `MSS / K` in bytes is handled (choice 13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// It is carried to the next ACK.
+    /// The remainder is carried to the next ACK.
     Carry,
-    /// It is lost, as the RFC writes it; from `K` > MSS on the window no longer grows.
+    /// The remainder is dropped, as the RFC writes it. From `K` > MSS on the window no longer grows.
     Truncate,
 }
 
@@ -53,18 +53,18 @@ impl Default for LimitedGrowth {
     }
 }
 
-/// How the window grows.
+/// The growth of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// Round trips of the rule, a fraction of one included; none if the window is never reached.
+    /// Round trips by the rule, with a fraction for the last one; `None` if the window is never reached.
     pub round_trips: Option<f64>,
-    /// Those in seconds.
+    /// The round trips in seconds.
     pub time: Option<f64>,
-    /// Round trips by the RFC's formula, for an ACK a segment and a window of one to begin with.
+    /// Round trips by the RFC's formula, for one ACK a segment and an initial window of one.
     pub formula_round_trips: f64,
     /// Round trips of slow start without the limit.
     pub slow_start_round_trips: f64,
-    /// `K` at the window: an ACK adds a `K`-th of a segment; 1 up to `max_ssthresh`.
+    /// `K` at the window, which is 1 up to `max_ssthresh`. An ACK adds a `K`-th of a segment.
     pub divisor: f64,
     /// The bytes that an ACK adds at the window.
     pub bytes_per_ack: f64,
@@ -108,13 +108,13 @@ impl LimitedGrowth {
         }
     }
 
-    /// Round trips beyond `max_ssthresh`, `K` by `K`; none if growth stops before the window.
+    /// Round trips beyond `max_ssthresh`, summed over `K`; `None` if growth stops before the window.
     fn limited_round_trips(&self) -> Option<f64> {
         let mut window = self.initial_window.max(self.max_ssthresh);
         let mut divisor = libm::floor(2.0 * window / self.max_ssthresh);
         let mut round_trips = 0.0;
         while window < self.window {
-            // The growth of a round trip: an ACK for every b segments, each of which adds this.
+            // The growth in a round trip: one ACK for every b segments, each of which adds this.
             let growth = self.bytes_per_ack(divisor) / self.mss / self.segments_per_ack;
             if growth <= 0.0 {
                 return None;

@@ -1,5 +1,5 @@
-//! The packet-train gap model, and what Paced Start makes of it: Hu and Steenkiste 2003, sections 3.2.1 and 3.2.3,
-//! Figure 5 and Table 2.
+//! The packet-train gap model, and Paced Start's search in it: Hu and Steenkiste 2003, sections 3.2.1 and 3.2.3, Figure 5
+//! and Table 2.
 //!
 //! A train is sent with the gap `g_s` over a bottleneck that sends a packet in `g_B`, with a share `α` of its rate
 //! available. A train that is faster than `α` arrives with `g_d = F(g_s) = g_B + (1 - α) g_s`; a slower one keeps its
@@ -12,23 +12,23 @@
 
 use super::error::{ModelError, positive, positive_share};
 
-/// A bottleneck and what is available of it.
+/// A bottleneck, and the share of its capacity that is available.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Train {
-    /// The gap at capacity (`g_B`), in any unit; those of the answers are the same.
+    /// The gap at capacity (`g_B`), in any unit. Gaps in the answers have that unit.
     pub capacity_gap: f64,
     /// The share of the capacity that is available (`α`), above 0, at most 1.
     pub available: f64,
 }
 
-/// How Paced Start leaves.
+/// The exit of Paced Start's search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exit {
-    /// Its case in Table 2, from 1 to 5.
+    /// The exit's case in Table 2, from 1 to 5.
     pub case: u32,
-    /// The gap it leaves with.
+    /// The gap at the exit.
     pub gap: f64,
-    /// The rate of that gap over what is available: `(g_B / α) / gap`.
+    /// The rate of that gap over the available rate: `(g_B / α) / gap`.
     pub sent_over_available: f64,
     /// Trains sent, the pair included.
     pub trains: u32,
@@ -37,13 +37,13 @@ pub struct Exit {
 /// A row of Table 2, in units of `g_B`, with its bounds exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Case {
-    /// From 1 to 5.
+    /// The case, from 1 to 5.
     pub case: u32,
-    /// The least available share (`α`); this one included in cases 1 to 4, not in case 5.
+    /// The least available share (`α`), inclusive in cases 1 to 4 and exclusive in case 5.
     pub least_available: f64,
-    /// The largest; not included but in case 1, where it is 1.
+    /// The largest available share, exclusive except in case 1, where it is 1.
     pub most_available: f64,
-    /// The gap it leaves with, as a formula in `α`, with `G = 3 - 2α`.
+    /// The exit gap as a formula in `α`, with `G = 3 - 2α`.
     pub formula: &'static str,
     /// The exit gap at the largest share.
     pub gap_at_most: f64,
@@ -51,7 +51,7 @@ pub struct Case {
     pub gap_at_least: f64,
     /// Sent over available at the largest share.
     pub ratio_at_most: f64,
-    /// Sent over available at the least share; none at a share of 0, where it has no bound.
+    /// Sent over available at the least share; `None` at a share of 0, where it has no bound.
     pub ratio_at_least: Option<f64>,
     /// Trains sent, the pair included.
     pub trains: u32,
@@ -61,7 +61,7 @@ impl Train {
     /// A bottleneck.
     ///
     /// # Errors
-    /// A gap that is not above 0, a share that is not above 0 or is above 1.
+    /// A gap that is not above 0, or a share that is not above 0 or is above 1.
     pub fn new(capacity_gap: f64, available: f64) -> Result<Self, ModelError> {
         positive("capacity-gap", capacity_gap)?;
         positive_share("available", available)?;
@@ -73,7 +73,7 @@ impl Train {
         self.capacity_gap / self.available
     }
 
-    /// Whether a train with this gap is faster than what is available.
+    /// Whether a train with this gap is faster than the available rate.
     pub fn is_congested(&self, source_gap: f64) -> bool {
         source_gap * self.available < self.capacity_gap
     }
@@ -186,10 +186,10 @@ mod cases {
     }
 }
 
-/// The share from 0 to a half at which a function that rises there through zero is zero, by bisection.
+/// Finds, by bisection, the share from 0 to a half at which an increasing function crosses zero.
 fn share_where(is_zero: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 0.5);
-    // The ends meet within the precision of a double.
+    // The ends of the interval meet within the precision of a double.
     for _ in 0..64 {
         let middle = f64::midpoint(low, high);
         if is_zero(middle) < 0.0 {

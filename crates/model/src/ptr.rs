@@ -20,12 +20,12 @@
 use super::error::{ModelError, refuse_unless};
 use super::paced::Train;
 
-/// Less would need too many trains for anyone to wait for.
+/// The least available share: less would take too many trains.
 const LEAST_AVAILABLE: f64 = 0.0001;
-/// Version 2.2: what a gap must exceed the other by for a jump.
+/// Version 2.2: the factor by which one gap must exceed the other for a jump.
 const JUMPS_FROM: f64 = 1.5;
 
-/// Whose control loop.
+/// The control loop: the paper's or the program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// The program's, version 2.2.
@@ -39,24 +39,24 @@ pub enum Control {
 pub struct Probing {
     /// The path.
     pub train: Train,
-    /// How gaps are chosen, and when to stop.
+    /// The choice of gaps and the condition to stop.
     pub control: Control,
-    /// Gaps are equal that differ by less than this share of the greater (δ) …
+    /// Two gaps are equal if they differ by less than this share of the greater (δ).
     pub tolerance: f64,
-    /// … or by no more than this, in the unit of the gaps.
+    /// Two gaps are also equal if they differ by no more than this, in the unit of the gaps.
     pub slack: f64,
-    /// Whether the program's jump is done.
+    /// Whether the program's intended jump is made.
     pub jumps: bool,
 }
 
-/// What a probing found.
+/// The result of a probing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
     /// The gap that was found.
     pub source_gap: f64,
-    /// The gap with which its trains arrived: a packet's bits over it are the packet transmission rate.
+    /// The gap with which the trains of that gap arrived. A packet's bits over it are the packet transmission rate.
     pub destination_gap: f64,
-    /// The gaps tried, a burst's included.
+    /// The number of gaps tried, a burst's included.
     pub gaps: u64,
     /// Trains sent.
     pub trains: u64,

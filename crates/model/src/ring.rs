@@ -1,11 +1,11 @@
-//! How long a Quick-Start router remembers what it approved (Scharf 2007, section V-D).
+//! How long a Quick-Start router remembers its approvals (Scharf 2007, section V-D).
 
 use firstflight::Span;
 
 use super::error::ModelError;
 
-/// A ring buffer of recent approvals: a grant is added to every slot, the oldest slot is what counts as promised,
-/// and each measurement of the rate empties it and moves on.
+/// A ring buffer of recent approvals. A grant is added to every slot. The oldest slot is the promised capacity. Each
+/// measurement of the rate empties that slot and advances the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring {
     /// The longest round-trip time a sender may have (`RTT_max`).

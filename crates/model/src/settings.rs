@@ -1,4 +1,4 @@
-//! A model's parameters, and the values they are given as text.
+//! The parameters of a model, and their values read from text.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use firstflight_scenario::quantity::{self, QuantityError, Why};
 pub struct Parameter {
     /// The option's name, without dashes.
     pub name: &'static str,
-    /// What it is.
+    /// The kind of its values.
     pub kind: Kind,
-    /// What it is unless given; with none, [`Parameter::unset`] says what happens.
+    /// The default; with `None`, [`Parameter::unset`] describes the default.
     pub default: Option<&'static str>,
-    /// What is taken where there is no default.
+    /// The default in words, if `default` is `None`.
     pub unset: &'static str,
-    /// What it means, with its letter in the source.
+    /// The parameter's meaning, with its letter in the source.
     pub help: &'static str,
 }
 
@@ -61,10 +61,10 @@ impl Parameter {
 }
 
 impl Quantity {
-    /// Reads a value of a kind.
+    /// Reads a value of the kind `kind`.
     ///
     /// # Errors
-    /// What is not such a quantity, as [`quantity`] says it, and any text of a kind that no model takes.
+    /// A text that [`quantity`] refuses, and any text of a kind that no model takes.
     pub fn parse(kind: Kind, text: &str) -> Result<Self, QuantityError> {
         Ok(match kind {
             Kind::Rate => Self::Rate(quantity::rate(text)?),
@@ -86,7 +86,7 @@ impl Quantity {
     }
 }
 
-/// A whole number from 0 to `most`.
+/// Reads a whole number from 0 to `most`.
 fn count(text: &str, most: u64) -> Result<u64, QuantityError> {
     let allowed = || format!("a whole number from 0 to {most} is wanted");
     if text.trim() == "0" {
@@ -99,7 +99,7 @@ fn count(text: &str, most: u64) -> Result<u64, QuantityError> {
     }
 }
 
-/// A number a second, with or without `/s`.
+/// Reads a number a second, with or without `/s`.
 fn per_second(text: &str) -> Result<f64, QuantityError> {
     let number = text.trim().strip_suffix("/s").unwrap_or(text.trim());
     let Ok(value) = number.parse::<f64>() else {
@@ -109,7 +109,7 @@ fn per_second(text: &str) -> Result<f64, QuantityError> {
         _ if !value.is_finite() => Why::NotFinite,
         _ if value < 0.0 => Why::Negative,
         _ if value > 1e12 => Why::TooLarge,
-        // Not the negative zero.
+        // `abs` turns a negative zero into zero.
         _ => return Ok(value.abs()),
     };
     Err(quantity::refuse(text, why, PER_SECOND))
@@ -131,7 +131,7 @@ impl Quantity {
     }
 }
 
-/// As it is written on the command line.
+/// Writes the value as on the command line.
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -154,10 +154,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults of these parameters, a model's.
+    /// Settings with the defaults of a model's parameters.
     ///
     /// # Errors
-    /// A default that is not a value of its kind; there are none.
+    /// A default that is not a value of its parameter's kind. No model has such a default.
     pub fn of(parameters: &'static [Parameter]) -> Result<Self, ModelError> {
         let mut values = Vec::new();
         for parameter in parameters {
@@ -166,10 +166,10 @@ impl Settings {
         Ok(Self { values })
     }
 
-    /// Sets a parameter to what `text` says; one that the model does not have is left alone.
+    /// Sets a parameter from `text`. A name that the model does not have is ignored.
     ///
     /// # Errors
-    /// Text that is not such a quantity.
+    /// A text that is not a value of the parameter's kind.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), ModelError> {
         if let Some((parameter, value)) = self.entry(name) {
             *value = Some(parse(parameter, text)?);
@@ -194,8 +194,7 @@ impl Settings {
         self.iter().find(|(parameter, _)| parameter.name == name).and_then(|(_, value)| value)
     }
 
-    /// The value as a number, in the units of [`Quantity::number`]. One without a value is not a number, which
-    /// every model refuses.
+    /// The value as a number, in the units of [`Quantity::number`]. An absent value is NaN, which every model refuses.
     pub(super) fn number(&self, name: &str) -> f64 {
         self.get(name).map_or(f64::NAN, Quantity::number)
     }

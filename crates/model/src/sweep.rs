@@ -13,14 +13,14 @@ use firstflight_scenario::quantity::QuantityError;
 pub struct Sweep {
     /// The parameter.
     pub parameter: &'static Parameter,
-    /// Its values, in the order they are taken.
+    /// The parameter's values, in order.
     pub points: Vec<Quantity>,
 }
 
-/// A sweep that cannot be read.
+/// Why a sweep cannot be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SweepError {
-    /// No `=`.
+    /// A text without `=`.
     #[error("`{0}` names no values; NAME=FROM..TO or NAME=A,B,C is wanted, as in `size=1kB..10MB`")]
     NoValues(String),
     /// A parameter that the model does not have.
@@ -28,13 +28,13 @@ pub enum SweepError {
     Unknown {
         /// The name.
         found: String,
-        /// The model's.
+        /// The model.
         model: &'static str,
     },
-    /// Words have no range.
+    /// A range of words.
     #[error("`{0}` is a range, and {1} takes words; list them, as in `{1}=a,b`")]
     Words(String, &'static str),
-    /// A value that is none.
+    /// A text that is not a value of the parameter's kind.
     #[error("{parameter}: {error}")]
     Value {
         /// The parameter.
@@ -42,13 +42,13 @@ pub enum SweepError {
         /// What is wrong.
         error: QuantityError,
     },
-    /// A range that does not rise.
+    /// A range whose end is not above its beginning.
     #[error("`{0}` does not rise; the larger value comes last")]
     Falls(String),
     /// Too many or too few points.
     #[error("{0} points are not allowed; 2 to {MOST_POINTS} are")]
     Points(u64),
-    /// A number of points for a list, which has its own.
+    /// A number of points given together with a list of values.
     #[error("`{0}` is a list; a number of points goes with a range")]
     PointsOfList(String),
 }
@@ -56,9 +56,9 @@ pub enum SweepError {
 /// The most points of a sweep.
 const MOST_POINTS: u64 = 10_000;
 
-/// The steps of a range that has no ratios, unless said otherwise.
+/// The default number of steps of a range with equal steps.
 const EQUAL_STEPS: u64 = 20;
-/// Shares go in steps of this, if it divides their range in at least half and at most so many.
+/// The step between shares, if it divides the range into at least half and at most all of [`EQUAL_STEPS`].
 const SHARE_STEP: f64 = 0.05;
 
 fn names(model: &&'static str) -> String {
@@ -68,8 +68,8 @@ fn names(model: &&'static str) -> String {
 }
 
 impl Sweep {
-    /// Reads `NAME=FROM..TO` or `NAME=A,B,C`; `points` is how many a range has, by default ten a decade where the
-    /// axis is logarithmic.
+    /// Reads `NAME=FROM..TO` or `NAME=A,B,C`. `points` is the number of points of a range; the default is ten a decade if
+    /// the axis is logarithmic.
     ///
     /// # Errors
     /// Anything else.
@@ -116,7 +116,7 @@ impl Sweep {
     }
 }
 
-/// Ten steps a decade, or each whole number where they are few; shares in equal steps.
+/// The default number of points: ten a decade, or every whole number if there are fewer; equal steps for shares.
 fn usual_points(from: Quantity, to: Quantity) -> u64 {
     let difference = to.number() - from.number();
     if matches!(from, Quantity::Share(_)) {
@@ -134,8 +134,8 @@ fn usual_points(from: Quantity, to: Quantity) -> u64 {
     whole(libm::ceil(10.0 * libm::log10(to.number() / from.number()) - 1e-9)).max(1) + 1
 }
 
-/// `count` values from `from` to `to`: equal ratios where that makes sense, else equal steps. Whole quantities are
-/// rounded, and those that then are equal are one.
+/// `count` values from `from` to `to`: with equal ratios if the quantity allows, else with equal steps. Whole quantities
+/// are rounded, and duplicates are dropped.
 fn between(from: Quantity, to: Quantity, count: u64) -> Vec<Quantity> {
     let (low, high) = (from.number(), to.number());
     let steps = count - 1;
@@ -154,7 +154,7 @@ fn between(from: Quantity, to: Quantity, count: u64) -> Vec<Quantity> {
     points
 }
 
-/// A quantity of the kind of `other` with this number.
+/// A quantity of the kind of `other` with the value `number`.
 fn like(other: Quantity, number: f64) -> Quantity {
     match other {
         Quantity::Rate(_) => Quantity::Rate(Rate::from_bps(whole(number))),
@@ -162,7 +162,7 @@ fn like(other: Quantity, number: f64) -> Quantity {
         Quantity::Size(_) => Quantity::Size(Bytes::new(whole(number))),
         Quantity::Packets(_) => Quantity::Packets(u32::try_from(whole(number)).unwrap_or(u32::MAX)),
         Quantity::Count(_) => Quantity::Count(whole(number)),
-        // A step's rounding error is no part of the value.
+        // Removes the rounding error of a step.
         Quantity::Share(_) => Quantity::Share(libm::round(number * 1e12) / 1e12),
         Quantity::PerSecond(_) => Quantity::PerSecond(number),
         Quantity::Word(_) => other,

@@ -51,7 +51,7 @@ impl Default for Transfer {
     }
 }
 
-/// What equations 1 to 4, 6 and 13 say.
+/// The results of equations 1 to 4, 6 and 13.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowStartTime {
     /// The path's rate in bytes of payload a second (`R = r L / MTU`).
@@ -75,7 +75,7 @@ pub struct SlowStartTime {
     pub response: f64,
 }
 
-/// What equations 5, 6 and 13 say.
+/// The results of equations 5, 6 and 13.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuickStartTime {
     /// The approved rate in bytes of payload a second (`Q = q L / MTU`).

@@ -1,4 +1,4 @@
-//! Who sends a packet to whom.
+//! Sender and receiver of a packet.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -9,7 +9,7 @@ use crate::address::{Addresses, Hosts};
 use crate::options::{self, OptionError};
 use crate::quick_start::{self, IpOption};
 
-/// A packet read.
+/// A packet that was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
     /// Hosts and ports.
@@ -18,7 +18,7 @@ pub struct Packet<'a> {
     pub identification: Option<u16>,
     /// IPv4's time to live or IPv6's hop limit.
     pub hop_limit: u8,
-    /// The segment; its length is what the IP header says, even where the capture holds less.
+    /// The segment. Its length is the IP header's, even if the capture holds less.
     pub segment: Segment,
     /// The payload captured.
     pub payload: &'a [u8],
@@ -28,14 +28,14 @@ pub struct Packet<'a> {
     pub tcp_checksum: Checksum,
 }
 
-/// What a checksum says.
+/// The state of a checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksum {
-    /// It fits the bytes.
+    /// The checksum fits the bytes.
     Good,
-    /// It does not: the bytes were damaged, or captured before the network card filled it in.
+    /// The checksum does not fit the bytes: they were damaged, or captured before the network card filled it in.
     Bad,
-    /// Some of the bytes it covers were not captured.
+    /// Some of the bytes that the checksum covers were not captured.
     Unknown,
 }
 
@@ -66,25 +66,25 @@ pub enum DecodeError {
     /// The IP length field leaves no room for the headers.
     #[error("the IP length field says {said} bytes, but the headers take {needed}")]
     Length {
-        /// What the length field amounts to, IP header included.
+        /// The length in the IP header, IP header included.
         said: usize,
-        /// What the headers take.
+        /// The length of the headers.
         needed: usize,
     },
     /// The bytes end before the packet does.
     #[error("the packet is {said} bytes long by its IP header, but only {found} are there")]
     Cut {
-        /// What the length field amounts to, IP header included.
+        /// The length in the IP header, IP header included.
         said: usize,
-        /// The bytes given.
+        /// The number of bytes given.
         found: usize,
     },
     /// The TCP header cannot be read.
     #[error("TCP header at byte {at}: {error}")]
     Tcp {
-        /// Where it begins.
+        /// The offset of the TCP header.
         at: usize,
-        /// Why.
+        /// The reason.
         error: err::tcp::HeaderSliceError,
     },
     /// A TCP option cannot be read.
@@ -92,11 +92,11 @@ pub enum DecodeError {
     Option(#[from] OptionError),
 }
 
-/// Reads an IP packet whole; bytes past its end, such as an Ethernet frame's padding, are left alone.
-/// Checksums are reported, not enforced. The urgent pointer and reserved bits are not kept.
+/// Reads a whole IP packet. Bytes past its end, such as an Ethernet frame's padding, are ignored. Checksums are reported,
+/// not enforced. The urgent pointer and reserved bits are not kept.
 ///
 /// # Errors
-/// When the bytes are no whole TCP segment; what is wrong and where.
+/// Bytes that are no whole TCP segment; the error says what is wrong and where.
 pub fn decode(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
     let packet = decode_snapped(bytes)?;
     let missing = usize::from(packet.segment.len) - packet.payload.len();
@@ -110,7 +110,7 @@ pub fn decode(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
 /// payload need not.
 ///
 /// # Errors
-/// When the bytes are no TCP segment; what is wrong and where.
+/// Bytes that are no TCP segment; the error says what is wrong and where.
 pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
     let network = match bytes.first().ok_or(DecodeError::Empty)? >> 4 {
         4 => ipv4(bytes)?,
@@ -155,16 +155,16 @@ pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
 /// Bytes of a TCP header before its options.
 const TCP_FIXED: usize = 20;
 
-/// What the IP headers say.
+/// The contents of the IP headers.
 struct Network {
     hosts: Hosts,
     identification: Option<u16>,
     hop_limit: u8,
     ecn: Ecn,
     quick_start: Option<IpOption>,
-    /// Where the TCP header begins.
+    /// The offset of the TCP header.
     start: usize,
-    /// Where the packet ends by its length field; not before `start`.
+    /// The packet's end by its length field; not before `start`.
     end: usize,
     ip_checksum: Checksum,
 }

@@ -8,7 +8,7 @@ use crate::address::{Addresses, Hosts};
 use crate::options;
 use crate::quick_start::{self, IpOption};
 
-/// What the IP header says beside what the segment knows.
+/// The fields of an IP header that a segment does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ip {
     /// Hosts and ports.
@@ -19,21 +19,21 @@ pub struct Ip {
     pub hop_limit: u8,
 }
 
-/// A segment that has no bytes.
+/// Why a segment cannot be written as bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum EncodeError {
-    /// The payload given is not as long as the segment says.
+    /// A payload whose length differs from the segment's.
     #[error("the segment has {segment} bytes of payload, but {given} were given")]
     Payload {
-        /// What the segment says.
+        /// The segment's length.
         segment: u16,
-        /// What was given.
+        /// The length of the payload given.
         given: usize,
     },
-    /// More SACK blocks than a segment can hold.
+    /// More SACK blocks than a header holds.
     #[error("the segment counts {count} SACK blocks; it holds at most {MAX_SACK_BLOCKS}")]
     SackBlocks {
-        /// The count.
+        /// The number of blocks.
         count: u8,
     },
     /// The options do not fit the header (RFC 9293 section 3.1).
@@ -42,7 +42,7 @@ pub enum EncodeError {
         /// Bytes of options.
         length: usize,
     },
-    /// The packet is longer than the IP length field can say.
+    /// The packet is longer than the IP length field allows.
     #[error("the packet would be {length} bytes long; the IP length field holds at most 65535")]
     TooLong {
         /// Bytes of IP header (IPv4) or none (IPv6), TCP header, options and payload.
@@ -50,11 +50,11 @@ pub enum EncodeError {
     },
 }
 
-/// Writes `segment` with `payload` as an IP packet into `out`, in place of what `out` held. Checksums are true;
-/// IPv4 packets have "don't fragment" set (RFC 6864: their identification is then free).
+/// Writes `segment` with `payload` as an IP packet into `out`, whose contents are replaced. Checksums are computed. IPv4
+/// packets have "don't fragment" set (RFC 6864: their identification is then free).
 ///
 /// # Errors
-/// When the segment is not one that a header can say; `out` is then left empty.
+/// A segment that a header cannot express. `out` is then empty.
 pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
     out.clear();
     if payload.len() != usize::from(segment.len) {

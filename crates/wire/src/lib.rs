@@ -7,7 +7,7 @@
 //! - [`quick_start`] has the options of RFC 4782.
 //! - [`Capture`] writes pcapng with nanosecond timestamps.
 //!
-//! Nothing here keeps a connection's state, and nothing reads a clock.
+//! The crate keeps no connection's state and reads no clock.
 
 mod address;
 mod decode;

@@ -1,4 +1,4 @@
-//! TCP options: laid out as Linux does, read however they come.
+//! TCP options: written in Linux's layout, read in any layout.
 
 use core::num::NonZeroU16;
 
@@ -31,7 +31,7 @@ pub enum OptionError {
     NoLength {
         /// The option's kind.
         kind: u8,
-        /// Where it stands.
+        /// The option's offset.
         at: usize,
     },
     /// An option's length leaves the header or is less than the two bytes of kind and length.
@@ -39,9 +39,9 @@ pub enum OptionError {
     Overrun {
         /// The option's kind.
         kind: u8,
-        /// Where it stands.
+        /// The option's offset.
         at: usize,
-        /// The length it gives.
+        /// The option's length field.
         length: u8,
         /// Bytes from its kind to the end of the header.
         left: usize,
@@ -51,16 +51,16 @@ pub enum OptionError {
     Length {
         /// The option's kind.
         kind: u8,
-        /// Where it stands.
+        /// The option's offset.
         at: usize,
-        /// The length it gives.
+        /// The option's length field.
         length: u8,
         /// The lengths allowed.
         allowed: &'static str,
     },
 }
 
-/// The options of `segment` in Linux's order and alignment; [`Segment::options_length`] bytes of them.
+/// Writes the options of `segment` in Linux's order and alignment, [`Segment::options_length`] bytes.
 pub(crate) fn write(segment: &Segment, out: &mut Vec<u8>) {
     if let Some(mss) = segment.mss {
         out.extend([MSS, 4]);
@@ -95,12 +95,11 @@ pub(crate) fn write(segment: &Segment, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `options`, whose first byte is the packet's byte `at`, into `segment`. Unknown kinds are passed over
-/// (RFC 9293 section 3.1, MUST-6); of a kind that comes twice, the last counts, as in Linux; an MSS of zero
-/// counts as none.
+/// Reads `options`, whose first byte is the packet's byte `at`, into `segment`. Unknown kinds are ignored (RFC 9293 section
+/// 3.1, MUST-6). Of a kind that occurs twice, the last one counts, as in Linux. An MSS of zero counts as none.
 ///
 /// # Errors
-/// The first option that cannot be read; those before it are in `segment` all the same.
+/// The first option that cannot be read. The options before it are in `segment`.
 pub fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), OptionError> {
     let mut rest = options;
     while let [kind, tail @ ..] = rest {

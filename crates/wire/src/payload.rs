@@ -1,7 +1,7 @@
 //! The payload of a stream, a function of the offset alone, so that a capture can be checked byte by byte.
 //!
-//! The stream is made of lines of sixteen bytes: the offset of the line's first byte in fifteen decimal digits
-//! (the last fifteen, past 10^15), then a newline. "Follow TCP stream" in any tool then shows where it stands.
+//! The stream consists of lines of sixteen bytes: the offset of the line's first byte in fifteen decimal digits (the last
+//! fifteen, past 10^15), then a newline. So "Follow TCP stream" in any tool shows offsets.
 
 /// Bytes of a line.
 const LINE: u64 = 16;
@@ -24,7 +24,7 @@ pub fn fill(offset: u64, bytes: &mut [u8]) {
     }
 }
 
-/// The index of the first byte that is not the stream's from `offset` on; `None` if all are.
+/// The index of the first byte that differs from the stream at `offset`; `None` if there is none.
 pub fn first_difference(offset: u64, bytes: &[u8]) -> Option<usize> {
     let mut expected = [0; 256];
     let mut at = offset;
@@ -52,8 +52,8 @@ impl Offsets {
         Self { first: initial_sequence.wrapping_add(1), newest: 0 }
     }
 
-    /// The offset of sequence number `seq`: of all that fit, the nearest to the largest found so far. The SYN's
-    /// own number gives 0.
+    /// The offset of sequence number `seq`: the candidate nearest to the largest offset so far. The SYN's own number gives
+    /// 0.
     pub fn of(&mut self, seq: u32) -> u64 {
         // The low half of the offset is what a sequence number holds.
         let expected = self.first.wrapping_add(u32::try_from(self.newest & 0xFFFF_FFFF).unwrap_or(0));

@@ -26,63 +26,63 @@ use crate::payload;
 pub enum End {
     /// Opens the connection: 10.0.0.1, port 40000 + flow.
     Client,
-    /// Waits for it: 10.0.0.2, port 5001.
+    /// Accepts the connection: 10.0.0.2, port 5001.
     Server,
 }
 
-/// Where a capture is taken.
+/// The place of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interface<'a> {
-    /// The host whose interface it is.
+    /// The host that has the interface.
     pub at: End,
     /// The interface's name.
     pub name: &'a str,
-    /// What it is, in a few words.
+    /// A short description of the interface.
     pub description: &'a str,
-    /// The most bytes kept of a packet; all if `None`. A packet cut short keeps its length and its checksum, but
-    /// nobody can check the checksum any more.
+    /// The most bytes kept of a packet; `None` for all. A truncated packet keeps its length and its checksum, but the
+    /// checksum can no longer be verified.
     pub snap_length: Option<NonZeroU32>,
 }
 
-/// A segment as the interface sees it pass.
+/// A segment that passes the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sighting<'a> {
-    /// When it passes.
+    /// When the segment passes.
     pub at: Time,
-    /// Which flow it belongs to; it decides the client's port.
+    /// The flow of the segment, which decides the client's port.
     pub flow: u32,
-    /// Who sent it.
+    /// The sender of the segment.
     pub from: End,
-    /// Which of its sender's packets it is. The low 16 bits are its IP identification, so that a packet can be
-    /// found again in the other end's capture, and one that is missing there is seen to be missing.
+    /// The packet's number among its sender's packets. The low 16 bits are its IP identification, by which the packet can
+    /// be found in the other end's capture, or be seen to be missing there.
     pub number: u64,
     /// The segment.
     pub segment: &'a Segment,
-    /// Stream offset of its first payload byte, from which the payload follows (see [`crate::payload`]).
+    /// The stream offset of the segment's first payload byte, which determines the payload (see [`crate::payload`]).
     pub offset: u64,
-    /// What is remarked on it, in no more than [`LONGEST_COMMENT`] bytes; nothing if empty.
+    /// A comment on the packet, of at most [`LONGEST_COMMENT`] bytes; may be empty.
     pub comment: &'a str,
 }
 
-/// A capture that cannot go on.
+/// An error that ends a capture.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The file could not be written.
     #[error("the capture could not be written: {0}")]
     Write(#[from] io::Error),
-    /// A segment has no bytes.
+    /// A segment that cannot be written as bytes.
     #[error("flow {flow}, segment {seq} at {at} ns cannot be captured: {error}")]
     Encode {
         /// The flow.
         flow: u32,
-        /// Its sequence number.
+        /// The segment's sequence number.
         seq: u32,
-        /// When it passed, in nanoseconds.
+        /// When the segment passed, in nanoseconds.
         at: u64,
-        /// Why not.
+        /// The reason.
         error: EncodeError,
     },
-    /// There is no port for the flow.
+    /// A flow whose port number is too large.
     #[error("flow {flow} has no port: the clients' ports are {FIRST_PORT} + flow, up to 65535")]
     Flow {
         /// The flow.
@@ -99,8 +99,8 @@ pub struct Capture<W: Write> {
     payload: Vec<u8>,
 }
 
-/// The bytes of the longest comment: an option of pcapng has 16 bits for its length (`opt_comment`,
-/// draft-ietf-opsawg-pcapng section 3.5). What is longer ends there.
+/// The most bytes of a comment: an option of pcapng has 16 bits for its length (`opt_comment`, draft-ietf-opsawg-pcapng
+/// section 3.5). A longer comment is truncated.
 pub const LONGEST_COMMENT: usize = 65_535;
 
 /// Hosts of the connections.
@@ -110,7 +110,7 @@ const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const SERVER_PORT: u16 = 5001;
 /// Flow 0's port at the client.
 const FIRST_PORT: u16 = 40_000;
-/// Linux's initial time to live; what the hops would have taken off it is left.
+/// Linux's initial time to live. Hops do not decrement it.
 const HOP_LIMIT: u8 = 64;
 /// `if_tsresol`: timestamps count units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
@@ -119,13 +119,13 @@ const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture on `out`. It is buffered here.
+    /// Begins a capture on `out`, which is buffered here.
     ///
     /// # Errors
     /// When the headers cannot be written.
     pub fn new(out: W, interface: &Interface<'_>) -> io::Result<Self> {
         let section = SectionHeaderBlock {
-            // Always the same, so that a run gives the same bytes on every machine.
+            // A fixed byte order, so that a run gives identical bytes on every machine.
             endianness: Endianness::Little,
             options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed(concat!(
                 "firstflight ",
@@ -156,10 +156,10 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    /// Adds a packet. Packets should come in the order of their times.
+    /// Adds a packet. Packets should be added in order of time.
     ///
     /// # Errors
-    /// When the packet cannot be written, or the segment is none that a header can say.
+    /// A write error, or a segment that a header cannot express.
     pub fn packet(&mut self, seen: &Sighting<'_>) -> Result<(), CaptureError> {
         let Sighting { at, flow, from, number, segment, offset, comment } = *seen;
         let ip = Ip {
@@ -197,10 +197,10 @@ impl<W: Write> Capture<W> {
         Ok(())
     }
 
-    /// Ends the capture and gives back what it was written to.
+    /// Ends the capture and returns its writer.
     ///
     /// # Errors
-    /// When the last of it cannot be written. Without this call, that failure would go unseen.
+    /// An error in writing the last bytes. A dropped capture would hide that error.
     pub fn finish(self) -> io::Result<W> {
         let mut out = self.writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
         out.flush()?;

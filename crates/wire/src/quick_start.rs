@@ -14,7 +14,7 @@ const IPV6_TYPE: u8 = 0x26;
 pub(crate) const TCP_KIND: u8 = 27;
 /// Bytes of the IPv4 and of the TCP option, kind and length included.
 const LENGTH: u8 = 8;
-/// What the IPv6 option's length field says: it leaves out type and length.
+/// The IPv6 option's length field, which excludes type and length.
 const IPV6_LENGTH: u8 = 6;
 /// The function field of a request and of a report of the approved rate (section 3.1).
 const REQUEST: u8 = 0;
@@ -23,14 +23,14 @@ const REPORT: u8 = 8;
 /// Bytes that are no Quick-Start option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum QuickStartError {
-    /// The option is of another type or length, or is not there whole.
+    /// The option has another type or length, or is truncated.
     #[error(
         "a Quick-Start option begins with the bytes {wanted:02x?} and is 8 bytes long; found {found:02x?}"
     )]
     Head {
-        /// Type and length as they must be.
+        /// The required type and length.
         wanted: [u8; 2],
-        /// The first bytes found, as far as there are any.
+        /// The first bytes found; `None` past the end.
         found: [Option<u8>; 2],
     },
     /// The function field is neither a request nor a report.
@@ -38,21 +38,20 @@ pub enum QuickStartError {
     Function(u8),
 }
 
-/// As an IPv4 option; the header's checksum then has to follow.
+/// The option for an IPv4 header, whose checksum must be computed afterwards.
 pub fn to_ipv4(option: IpOption) -> [u8; 8] {
     assemble([IPV4_TYPE, LENGTH], ip_body(option))
 }
 
-/// As an option of IPv6's hop-by-hop header.
+/// The option for IPv6's hop-by-hop header.
 pub fn to_ipv6(option: IpOption) -> [u8; 8] {
     assemble([IPV6_TYPE, IPV6_LENGTH], ip_body(option))
 }
 
-/// Reads an IPv4 option that begins at the first byte; bytes after it are left alone. `hop_limit` is the header's
-/// TTL.
+/// Reads an IPv4 option that begins at the first byte. Bytes after it are ignored. `hop_limit` is the header's TTL.
 ///
 /// # Errors
-/// When the bytes are no Quick-Start option, or its function is unknown.
+/// Bytes that are no Quick-Start option, or an unknown function.
 pub fn from_ipv4(bytes: &[u8], hop_limit: u8) -> Result<IpOption, QuickStartError> {
     from_ip_body(body_after([IPV4_TYPE, LENGTH], bytes)?, hop_limit)
 }
@@ -60,13 +59,13 @@ pub fn from_ipv4(bytes: &[u8], hop_limit: u8) -> Result<IpOption, QuickStartErro
 /// Reads an option of IPv6's hop-by-hop header that begins at the first byte.
 ///
 /// # Errors
-/// When the bytes are no Quick-Start option, or its function is unknown.
+/// Bytes that are no Quick-Start option, or an unknown function.
 pub fn from_ipv6(bytes: &[u8], hop_limit: u8) -> Result<IpOption, QuickStartError> {
     from_ip_body(body_after([IPV6_TYPE, IPV6_LENGTH], bytes)?, hop_limit)
 }
 
-/// The Quick-Start option among the options of an IPv4 header; one that cannot be read counts as none, as for a
-/// host that does not know it.
+/// The Quick-Start option among the options of an IPv4 header. An option that cannot be read is ignored, as by a host that
+/// does not know it.
 pub(crate) fn among_ipv4(options: &[u8], hop_limit: u8) -> Option<IpOption> {
     let mut rest = options;
     while let [kind, tail @ ..] = rest {
@@ -81,8 +80,8 @@ pub(crate) fn among_ipv4(options: &[u8], hop_limit: u8) -> Option<IpOption> {
     None
 }
 
-/// The Quick-Start option in a chain of extension headers that begins with the hop-by-hop options (RFC 8200
-/// section 4.3); one that cannot be read counts as none.
+/// The Quick-Start option in a chain of extension headers that begins with the hop-by-hop options (RFC 8200 section 4.3).
+/// An option that cannot be read is ignored.
 pub(crate) fn among_hop_by_hop(headers: &[u8], hop_limit: u8) -> Option<IpOption> {
     let words = usize::from(*headers.get(1)?);
     let mut rest = headers.get(2..8 * (words + 1))?;
@@ -114,32 +113,32 @@ fn from_ip_body(bytes: [u8; 6], hop_limit: u8) -> Result<IpOption, QuickStartErr
     }
 }
 
-/// As a TCP option.
+/// The response as a TCP option.
 pub fn to_tcp(response: &Response) -> [u8; 8] {
     assemble([TCP_KIND, LENGTH], body(0, response.rate, response.ttl_diff, response.nonce))
 }
 
-/// Reads a TCP option that begins at the first byte; the reserved bits are not looked at.
+/// Reads a TCP option that begins at the first byte. The reserved bits are ignored.
 ///
 /// # Errors
-/// When the bytes are no Quick-Start response.
+/// Bytes that are no Quick-Start response.
 pub fn from_tcp(bytes: &[u8]) -> Result<Response, QuickStartError> {
     body_after([TCP_KIND, LENGTH], bytes).map(from_tcp_body)
 }
 
-/// Reads what follows kind and length of the TCP option.
+/// Reads the bytes after kind and length of the TCP option.
 pub(crate) fn from_tcp_body(body: [u8; 6]) -> Response {
     let (_, rate, ttl_diff, nonce) = split(body);
     Response { rate, ttl_diff, nonce }
 }
 
-/// The six bytes that the three options have in common.
+/// The six bytes that all three options share.
 fn body(function: u8, rate: RateCode, ttl: u8, nonce: Nonce) -> [u8; 6] {
     let [a, b, c, d] = (nonce.get() << 2).to_be_bytes();
     [function << 4 | rate.get(), ttl, a, b, c, d]
 }
 
-/// Function, rate, TTL or TTL Diff, nonce.
+/// Splits the shared bytes into function, rate, TTL or TTL Diff, and nonce.
 fn split([first, ttl, a, b, c, d]: [u8; 6]) -> (u8, RateCode, u8, Nonce) {
     (first >> 4, RateCode::from_low_bits(first), ttl, Nonce::new(u32::from_be_bytes([a, b, c, d]) >> 2))
 }
