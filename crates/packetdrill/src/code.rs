@@ -14,29 +14,29 @@ use std::collections::BTreeMap;
 
 pub(crate) use evaluate::Value;
 
-/// Why code did not pass.
+/// Why a snippet of code did not pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
     /// An assertion does not hold.
     Failed(String),
-    /// Not in the part of Python that is known, or wrong in it.
+    /// Code outside the supported part of Python, or in error.
     Unsupported(String),
 }
 
-/// Where names that the code did not set come from.
+/// The source of names that the code did not set.
 pub(crate) trait Names {
     /// The value of a name, if there is such a name.
     fn value(&self, name: &str) -> Option<i64>;
 }
 
-/// The variables that the code set; they live as long as the script.
+/// The variables that the code set. They live as long as the script.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
     variables: BTreeMap<String, Value>,
 }
 
 impl Code {
-    /// Runs one snippet that begins in `line`.
+    /// Runs one snippet that begins at `line`.
     ///
     /// # Errors
     /// The line of the first statement that does not pass, and why.
@@ -52,7 +52,7 @@ impl Code {
                         Fault::Failed(format!("`{}` does not hold", statement.text))
                     }
                     Fault::Failed(what) => {
-                        // What the script says may hold lines, and be taken for a line of the verdict.
+                        // The script's text may contain line ends, which could be taken for a line of the verdict.
                         let what = what.replace('\n', "\\n");
                         Fault::Failed(format!("`{}` does not hold: {what}", statement.text))
                     }

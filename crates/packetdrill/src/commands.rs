@@ -1,11 +1,11 @@
-//! Commands in back quotes, interpreted and never executed: those that set what a script runs under.
+//! Commands in back quotes, which are interpreted and never executed: those that change a script's settings.
 
 use crate::settings::{Queue, Settings};
 
 /// Interprets a command.
 ///
 /// # Errors
-/// The first line of it that is not known; how many lines below the first it stands, and what it is.
+/// The first unknown line: its number below the first line, and its text.
 pub(crate) fn interpret(text: &str, settings: &mut Settings) -> Result<(), (usize, String)> {
     for (at, command) in simple_commands(text) {
         one(&words(&command), settings).map_err(|what| (at, what))?;
@@ -42,7 +42,7 @@ fn one(words: &[String], settings: &mut Settings) -> Result<(), String> {
             };
         }
         ("ip", ["tcp_metrics", "flush", "all"]) | ("sleep", [_]) | ("true", []) => {}
-        // What `set_sysctls.py` leaves behind for the end.
+        // The restoring script that `set_sysctls.py` writes.
         _ if name.starts_with("sysctl_restore_") => {}
         _ => return Err(format!("the command `{}`", words.join(" "))),
     }
@@ -59,7 +59,7 @@ fn assign(pairs: &[&str], settings: &mut Settings) -> Result<(), String> {
     Ok(())
 }
 
-/// `$((15*1024*1024))` as the shell has it; anything else in such brackets stays.
+/// Evaluates products such as `$((15*1024*1024))`. Other text in such brackets is kept.
 fn products(text: &str) -> String {
     let Some((before, rest)) = text.split_once("$((") else { return text.to_owned() };
     let Some((inside, after)) = rest.split_once("))") else { return text.to_owned() };
@@ -84,7 +84,7 @@ fn echo(value: &str, path: &str, settings: &mut Settings) -> Result<(), String> 
     }
 }
 
-/// The commands of a text, and the lines that they stand in: parted by line ends, `;` and `&&`.
+/// The commands of a text with their lines. Commands are separated by line ends, `;` and `&&`.
 fn simple_commands(text: &str) -> Vec<(usize, String)> {
     let mut commands = Vec::new();
     let mut pending: Option<(usize, String)> = None;
@@ -137,7 +137,7 @@ fn parts(line: &str) -> Vec<String> {
     parts
 }
 
-/// Words, with quotes taken off. Where output goes is left out unless it is a file that is written for its effect.
+/// The words of a command, without quotes. Redirections are dropped unless the file has an effect.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

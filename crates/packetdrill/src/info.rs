@@ -1,4 +1,4 @@
-//! What code sees: the fields of `TCP_INFO` (Linux `tcp_get_info`), and Linux's constants.
+//! The names that code can read: the fields of `TCP_INFO` (Linux `tcp_get_info`), and Linux's constants.
 
 use firstflight_tcp::{Info, Trouble};
 
@@ -12,7 +12,7 @@ const NO_THRESHOLD: i64 = 0x7fff_ffff;
 pub(crate) struct InfoNames {
     info: Option<Info>,
     heard: Heard,
-    /// The microsecond it is.
+    /// The current time in microseconds.
     now: i64,
     advertised: i64,
 }

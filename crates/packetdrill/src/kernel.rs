@@ -21,7 +21,7 @@ use device::Device;
 pub(crate) use device::Left;
 pub(crate) use options::SocketOptions;
 
-/// Sockets, connections, and what they sent.
+/// Sockets, connections, and the segments that they sent.
 pub(crate) struct Kernel {
     settings: Settings,
     /// Microseconds since the script began.
@@ -29,9 +29,9 @@ pub(crate) struct Kernel {
     sockets: BTreeMap<i64, Socket>,
     connections: Vec<Connection>,
     device: Device,
-    /// What was sent and not compared yet, and when.
+    /// The segments that were sent and not yet compared, and when.
     sent: VecDeque<Left>,
-    /// The script's name for each of the endpoint's timestamps.
+    /// The script's name for each timestamp of the endpoint.
     timestamps: BTreeMap<u32, u32>,
 }
 
@@ -43,13 +43,13 @@ pub(crate) struct Socket {
     options: SocketOptions,
 }
 
-/// What became of a socket.
+/// The state of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum SocketState {
     #[default]
     Fresh,
     Listening,
-    /// Has a connection, by its place in [`Kernel::connections`].
+    /// The socket has a connection, at this index of [`Kernel::connections`].
     Connected(usize),
 }
 
@@ -78,12 +78,12 @@ impl Kernel {
         self.now
     }
 
-    /// The connection that packets and code are about: the newest.
+    /// The connection that packets and code refer to: the newest.
     pub(crate) fn under_test(&self) -> Option<&Connection> {
         self.connections.last()
     }
 
-    /// Serves the next timer that is due before `before`; whether there was one.
+    /// Serves the next timer that is due before `before`. Returns whether there was one.
     pub(crate) fn step(&mut self, before: i64) -> bool {
         let timers = self.connections.iter().filter_map(Connection::next_timer);
         let next = timers.chain(self.device.next_departure()).min();
@@ -96,17 +96,17 @@ impl Kernel {
         true
     }
 
-    /// Time goes on to `at`, if it lies ahead.
+    /// Advances the time to `at`, if that is later.
     pub(crate) fn set_now(&mut self, at: i64) {
         self.now = self.now.max(at);
     }
 
-    /// The oldest segment sent and not compared.
+    /// Takes the oldest segment that was sent and not compared.
     pub(crate) fn take_sent(&mut self) -> Option<Left> {
         self.sent.pop_front()
     }
 
-    /// The next segment sent, waiting for it until `deadline`.
+    /// The next segment sent. The call waits for one until `deadline`.
     pub(crate) fn peek_sent(&mut self, deadline: i64) -> Option<Left> {
         while self.sent.is_empty() {
             if !self.step(deadline.saturating_add(1)) {
@@ -116,12 +116,12 @@ impl Kernel {
         self.sent.front().copied()
     }
 
-    /// The script calls the endpoint's timestamp `stamp` `name`.
+    /// Records the script's name `name` for the endpoint's timestamp `stamp`.
     pub(crate) fn note_timestamp(&mut self, name: u32, stamp: u32) {
         self.timestamps.insert(name, stamp);
     }
 
-    /// The endpoint's timestamp of that name; one that was never sent is itself.
+    /// The endpoint's timestamp with this name. A name that was never recorded is the timestamp itself.
     pub(crate) fn timestamp_of(&self, name: u32) -> u32 {
         self.timestamps.get(&name).copied().unwrap_or(name)
     }
@@ -156,7 +156,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Takes what the connections send now.
+    /// Collects the segments that the connections send now.
     fn collect(&mut self) {
         if self.settings.queue != Queue::Full {
             for connection in &mut self.connections {
@@ -177,7 +177,7 @@ impl Kernel {
         }
     }
 
-    /// A connection that is open and that `accept` has not given away.
+    /// A connection that is open and that `accept` has not returned.
     fn acceptable(&self) -> Option<usize> {
         self.connections.iter().position(Connection::is_acceptable)
     }

@@ -1,8 +1,8 @@
-//! Words of the script language (google/packetdrill `lexer.l`): the longest match wins.
+//! Tokens of the script language (google/packetdrill `lexer.l`). The longest match wins.
 
 use crate::problem::Problem;
 
-/// A token, and the line that it begins in.
+/// A token, and the line in which it begins.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -12,7 +12,7 @@ pub(crate) struct Token {
 /// The kinds of tokens.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Kind {
-    /// `--name`, at the head of a script.
+    /// `--name`, at the beginning of a script.
     Option(String),
     /// A number with a point, in millionths: the language uses them for times only.
     Micros {
@@ -23,11 +23,11 @@ pub(crate) enum Kind {
     Hexadecimal(i64),
     Word(String),
     Text(String),
-    /// Between back quotes: a shell command. Interpreted, never executed.
+    /// A shell command between back quotes. It is interpreted, never executed.
     Command(String),
-    /// Between `%{` and `}%`.
+    /// Code between `%{` and `}%`.
     Code(String),
-    /// An address, IPv4 or IPv6: only in constructs that are not supported.
+    /// An IPv4 or IPv6 address. It occurs only in unsupported constructs.
     Address(String),
     Ellipsis,
     Sign(char),
@@ -51,7 +51,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Cuts a script into tokens.
+/// Splits a script into tokens.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Problem> {
     let mut lexer = Lexer { rest: text, line: 1 };
     let mut tokens = Vec::new();
@@ -99,8 +99,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What stands between an opening mark of `width` bytes and `close`. A backslash keeps what follows it, as in
-    /// `lexer.l`, but not in code.
+    /// The text between an opening mark of `width` bytes and `close`. Outside code, a backslash keeps the next character,
+    /// as in `lexer.l`.
     fn delimited(&mut self, width: usize, close: &str, name: &str) -> Result<&'a str, Problem> {
         let line = self.line;
         let body = &self.rest[width..];
@@ -184,7 +184,7 @@ fn leading(text: &str, accepts: impl Fn(u8) -> bool) -> &str {
     &text[..text.bytes().take_while(|byte| accepts(*byte)).count()]
 }
 
-/// `-?[0-9]*[.][0-9]+` or `-?[0-9]+` at the head of `text`; empty if there is none.
+/// A number at the beginning of `text`: `-?[0-9]*[.][0-9]+` or `-?[0-9]+`; empty if there is none.
 fn number(text: &str) -> &str {
     let sign = usize::from(text.starts_with('-'));
     let whole = leading(&text[sign..], |byte| byte.is_ascii_digit()).len();
@@ -200,7 +200,7 @@ fn number(text: &str) -> &str {
     }
 }
 
-/// An IPv4 address, or an IPv6 one with `::`, at the head of `text`.
+/// An IPv4 address, or an IPv6 one with `::`, at the beginning of `text`.
 fn address(text: &str) -> Option<&str> {
     let four = leading(text, |byte| byte.is_ascii_digit() || byte == b'.');
     let parts: Vec<&str> = four.split('.').collect();
@@ -211,7 +211,7 @@ fn address(text: &str) -> Option<&str> {
     (six.contains("::") || six.matches(':').count() == 7).then_some(six)
 }
 
-/// A decimal number of seconds as microseconds; digits beyond the sixth are cut, as packetdrill does.
+/// A decimal number of seconds as microseconds. Digits after the sixth are dropped, as in packetdrill.
 fn micros(text: &str) -> Option<i64> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (whole, fraction) = text.split_once('.')?;

@@ -1,9 +1,9 @@
 //! packetdrill scripts against this workspace's TCP endpoint, in virtual time.
 //!
-//! [`run`] reads a script in the language of google/packetdrill, carries out its system calls on sockets of its own,
-//! injects its inbound segments and compares what the endpoint sends with its outbound ones. Time is virtual: a script
-//! takes as long as its events cost. Nothing of a script is executed: commands in back quotes are interpreted as far as
-//! they are known ([`Problem`] names those that are not), and code is a small part of Python.
+//! [`run`] reads a script in the language of google/packetdrill. It carries out the script's system calls on simulated
+//! sockets, injects the inbound segments, and compares the endpoint's segments with the outbound ones. Time is virtual, so
+//! a script takes only the time of its events. No part of a script is executed. Known commands in back quotes are
+//! interpreted ([`Problem`] names unknown ones), and code is a small part of Python.
 
 mod code;
 mod commands;
@@ -24,7 +24,7 @@ pub use problem::{Kind, Problem};
 /// Runs the script `text`.
 ///
 /// # Errors
-/// The first thing that did not go as the script says, that is not supported, or that is not in the language.
+/// The first mismatch with the script, unsupported feature, or syntax error.
 pub fn run(text: &str) -> Result<(), Problem> {
     let script = parser::parse(text)?;
     runner::Runner::new(&script)?.run(&script)

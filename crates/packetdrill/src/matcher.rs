@@ -1,4 +1,4 @@
-//! Whether what the endpoint sent is what the script expects (google/packetdrill `run_packet.c`).
+//! Comparison of the endpoint's segments with the script (google/packetdrill `run_packet.c`).
 
 use firstflight_tcp::{Ecn, Flags, Segment};
 
@@ -7,12 +7,12 @@ use crate::options;
 use crate::show;
 use crate::syntax::{EcnField, Packet, TcpOption};
 
-/// What the endpoint sent, as one segment: several of one size, and perhaps a shorter last, count as what segmentation
-/// offload would have sent whole.
+/// What the endpoint sent, as one segment. A burst of segments of one size, of which the last may be shorter, counts as one
+/// segment, as with segmentation offload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) segment: Segment,
-    /// Payload bytes of all.
+    /// Payload bytes of the whole burst.
     pub(crate) len: u32,
     /// Microseconds since the script began.
     pub(crate) at: i64,
@@ -21,7 +21,8 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether `next` can belong to the same burst as this, whose last part had `part` bytes; if so, takes it in.
+    /// Takes `next` in, if it can belong to the burst. `part` is the size of the burst's last segment. Returns whether
+    /// `next` belongs.
     pub(crate) fn join(&mut self, left: &Left, part: u16, last: bool) -> bool {
         let next = &left.segment;
         let whole = &mut self.segment;
@@ -35,7 +36,7 @@ impl Sent {
             && (last || part == next.len);
         if alike {
             let ends = Flags::FIN.with(Flags::PSH);
-            // The last part's, as packetdrill puts the parts together.
+            // The last segment's flags, as in packetdrill's merging.
             whole.flags = Flags(whole.flags.0 & !ends.0 | next.flags.0 & ends.0);
             self.len += u32::from(next.len);
             self.more = left.more;
@@ -44,8 +45,8 @@ impl Sent {
     }
 }
 
-/// The first difference between what was `expected` and what was sent; `seq` is the latter's sequence number on the
-/// script's scale.
+/// The first difference between `expected` and the segment that was sent. `seq` is the sent segment's sequence number on
+/// the script's scale.
 pub(crate) fn difference(
     expected: &Packet,
     sent: &Sent,
@@ -73,12 +74,12 @@ pub(crate) fn difference(
         .or_else(|| options_difference(expected.options.as_deref()?, &options::list(segment), timestamps))
 }
 
-/// How outbound timestamps are checked.
+/// The rule by which outbound timestamps are checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimestampCheck {
-    /// By how many ticks they may differ; none leaves them unchecked.
+    /// The most ticks by which timestamps may differ; `None` to leave them unchecked.
     pub(crate) tolerance: Option<u32>,
-    /// What the endpoint's clock is ahead of the script's.
+    /// The difference of the endpoint's clock from the script's.
     pub(crate) ahead: u32,
 }
 

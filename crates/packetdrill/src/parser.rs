@@ -28,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Result<Script, Problem> {
     }
 }
 
-/// The longest that a script may last, in microseconds, about a century: so that no time overflows.
+/// The longest script in microseconds, about a century, so that no time overflows.
 pub(crate) const LONGEST: i64 = 3_000_000_000_000_000;
 /// How deep arguments may nest.
 const DEEPEST: usize = 32;
@@ -71,7 +71,7 @@ impl Parser {
         Ok(value)
     }
 
-    /// `--define=NAME=value` puts the value wherever the name stands.
+    /// Replaces every occurrence of a name by its value, for `--define=NAME=value`.
     fn define(&mut self, options: &[ScriptOption]) -> Result<(), Problem> {
         for option in options.iter().filter(|option| option.name == "define") {
             let Some((name, value)) = option.value.split_once('=') else {
@@ -128,7 +128,7 @@ impl Parser {
         Ok(if relative { When::Within(start, end) } else { When::Between(start, end) })
     }
 
-    /// A time in seconds, as microseconds.
+    /// Reads a time in seconds, as microseconds.
     fn time(&mut self) -> Result<i64, Problem> {
         let micros = match self.peek() {
             Some(Kind::Micros { value, .. }) => Some(*value),
@@ -190,7 +190,7 @@ impl Parser {
         if self.accept(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
 
-    /// An integer of the type that is wanted.
+    /// Reads an integer of the type `T`.
     fn number<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Problem> {
         let Some(&(Kind::Integer(value) | Kind::Hexadecimal(value))) = self.peek() else {
             return Err(self.expected(what));

@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// What went wrong, and in which line.
+/// The reason why a script did not pass, and its line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     /// The line of the script, counted from one.
     pub line: usize,
-    /// What kind of thing.
+    /// The kind of problem.
     pub kind: Kind,
-    /// What, in a line; a mismatch of packets adds both, a line each.
+    /// The description, in one line. A mismatch of packets adds a line for each packet.
     pub message: String,
 }
 
-/// The kinds of things that go wrong.
+/// The kinds of problems.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The endpoint did not do what the script expects.
     Mismatch,
-    /// The script uses something that is not supported here.
+    /// The script uses a feature that is not supported here.
     Unsupported,
-    /// The script is not in the language.
+    /// The script has a syntax error.
     Unreadable,
 }
 

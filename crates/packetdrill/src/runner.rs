@@ -1,4 +1,4 @@
-//! Carries out a script: events in order, in virtual time (google/packetdrill `run.c`).
+//! Runs a script: its events in order, in virtual time (google/packetdrill `run.c`).
 
 use firstflight_tcp::{Flags, Segment};
 
@@ -17,17 +17,17 @@ use crate::syntax::{Action, Call, EcnField, Event, Expression, Packet, Script, S
 /// How long `*` waits for a segment, in microseconds.
 const LONGEST_WAIT: i64 = 3_600_000_000;
 
-/// A script on its way.
+/// A script in progress.
 pub(crate) struct Runner {
     kernel: Kernel,
     code: Code,
-    /// The time and kind of the event before.
+    /// The time and kind of the previous event.
     before: Option<Before>,
     /// A call that has not returned.
     blocked: Option<Blocked>,
-    /// What is subtracted from the script's sequence numbers of our side for the endpoint's.
+    /// The difference between the script's sequence numbers of the endpoint and the endpoint's own.
     offset: u32,
-    /// What the endpoint's timestamps are ahead of the script's, once one was seen.
+    /// The difference of the endpoint's timestamps from the script's, once one was seen.
     ahead: Option<u32>,
 }
 
@@ -60,7 +60,7 @@ impl Runner {
         })
     }
 
-    /// Carries the whole script out.
+    /// Runs the whole script.
     pub(crate) fn run(mut self, script: &Script) -> Result<(), Problem> {
         for event in &script.events {
             self.event(event)?;
@@ -113,8 +113,8 @@ impl Runner {
         Ok(())
     }
 
-    /// The earliest and the latest that an event is expected, in microseconds since the script began, tolerance
-    /// apart. Consecutive inbound segments count from each other, all else from now.
+    /// The earliest and the latest expected time of an event, in microseconds since the script began, without tolerance.
+    /// Successive inbound segments are timed from each other, other events from now.
     fn window(&self, when: When, inbound: bool) -> (i64, i64) {
         let since = match self.before {
             Some(before) if before.inbound && inbound => before.at,
@@ -130,7 +130,7 @@ impl Runner {
         }
     }
 
-    /// By how much an event at `at` may be early or late.
+    /// How early or late an event at `at` may be.
     fn tolerance(&self, at: i64) -> i64 {
         let settings = self.kernel.settings_ref();
         let since = self.before.map_or(0, |before| at - before.at);
@@ -154,7 +154,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Waits for the segment that the script expects; gives when the script goes on.
+    /// Waits for the segment that the script expects. Returns the time at which the script continues.
     fn expect(
         &mut self,
         line: usize,
@@ -173,7 +173,7 @@ impl Runner {
             );
             return Err(Problem::mismatch(line, what));
         };
-        // A burst is one segment on the device: one that is longer than the script expects is compared whole.
+        // A burst is one segment on the device. A burst longer than the script's segment is compared whole.
         let mut part = sent.segment.len;
         while sent.len < u32::from(packet.len) || sent.more {
             let Some(next) = self.kernel.peek_sent(deadline) else { break };
@@ -227,7 +227,7 @@ impl Runner {
         }
     }
 
-    /// The first timestamp that the script names says how its clock and the endpoint's lie.
+    /// Derives the offset between the two clocks from the first timestamp that the script names.
     fn synchronise_timestamps(&mut self, packet: &Packet, segment: &Segment) {
         let named = packet.options.iter().flatten().find_map(|option| match option {
             crate::syntax::TcpOption::Timestamps { value, .. } => Some(*value),
@@ -239,7 +239,7 @@ impl Runner {
         }
     }
 
-    /// The endpoint's segment for one that the script injects.
+    /// Converts a segment that the script injects to one of the endpoint.
     fn incoming(&self, line: usize, packet: &Packet) -> Result<Segment, Problem> {
         let flags = Flags(packet.flags);
         if flags.has(Flags::URG) || packet.urgent != 0 {
@@ -294,7 +294,7 @@ impl Runner {
         }
     }
 
-    /// Whether a call that blocks has returned, and rightly.
+    /// Checks whether a blocking call has returned, and its result.
     fn look_at_blocked(&mut self) -> Result<(), Problem> {
         let Some(blocked) = self.blocked.take() else { return Ok(()) };
         match self.kernel.retry(blocked.line, &blocked.call)? {
@@ -318,7 +318,7 @@ impl Runner {
         }
     }
 
-    /// Calls are made by one thread: the next waits until this one has returned.
+    /// Waits until the blocking call has returned. One thread makes all calls.
     fn await_blocked(&mut self) -> Result<(), Problem> {
         while let Some(blocked) = &self.blocked {
             let (line, name) = (blocked.line, blocked.call.name.clone());
@@ -333,7 +333,7 @@ impl Runner {
     }
 }
 
-/// Whether a call gave what the script says.
+/// Checks a call's result against the script's.
 fn verify(line: usize, call: &Call, result: i64, errno: Option<&str>) -> Result<(), Problem> {
     let expected = match &call.result {
         Expression::Ellipsis => return Ok(()),
@@ -379,7 +379,7 @@ fn set(settings: &mut Settings, option: &ScriptOption) -> Result<(), Problem> {
             "ipv6" => settings.headers = 60,
             _ => return Err(wrong()),
         },
-        // What these say has no meaning where there are no addresses, ports or devices; segments are taken whole.
+        // These options have no meaning without addresses, ports or devices. Segments are taken whole.
         "define" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port" | "connect_port"
         | "mss" | "verbose" | "v" | "speed" | "no_cleanup" => {}
         _ => return Err(Problem::unsupported(*line, format!("the option `--{name}`"))),

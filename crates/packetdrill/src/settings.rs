@@ -1,13 +1,13 @@
-//! What a script can set: packetdrill's own options, and the kernel's.
+//! The settings that a script can change: packetdrill's options and the kernel's.
 
 use std::collections::BTreeMap;
 
-/// The settings in force.
+/// The current settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// `--tolerance_usecs`: by how many microseconds an event may be early or late.
+    /// `--tolerance_usecs`: how early or late an event may be, in microseconds.
     pub(crate) tolerance: i64,
-    /// `--tolerance_percent`, in thousandths: the same as a share of the time since the event before.
+    /// `--tolerance_percent`, in thousandths: the tolerance as a share of the time since the previous event.
     pub(crate) tolerance_per_mille: i64,
     /// `--tcp_ts_tick_usecs`: microseconds a tick of outbound timestamps; 0 leaves them unchecked.
     pub(crate) timestamp_tick: i64,
@@ -22,34 +22,34 @@ pub(crate) struct Settings {
     sysctls: BTreeMap<&'static str, String>,
 }
 
-/// What the device does with what is sent.
+/// The device's handling of sent segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Queue {
-    /// `pfifo`: it leaves at once.
+    /// `pfifo`: segments leave at once.
     Fifo,
-    /// `fq`: it leaves at the pace that TCP asks for.
+    /// `fq`: segments leave at the pace that TCP asks for.
     Fair,
-    /// `pfifo limit 0`: nothing is taken, and TCP is told so.
+    /// `pfifo limit 0`: every segment is refused, and TCP is told so.
     Full,
 }
 
-/// A sysctl under `net.ipv4.`, or `net.` for the `core` ones, that is known here, and Linux's default.
+/// A known sysctl with Linux's default. Its name is under `net.ipv4.`, or under `net.` for those of `core`.
 struct Sysctl {
     name: &'static str,
     default: &'static str,
     use_: Use,
 }
 
-/// What setting a sysctl does.
+/// The effect of setting a sysctl.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// It is honoured.
+    /// The value takes effect.
     Honoured,
-    /// It is honoured up to the greatest of these values; those above cannot be had.
+    /// Values up to the greatest of these take effect. Values above are refused.
     UpTo(u64),
-    /// It changes nothing that a script can see here, for this reason.
+    /// The value has no effect that a script can see, for this reason.
     Harmless(&'static str),
-    /// Only its default can be had.
+    /// Only the default is accepted.
     Fixed,
 }
 
@@ -123,7 +123,7 @@ impl Settings {
     /// Sets a sysctl, by its name with dots or slashes.
     ///
     /// # Errors
-    /// What of it is not supported.
+    /// The unsupported name or value.
     pub(crate) fn set_sysctl(&mut self, name: &str, value: &str) -> Result<(), String> {
         let dotted = name.trim_start_matches("/proc/sys/").replace('/', ".");
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -173,7 +173,7 @@ impl Settings {
         self.text(name).split(' ').nth(index).and_then(|part| part.parse().ok()).unwrap_or(0)
     }
 
-    /// What `defaults.sh` of the public suite sets.
+    /// Applies the settings of the public suite's `defaults.sh`.
     pub(crate) fn suite_defaults(&mut self) {
         for (name, value) in SUITE_DEFAULTS {
             self.sysctls.insert(name, (*value).to_owned());
@@ -182,7 +182,7 @@ impl Settings {
     }
 }
 
-/// `gtests/net/common/defaults.sh` as of 2024, which a Linux's own copy repeats.
+/// The settings of `gtests/net/common/defaults.sh` as of 2024, which Linux's own copy repeats.
 const SUITE_DEFAULTS: &[(&str, &str)] = &[
     ("tcp_rmem", "4096 540000 15728640"),
     ("tcp_wmem", "4096 262144 4194304"),

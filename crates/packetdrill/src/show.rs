@@ -1,4 +1,4 @@
-//! Segments as a script writes them.
+//! Segments in the notation of scripts.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use firstflight_tcp::{Ecn, Flags, Segment};
 use crate::options;
 use crate::syntax::{EcnField, Packet, TcpOption};
 
-/// A segment of the script.
+/// Writes a segment of the script.
 pub(crate) fn packet(packet: &Packet) -> String {
     let ecn = packet.ecn.map_or("", |ecn| match ecn {
         EcnField::None => "[noecn] ",
@@ -28,7 +28,7 @@ pub(crate) fn packet(packet: &Packet) -> String {
     out
 }
 
-/// A segment that the endpoint sent, with its sequence number `seq` on the script's scale and `len` bytes.
+/// Writes a segment that the endpoint sent, with its sequence number `seq` on the script's scale and `len` bytes.
 pub(crate) fn segment(segment: &Segment, seq: u32, len: u32) -> String {
     let ecn = match segment.ecn {
         Ecn::NotCapable => "",
@@ -50,7 +50,7 @@ fn line(flags: Flags, seq: u32, len: impl Into<u32>, ack: u32) -> String {
     format!("{} {seq}:{}({len}){ack}", flag_letters(flags), seq.wrapping_add(len))
 }
 
-/// Control bits as the language writes them.
+/// Writes control bits in the notation of scripts.
 pub(crate) fn flag_letters(flags: Flags) -> String {
     let letters = [
         (Flags::FIN, 'F'),
@@ -67,7 +67,7 @@ pub(crate) fn flag_letters(flags: Flags) -> String {
     if shown.is_empty() { "-".to_owned() } else { shown }
 }
 
-/// Options as the language writes them.
+/// Writes options in the notation of scripts.
 pub(crate) fn option_list(list: &[TcpOption]) -> String {
     let one = |option: &TcpOption| match option {
         TcpOption::Nop => "nop".to_owned(),

@@ -1,4 +1,4 @@
-//! A script as it was read.
+//! The syntax tree of a script.
 
 /// A script: its options, and its events in order.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct ScriptOption {
     pub(crate) line: usize,
 }
 
-/// Something that happens, or is expected to.
+/// An event: something that happens, or is expected to happen.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Event {
     pub(crate) line: usize,
@@ -23,24 +23,24 @@ pub(crate) struct Event {
     pub(crate) action: Action,
 }
 
-/// When; all in microseconds.
+/// The time of an event, in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
-    /// Before or after everything, without a time.
+    /// Before or after all other events, without a time.
     Aside,
-    /// `*`.
+    /// `*`: any time.
     Any,
     /// Since the script began.
     At(i64),
-    /// Since the event before.
+    /// Since the previous event.
     After(i64),
     /// Between two instants.
     Between(i64, i64),
-    /// Between two spans since the event before.
+    /// Between two spans since the previous event.
     Within(i64, i64),
 }
 
-/// What.
+/// What happens at an event.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Action {
     /// A segment is injected.
@@ -63,7 +63,7 @@ pub(crate) struct Packet {
     pub(crate) ack: u32,
     pub(crate) window: Option<u16>,
     pub(crate) urgent: u16,
-    /// None is `<...>`: any options.
+    /// The options; `None` for `<...>`, which allows any.
     pub(crate) options: Option<Vec<TcpOption>>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) enum TcpOption {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Call {
     pub(crate) name: String,
-    /// How long a call that blocks does so, in microseconds.
+    /// How long a blocking call blocks, in microseconds.
     pub(crate) blocks_for: Option<i64>,
     pub(crate) arguments: Vec<Expression>,
     pub(crate) result: Expression,

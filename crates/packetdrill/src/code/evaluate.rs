@@ -1,4 +1,4 @@
-//! What code means.
+//! Evaluation of code.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -19,15 +19,15 @@ pub(crate) enum Value {
 
 /// The longest text that code may make.
 const LONGEST: usize = 4_096;
-/// How many values a tuple may hold, those in tuples inside it too.
+/// The most values in a tuple, nested ones included.
 const MOST: usize = 4_096;
-/// How deep tuples may nest: a variable may be put into a tuple, and that into the variable, again and again.
+/// The deepest nesting of tuples. A variable may be put into a tuple, and the tuple into the variable, again and again.
 const DEEPEST: usize = 64;
 
 type Variables = BTreeMap<String, Value>;
 type Answer = Result<Value, Fault>;
 
-/// Carries out a statement.
+/// Executes a statement.
 pub(super) fn run(statement: &Statement, variables: &mut Variables, names: &dyn Names) -> Result<(), Fault> {
     let scope = Scope { variables, names };
     match statement {
@@ -132,7 +132,7 @@ impl Value {
         }
     }
 
-    /// How many values these are, with those of tuples, and how deep the tuples nest.
+    /// The number of values, nested ones included, and the depth of nesting.
     fn extent(&self) -> (usize, usize) {
         let Self::Tuple(all) = self else { return (1, 0) };
         all.iter()

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::evaluate::Value;
 
-/// `format % values`. Widths and flags are read and left out.
+/// `format % values`. Widths and flags are accepted and ignored.
 pub(super) fn fill(format: &str, values: &Value) -> Result<String, String> {
     let one = std::slice::from_ref(values);
     let mut values = match values {

@@ -15,7 +15,7 @@ pub(super) enum Statement {
         operator: Option<&'static str>,
         value: Expression,
     },
-    /// An expression for nothing: `print(…)`.
+    /// An expression without a use for its value: `print(…)`.
     Evaluate(Expression),
     Pass,
 }
@@ -41,10 +41,10 @@ pub(super) enum Expression {
 
 /// How deep expressions may nest.
 const DEEPEST: usize = 64;
-/// How many operators between two values a statement may have: each makes the tree one deeper when they are chained,
-/// and the tree is evaluated and dropped by recursion.
+/// The most binary operators in a statement. Each chained operator makes the tree deeper, and the tree is evaluated and
+/// dropped by recursion.
 const LONGEST: usize = 512;
-/// Binary operators by how loosely they bind, the loosest first.
+/// Binary operators by precedence, the lowest first.
 const LEVELS: [&[&str]; 6] = [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "//", "%"]];
 
 /// Reads one statement.
@@ -61,7 +61,7 @@ struct Parser<'a> {
     words: &'a [Word],
     next: usize,
     depth: usize,
-    /// Operators between two values so far.
+    /// The number of binary operators so far.
     links: usize,
 }
 
@@ -229,7 +229,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Counts an operator between two values.
+    /// Counts a binary operator.
     fn link(&mut self) -> Result<(), String> {
         self.links += 1;
         if self.links > LONGEST {

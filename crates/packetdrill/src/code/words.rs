@@ -1,6 +1,6 @@
 //! Words and statements.
 
-/// A word of an expression.
+/// A token of an expression.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Word {
     Integer(i64),
@@ -11,7 +11,7 @@ pub(super) enum Word {
     Sign(&'static str),
 }
 
-/// A statement: its words, its text, and how many lines below the snippet's first it stands.
+/// A statement: its tokens, its text, and its line below the snippet's first.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     pub(super) words: Vec<Word>,
@@ -19,14 +19,14 @@ pub(super) struct Statement {
     pub(super) line: usize,
 }
 
-/// The longest first.
+/// Operators and brackets, the longest first.
 const SIGNS: [&str; 39] = [
     ":", "[", "]", "**=", "//=", "<<=", ">>=", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+=", "-=",
     "*=", "/=", "%=", "&=", "|=", "^=", "+", "-", "*", "/", "%", "<", ">", "=", "(", ")", ",", "&", "|", "^",
     "~", ".",
 ];
 
-/// Cuts a snippet into statements.
+/// Splits a snippet into statements.
 pub(super) fn statements(text: &str) -> Result<Vec<Statement>, (usize, String)> {
     let mut statements = Vec::new();
     let (mut words, mut begins, mut line, mut depth, mut begins_line) = (Vec::new(), 0, 0, 0_usize, 0);

@@ -7,12 +7,12 @@ use super::{Connection, Kernel, Socket, SocketState};
 use crate::problem::Problem;
 use crate::syntax::{Call, Expression};
 
-/// What a call gave.
+/// The outcome of a system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// It returned.
+    /// The call returned.
     Done { result: i64, errno: Option<&'static str> },
-    /// It waits for something.
+    /// The call blocks.
     Blocks,
 }
 
@@ -65,7 +65,7 @@ impl Kernel {
         answer
     }
 
-    /// Asks again about a call that blocks.
+    /// Retries a call that blocks.
     pub(crate) fn retry(&mut self, line: usize, call: &Call) -> Answer {
         if call.name != "connect" {
             return self.call(line, call);
@@ -86,7 +86,7 @@ impl Kernel {
         self.new_descriptor(arguments, Socket { nonblocking, ..Socket::default() })
     }
 
-    /// The script says what number a descriptor has.
+    /// Registers a socket under the descriptor that the script names.
     fn new_descriptor(&mut self, arguments: &Arguments<'_>, socket: Socket) -> Answer {
         let number = constant(arguments.line, &arguments.call.result)?;
         if number < 0 {
@@ -140,7 +140,7 @@ impl Kernel {
         Ok(if socket.nonblocking { failed("EINPROGRESS") } else { Outcome::Blocks })
     }
 
-    /// Whether the connection that `connect` began is made.
+    /// Whether the connection that `connect` began is established.
     fn connection_made(&mut self, socket: &Socket) -> Outcome {
         let SocketState::Connected(at) = socket.state else { return failed("ENOTCONN") };
         let connection = &mut self.connections[at];
@@ -223,7 +223,7 @@ impl Kernel {
         if let SocketState::Connected(at) = socket.state {
             let connection = &mut self.connections[at];
             connection.orphaned = true;
-            // RFC 1122 section 4.2.2.13: what was not read is lost, and the peer is told by a reset.
+            // RFC 1122 section 4.2.2.13: unread data is lost, and a reset tells the peer.
             if connection.readable() > 0
                 || socket.options.lingers_not
                 || connection.standing() == Standing::Opening
@@ -295,7 +295,7 @@ impl Arguments<'_> {
         self.call.arguments.get(index).ok_or_else(missing)
     }
 
-    /// A number; one in brackets counts, as for `setsockopt`.
+    /// A number. A bracketed number is accepted, as for `setsockopt`.
     pub(super) fn number(&self, index: usize) -> Result<i64, Problem> {
         constant(self.line, self.at(index)?)
     }
@@ -307,12 +307,12 @@ impl Arguments<'_> {
         }
     }
 
-    /// Whether a socket option goes beyond what the sysctls allow.
+    /// Whether a socket option may exceed the sysctls.
     pub(super) fn is_forced(&self) -> bool {
         self.word(2).is_ok_and(|name| name.ends_with("FORCE"))
     }
 
-    /// The bytes of `[{..., n}, …]`.
+    /// The total bytes of the vector `[{..., n}, …]`.
     fn vector(&self, index: usize) -> Result<i64, Problem> {
         self.sum(self.at(index)?)
     }

@@ -1,4 +1,4 @@
-//! A connection: the endpoint, and what its socket knows of it.
+//! A connection: the endpoint, and the state of its socket.
 
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme, Value};
 use firstflight::schemes::Initial;
@@ -10,7 +10,7 @@ use firstflight_tcp::{
 use super::SocketOptions;
 use crate::settings::{Queue, Settings};
 
-/// Virtual time begins this long after the endpoint's zero, so that no timestamp is 0.
+/// The endpoint's clock at the beginning of virtual time, so that no timestamp is 0.
 const EPOCH: Span = Span::from_secs(1_000);
 /// Linux `TCP_FIN_WAIT1` and `TCP_FIN_WAIT2`.
 const FIN_WAIT_1: u8 = 4;
@@ -26,16 +26,16 @@ pub(crate) struct Connection {
     endpoint: Endpoint<AnyScheme, AnyRestart, AnyLaw>,
     pub(crate) accepted: bool,
     pub(crate) passive: bool,
-    /// Nobody holds its socket any more.
+    /// Whether no descriptor refers to the socket any more.
     pub(crate) orphaned: bool,
-    /// Writing was shut down.
+    /// Whether writing was shut down.
     pub(crate) shut: bool,
     pub(crate) reading_shut: bool,
-    /// Bytes that may wait to be sent or acknowledged.
+    /// The most bytes that may wait to be sent or acknowledged.
     pub(crate) send_buffer: u64,
-    /// The size of a write that is being taken in.
+    /// The size of a write in progress.
     pub(crate) writing: Option<u64>,
-    /// The error that the next call gets, once.
+    /// The error that the next call returns, once.
     pub(crate) error: Option<&'static str>,
     pub(crate) error_seen: bool,
     was_open: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Connection {
     heard: Heard,
 }
 
-/// Segments counted, and the microseconds at which some went or came last.
+/// Counts of segments, and the microseconds at which one was last sent or received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) segments_in: u64,
@@ -56,12 +56,12 @@ pub(crate) struct Heard {
 }
 
 impl Connection {
-    /// One that a listening socket makes of a SYN.
+    /// A connection that a listening socket creates for a SYN.
     pub(crate) fn passive(settings: &Settings, options: &SocketOptions) -> Self {
         Self::new(Role::Server, settings, options)
     }
 
-    /// One that `connect` begins.
+    /// A connection that `connect` begins.
     pub(crate) fn active(settings: &Settings, options: &SocketOptions, now: i64) -> Self {
         let mut connection = Self::new(Role::Client, settings, options);
         connection.endpoint.open(time(now));
@@ -94,7 +94,7 @@ impl Connection {
     }
 
     pub(crate) fn next_timer(&self) -> Option<i64> {
-        // The script's clock ticks in microseconds: a timer is served at the first tick not before it.
+        // The script's clock ticks in microseconds, so a timer is served at the first tick that is not before it.
         self.endpoint.next_timer().map(micros)
     }
 
@@ -129,22 +129,22 @@ impl Connection {
         Some(segment)
     }
 
-    /// The MSS that it advertises.
+    /// The MSS that the endpoint advertises.
     pub(crate) fn advertised(&self) -> i64 {
         i64::from(self.advertised)
     }
 
-    /// Whether more of the burst follows what it sent last.
+    /// Whether the last segment sent belongs to a burst that continues.
     pub(crate) fn is_in_burst(&self) -> bool {
         self.endpoint.is_in_burst()
     }
 
-    /// What was counted.
+    /// The counts of segments.
     pub(crate) fn heard(&self) -> Heard {
         self.heard
     }
 
-    /// Keeps what `error` says of the step that ended the connection.
+    /// Records the `error` of the step that ended the connection.
     fn note(&mut self, error: Option<&'static str>) {
         while self.endpoint.poll_happening().is_some() {}
         match self.endpoint.standing() {
@@ -162,7 +162,7 @@ impl Connection {
         self.endpoint.info()
     }
 
-    /// What Linux paces at (`tcp_update_pacing_rate`).
+    /// The rate at which Linux paces (`tcp_update_pacing_rate`).
     pub(crate) fn pacing_rate(&self) -> Option<Rate> {
         let info = self.info();
         let starting = info.ssthresh.is_none_or(|ssthresh| info.cwnd < ssthresh / 2);
@@ -170,13 +170,13 @@ impl Connection {
         info.cwnd.max(outstanding).scale(if starting { 200 } else { 120 }, 100).per(info.srtt?)
     }
 
-    /// Whether there is no connection any more: whoever sends something is reset (RFC 9293 section 3.10.7.1). Who
-    /// closed first waits, and answers.
+    /// Whether the connection no longer exists, so that its peer is answered by a reset (RFC 9293 section 3.10.7.1). An
+    /// endpoint in TIME-WAIT still exists, and answers.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_over() && self.info().state == CLOSED
     }
 
-    /// Whether `segment` has data that came after its socket was closed, while the peer has not closed.
+    /// Whether `segment` has data that arrived after the socket was closed, while the peer has not closed.
     pub(crate) fn is_deaf_to(&self, segment: &Segment) -> bool {
         let closing = matches!(self.info().state, FIN_WAIT_1 | FIN_WAIT_2);
         let new =
@@ -208,7 +208,7 @@ impl Connection {
         self.endpoint.set_unsent_limit(bytes);
     }
 
-    /// Whether so little waits to be sent that whoever polls is told (`tcp_stream_memory_free`).
+    /// Whether the unsent data is so little that `poll` reports the socket as writable (`tcp_stream_memory_free`).
     pub(crate) fn wants_more(&self) -> bool {
         self.info().unsent.saturating_mul(2) < self.unsent_limit
     }
@@ -218,7 +218,7 @@ impl Connection {
         self.endpoint.queued()
     }
 
-    /// Bytes that the send buffer still takes.
+    /// The free bytes of the send buffer.
     pub(crate) fn room(&self) -> u64 {
         self.send_buffer.saturating_sub(self.endpoint.queued())
     }
@@ -227,7 +227,7 @@ impl Connection {
         self.passive && !self.accepted && self.was_open
     }
 
-    /// Nothing can come of it any more.
+    /// Whether the connection can have no further effect.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.endpoint.standing(), Standing::Closed | Standing::Aborted)
     }
@@ -239,7 +239,7 @@ impl Connection {
     }
 }
 
-/// What Linux's defaults and the script's settings make of an endpoint.
+/// The endpoint's configuration from Linux's defaults and the script's settings.
 fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
     let mss = settings.mtu.saturating_sub(settings.headers).max(88);
     let count = |name| u32::try_from(settings.number(name)).unwrap_or(u32::MAX);
@@ -252,7 +252,7 @@ fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
         mss: options.max_segment.map_or(mss, |most| most.min(mss)),
         sack: settings.number("tcp_sack") != 0,
         timestamps: settings.number("tcp_timestamps") != 0,
-        // 1 asks for ECN, 2 only agrees to it.
+        // The value 1 requests ECN; 2 only accepts it.
         ecn: settings.number("tcp_ecn") == 1 || settings.number("tcp_ecn") == 2 && role == Role::Server,
         frto: settings.number("tcp_frto") != 0,
         reordering: count("tcp_reordering"),
@@ -270,12 +270,12 @@ fn config(role: Role, settings: &Settings, options: &SocketOptions) -> Config {
         min_rto: Span::from_millis(200),
         options_in_mss: true,
         stack: Stack::Linux,
-        // `crate::kernel::device` has the queue that does it.
+        // `crate::kernel::device` paces.
         pacing: PacedBy::Device,
         offload: Some(Offload {
             min_segments: u16::try_from(settings.number("tcp_min_tso_segs")).unwrap_or(u16::MAX),
             window_divisor: u16::try_from(settings.number("tcp_tso_win_divisor")).unwrap_or(u16::MAX),
-            // SO_SNDBUF and `tcp_wmem` do.
+            // SO_SNDBUF and `tcp_wmem` decide the buffer's size.
             buffer_follows_window: false,
         }),
         ..Config::default()

@@ -1,5 +1,5 @@
-//! The device's queue: when what TCP hands down leaves. With `fq` TCP gives each burst the instant at which it may leave
-//! (Linux `tcp_update_skb_after_send`).
+//! The device's queue, which decides when TCP's segments leave. With `fq`, TCP sets the departure time of each burst (Linux
+//! `tcp_update_skb_after_send`).
 
 use std::collections::VecDeque;
 
@@ -12,27 +12,27 @@ const UNPACED: u64 = 10;
 /// A segment that left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
-    /// When, in microseconds.
+    /// When the segment left, in microseconds.
     pub(crate) at: i64,
     pub(crate) segment: Segment,
-    /// Whether more of its burst followed.
+    /// Whether more of the burst followed.
     pub(crate) more: bool,
 }
 
-/// What waits to leave.
+/// The segments that wait to leave.
 #[derive(Debug, Default)]
 pub(super) struct Device {
-    /// A burst that is being handed down.
+    /// The burst that TCP is handing down.
     burst: Vec<Segment>,
     bursts: VecDeque<Vec<Segment>>,
     waiting: VecDeque<Left>,
-    /// `tcp_wstamp_ns`, in microseconds: when the newest burst may leave, and what it adds to that for the next.
+    /// `tcp_wstamp_ns`, in microseconds: the departure time of the newest burst, and the increment for the next.
     stamp: i64,
     next: i64,
 }
 
 impl Device {
-    /// A segment is handed down; `more` of its burst follows.
+    /// Takes a segment from TCP. `more` says whether its burst continues.
     pub(super) fn take(&mut self, segment: Segment, more: bool) {
         self.burst.push(segment);
         if !more {
@@ -40,7 +40,7 @@ impl Device {
         }
     }
 
-    /// All that was handed down is queued; `rate` is the pace, and `data_segments` how many were sent in all.
+    /// Queues the burst. `rate` is the pace, and `data_segments` is the number of data segments sent so far.
     pub(super) fn flush(&mut self, now: i64, rate: Option<Rate>, data_segments: u64) {
         let last = std::mem::take(&mut self.burst);
         self.bursts.extend((!last.is_empty()).then_some(last));
@@ -72,7 +72,7 @@ impl Device {
         self.waiting.front().map(|left| left.at)
     }
 
-    /// What has left by `now`.
+    /// Removes and returns the segments that have left by `now`.
     pub(super) fn departed(&mut self, now: i64) -> Vec<Left> {
         let gone = self.waiting.iter().take_while(|left| left.at <= now).count();
         self.waiting.drain(..gone).collect()

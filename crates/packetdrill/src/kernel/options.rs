@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::syntax::Expression;
 
-/// What `setsockopt` set.
+/// The options that `setsockopt` set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SocketOptions {
     pub(crate) send_buffer: Option<u64>,
@@ -20,13 +20,13 @@ pub(crate) struct SocketOptions {
     pub(crate) cork: bool,
     /// `TCP_QUICKACK` was turned off.
     pub(crate) delays_acks: bool,
-    /// `TCP_NOTSENT_LOWAT`; else the sysctl's.
+    /// `TCP_NOTSENT_LOWAT`; `None` for the sysctl's value.
     pub(crate) unsent_limit: Option<u64>,
     /// `TCP_USER_TIMEOUT`, in milliseconds.
     pub(crate) user_timeout: u64,
-    /// `TCP_SYNCNT`; else the sysctl's.
+    /// `TCP_SYNCNT`; `None` for the sysctl's value.
     pub(crate) syn_retries: Option<u32>,
-    /// Closing resets at once (`SO_LINGER` with no time).
+    /// Whether closing sends a reset at once (`SO_LINGER` with a time of zero).
     pub(crate) lingers_not: bool,
 }
 
@@ -39,7 +39,7 @@ impl Kernel {
                 u64::try_from(value).map_err(|_| arguments.unsupported(&format!("such a {name}")))
             })
         };
-        // Linux doubles what is asked for, for its own bookkeeping, and has a least and, unless forced, a most.
+        // Linux doubles the requested size, for its own bookkeeping. It enforces a minimum and, unless forced, a maximum.
         let most = |name| if arguments.is_forced() { u64::MAX } else { self.settings.number(name) };
         let (most_sent, most_received) = (most("core.wmem_max"), most("core.rmem_max"));
         let size = |value: i64, most: u64| {
@@ -127,7 +127,7 @@ impl Kernel {
             ("SOL_TCP" | "IPPROTO_TCP", "TCP_NODELAY") => i64::from(options.no_delay),
             ("SOL_TCP" | "IPPROTO_TCP", "TCP_CORK") => i64::from(options.cork),
             ("SOL_TCP" | "IPPROTO_TCP", "TCP_NOTSENT_LOWAT") => {
-                // Zero stands for the sysctl's there.
+                // Zero stands for the sysctl's value there.
                 whole(options.unsent_limit.unwrap_or(0))
             }
             ("SOL_TCP" | "IPPROTO_TCP", "TCP_USER_TIMEOUT") => whole(options.user_timeout),
@@ -157,7 +157,7 @@ impl Kernel {
     }
 }
 
-/// Whether what a call gives by its argument is what the script says.
+/// Checks the value that a call returns through its argument.
 fn told(arguments: &Arguments<'_>, index: usize, name: &str, value: i64) -> Answer {
     match arguments.number(index) {
         Ok(expected) if expected != value => Err(Problem::mismatch(
@@ -171,8 +171,8 @@ fn told(arguments: &Arguments<'_>, index: usize, name: &str, value: i64) -> Answ
     }
 }
 
-/// For how long Linux sends data again (`retransmits_timed_out`): a user's timeout, or as long as `retries` of them would
-/// have taken from its least timeout on (`tcp_model_timeout`).
+/// How long Linux retransmits data (`retransmits_timed_out`): for the user timeout, or for the time that `retries`
+/// retransmissions take from its least timeout on (`tcp_model_timeout`).
 pub(super) fn give_up_after(retries: u64, user_timeout: u64) -> Span {
     /// `TCP_RTO_MIN`, and the doublings of it that stay below `TCP_RTO_MAX`.
     const LEAST: Span = Span::from_millis(200);
@@ -185,7 +185,7 @@ pub(super) fn give_up_after(retries: u64, user_timeout: u64) -> Span {
     doubled + MOST * retries.min(255).saturating_sub(DOUBLINGS)
 }
 
-/// What a connection does of its options from the start.
+/// Applies the options that affect a connection from its start.
 pub(super) fn apply(options: &SocketOptions, settings: &Settings, connection: &mut Connection) {
     let timeout = give_up_after(settings.number("tcp_retries2"), options.user_timeout);
     connection.endpoint().set_user_timeout(timeout, options.user_timeout > 0);

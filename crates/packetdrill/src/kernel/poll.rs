@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::syntax::Expression;
 
 impl Kernel {
-    /// `poll([{fd, events, revents}, …], n, timeout)`: whether the sockets are as `revents` says.
+    /// `poll([{fd, events, revents}, …], n, timeout)`: whether the sockets are in the state of `revents`.
     pub(super) fn poll(&mut self, arguments: &Arguments<'_>) -> Result<Outcome, Problem> {
         let wrong = || Problem::unreadable(arguments.line, "not a list of pollfd");
         let Expression::List(list) = arguments.at(0)? else { return Err(wrong()) };

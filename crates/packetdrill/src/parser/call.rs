@@ -36,7 +36,7 @@ impl Parser {
         Ok(Call { name, blocks_for, arguments, result, errno })
     }
 
-    /// `(Resource temporarily unavailable)` and the like: for the reader.
+    /// Skips a note for the reader, such as `(Resource temporarily unavailable)`.
     fn note(&mut self) -> Result<(), Problem> {
         if self.accept('(') {
             while !self.accept(')') {

@@ -72,7 +72,7 @@ impl Parser {
         }
     }
 
-    /// `S`, `P.`, `.` and so on; `-` is none.
+    /// Reads flags: `S`, `P.`, `.` and so on; `-` for none.
     fn flags(&mut self) -> Result<u8, Problem> {
         let line = self.line();
         let mut flags = Flags::default();
@@ -158,7 +158,7 @@ impl Parser {
             self.expect(':')?;
             blocks.push((start, self.number("the SACK block's right edge")?));
         }
-        // RFC 2018 section 3: four fit a header.
+        // RFC 2018 section 3: a header holds four blocks.
         if blocks.len() > 4 {
             return Err(Problem::unreadable(self.line(), "more than four SACK blocks"));
         }
