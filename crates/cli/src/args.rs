@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! Quantities stay text here: the lab parses them, so that a scenario file and the command line mean the same
-//! and fail with the same words.
+//! Quantities stay text here. The scenario crate parses them, so that a scenario file and the command line have one meaning
+//! and the same errors.
 
 use std::path::PathBuf;
 
@@ -27,21 +27,21 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Race schemes over one path.
     Race(Box<Race>),
-    /// Race as a scenario file says.
+    /// Race the schemes of a scenario file.
     Run(Box<Run>),
-    /// Race the same schemes over many paths, drawn or listed; can be killed and resumed, and split over machines.
+    /// Race schemes over many paths, drawn or listed; can be killed and resumed, and split over machines.
     Sweep(Sweep),
-    /// Say what a sweep's rows tell of each scheme: cost, loss, queue, timeouts and harm, and who wins where.
+    /// Score a sweep: each scheme's cost, loss, queue, timeouts and harm, and the best schemes by class of path.
     Score(Score),
-    /// List the schemes, restart policies and avoidance laws: source, parameters, what they need of a host.
+    /// List the schemes, restart policies and avoidance laws: source, parameters, and requirements on a host.
     Schemes(Schemes),
-    /// Tell a recorded trace to a scheme, print what it decides, and check that its host keeps the laws of hosts.
+    /// Replay a recorded trace to a scheme, print its decisions, and check that the trace's host keeps the laws of hosts.
     Replay(Replay),
-    /// Answer from the papers' closed-form models; without a name, list them.
+    /// Evaluate the papers' closed-form models; without a name, list them.
     Model(ModelCommand),
     /// Run packetdrill scripts against the TCP endpoint, in virtual time.
     Packetdrill(Scripts),
-    /// Say how the connections of captures started.
+    /// Report how the connections of captures started.
     Inspect(Inspect),
     /// Print completions for a shell.
     Completions {
@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Man,
 }
 
-/// What the design names and nobody built yet: naming one is an error that says so.
+/// Commands that the design names and that are not built yet. Naming one is an error that says so.
 pub(crate) const NOT_BUILT: [&str; 1] = ["paper"];
 
 #[derive(Args, Debug)]
@@ -77,7 +77,7 @@ pub(crate) struct Run {
 
 #[derive(Args, Debug)]
 pub(crate) struct Scripts {
-    /// The scripts, run in this order; a line says PASS, FAIL, UNSUPPORTED or UNREADABLE of each.
+    /// The scripts, run in this order; each gets a line with PASS, FAIL, UNSUPPORTED or UNREADABLE.
     #[arg(required = true, value_name = "FILE.pkt")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -87,13 +87,13 @@ pub(crate) struct Inspect {
     /// Captures of TCP connections: pcap or pcapng.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) captures: Vec<PathBuf>,
-    /// One JSON object for each sender of each connection on standard output, one a line, and nothing else.
+    /// Print only JSON, one line for each sender of each connection.
     #[arg(long)]
     pub(crate) json: bool,
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// List the senders too that sent less than ten segments beside one that sent more.
+    /// Also list senders of fewer than ten segments whose peer sent more.
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -103,7 +103,7 @@ pub(crate) struct Sweep {
     /// The sweep: how many paths, of what, and `schemes = […]`, as in scenarios/grid.toml.
     #[arg(value_name = "SWEEP")]
     pub(crate) file: PathBuf,
-    /// Where the parts go, as Parquet; what is there of the same sweep is kept, and what is missing is raced.
+    /// The folder for the parts, as Parquet; parts of this sweep that are there are kept, missing ones are raced.
     #[arg(long, value_name = "DIR", required_unless_present = "show")]
     pub(crate) out: Option<PathBuf>,
     /// Race every N-th part only, from the I-th on; all N shards together are the whole sweep.
@@ -122,13 +122,13 @@ pub(crate) struct Score {
     /// The folder that `firstflight sweep --out` wrote.
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// Score what is there, though parts are missing.
+    /// Score the parts that are there, even if some are missing.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// One JSON object a scheme and class, one a line, with every number.
+    /// Print only JSON, one line for each scheme and class, with every number.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// The same as CSV.
+    /// Print the score as CSV, with every number.
     #[arg(long)]
     pub(crate) csv: bool,
     /// Write the score as a page: one HTML file that opens offline.
@@ -138,30 +138,30 @@ pub(crate) struct Score {
 
 #[derive(Args, Debug)]
 pub(crate) struct Schemes {
-    /// Only those of this name, or of this kind: scheme, restart, avoidance.
+    /// Only entries of this name, or of this kind: scheme, restart, avoidance.
     pub(crate) name: Option<String>,
-    /// One JSON object each, one a line.
+    /// Print only JSON, one line for each entry.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
-    /// The trace: a file that `race --events` wrote, or the record of any host in that format.
+    /// The trace: a file that `race --events` wrote, or another host's record in that format.
     pub(crate) events: PathBuf,
-    /// The scheme to tell it to, with its parameters, as `--schemes` takes one [the recorded one, whose decisions
-    /// are then compared].
+    /// The scheme that replays the trace, with its parameters, as in `--schemes` [the recorded scheme, whose decisions are
+    /// then compared].
     #[arg(long, value_name = "NAME[:K=V,...]", allow_hyphen_values = true)]
     pub(crate) scheme: Option<String>,
     /// Print every call, not only those that change the plan.
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
-    /// Print a trace of its own: the same calls with the plans of this scheme.
+    /// Print a new trace: the recorded calls with the plans of this scheme.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How often, and how.
+/// Settings of the runs.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct RunOptions {
@@ -170,22 +170,22 @@ pub(crate) struct RunOptions {
     /// Runs at a time; results do not depend on it [the number of processors].
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) jobs: Option<String>,
-    /// Give every run's row instead of means.
+    /// Print every run's row instead of means.
     #[arg(long)]
     pub(crate) each_run: bool,
-    /// Give every flow's row instead; only with flows.
+    /// Print every flow's row instead; only with flows.
     #[arg(long, conflicts_with = "each_run")]
     pub(crate) each_flow: bool,
 }
 
-/// What is written, and where.
+/// Settings of the output.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputOptions {
-    /// One JSON object a row on standard output, one a line, and nothing else.
+    /// Print only JSON, one line for each row.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Rows as CSV on standard output.
+    /// Print the rows as CSV.
     #[arg(long)]
     pub(crate) csv: bool,
     /// Write the rows as Parquet.
@@ -209,7 +209,7 @@ pub(crate) struct OutputOptions {
     /// Write what each sender did as JSON lines, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) events: Option<PathBuf>,
-    /// Write what each sender did as qlog, which QUIC's tools read, the first run of each scheme.
+    /// Write what each sender did as qlog, the format of QUIC's tools, the first run of each scheme.
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<PathBuf>,
 }
