@@ -2,13 +2,13 @@
 //! that follows (section VI-C).
 //!
 //! Idea: a router with the target algorithm approves a request for `q` if the measured utilisation, plus `q/r`, plus
-//! what it approved lately, is at most the threshold `θ`. The measured utilisation is taken as normal with mean `μ`
-//! and standard deviation `σ` (the text calls σ the variance, and uses it as the deviation); what was approved lately
-//! follows by recursion over the number of requests in `H`, which is Poisson.
+//! the recent approvals, is at most the threshold `θ`. The measured utilisation is taken as normal with mean `μ`
+//! and standard deviation `σ` (the text calls σ the variance, and uses it as the deviation). The recent approvals
+//! follow by recursion over the number of requests in `H`, which is Poisson.
 //!
 //! With reduction a router grants half of what does not fit, once as in equation 11, or more often
-//! ([`Admission::halvings`]). Equations 8 and 11 are then iterated together: what request `i` adds to the promised
-//! capacity is the mean of what it was granted.
+//! ([`Admission::halvings`]). Equations 8 and 11 are then iterated together: request `i` adds its mean grant
+//! to the promised capacity.
 //!
 //! Known limits. The normal law gives some probability to a negative load, so a threshold under `q/r`, which no request can
 //! meet, still has a success of some percent. The mean load includes Quick-Start's own traffic. Approvals before `H` are

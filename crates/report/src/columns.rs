@@ -1,11 +1,11 @@
-//! Every field of a result: its unit, its type and what it means. The one list that the exports' types and
-//! the report's definitions come from.
+//! Every field of a result: its unit, its type and its meaning. The types of the exports and the report's definitions come
+//! from this list only.
 
 use crate::inspected::FOUND;
 use crate::population::POPULATION_COLUMNS;
 use crate::record::Record;
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Words.
@@ -23,11 +23,11 @@ pub enum Kind {
 pub struct Column {
     /// Its name, in every export.
     pub name: &'static str,
-    /// Its unit; empty for words, `1` for ratios.
+    /// The field's unit; empty for words, `1` for ratios.
     pub unit: &'static str,
     /// Its type in a single run's row.
     pub kind: Kind,
-    /// What it means, in a sentence or two.
+    /// The field's meaning, in a sentence or two.
     pub meaning: &'static str,
 }
 
@@ -213,7 +213,7 @@ pub const COLUMNS: &[Column] = &[
     text("scenario_hash", "The hash of the scenario."),
 ];
 
-/// The fields that a row of a sweep has before those of [`COLUMNS`]: its path.
+/// The fields of a sweep's row that describe its path. They precede those of [`COLUMNS`].
 pub const SWEEP_COLUMNS: &[Column] = &[
     whole("path", "", "The index of the path in the sweep."),
     real(
@@ -260,18 +260,18 @@ pub const JOINED_COLUMNS: &[Column] = &[
     ),
 ];
 
-/// The suffix of how many runs a mean is of, where not of all.
+/// The suffix of the number of runs behind a mean, if not all runs have the field.
 pub const RUNS: &str = "_runs";
 
 /// The suffix of the half-width of the 95 % confidence interval of a mean (Student).
 pub const CI95: &str = "_ci95";
 
-/// The fields that these records are made of: a race's, or an inspection's.
+/// The fields of these records: those of a race, or of an inspection.
 pub(crate) fn described(records: &[Record]) -> &'static [Column] {
     if is_inspection(records) { FOUND } else { COLUMNS }
 }
 
-/// Whether these are senders of captures.
+/// Whether the records are senders of captures.
 pub(crate) fn is_inspection(records: &[Record]) -> bool {
     records.first().is_some_and(|record| record.contains_key("connection"))
 }

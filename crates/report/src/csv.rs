@@ -1,4 +1,4 @@
-//! Comma-separated values: a header, then a row a result (RFC 4180).
+//! Comma-separated values: a header, then a row for each result (RFC 4180).
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::record::{self, Record};
 
-/// The CSV could not be made.
+/// The CSV could not be written.
 #[derive(Debug)]
 pub struct CsvError(String);
 
@@ -18,10 +18,10 @@ impl fmt::Display for CsvError {
 
 impl std::error::Error for CsvError {}
 
-/// The records as CSV. Null and absent fields are empty; numbers are those of the JSON, byte for byte.
+/// The records as CSV. Null and absent fields are empty. Numbers equal those of the JSON, byte for byte.
 ///
 /// # Errors
-/// Only what the CSV encoder itself reports.
+/// An error of the CSV encoder.
 pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, CsvError> {
     let fields = record::fields(records);
     let mut writer = csv::Writer::from_writer(Vec::new());

@@ -1,7 +1,7 @@
-//! The report: one HTML file that opens anywhere, offline, and asks no one for anything.
+//! The report: one HTML file that opens anywhere, offline, without any request.
 //!
-//! Tables and words are in the page itself; plots are drawn by one script of ours with the plotting library
-//! inlined beside it. The page's own content policy forbids every request.
+//! Tables and words are in the page itself. One script of ours draws the plots, with the plotting library inlined. The
+//! page's content policy forbids every request.
 
 mod captured;
 mod drawing;
@@ -20,8 +20,8 @@ use crate::report::Report;
 const TEMPLATE: &str = include_str!("html/report.html");
 const STYLE: &str = include_str!("html/report.css");
 
-/// What pages have in common, and then the report's own script: its files share a function, in which each may use what
-/// those before it define.
+/// The script that all pages share, then the report's own script. Its files share a function, and each may use the
+/// definitions of those before it.
 const SCRIPT: &str = concat!(
     include_str!("html/page.js"),
     "(() => {\n",
@@ -51,7 +51,7 @@ pub enum HtmlError {
 /// The report as one self-contained HTML page.
 ///
 /// # Errors
-/// Only a defect of the template or of the drawn data.
+/// A defect of the template or of the drawn data.
 pub fn render(report: &Report) -> Result<String, HtmlError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -70,12 +70,12 @@ pub fn render(report: &Report) -> Result<String, HtmlError> {
     Ok(html)
 }
 
-/// JSON that cannot end the element it stands in.
+/// JSON in a form that cannot end the HTML element around it.
 fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// The plotting library's script, without the mathematics renderer that comes beside it.
+/// The plotting library's script, without its mathematics renderer.
 fn library() -> String {
     let sources = plotly::Plot::offline_js_sources();
     let script = sources.split_once('>').map_or("", |(_, rest)| rest);

@@ -1,12 +1,12 @@
 //! Numbers for people: three significant digits in the column's unit.
 
-/// At most this many decimals, and from how many on noughts at the end are left out.
+/// The most decimals. Beyond this many, trailing zeros are dropped.
 const DECIMALS: usize = 7;
 const MANY_DECIMALS: usize = 4;
 
 /// The value with three significant digits, or more if its whole part has more: `1234`, `96.9`, `0.142`.
 ///
-/// A value too small for seven decimals is `<0.0000001`, so that something never reads as nothing.
+/// A value too small for seven decimals is `<0.0000001`, so that a nonzero value never reads as zero.
 pub fn significant(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -27,7 +27,7 @@ pub fn significant(value: f64) -> String {
     text
 }
 
-/// The least size that is printed with so many decimals.
+/// The least size that is printed with this many decimals.
 fn first_with(decimals: usize) -> f64 {
     match decimals {
         0 => 99.95,
@@ -41,7 +41,7 @@ fn first_with(decimals: usize) -> f64 {
     }
 }
 
-/// Bits a second in the unit that keeps the number short: `9.6 kbit/s`, `60 Mbit/s`, `1.25 Gbit/s`.
+/// A rate in the unit that keeps the number short: `9.6 kbit/s`, `60 Mbit/s`, `1.25 Gbit/s`.
 pub fn rate(bps: f64) -> String {
     let (unit, name) = match bps.abs() {
         size if size >= 1e9 => (1e9, "Gbit/s"),
@@ -52,7 +52,7 @@ pub fn rate(bps: f64) -> String {
     format!("{} {name}", significant(bps / unit))
 }
 
-/// Seconds in the unit that keeps the number short: `80 ms`, `1.42 s`.
+/// A time in the unit that keeps the number short: `80 ms`, `1.42 s`.
 pub fn seconds(s: f64) -> String {
     let (unit, name) = match s.abs() {
         0.0 => (1.0, "s"),
@@ -64,7 +64,7 @@ pub fn seconds(s: f64) -> String {
     format!("{} {name}", significant(s / unit))
 }
 
-/// A whole number with its thousands apart, as in `312,408`.
+/// A whole number with separated thousands, as in `312,408`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -77,7 +77,7 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// The text without characters that would move the terminal's cursor or change its state.
+/// The text without characters that move the terminal's cursor or change its state.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

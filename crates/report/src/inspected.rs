@@ -1,4 +1,4 @@
-//! What an inspection of captures says: its fields, its table, and its report.
+//! An inspection of captures: its fields, its table, and its report.
 
 use firstflight_inspect::{Drawn, Found, Inspected, Trace};
 use firstflight_measure::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
@@ -8,7 +8,7 @@ use crate::human;
 use crate::record::{Record, RecordError, records};
 use crate::view::{Show, ViewColumn, view};
 
-/// The fields of a sender of a capture, in the order of [`Found`]; those that are lists are not among them.
+/// The fields of a sender in a capture, in the order of [`Found`], without those that are lists.
 pub const FOUND: &[Column] = &[
     text("file", "The capture."),
     whole("connection", "", "The connection's number in the capture, in order of first packets."),
@@ -151,10 +151,10 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     view(["idle", "restarts"], "idle_restarts_total", Show::Count, 4),
 ];
 
-/// The senders as records, with `file` before the rest where there is one, and a `label` that names each.
+/// The senders as records. `file` is the first field if given, and a `label` names each sender.
 ///
 /// # Errors
-/// Only a defect of the types.
+/// A defect of the types.
 pub fn labelled(file: Option<&str>, senders: &[Inspected]) -> Result<Vec<Record>, RecordError> {
     let found: Vec<&Found> = senders.iter().map(|one| &one.found).collect();
     let each = |(mut record, found): (Record, &Found)| {
@@ -167,13 +167,13 @@ pub fn labelled(file: Option<&str>, senders: &[Inspected]) -> Result<Vec<Record>
     Ok(records(&found)?.into_iter().zip(found).map(each).collect())
 }
 
-/// What a sender is called in tables and over its panel.
+/// The name of a sender in tables and over its panel.
 pub fn label(file: Option<&str>, found: &Found) -> String {
     let file = file.map_or_else(String::new, |file| format!("{file}: "));
     format!("{file}{} {} → {}", found.connection, found.from, found.to)
 }
 
-/// What is drawn of a sender; `None` if it was not asked for.
+/// The recording from which a sender is drawn; `None` if drawing was not requested.
 pub fn recording(file: Option<&str>, one: &Inspected) -> Option<Recording> {
     let drawn = one.drawn.as_ref()?;
     let Drawn { began, ended, first_data, mss, ref trace, .. } = *drawn;
@@ -200,7 +200,7 @@ pub fn recording(file: Option<&str>, one: &Inspected) -> Option<Recording> {
     })
 }
 
-/// The flight in the place of the window, and the receiver's window in that of the threshold.
+/// States for the plots: the flight is drawn as the window, and the receiver's window as the threshold.
 fn states(trace: &Trace) -> Vec<State> {
     let mut states: Vec<State> = Vec::with_capacity(trace.flight.len() + trace.window.len());
     let (mut flight, mut window) = (trace.flight.iter().peekable(), trace.window.iter().peekable());
@@ -224,7 +224,7 @@ fn states(trace: &Trace) -> Vec<State> {
     }
 }
 
-/// Handshake, start-up and what came after it, with the repairs among them.
+/// The phases: handshake, start-up and what follows it, with the loss episodes among them.
 fn phases(drawn: &Drawn) -> Vec<PhaseSpan> {
     let first = drawn.first_data.unwrap_or(drawn.ended);
     let exit = drawn.exit.unwrap_or(drawn.ended);

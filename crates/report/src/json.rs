@@ -1,4 +1,4 @@
-//! JSON lines: one object a line, the same bytes on every machine.
+//! JSON lines: one object on each line, with identical bytes on every machine.
 
 use std::io::{self, Write};
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 /// Writes each row as one JSON object on its own line.
 ///
-/// Numbers are printed in the shortest form that reads back the same, so the bytes do not depend on the
-/// machine; a non-finite number is printed as `null`.
+/// Numbers are printed in the shortest form that reads back as the number, so that the bytes do not depend on the machine.
+/// A non-finite number is `null`.
 ///
 /// # Errors
-/// What the writer says; a row that does not serialise is `InvalidData`.
+/// The writer's error, or `InvalidData` for a row that does not serialise.
 pub fn write_lines<W: Write, T: Serialize>(out: &mut W, rows: &[T]) -> io::Result<()> {
     for row in rows {
         out.write_all(line(row)?.as_bytes())?;

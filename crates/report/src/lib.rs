@@ -1,9 +1,9 @@
-//! What a race says, for people and for programs: the terminal table, JSON lines, CSV, Parquet and one
-//! self-contained HTML file.
+//! The results of a race for people and for programs: the terminal table, JSON lines, CSV, Parquet and one self-contained
+//! HTML file.
 //!
 //! Everything here is a pure function from results to bytes; only [`write`](mod@write) and [`log`] touch the file system.
-//! Results come in as anything that serialises to an object ([`records`]), so that the mean of many runs,
-//! which carries `_ci95` fields and `runs`, is shown by the same code as a single run.
+//! A result may be of any type that serialises to an object ([`records`]). So a mean of many runs, which has `_ci95` fields
+//! and `runs`, is shown by the code for a single run.
 
 pub mod columns;
 pub mod csv;

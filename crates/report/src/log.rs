@@ -1,6 +1,6 @@
 //! Logs of one flow, written while it runs: captures (pcapng), event logs (JSON lines), qlogs.
 //!
-//! Each is a [`firstflight_measure::Tap`], so that whoever runs a flow, in a simulator or not, writes them.
+//! Each log is a [`firstflight_measure::Tap`], so that a simulator, or another host that runs a flow, can write it.
 
 mod captures;
 mod events;

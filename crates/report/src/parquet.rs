@@ -1,4 +1,4 @@
-//! Parquet: typed columns with their units, for those who keep many races.
+//! Parquet files: typed columns with their units, for large collections of races.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::columns::{self, CI95, Kind, RUNS};
 use crate::record::{self, Record};
 
-/// What cannot be made into Parquet, or be read as such.
+/// Records that cannot be written as Parquet, or a file that cannot be read.
 #[derive(Debug)]
 pub struct ParquetError(String);
 
@@ -42,19 +42,19 @@ impl From<ArrowError> for ParquetError {
     }
 }
 
-/// The records as one Parquet file, a column a field.
+/// The records as one Parquet file, with a column for each field.
 ///
-/// A field has the type it has in a row, whatever its values; a mean of several runs, which has a
-/// confidence interval beside it, is real. A column's metadata has its unit under `unit`, if it has one, and what
-/// it means under `description`. Null and absent fields are null.
+/// A field has its type in a single run's row, whatever its values. A mean of several runs, which has a confidence
+/// interval, is real. A column's metadata has its unit under `unit`, if it has one, and its meaning under `description`.
+/// Null and absent fields are null.
 ///
 /// # Errors
-/// Only what the encoder itself reports.
+/// An error of the Parquet encoder.
 pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, ParquetError> {
     encode(records, &[])
 }
 
-/// The same with notes about the whole, each under a key.
+/// The records as one Parquet file, with notes about the whole file, each under a key.
 pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec<u8>, ParquetError> {
     let names = record::fields(records);
     let mut fields = Vec::new();
@@ -77,10 +77,10 @@ pub(crate) fn encode(records: &[Record], notes: &[(&str, String)]) -> Result<Vec
 /// Notes about a whole file: key and text.
 pub(crate) type Notes = Vec<(String, String)>;
 
-/// The records of a Parquet file, with null for what is null, and the notes about the whole.
+/// The records of a Parquet file, and the notes about the whole file. Nulls stay null.
 ///
 /// # Errors
-/// What is not the Parquet of [`encode`].
+/// A file that [`encode`] did not write.
 pub(crate) fn decode(file: Vec<u8>) -> Result<(Vec<Record>, Notes), ParquetError> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file))?;
     let notes = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
@@ -125,7 +125,7 @@ fn kind_of(name: &str, names: &[String], records: &[Record]) -> Kind {
     }
 }
 
-/// The type of a field that the rows do not describe, from what it holds.
+/// The type of a field that no column describes, derived from its values.
 fn seen_kind(name: &str, records: &[Record]) -> Kind {
     let mut seen = values(name, records).flatten().filter(|value| !value.is_null()).peekable();
     if seen.peek().is_none() || !seen.all(Value::is_number) {

@@ -1,4 +1,4 @@
-//! A part of a sweep as one Parquet file, which says what it is and shows whether it is whole.
+//! A part of a sweep as one Parquet file with a label and a digest, which shows whether the file is whole.
 
 use firstflight_lab::SweptRow;
 use serde_json::Value;
@@ -7,14 +7,14 @@ use crate::columns::{COLUMNS, SWEEP_COLUMNS};
 use crate::parquet::{self, ParquetError};
 use crate::record::{self, Record, RecordError};
 
-/// What a part is of.
+/// The label of a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartLabel {
     /// The hash of the sweep.
     pub sweep: String,
-    /// Its number.
+    /// The part's number.
     pub part: u64,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: u64,
 }
 
@@ -24,26 +24,26 @@ pub enum PartError {
     /// Rows that cannot be written down.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// No Parquet, or half of it.
+    /// A file that is no Parquet, or is truncated.
     #[error(transparent)]
     Parquet(#[from] ParquetError),
-    /// Parquet of something else.
+    /// A Parquet file of another content.
     #[error("it says nothing of {0}: it is no part of a sweep")]
     Unlabelled(&'static str),
-    /// Fewer or more rows than it says.
+    /// A file with fewer or more rows than its label says.
     #[error("it says that it has {said} rows and has {found}")]
     Rows {
-        /// What it says.
+        /// The number of rows by the label.
         said: u64,
-        /// What it has.
+        /// The number of rows found.
         found: u64,
     },
-    /// Other bytes than were written.
+    /// A file whose bytes do not match its digest.
     #[error("its bytes have the digest {found:016x} and it says {said:016x}: it was damaged")]
     Digest {
-        /// What it says.
+        /// The digest that the file states.
         said: u64,
-        /// What its bytes have.
+        /// The digest of the file's bytes.
         found: u64,
     },
 }
@@ -51,12 +51,12 @@ pub enum PartError {
 const SWEEP: &str = "firstflight.sweep";
 const PART: &str = "firstflight.part";
 const ROWS: &str = "firstflight.rows";
-/// What stands before the digest of the file: between its columns and its footer, where nobody who reads Parquet looks.
+/// The mark before the digest of the file, between its columns and its footer. Readers of Parquet skip that place.
 const DIGEST: [u8; 8] = *b"FFdigest";
-/// A Parquet file ends in the length of its footer, of 4 bytes, and 4 more that say what it is.
+/// The end of a Parquet file: 4 bytes of footer length, and 4 bytes of magic number.
 const TAIL: usize = 8;
 
-/// The file of a part. It has every column of [`SWEEP_COLUMNS`] and [`COLUMNS`], so that all parts have the same, and its
+/// The file of a part. It has every column of [`SWEEP_COLUMNS`] and [`COLUMNS`], so that all parts have equal columns. Its
 /// bytes are a function of the label and the rows.
 ///
 /// # Errors
@@ -71,14 +71,15 @@ pub fn to_bytes(sweep: &str, part: u64, rows: &[SweptRow]) -> Result<Vec<u8>, Pa
     Ok(file)
 }
 
-/// Where the footer of a Parquet file begins, as the file says.
+/// The offset of the footer of a Parquet file, as the file states.
 fn footer(file: &[u8]) -> Option<usize> {
     let (_, tail) = file.split_last_chunk::<TAIL>()?;
     let [length @ .., _, _, _, _] = *tail;
     file.len().checked_sub(TAIL)?.checked_sub(u32::from_le_bytes(length) as usize)
 }
 
-/// Refuses other bytes than [`to_bytes`] wrote, before anybody makes sense of them: the reader of Parquet panics on some.
+/// Refuses a file whose bytes differ from those that [`to_bytes`] wrote. The check comes first because the reader of
+/// Parquet panics on some damaged files.
 fn check(file: &[u8]) -> Result<(), PartError> {
     let unlabelled = PartError::Unlabelled("its digest");
     let Some((before, footer)) = footer(file).and_then(|footer| file.split_at_checked(footer)) else {
@@ -93,7 +94,7 @@ fn check(file: &[u8]) -> Result<(), PartError> {
 /// Reads the file of a part, and checks that it is whole.
 ///
 /// # Errors
-/// Anything but what [`to_bytes`] wrote, whole.
+/// A file that [`to_bytes`] did not write, or that is damaged.
 pub fn from_bytes(file: Vec<u8>) -> Result<(PartLabel, Vec<Record>), PartError> {
     check(&file)?;
     let (records, notes) = parquet::decode(file)?;
@@ -118,7 +119,7 @@ fn complete(record: &Record) -> Record {
         .collect()
 }
 
-/// FNV-1a of 64 bits (RFC 9923) over these bytes in a row.
+/// FNV-1a of 64 bits (RFC 9923) over the concatenation of these pieces.
 fn digest(pieces: &[&[u8]]) -> u64 {
     let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     pieces.iter().copied().flatten().fold(0xcbf2_9ce4_8422_2325, hash)

@@ -1,10 +1,10 @@
-//! The fields of a population's rows and of its flows, and the columns people see of them.
+//! The fields of a population's rows and flows, and the columns of their tables.
 
 use crate::columns::{Column, real, text, whole};
 use crate::record::Record;
 use crate::view::{Show, ViewColumn, view};
 
-/// The fields that only a population's rows have, a scheme's or a flow's.
+/// The fields of a population's rows and flows that no other row has.
 pub const POPULATION_COLUMNS: &[Column] = &[
     text(
         "population",
@@ -59,17 +59,17 @@ pub const POPULATION_COLUMNS: &[Column] = &[
     ),
 ];
 
-/// Whether these are a population's schemes.
+/// Whether the records are a population's schemes.
 pub(crate) fn is_population(records: &[Record]) -> bool {
     records.first().is_some_and(|record| record.contains_key("flows"))
 }
 
-/// Whether these are a population's flows.
+/// Whether the records are a population's flows.
 pub(crate) fn is_flows(records: &[Record]) -> bool {
     records.first().is_some_and(|record| record.contains_key("measured"))
 }
 
-/// What people see of the schemes.
+/// The columns of the table of schemes.
 pub(crate) const VIEW: &[ViewColumn] = &[
     view(["scheme", ""], "scheme", Show::Name, 0),
     view(["flows", ""], "population", Show::Text, 0),
@@ -89,7 +89,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     view(["active", "mean"], "active_mean", Show::Scaled(1.0), 4),
 ];
 
-/// What people see of the flows.
+/// The columns of the table of flows.
 pub(crate) const FLOWS_VIEW: &[ViewColumn] = &[
     view(["flow", ""], "flow", Show::Count, 0),
     view(["scheme", ""], "scheme", Show::Name, 0),

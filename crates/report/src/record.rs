@@ -9,10 +9,10 @@ pub type Record = serde_json::Map<String, Value>;
 /// A result that cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It does not serialise.
+    /// The result does not serialise.
     #[error("a result cannot be serialised: {0}")]
     Serialise(#[from] serde_json::Error),
-    /// It is not a set of named fields.
+    /// The result is not a set of named fields.
     #[error("a result must be an object with named fields")]
     NotAnObject,
 }
@@ -40,7 +40,7 @@ pub(crate) fn text<'a>(record: &'a Record, field: &str) -> &'a str {
     record.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What to call the result: its label, or its scheme with what differs from the defaults.
+/// The result's name: its label, or its scheme with the parameters that differ from the defaults.
 pub fn name(record: &Record) -> String {
     let (label, scheme, params) = (text(record, "label"), text(record, "scheme"), text(record, "params"));
     match (label.is_empty(), params.is_empty()) {
@@ -59,7 +59,7 @@ pub(crate) fn fields(records: &[Record]) -> Vec<String> {
             if let Some(at) = names.iter().position(|name| name == field) {
                 after = at + 1;
             } else {
-                // Keeps an optional field beside its neighbours, not at the end.
+                // An optional field is placed beside its neighbours, not at the end.
                 names.insert(after, field.clone());
                 after += 1;
             }

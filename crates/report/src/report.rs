@@ -1,9 +1,9 @@
-//! All that the HTML report is made of.
+//! The contents of the HTML report.
 
 use crate::html::Drawn;
 use crate::record::Record;
 
-/// What a report is about.
+/// The subject of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Subject {
     /// A race in the simulator.
@@ -13,10 +13,11 @@ pub enum Subject {
     Captures,
 }
 
-/// One race, or the connections of captures, as the report tells it. The command builds it; `html::render` shows it.
+/// One race, or the connections of captures, with all that the report shows. The command builds it, and `html::render`
+/// renders it.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What it is about.
+    /// The report's subject.
     pub subject: Subject,
     /// The path in words, as in `100 Mbit/s, 80 ms, queue of 1000 packets, 40 Mbit/s CBR across`.
     pub title: String,
@@ -28,13 +29,13 @@ pub struct Report {
     pub seed: u64,
     /// The hash of the scenario.
     pub scenario_hash: String,
-    /// The scenario's canonical text; of captures, what was read and what was left out.
+    /// The scenario's canonical text. For captures: the files read, and what was left out.
     pub scenario_text: String,
     /// The verdict in one line.
     pub verdict: String,
     /// The results, best first: [`crate::records`] of the rows.
     pub rows: Vec<Record>,
-    /// What is drawn, in the order of the rows; a row that is not among them has no panel.
+    /// The runs that are drawn, in the order of the rows. A row without one has no panel.
     pub drawn: Vec<Drawn>,
     /// The clairvoyant ideal: (nanoseconds since the start of the simulation, payload bytes delivered),
     /// joined by straight lines.

@@ -14,24 +14,24 @@ use crate::columns::SWEEP_COLUMNS;
 use crate::human::significant;
 use crate::record::{self, Record};
 
-/// Whether a row of a sweep has an ideal. Without a size, or beside others who may take all of the rate, it has none, and there
-/// is no cost, however soon a transfer was over.
+/// Whether a row of a sweep has an ideal. A row without a size has none, nor one beside traffic that may take all of the
+/// rate. Without an ideal there is no cost.
 pub fn has_ideal(record: &Record) -> bool {
     record::number(record, "ideal_fct_s").is_some()
 }
 
-/// A row of a sweep, as far as it is judged; the error is the field that is missing. Without [an ideal](has_ideal) it is not to
-/// be scored, for it would count as given up. Of the sweep's paths so many in a row are of one draw.
+/// Reads from a row of a sweep the numbers that the score uses. A row without [an ideal](has_ideal) must not be scored,
+/// because it would count as given up. `paths_a_draw` successive paths of the sweep come from one draw.
 ///
 /// # Errors
-/// The first field that is not there or not of its type.
+/// The first field that is missing or has another type.
 pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str> {
     let path: PathFacts =
         serde_json::from_value(Value::Object(record.clone())).map_err(|_| first_missing(record))?;
     let number = |field: &'static str| record::number(record, field).ok_or(field);
     let bottleneck = path.bottleneck();
-    // Others that answer to congestion keep a queue without the flow; what they keep is not the flow's doing. A constant rate keeps
-    // none: one that may take all of the bottleneck leaves no ideal.
+    // Responsive traffic keeps a queue without the flow, which is not the flow's doing. A constant rate keeps none; where
+    // it may take all of the bottleneck there is no ideal.
     let alone = matches!(path.path_cross.as_str(), "none" | "cbr");
     let queue = if alone && bottleneck != Bottleneck::Trace {
         #[expect(clippy::cast_precision_loss, reason = "packets are at most 65535 bytes")]
@@ -47,7 +47,7 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
     let fair = path.path_cross_share.filter(|_| beside_tcp).map(|others| 1.0 - others);
     Ok(Judged {
         draw: path.path / paths_a_draw.max(1),
-        // Its parameters may differ from path to path: what Careful Resume knows does.
+        // Parameters may differ between paths, as Careful Resume's saved values do.
         scheme: match record::text(record, "label") {
             "" => record::text(record, "scheme").to_owned(),
             label => label.to_owned(),
@@ -67,13 +67,13 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
     })
 }
 
-/// The first field of a path that is not there: a part that an earlier program raced may lack one.
+/// The first missing field of a path. A part that an earlier version raced may lack one.
 fn first_missing(record: &Record) -> &'static str {
     let missing = SWEEP_COLUMNS.iter().find(|column| !record.contains_key(column.name));
     missing.map_or("path_…", |column| column.name)
 }
 
-/// A record for each scheme in each class, with everything: what `--json` and `--csv` print.
+/// A record for each scheme in each class, with all numbers, as `--json` and `--csv` print them.
 pub fn records(groups: &[Group]) -> Vec<Record> {
     groups
         .iter()
@@ -107,7 +107,7 @@ fn full(group: &Group, one: &Standing) -> Record {
             };
             put(&format!("{name}_{suffix}"), value.into());
             put(&format!("{name}_{suffix}_low"), low.into());
-            // Beyond all numbers is null too; the field before says which.
+            // An infinite end is null too; the previous field tells the two cases apart.
             put(&format!("{name}_{suffix}_high"), high.filter(|high| high.is_finite()).into());
         }
     }
@@ -134,13 +134,13 @@ fn spreads(one: &Standing) -> [(&'static str, &Spread); 6] {
     ]
 }
 
-/// What is printed for a cost beyond all numbers, such as `>20` where transfers are given up at twenty times the ideal.
+/// The text for an infinite cost, such as `>20` if transfers are given up at twenty times the ideal.
 pub(crate) fn beyond(give_up: Option<u64>) -> String {
     give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"))
 }
 
-/// The tables: all paths, then who wins where, then cost by class side by side, then all of each class. Transfers were given
-/// up after so many times their ideal, if ever.
+/// The tables: all paths, then the best schemes by class, then cost by class side by side, then every class in full.
+/// `give_up` is the multiple of the ideal at which transfers were given up, if any.
 pub fn render(groups: &[Group], give_up: Option<u64>) -> String {
     let beyond = &beyond(give_up);
     let Some((all, classes)) = groups.split_first() else { return String::new() };
@@ -161,7 +161,7 @@ pub fn render(groups: &[Group], give_up: Option<u64>) -> String {
     out
 }
 
-/// All of each scheme in a class, or over all paths.
+/// The standing of each scheme in a class, or over all paths.
 fn standings(group: &Group, beyond: &str) -> String {
     let head = [
         "scheme",
@@ -206,8 +206,8 @@ fn standings(group: &Group, beyond: &str) -> String {
     aligned(&rows)
 }
 
-/// In how many races a scheme cost less and in how many more than that of the least median cost; `?` where the two are not told
-/// apart, `<` where it is the faster one more often all the same.
+/// The races in which a scheme cost less, and those in which it cost more, than the scheme with the least median cost. `?`
+/// marks a difference that is not significant, and `<` a scheme that is faster more often all the same.
 fn against_first(group: &Group, one: &Standing) -> String {
     let Pairing { faster, slower, alike } = one.against_first;
     let races = faster + slower + alike;
@@ -239,8 +239,8 @@ fn winners(classes: &[Group]) -> String {
     aligned(&rows)
 }
 
-/// The three schemes with the least median cost, how many are not told apart from the first, and which are told apart as faster
-/// than it more often; `beyond` for a median beyond all numbers.
+/// The three schemes with the least median cost. The text also says how many do not differ significantly from the first,
+/// and which are significantly faster than it more often. `beyond` stands for an infinite median.
 pub(crate) fn least(group: &Group, beyond: &str) -> String {
     let order = group.by_cost();
     if order.is_empty() {
@@ -267,7 +267,7 @@ pub(crate) fn least(group: &Group, beyond: &str) -> String {
     format!("{} ({same})", names.join(", "))
 }
 
-/// The three schemes, if there are as many, that are most often within a hundredth of the best, of the races that somebody
+/// The three schemes, or fewer, that are most often within a hundredth of the best, as shares of the races that some scheme
 /// finished.
 pub(crate) fn nearest(group: &Group, decided: usize) -> String {
     let mut near = group.by_cost();
@@ -311,7 +311,7 @@ pub(crate) fn share(part: usize, whole: usize) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{} %", significant(part as f64 * 100.0 / whole as f64)) }
 }
 
-/// The first column to the left, numbers to the right; two blanks between.
+/// Aligns cells: the first column to the left, numbers to the right, with two spaces between.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =

@@ -1,7 +1,7 @@
-//! Drawings for print: plain SVG on a ground of its own, with generic fonts and the same bytes on every machine.
+//! Drawings for print: plain SVG with a background and generic fonts, and with identical bytes on every machine.
 //!
-//! [`chart`] draws curves over two axes, [`figure`] the lives of a race's flows. Both stand on one canvas and
-//! one kind of axis. They are still and need no script; [`html`](crate::html) is for looking around.
+//! [`chart`] draws curves over two axes, and [`figure`] draws the flows of a race over time. Both use one canvas and one
+//! kind of axis. They are static and need no script; [`html`](crate::html) is the interactive report.
 
 mod axis;
 mod canvas;

@@ -7,27 +7,27 @@ use crate::human::printable;
 use crate::record::{Record, number};
 use crate::view::{self, ViewColumn};
 
-/// How the table is to look.
+/// The style of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableStyle {
-    /// Escape sequences for colour; never when piped.
+    /// Whether to use escape sequences for colour; never when piped.
     pub colour: bool,
-    /// Columns of the terminal; with none, nothing is left out.
+    /// The width of the terminal in columns; `None` leaves nothing out.
     pub width: Option<usize>,
 }
 
-/// The longest name and cause that are shown whole, in columns of the terminal.
+/// The longest name or cause that is shown whole, in columns of the terminal.
 const LONGEST_WORDS: usize = 28;
 
-/// The same for the two ends of a captured connection.
+/// The longest pair of ends of a captured connection that is shown whole, in columns of the terminal.
 const LONGEST_ENDS: usize = 100;
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
-/// The records as a table, in the order given, with a line of verdict below; ends with a newline.
+/// The records as a table, in the order given, with the verdict in a line below. The text ends with a newline.
 ///
-/// Where the terminal is too narrow the least telling columns go, and a line says which.
+/// If the terminal is too narrow, the least important columns are left out, and a line names them.
 pub fn render(records: &[Record], verdict: &str, style: TableStyle) -> String {
     let mut columns: Vec<Printed> =
         view::columns_for(records).into_iter().map(|column| Printed::new(column, records)).collect();
@@ -62,7 +62,7 @@ pub fn render(records: &[Record], verdict: &str, style: TableStyle) -> String {
     out
 }
 
-/// A column with its cells, as wide as the widest.
+/// A column with its cells, padded to the widest.
 struct Printed {
     column: &'static ViewColumn,
     cells: Vec<String>,
@@ -88,7 +88,7 @@ fn longest(column: &ViewColumn) -> usize {
     if column.field == "label" { LONGEST_ENDS } else { LONGEST_WORDS }
 }
 
-/// Drops the most spare columns until the rest fits; says which, in their order.
+/// Removes the most dispensable columns until the rest fits. Returns their names, in their order.
 fn fit(columns: &mut Vec<Printed>, width: Option<usize>) -> Vec<String> {
     let Some(width) = width else { return Vec::new() };
     let mut left_out = Vec::new();
@@ -104,7 +104,7 @@ fn fit(columns: &mut Vec<Printed>, width: Option<usize>) -> Vec<String> {
     left_out
 }
 
-/// What deserves the eye: the best name, timeouts, heavy loss.
+/// The emphasis of a cell: the best name, timeouts, heavy loss.
 fn emphasis(column: &ViewColumn, record: &Record, is_best: bool) -> Style {
     let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
     match column.field {
@@ -136,7 +136,7 @@ impl Paint {
     }
 }
 
-/// The text within so many columns of the terminal, with an ellipsis where something is missing.
+/// The text within `most` columns of the terminal, with an ellipsis if it was shortened.
 fn shorten(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();

@@ -1,35 +1,35 @@
-//! Thinning a trace to what the screen shows.
+//! Thinning a trace to the resolution of the screen.
 //!
-//! A run is cut into regions (the first round trips, the rest of start-up, the rest), each with the same
-//! number of buckets, so that the early part keeps its detail: these are the zoom levels. A region with few
-//! points is kept whole. In the others each bucket of a line keeps its first, least, greatest and last
-//! point, which draws the same picture as all of them (Jugel et al., "M4", VLDB 2014); dots keep one of each
-//! small cell as well, so that a cloud keeps its shape.
+//! A run is cut into regions (the first round trips, the rest of start-up, the rest). Each region has the same number of
+//! buckets, so that the early part keeps its detail; the regions are the zoom levels. A region with few points is kept
+//! whole. In the others each bucket of a line keeps its first, least, greatest and last point, which draws the same picture
+//! as all points (Jugel et al., "M4", VLDB 2014). A cloud of dots also keeps one dot of each small cell, which keeps its
+//! shape.
 //!
-//! How fine a page may be is known when all of its runs are over; each is thinned before, as finely as any page has
-//! it, and what is kept is thinned again.
+//! The resolution of a page is known only when all of its runs are over. Each run is thinned before to the finest
+//! resolution of any page, and thinned again for the page.
 
-/// A point: when, and a value.
+/// A point: a time and a value.
 pub(crate) type Point = (u64, i64);
 
-/// Rows of cells over the range of the values of a cloud of dots.
+/// The number of rows of cells over the value range of a cloud of dots.
 const ROWS: usize = 96;
 
-/// Points a bucket may have before a region is thinned.
+/// The points for each bucket up to which a region is kept whole.
 const WHOLE: usize = 4;
 
-/// The regions and how finely each is drawn.
+/// The regions, and the resolution at which each is drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    /// What the points' times are counted in, to a tick: buckets begin with whole ticks.
+    /// The length of a tick in units of the points' times. Buckets begin with whole ticks.
     pub(crate) tick: u64,
-    /// Ends of the regions, in ticks, ascending; the last region takes whatever comes after.
+    /// The ends of the regions, in ticks, ascending. The last region includes everything after.
     pub(crate) ends: Vec<u64>,
-    /// Buckets a region.
+    /// The number of buckets of a region.
     pub(crate) buckets: u64,
 }
 
-/// What is drawn of the points.
+/// How points are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
     /// A line: each bucket keeps its first, least, greatest and last point.
@@ -38,15 +38,14 @@ pub(crate) enum Shape {
     Dots,
 }
 
-/// A trace, thinned. On a grid whose buckets are made of whole buckets of this one, it is thinned further to what
-/// all of its points would be: the extremes of many buckets are among the extremes of each, as is the first dot of
-/// a cell.
+/// A thinned trace. On a grid whose buckets are unions of this trace's buckets, thinning it further gives the result of
+/// thinning all points: the extremes of a union are among the extremes of its buckets, as is the first dot of a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinned {
     shape: Shape,
-    /// What is kept, in order.
+    /// The points that are kept, in order.
     pub(crate) points: Vec<Point>,
-    /// What there was.
+    /// The regions of the full trace.
     regions: Vec<Region>,
 }
 
@@ -57,17 +56,17 @@ impl Thinned {
         Self { shape, points: thin(points, grid, &regions, shape), regions }
     }
 
-    /// How many points there were.
+    /// The number of points of the full trace.
     pub(crate) fn of(&self) -> usize {
         self.regions.iter().map(|region| region.count).sum()
     }
 
-    /// The points that are left on a coarser grid of the same regions.
+    /// The points that remain on a coarser grid of these regions.
     pub(crate) fn coarser(&self, grid: &Grid) -> Vec<Point> {
         thin(self.points.iter().copied(), grid, &self.regions, self.shape)
     }
 
-    /// Which regions are thinned on such a grid.
+    /// Which regions are thinned on this grid.
     pub(crate) fn thinned(&self, grid: &Grid) -> Vec<bool> {
         self.regions.iter().map(|region| !grid.keeps(region)).collect()
     }
@@ -104,7 +103,7 @@ impl Grid {
         regions
     }
 
-    /// The region of a time that is not before the region `from`.
+    /// The region of a time. The time is not before the region `from`.
     fn place(&self, from: usize, at: u64) -> usize {
         let mut place = from;
         while place + 1 < self.ends.len() && at >= self.end(place) {
@@ -121,7 +120,7 @@ impl Grid {
         }
     }
 
-    /// The first time after the bucket that a time of the region is in; the last one ends with the region.
+    /// The first time after the bucket of a time. The last bucket ends with the region.
     fn bucket_end(&self, place: usize, at: u64) -> u64 {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         let length = u128::from(self.ends[place].saturating_sub(start).max(1));
@@ -167,7 +166,7 @@ fn thin(points: impl Iterator<Item = Point>, grid: &Grid, regions: &[Region], sh
 }
 
 impl Region {
-    /// Keeps what is to be kept of a bucket.
+    /// Keeps the points of a finished bucket that are needed.
     fn close(&self, bucket: &mut Vec<Point>, shape: Shape, kept: &mut Vec<Point>) {
         let extremes = extremes(bucket);
         match shape {
@@ -188,7 +187,7 @@ impl Region {
     }
 }
 
-/// A line of steps without the points that change nothing; the last point stays, to say how long it held.
+/// A step line without points that change nothing. The last point is kept, because it ends the last step.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes<I> {
     points: I,
@@ -220,14 +219,14 @@ impl<I: Iterator<Item = Point>> Iterator for Changes<I> {
 /// Rows of cells of equal height.
 struct Rows {
     least: i64,
-    /// Of all rows together, less one.
+    /// The height of all rows together, less one.
     height: u64,
 }
 
 impl Rows {
     fn row(&self, value: i64) -> usize {
         let above = value.abs_diff(self.least);
-        // Values that are bytes or nanoseconds of a run fit the short division.
+        // Values in bytes or nanoseconds of a run fit the short division.
         let short = above.checked_mul(ROWS as u64).zip(self.height.checked_add(1));
         let row = short.map_or_else(
             || {
@@ -240,7 +239,7 @@ impl Rows {
     }
 }
 
-/// Where the first, least, greatest and last of the points are: in order, each once.
+/// The places of the first, least, greatest and last point, in order, each once.
 fn extremes(points: &[Point]) -> [Option<usize>; 4] {
     let Some(end) = points.len().checked_sub(1) else { return [None; 4] };
     let (mut least, mut greatest) = (0, 0);

@@ -1,5 +1,4 @@
-//! The columns people see, in the terminal and in the report: heads, units, order, and what may go first
-//! when there is no room.
+//! The columns of the tables, in the terminal and in the report: heads, units, order, and which are dispensable.
 
 use serde_json::Value;
 
@@ -13,47 +12,47 @@ use crate::record::{self, Record, number, text};
 pub(crate) struct ViewColumn {
     /// The two lines of its head; the second is its unit.
     pub(crate) head: [&'static str; 2],
-    /// The field it is sorted by.
+    /// The field by which the table is sorted.
     pub(crate) field: &'static str,
-    /// What the cell says.
+    /// The form of the cell.
     pub(crate) show: Show,
-    /// On a narrow terminal the column of the highest number goes first; 0 stays always.
+    /// The order in which columns are dropped on a narrow terminal: the highest number first, 0 never.
     pub(crate) spare: u8,
-    /// Where it belongs.
+    /// The races for which the column is shown.
     pub(crate) only: Only,
 }
 
-/// Which races a column belongs to.
+/// The races for which a column is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Only {
-    /// All.
+    /// All races.
     Always,
-    /// Those where transfers have a size.
+    /// Races whose transfers have a size.
     Sized,
-    /// Those with rounds of replies.
+    /// Races with rounds of replies.
     Rounds,
-    /// Those without.
+    /// Races without rounds.
     Single,
-    /// Those in which a record has more than nought of it.
+    /// Races in which a record has more than zero in the field.
     Any,
-    /// Those in which a record has the field.
+    /// Races in which a record has the field.
     Present,
 }
 
-/// How a cell is made of its record.
+/// How a cell is formed from its record.
 #[derive(Clone, Copy)]
 pub(crate) enum Show {
-    /// The name of the result.
+    /// The result's name.
     Name,
-    /// Words.
+    /// Text.
     Text,
-    /// The number over this, with three significant digits.
+    /// The number divided by this unit, with three significant digits.
     Scaled(f64),
-    /// A count: whole, unless it is a mean of several runs.
+    /// A count, which is whole unless it is a mean of several runs.
     Count,
-    /// The requests that a router admitted, whole or reduced, of those asked: `3/4`.
+    /// Quick-Start requests approved, in full or reduced, of those received: `3/4`.
     Admitted,
-    /// The exit's cause, in how many runs if not in all of them, and when.
+    /// The exit's cause and time, with the number of runs that have it if not all.
     Exit,
 }
 
@@ -101,7 +100,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
         spare: 4,
         only: Only::Any,
     },
-    // What was reduced and what refused is in the exports: four columns would leave no room for names.
+    // Reduced and refused requests are in the exports only: four columns would leave no room for names.
     ViewColumn {
         head: ["QS", "admitted"],
         field: "qs_asked",
@@ -113,7 +112,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     view(["cross", "lost p"], "cross_lost_packets", Show::Count, 5),
 ];
 
-/// The columns that these records can fill.
+/// The columns for which these records have values.
 pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
     if is_inspection(records) {
         return inspected::VIEW.iter().collect();
@@ -138,18 +137,18 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
 }
 
 impl ViewColumn {
-    /// Whether its cells line up on the left.
+    /// Whether the column's cells are aligned on the left.
     pub(crate) fn is_words(&self) -> bool {
         matches!(self.show, Show::Name | Show::Text | Show::Exit)
     }
 
-    /// What the cell says; `-` where the number is undefined.
+    /// The text of the cell; `-` if the number is undefined.
     pub(crate) fn cell(&self, record: &Record) -> String {
         match self.show {
             Show::Name => record::name(record),
             Show::Text => or_dash(text(record, self.field)),
             Show::Scaled(unit) => measured(record, self.field, unit),
-            // A mean of counts is whole only if all agree.
+            // A mean of counts is whole only if all counts are equal.
             Show::Count => match number(record, self.field) {
                 Some(n) if spread(record, self.field) == 0.0 => {
                     marked(record, self.field, 1.0, format!("{n:.0}"))
@@ -178,7 +177,7 @@ impl ViewColumn {
         }
     }
 
-    /// What the cell is sorted by: a number, or nothing where it is undefined.
+    /// The number by which the cell is sorted; `None` if it is undefined.
     pub(crate) fn sort_key(&self, record: &Record) -> Option<f64> {
         match self.show {
             Show::Exit => number(record, "exit_time_s"),
@@ -187,8 +186,8 @@ impl ViewColumn {
     }
 }
 
-/// Why start-up was left and, where some runs left it and others did not, in how many of how many it was: without
-/// these numbers an exit of one run in twenty reads as that of all.
+/// The cause of the exit from start-up. If only some runs exited, the number of those runs and of all runs follow. Without
+/// these numbers an exit in one run of twenty would read as an exit in all.
 pub(crate) fn exit_cause(record: &Record) -> (&str, Option<(u64, u64)>) {
     let cause = text(record, "exit_cause");
     let Some(counts) = record.get("exit_causes").and_then(Value::as_object) else { return (cause, None) };
@@ -207,12 +206,12 @@ pub(crate) fn exit_cause(record: &Record) -> (&str, Option<(u64, u64)>) {
     (only, Some((had, runs)))
 }
 
-/// The half-width of the field's confidence interval; one value only has none.
+/// The half-width of the field's confidence interval; zero for a single value.
 fn spread(record: &Record, field: &str) -> f64 {
     number(record, &format!("{field}{CI95}")).unwrap_or_default()
 }
 
-/// In how many of how many runs the field is defined, where that is not in all.
+/// The number of runs in which the field is defined, and the number of all runs, if they differ.
 pub(crate) fn some_runs(record: &Record, field: &str) -> Option<(f64, f64)> {
     number(record, &format!("{field}_runs")).zip(number(record, "runs")).filter(|(had, runs)| had < runs)
 }
@@ -222,7 +221,7 @@ pub(crate) fn is_mean(record: &Record) -> bool {
     number(record, "runs").is_some_and(|runs| runs > 1.0)
 }
 
-/// The field over the unit, with what is to be said of a mean.
+/// The field in the unit, with the interval and the number of runs of a mean.
 pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> String {
     match number(record, field) {
         Some(value) => marked(record, field, unit, significant(value / unit)),
@@ -230,8 +229,8 @@ pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> String {
     }
 }
 
-/// What is shown of the field, with the half-width of its confidence interval and, where not all runs have it, in how
-/// many of how many it is defined: the mean over those says nothing of the others.
+/// The text `shown` with the half-width of its confidence interval. If not all runs have the field, the number of runs in
+/// which it is defined is added, because the mean does not describe the others.
 fn marked(record: &Record, field: &str, unit: f64, shown: String) -> String {
     let shown = with_interval(record, field, unit, shown);
     match some_runs(record, field) {
@@ -240,9 +239,9 @@ fn marked(record: &Record, field: &str, unit: f64, shown: String) -> String {
     }
 }
 
-/// What is shown of the field over the unit, with the half-width of its confidence interval where it has one.
+/// The text `shown` with the half-width of its confidence interval, if it has one.
 fn with_interval(record: &Record, field: &str, unit: f64, shown: String) -> String {
-    // Smaller than the last digit shown says no more than that digit; nought says that all runs gave the same.
+    // An interval smaller than the last digit shown is left out; zero means that all runs gave one value.
     let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let is_seen = |half: f64| {
         half == 0.0 || format!("{:.decimals$}", half / unit).contains(|c: char| ('1'..='9').contains(&c))
@@ -253,7 +252,7 @@ fn with_interval(record: &Record, field: &str, unit: f64, shown: String) -> Stri
     }
 }
 
-/// An uncertainty needs no third digit.
+/// An uncertainty with two digits; it needs no third.
 fn two_digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 9.95 => 0,

@@ -1,19 +1,19 @@
 //! Files that appear whole or not at all.
 //!
-//! The bytes go to a temporary file beside the target, are forced to the disk, and take the target's name
-//! last. A reader never sees half a file, and a full disk leaves what was there before.
+//! The bytes go to a temporary file beside the target, are flushed to disk, and take the target's name last. So a reader
+//! never sees half a file, and a full disk leaves the old file intact.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Why a file was not written, in one line: the path and what the system said.
+/// Why a file was not written, in one line: the path and the system's error.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
 pub struct WriteError {
-    /// The file that was asked for.
+    /// The path of the target.
     pub path: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }
 
@@ -27,17 +27,18 @@ impl WriteError {
 /// Writes the bytes to the path, whole or not at all.
 ///
 /// # Errors
-/// What the system said, naming the path; the target is then as it was before.
+/// The system's error with the path. The target is then unchanged.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes).map_err(WriteError::at(path))?;
     file.commit()
 }
 
-/// Writes the bytes to the path, whole or not at all, unless something is there: then that stays and the answer is no.
+/// Writes the bytes to the path, whole or not at all, unless the path exists. An existing file stays, and the result is
+/// false.
 ///
 /// # Errors
-/// What the system said, naming the path.
+/// The system's error with the path.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, WriteError> {
     let write = || -> io::Result<bool> {
         if fs::symlink_metadata(path).is_ok() {
@@ -45,25 +46,24 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, WriteError> {
         }
         let (mut file, temporary) = create_beside(path)?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        // A link fails where a rename would replace what came up in the meantime.
+        // Unlike a rename, a link does not replace a file that was created in the meantime.
         let linked = written.and_then(|()| match fs::hard_link(&temporary, path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             // A file system without links.
             Err(_) => fs::rename(&temporary, path).map(|()| true),
         });
-        // After a rename it is gone.
+        // After a rename the temporary file is already gone.
         let _ = fs::remove_file(temporary);
         linked
     };
     write().map_err(WriteError::at(path))
 }
 
-/// Tests, before anything is run, that [`write_whole`] can create or replace the path. Leaves no trace.
+/// Tests, before anything is run, whether [`write_whole`] can create or replace the path. The test leaves no file.
 ///
 /// # Errors
-/// What stands in the way: a directory in the place, a missing or read-only directory, a file that may not
-/// be written.
+/// The obstacle: a directory at the path, a missing or read-only directory, a file that may not be written.
 pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     check(path).map_err(WriteError::at(path))
 }
@@ -81,22 +81,22 @@ fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file being written that takes its name only at [`WholeFile::commit`]; dropped before, it is gone.
+/// A file in progress that takes its name only at [`WholeFile::commit`]. A file dropped before is removed.
 #[derive(Debug)]
 pub struct WholeFile {
-    /// As it was asked for, for messages.
+    /// The path as the caller gave it, for messages.
     path: PathBuf,
     place: Place,
-    /// Taken at commit.
+    /// The writer; `None` after commit.
     out: Option<BufWriter<File>>,
 }
 
-/// Where the bytes go.
+/// The file that is written.
 #[derive(Debug)]
 enum Place {
-    /// To a temporary file first; its name is empty until it exists.
+    /// A temporary file beside the target. Its name is empty until it exists.
     Beside { target: PathBuf, temporary: PathBuf },
-    /// A device or a pipe cannot be replaced by a rename: straight into it.
+    /// A device or a pipe, which is written directly because a rename cannot replace it.
     Straight(PathBuf),
 }
 
@@ -104,7 +104,7 @@ impl WholeFile {
     /// Starts writing.
     ///
     /// # Errors
-    /// What stands in the way, naming the path.
+    /// The obstacle, with the path.
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         let open = || -> io::Result<Self> {
             let (place, file) = match place(path)? {
@@ -125,7 +125,7 @@ impl WholeFile {
     /// Forces the bytes to the disk and gives the file its name.
     ///
     /// # Errors
-    /// What the system said; the target is then as it was before.
+    /// The system's error. The target is then unchanged.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let path = self.path.clone();
         self.finish().map_err(WriteError::at(&path))
@@ -137,7 +137,7 @@ impl WholeFile {
             Ok(file) => file,
             Err(error) => {
                 let (error, unwritten) = error.into_parts();
-                // Or dropping the buffer would try to write it once more.
+                // Otherwise dropping the buffer would try to write it once more.
                 drop(unwritten.into_parts());
                 return Err(error);
             }
@@ -166,14 +166,14 @@ impl Drop for WholeFile {
         if let Place::Beside { temporary, .. } = &self.place
             && !temporary.as_os_str().is_empty()
         {
-            // Nothing more can be done about a temporary file that will not go.
+            // A temporary file that cannot be removed is left.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
 fn place(path: &Path) -> io::Result<Place> {
-    // A link stays a link: what it points at is replaced.
+    // A symbolic link stays: the file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match fs::metadata(&target) {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -182,7 +182,7 @@ fn place(path: &Path) -> io::Result<Place> {
     }
 }
 
-/// Creates a file of a name that was free, beside the target.
+/// Creates a file with an unused name beside the target.
 fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
     let mut attempt = 0_u32;
@@ -203,7 +203,7 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
 mod tests {
     use super::*;
 
-    /// A new directory of the test's own.
+    /// A new directory for one test.
     fn directory(test: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("firstflight-report-{}-{test}", std::process::id()));
         let _ = fs::remove_dir_all(&path);

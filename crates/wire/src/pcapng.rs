@@ -238,7 +238,7 @@ mod tests {
     const INTERFACE: Interface<'_> =
         Interface { at: End::Client, name: "client", description: "", snap_length: None };
 
-    /// Takes so many bytes, then is full.
+    /// A writer that is full after this many bytes.
     #[derive(Debug)]
     struct Disk {
         room: usize,

@@ -1,4 +1,4 @@
-//! What a panel of a captured connection has besides its plots: facts, rounds, restarts, and what is undefined.
+//! The parts of a captured connection's panel beside its plots: facts, rounds, restarts, and undefined numbers.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) fn named(row: &Record) -> (Vec<String>, Vec<String>) {
     (vec![name], ends)
 }
 
-/// What the row says, in a few words each.
+/// The facts of the row, in a few words each.
 pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let mut say = |name, field, show: &dyn Fn(f64) -> String| {
@@ -61,7 +61,7 @@ pub(crate) fn facts(row: &Record) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Rounds, idle restarts and undefined numbers, where there are any.
+/// Tables of rounds, idle restarts and undefined numbers, if there are any.
 pub(crate) fn listings(row: &Record) -> Vec<Listing> {
     let undefined = row.get("undefined").and_then(Value::as_object);
     let undefined = undefined
@@ -94,7 +94,7 @@ fn list(row: &Record, field: &str, title: &str) -> Listing {
     Listing { title: title.to_owned(), heads, rows, is_words: false }
 }
 
-/// A field's name as the head of a column: `began_s` is `began, s`.
+/// A field's name as a column head: `began_s` is `began, s`.
 fn spelt(field: &str) -> String {
     let (name, unit) = match field.rsplit_once('_') {
         Some((name, "s")) => (name, ", s"),

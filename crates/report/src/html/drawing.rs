@@ -1,4 +1,4 @@
-//! What the report draws, as compact data for its script.
+//! The drawn data of the report, in a compact form for its script.
 
 mod windows;
 
@@ -11,21 +11,21 @@ use super::vlq;
 use crate::report::{Report, Subject};
 use crate::thin::{self, Grid, Point, Shape, Thinned};
 
-/// The drawn data of a report is kept under this many bytes.
+/// The most bytes of a report's drawn data.
 pub(crate) const LARGEST: usize = 2_800_000;
 
-/// Buckets a region at most, and at least. A page has a divisor of the former: each of its buckets is so many of the
-/// finest ones. A number with many divisors leaves no large steps between them.
+/// The most and the fewest buckets of a region. A page's number is a divisor of the most, so that each of its buckets is a
+/// whole number of the finest ones. A number with many divisors allows small steps.
 const FINEST: u64 = 5040;
 const COARSEST: u64 = 20;
 const _: () = assert!(FINEST.is_multiple_of(COARSEST), "the search for a divisor ends");
 
-/// Marks and phases drawn of one run, at most.
+/// The most marks and phases drawn for one run.
 const MOST_MARKS: usize = 400;
 const MOST_PHASES: usize = 1500;
 
-/// What a page can draw of one run: its traces, as finely as any page has them. It is much smaller than the recording,
-/// which can go.
+/// The drawable data of one run: its traces at the finest resolution. They are much smaller than the recording, which can
+/// then be freed.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The row's label.
@@ -36,7 +36,7 @@ pub struct Drawn {
     first_data: Option<u64>,
     /// In ticks.
     windows: Windows,
-    /// Ends of what is thinned apart, in ticks.
+    /// Ends of the regions that are thinned separately, in ticks.
     regions: Vec<u64>,
     sends: Series,
     retransmissions: Series,
@@ -54,7 +54,7 @@ pub struct Drawn {
     marks_left_out: usize,
 }
 
-/// One series: how many points there were, and those that may be drawn.
+/// One series: the number of its points, and those that may be drawn.
 #[derive(Clone, Debug)]
 struct Series {
     of: usize,
@@ -64,13 +64,13 @@ struct Series {
 /// All that is drawn.
 #[derive(Debug, Serialize)]
 pub(crate) struct Drawing<'a> {
-    /// Whether this is of captures: the flight stands in the place of the window.
+    /// Whether the data is of captures, for which the flight is drawn as the window.
     is_capture: bool,
-    /// Whether this is about restarts, which are then seen first.
+    /// Whether the data is of rounds, whose restarts are shown first.
     is_of_rounds: bool,
     /// Seconds a tick of the ideal.
     tick: f64,
-    /// Buckets a region, where it is thinned.
+    /// Buckets of a region, where it is thinned.
     buckets: u64,
     ideal: Trace,
     flows: Vec<Flow<'a>>,
@@ -87,9 +87,9 @@ struct Flow<'a> {
     first_data: Option<u64>,
     /// Ends of the three windows that begin with the SYN: first round trips, start-up, whole.
     windows: [u64; 3],
-    /// From when until when the restarts' windows go.
+    /// The beginning and the end of each restart's window.
     restarts: &'a [[u64; 2]],
-    /// Ends of what is thinned apart.
+    /// Ends of the regions that are thinned separately.
     regions: &'a [u64],
     sends: Trace,
     retransmissions: Trace,
@@ -106,12 +106,12 @@ struct Flow<'a> {
     marks_left_out: usize,
 }
 
-/// One series: how many points there were, how many are here, and those.
+/// One series: the number of its points, the number drawn, and the drawn points.
 #[derive(Debug, Serialize)]
 struct Trace {
     of: usize,
     n: usize,
-    /// In which regions it is thinned.
+    /// The regions in which the series is thinned.
     thinned: Vec<bool>,
     x: String,
     y: String,
@@ -126,7 +126,7 @@ struct Phases {
 }
 
 impl<'a> Drawing<'a> {
-    /// The drawn data of the report as JSON, as fine as fits.
+    /// The drawn data of the report as JSON, at the finest resolution that fits.
     pub(crate) fn json(report: &'a Report) -> Result<String, serde_json::Error> {
         let mut buckets = FINEST;
         loop {
@@ -134,7 +134,8 @@ impl<'a> Drawing<'a> {
             if json.len() <= LARGEST || buckets <= COARSEST {
                 return Ok(json);
             }
-            // The size goes with the buckets, at most: what is too large in proportion need not be tried.
+            // The size is at most proportional to the buckets, so larger numbers that are too large in proportion need no
+            // trial.
             let fitting = u128::from(buckets) * LARGEST as u128 / json.len() as u128;
             buckets = u64::try_from(fitting).unwrap_or(buckets).clamp(COARSEST, buckets - 1);
             while !FINEST.is_multiple_of(buckets) {
@@ -180,7 +181,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// As fine as keeps the run within fifty million ticks: a microsecond up to 50 s.
+    /// The finest tick that keeps the run within fifty million ticks: a microsecond up to 50 s.
     fn for_length(nanoseconds: u64) -> Self {
         let mut tick = 1;
         while nanoseconds / tick > 50_000_000 {
@@ -190,7 +191,7 @@ impl Clock {
     }
 
     fn seconds(self) -> f64 {
-        // Exact division of small powers of ten: the shortest decimal is printed.
+        // Dividing by a small power of ten is exact, so the shortest decimal is printed.
         1.0 / (1_000_000_000.0 / self.tick_f64())
     }
 
@@ -201,7 +202,7 @@ impl Clock {
 }
 
 impl Drawn {
-    /// What can be drawn of the run.
+    /// Extracts the drawable data of a run.
     pub fn new(run: &Recording) -> Self {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
         let since = |time: u64| time.saturating_sub(run.syn_at);
@@ -229,7 +230,7 @@ impl Drawn {
             Series::steps(run.states.iter().map(|state| (since(state.at), value(state))), &grid)
         };
         let rtts = run.rtts.iter().map(|&(time, rtt)| (since(time), signed(rtt / 1000)));
-        // What stood in the queue when the SYN left is its first point.
+        // The queue's length when the SYN left is its first point.
         let before = run.queue.partition_point(|&(time, _)| time <= run.syn_at).saturating_sub(1);
         let queue = run.queue[before..].iter().map(|&(time, packets)| (since(time), i64::from(packets)));
         let (marks, marks_left_out) = marks(run, ticks);
@@ -247,7 +248,7 @@ impl Drawn {
             acks: offsets(&run.acks),
             delivered: offsets(&run.delivered),
             cwnd: state(|state| signed(state.cwnd)),
-            // No threshold is drawn as a gap.
+            // The absence of a threshold is drawn as a gap.
             ssthresh: state(|state| state.ssthresh.map_or(-1, signed)),
             in_flight: state(|state| signed(state.in_flight)),
             rtt: Series::dots(rtts, &grid),
@@ -295,7 +296,7 @@ impl Series {
         Self { of: thinned.of(), thinned }
     }
 
-    /// As the grid has it, in ticks.
+    /// The series on this grid, in ticks.
     fn trace(&self, grid: &Grid) -> Trace {
         let kept = self.thinned.coarser(grid);
         Trace {
@@ -311,7 +312,7 @@ impl Series {
 fn phases(run: &Recording, at: impl Fn(u64) -> u64) -> Phases {
     let mut spans: Vec<(u64, u64, PhaseKind)> =
         run.phases.iter().map(|span| (at(span.from), at(span.to), span.kind)).collect();
-    // Only a run with very many episodes comes here: its shortest go first.
+    // If a run has too many episodes, its shortest are left out.
     if spans.len() > MOST_PHASES {
         let mut lengths: Vec<u64> = spans.iter().map(|span| span.1.saturating_sub(span.0)).collect();
         lengths.sort_unstable();
@@ -338,7 +339,7 @@ fn kind_number(kind: PhaseKind) -> i64 {
     }
 }
 
-/// The first marks, exits first of all; and how many are left out.
+/// The first marks, exits before others; and the number of marks left out.
 fn marks(run: &Recording, at: impl Fn(u64) -> u64) -> (Vec<(u64, String, String)>, usize) {
     let matters = |kind: &str| kind == "exit" || kind == "su-end";
     let others = MOST_MARKS.saturating_sub(run.marks.iter().filter(|mark| matters(&mark.kind)).count());

@@ -1,4 +1,4 @@
-//! The words and tables of the page.
+//! The text and the tables of the page.
 
 use serde::Serialize;
 
@@ -46,22 +46,22 @@ pub(crate) struct Table {
 
 #[derive(Serialize)]
 struct Head {
-    /// In words between which a line may break.
+    /// The head's words, between which a line may break.
     words: Vec<String>,
     unit: String,
     is_words: bool,
-    /// What the column means.
+    /// The column's meaning.
     meaning: String,
 }
 
 #[derive(Serialize)]
 struct Cell {
-    /// In parts between which a line may break.
+    /// The cell's parts, between which a line may break.
     parts: Vec<String>,
-    /// What stands below it in small: of a name, what it is short for, in such parts; of a mean, half its interval and how
-    /// many runs have it, if not all.
+    /// Small print below the cell. Below a name: the scheme that it stands for, in such parts. Below a mean: half its
+    /// interval, and the number of runs that have it, if not all.
     below: Vec<String>,
-    /// What the script sorts by; empty where undefined.
+    /// The value by which the script sorts; empty if undefined.
     key: String,
     is_words: bool,
     /// The panel that this row leads to, and its colour.
@@ -76,14 +76,14 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
     };
     let heads = columns.iter().map(|view| {
         let [first, second] = view.head;
-        // A hyphen at the end of the first line parts a word; the terminal has less room than a page.
+        // A hyphen at the end of the first line splits a word, because the terminal has less room than a page.
         let (name, unit) = match (first.strip_suffix('-'), second.split_once(' ')) {
             (Some(start), None) => (format!("{start}{second}"), ""),
             (Some(start), Some((rest, unit))) => (format!("{start}{rest}"), unit),
             (None, Some((rest, unit))) if rest != "@" => (format!("{first} {rest}"), unit),
             _ => (first.to_owned(), second),
         };
-        // A space goes with the word before it.
+        // A space stays with the word before it.
         let words = name.replace(" %", "\u{a0}%").split_inclusive(' ').map(str::to_owned).collect();
         Head { words, unit: spelt(unit), is_words: view.is_words(), meaning: meaning(view.field) }
     });
@@ -114,7 +114,8 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
     Table { heads: heads.collect(), rows: rows.collect() }
 }
 
-/// A mean, and what stands below it, in parts: half its interval, and how many runs have it. Words have spaces of their own.
+/// A mean, and the parts of its small print: half its interval, and the number of runs that have it. Words contain spaces
+/// of their own.
 fn beneath(cell: &str, is_words: bool) -> (Vec<String>, Vec<String>) {
     match cell.find(|c| c == '±' || c == ' ' && !is_words) {
         Some(at) => (
@@ -125,8 +126,8 @@ fn beneath(cell: &str, is_words: bool) -> (Vec<String>, Vec<String>) {
     }
 }
 
-/// The result's name, and what stands below it: the scheme that a label stands for, and its parameters. A restart policy
-/// that has a column of its own is not said twice.
+/// The result's name, and the small print below it: the scheme and parameters that a label stands for. A restart policy
+/// with a column of its own is left out.
 fn named(row: &Record, has_restart: bool) -> (Vec<String>, Vec<String>) {
     let [label, scheme, params] = ["label", "scheme", "params"].map(|field| text(row, field));
     let is_shown = |part: &&str| !(part.is_empty() || has_restart && part.starts_with("restart="));
@@ -150,19 +151,19 @@ fn spelt(unit: &str) -> String {
     }
 }
 
-/// Undefined, as print has it.
+/// The cell with a dash for an undefined value.
 fn dash(cell: &str) -> String {
     if cell == "-" { "–".to_owned() } else { cell.to_owned() }
 }
 
-/// The recording of the row, if it is drawn.
+/// The place of the row's recording among those drawn, if it is drawn.
 fn panel_of(report: &Report, row: &Record) -> Option<usize> {
     let label = text(row, "label");
     let name = if label.is_empty() { text(row, "scheme") } else { label };
     report.drawn.iter().position(|run| run.label == name || run.label == record::name(row))
 }
 
-/// Every field of every result, transposed.
+/// Every field of every result, with a row for each field.
 #[derive(Serialize)]
 pub(crate) struct EveryNumber {
     names: Vec<String>,
@@ -197,7 +198,7 @@ pub(crate) fn every_number(report: &Report) -> EveryNumber {
     EveryNumber { fields: fields.collect(), names: report.rows.iter().map(record::name).collect() }
 }
 
-/// The value as the exports have it.
+/// The exact value, as in the exports.
 fn exact(row: &Record, field: &str) -> String {
     match row.get(field) {
         None | Some(serde_json::Value::Null) => "–".to_owned(),
@@ -233,11 +234,11 @@ pub(crate) fn definitions(report: &Report) -> Vec<Definition> {
 pub(crate) struct Panel {
     index: usize,
     name: String,
-    /// What the row says, in a few words each.
+    /// The facts of the row, in a few words each.
     facts: Vec<(&'static str, String)>,
-    /// For those who do not see the plots.
+    /// A summary for readers who do not see the plots.
     summary: String,
-    /// What is folded away below the plots.
+    /// Tables below the plots, folded away.
     listings: Vec<Listing>,
 }
 
@@ -308,7 +309,7 @@ fn facts(row: &Record) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// When start-up was left. The plots count from the SYN, the fields from the first data.
+/// When start-up ended. Plots count from the SYN, but the fields count from the first data.
 pub(crate) fn after_first_data(row: &Record) -> String {
     let words = |at| format!(", {} after the first data", human::seconds(at));
     number(row, "exit_time_s").map_or_else(String::new, words)
@@ -320,7 +321,7 @@ mod tests {
     use crate::record::records;
     use serde_json::json;
 
-    /// The table of these rows: of each cell what it says and what stands below it.
+    /// The cells of these rows: the text of each, and its small print.
     fn cells(rows: &[serde_json::Value]) -> Vec<Vec<(String, String)>> {
         let report = Report { rows: records(rows).unwrap(), ..Report::default() };
         let said = |cell: &Cell| (cell.parts.concat(), cell.below.concat());
@@ -367,7 +368,7 @@ mod tests {
         );
         assert!(has(&of[0], "rbp-rate/scale=100%", ""), "{of:?}");
         assert_eq!(breakable("rbp-rate/scale=100%/after=cut"), ["rbp-rate/", "scale=100%/", "after=cut"]);
-        // A table without the column has it below the name.
+        // A table without the policy's column has the policy below the name.
         let single = json!({"scheme": "vegas", "params": params, "restart": "rbp-rate/scale=100%"});
         assert!(has(&cells(&[single])[0], "vegas", params));
     }

@@ -1,5 +1,5 @@
-//! The score of a sweep as a page: tables, curves, definitions. It has no plotting library: two kinds of steps are all
-//! that it draws, and everything that they show is in the tables too.
+//! The score of a sweep as a page: tables, curves, definitions. The page needs no plotting library, because it draws only
+//! two step curves. Their numbers are in the tables too.
 
 mod tables;
 
@@ -15,20 +15,20 @@ use crate::score::{LIMITS, MEASURES, beyond};
 const TEMPLATE: &str = include_str!("score.html");
 const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("score.js"));
 
-/// All that the page of a score is made of.
+/// The contents of a score's page.
 #[derive(Clone, Debug)]
 pub struct Scored {
     /// The program's version.
     pub version: String,
     /// The command line that makes the page again.
     pub command: String,
-    /// What of the sweep is missing or left out, in sentences; nothing if all of it is scored.
+    /// The missing or excluded part of the sweep, in sentences; `None` if all of it is scored.
     pub missing: Option<String>,
-    /// What the sweep is, as name and value.
+    /// The facts of the sweep, as name and value.
     pub facts: Vec<(&'static str, String)>,
-    /// After how many times its ideal a transfer was given up, if ever.
+    /// The multiple of the ideal at which a transfer was given up, if any.
     pub give_up: Option<u64>,
-    /// The score: all paths first.
+    /// The score, all paths first.
     pub groups: Vec<Group>,
     /// Each scheme's distributions over all paths.
     pub distributions: Vec<Distribution>,
@@ -37,7 +37,7 @@ pub struct Scored {
 /// The score as one self-contained HTML page.
 ///
 /// # Errors
-/// Only a defect of the template or of the drawn data.
+/// A defect of the template or of the drawn data.
 pub fn render(scored: &Scored) -> Result<String, HtmlError> {
     let Some((all, classes)) = scored.groups.split_first() else {
         return Err(minijinja::Error::new(minijinja::ErrorKind::UndefinedError, "nothing was scored").into());
@@ -79,7 +79,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{} {}", crate::human::count(count as u64), if count == 1 { one } else { many })
 }
 
-/// The classes of an axis, side by side, and all of each.
+/// The classes of an axis side by side, and each class in full.
 #[derive(Serialize)]
 struct Axis {
     name: &'static str,
@@ -110,7 +110,7 @@ fn axes(classes: &[Group], beyond: &str) -> Vec<Axis> {
     classes.chunk_by(|a, b| a.axis == b.axis).map(of_one).collect()
 }
 
-/// What is drawn: for each scheme the shares of its rows up to a cost, and up to a cost over the best's.
+/// The curves: for each scheme, the share of its rows up to a cost, and up to a cost over the best.
 #[derive(Serialize)]
 struct Curves {
     /// The cost at which transfers are given up.
@@ -125,14 +125,14 @@ struct Curve {
     over_best: Steps,
 }
 
-/// From each `x` on, the share `y`.
+/// A step to the share `y` at `x`.
 #[derive(Serialize)]
 struct Steps {
     x: Vec<f64>,
     y: Vec<f64>,
 }
 
-/// More steps than a screen has rows of pixels.
+/// The most steps of a curve, more than a screen has rows of pixels.
 const MOST_STEPS: usize = 1000;
 
 impl Curves {
@@ -147,8 +147,8 @@ impl Curves {
 }
 
 impl Steps {
-    /// Of values in order, of so many with those that are beyond all numbers. The steps are those of the empirical
-    /// distribution, or, of many, every so many of them and the last.
+    /// The steps of the empirical distribution of values in order. Infinite values count in the total. A long curve keeps
+    /// only evenly spaced steps and the last one.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     fn new(values: &[f64], of: usize) -> Self {
         let every = values.len().div_ceil(MOST_STEPS).max(1);
@@ -164,7 +164,7 @@ impl Steps {
     }
 }
 
-/// The value to so many parts of one.
+/// The value rounded to this many parts of one.
 fn to_digits(value: f64, parts: f64) -> f64 {
     libm::round(value * parts) / parts
 }

@@ -1,7 +1,7 @@
-//! Numbers as text, small: differences in base-64 variable-length digits, as in source maps.
+//! Compact numbers as text: differences in base-64 variable-length digits, as in source maps.
 //!
-//! A difference is doubled, with its sign in the lowest bit, and written in groups of five bits, lowest
-//! first; a digit of 32 and more says that another follows.
+//! A difference is doubled, with its sign in the lowest bit, and written in groups of five bits, lowest first. A digit of
+//! 32 or more says that another follows.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

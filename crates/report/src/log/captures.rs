@@ -1,5 +1,5 @@
-//! What each end of a flow sees, as pcapng. The client's first data packet after start-up or a restart was left
-//! says so in its comment.
+//! Captures of a flow at each end, as pcapng. The client's first data packet after an exit from start-up or restart has a
+//! comment about the exit.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,29 +18,29 @@ use crate::write::WholeFile;
 /// The captures of one flow, at both ends.
 pub struct Captures {
     ends: [OneEnd; 2],
-    /// What each host sent and has not been seen to arrive.
+    /// The packets that each host sent and that have not arrived.
     under_way: [VecDeque<(u64, Segment)>; 2],
     /// How many packets each host sent.
     numbers: [u64; 2],
-    /// What is to be remarked on the client's next data packet.
+    /// Comments for the client's next data packet.
     remarks: Vec<String>,
     failed: Option<io::Error>,
 }
 
 struct OneEnd {
     path: PathBuf,
-    /// `None` once finished.
+    /// The capture; `None` once finished.
     capture: Option<Capture<WholeFile>>,
 }
 
 impl Captures {
-    /// The files of a flow of this name, the client's first.
+    /// The names of a flow's files, the client's first.
     pub fn file_names(name: &str) -> [String; 2] {
         ["client", "server"].map(|host| format!("{name}-{host}.pcapng"))
     }
 
-    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`; `snap` bytes are kept of a packet, or
-    /// all.
+    /// Begins `NAME-client.pcapng` and `NAME-server.pcapng` in `folder`. `snap` is the most bytes kept of a packet; `None`
+    /// keeps all.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -79,13 +79,13 @@ impl Captures {
         }
     }
 
-    /// Which of `from`'s packets arrives.
+    /// The number of the packet from `from` that arrives.
     ///
-    /// The path keeps order, so it is the first like it that has not been overtaken. Two alike, with everything
-    /// between them lost, cannot be told apart: then the first is named.
+    /// The path keeps order, so the packet is the first equal one that has not been overtaken. If two packets are equal and
+    /// everything between them was lost, they cannot be told apart, and the first is chosen.
     fn arrived_number(&mut self, from: Role, segment: &Segment) -> u64 {
         let under_way = &mut self.under_way[index(from)];
-        // The network may mark a packet on its way, and routers lower or deny a Quick-Start request.
+        // The network may mark a packet, and routers may lower or deny a Quick-Start request.
         let alike = |sent: &Segment| {
             let mut quick_start = sent.quick_start;
             if quick_start.ip().is_some() {
@@ -136,13 +136,12 @@ impl Tap for Captures {
     }
 }
 
-/// What a reader of the capture is told of a note: that start-up or a restart was left, why and with what, or that it
-/// was not left after all.
+/// The comment for a note: an exit from start-up or restart, with its cause and numbers, or the undo of an exit.
 fn remark(at: Time, note: Note) -> Option<String> {
     let at = format!("{}.{:09} s", at.nanos() / 1_000_000_000, at.nanos() % 1_000_000_000);
     match note {
         Note::Exited { exit: Exit { cause, learned }, phase, cwnd, flight } => {
-            // What a loss, a timeout or a mark leaves is for the law to say, which has yet to answer.
+            // After a loss, a timeout or a mark, the law decides the window, and it has not decided yet.
             let then = match cause {
                 Cause::Loss | Cause::Timeout | Cause::Mark => "the window is reduced for it".to_owned(),
                 _ => format!("goes on with {} bytes", learned.window.get()),

@@ -1,5 +1,5 @@
-//! What happened at both ends of a flow, one JSON object a line. The first line and those of the event
-//! `told` are the flow's trace, which `firstflight replay` reads.
+//! The events at both ends of a flow, one JSON object on each line. The first line and the lines of the event `told` form
+//! the flow's trace, which `firstflight replay` reads.
 //!
 //! Sequence numbers are those of the capture; offsets count payload bytes from the first.
 
@@ -20,7 +20,7 @@ use crate::write::WholeFile;
 /// The event log of one flow.
 pub struct Events {
     path: PathBuf,
-    /// `None` once finished.
+    /// The file; `None` once finished.
     file: Option<WholeFile>,
     failed: Option<io::Error>,
     trace: Writer,
@@ -30,7 +30,7 @@ pub struct Events {
 #[derive(Serialize)]
 struct Line {
     at_ns: u64,
-    /// Where: `client` sends the data.
+    /// The end of the event: `client` sends the data.
     end: &'static str,
     #[serde(flatten)]
     what: What,
@@ -99,7 +99,7 @@ struct Shown {
 }
 
 impl Events {
-    /// The file of a flow of this name.
+    /// The name of a flow's file.
     pub fn file_name(name: &str) -> String {
         format!("{name}.jsonl")
     }

@@ -1,11 +1,11 @@
-//! What logs say of a flow before anything happens.
+//! The facts about a flow that logs state at their beginning.
 
 use firstflight_trace::Header;
 
 /// The flow that is logged.
 #[derive(Clone, Debug)]
 pub struct LoggedFlow {
-    /// What its files are called.
+    /// The name of the flow's files.
     pub name: String,
     /// The path, in words.
     pub description: String,

@@ -1,8 +1,8 @@
-//! Words of the seam, as logs write them.
+//! The names of the seam's values in logs.
 
 use firstflight::{Origin, Phase};
 
-/// What began start-up.
+/// The name of what began start-up.
 pub fn origin_name(origin: Origin) -> &'static str {
     match origin {
         Origin::Fresh => "fresh",
@@ -12,7 +12,7 @@ pub fn origin_name(origin: Origin) -> &'static str {
     }
 }
 
-/// A phase of a connection.
+/// The name of a phase of a connection.
 pub fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Startup => "start-up",

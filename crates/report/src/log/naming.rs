@@ -1,4 +1,4 @@
-//! Errors that say which file.
+//! Errors with the file's name.
 
 use std::io;
 use std::path::Path;

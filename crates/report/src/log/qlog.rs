@@ -1,9 +1,9 @@
-//! The sender's life as qlog, for the tools of QUIC people.
+//! The sender's events as qlog, for QUIC's tools.
 //!
-//! The format is that of draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464), the events those of
-//! draft-ietf-quic-qlog-quic-events-12 as far as they fit TCP: a packet's number counts transmissions, so that a
-//! retransmission has its own, and the stream is stream 0. What they have no word for is in events of our own
-//! namespace `firstflight`, as section 8 of the main schema provides.
+//! The format is that of draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464). The events are those of
+//! draft-ietf-quic-qlog-quic-events-12 as far as they fit TCP. A packet's number counts transmissions, so that a
+//! retransmission has its own, and the stream is stream 0. Events without a counterpart there are in the namespace
+//! `firstflight`, as section 8 of the main schema provides.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -35,22 +35,22 @@ const OWN_URI: &str = "urn:x-firstflight:qlog:events:firstflight-1";
 /// The qlog of one flow.
 pub struct Qlog {
     path: PathBuf,
-    /// `None` once finished.
+    /// The file; `None` once finished.
     file: Option<WholeFile>,
     failed: Option<io::Error>,
     metrics: RecoveryMetricsUpdated,
-    /// The rate of the plan, while it has one.
+    /// The pacing rate of the plan, if it has one.
     pacing_rate: Option<u64>,
     pacing: Option<Value>,
     state: Option<&'static str>,
-    /// Whether the slow start after a timeout governs.
+    /// Whether the sender is in the slow start after a timeout.
     after_timeout: bool,
-    /// Whether a mark came since the last state.
+    /// Whether a mark arrived since the last state.
     marked: bool,
 }
 
 impl Qlog {
-    /// The file of a flow of this name.
+    /// The name of a flow's file.
     pub fn file_name(name: &str) -> String {
         format!("{name}.sqlog")
     }
@@ -102,7 +102,7 @@ impl Qlog {
         self.record(&qlog::events::Event::with_time(milliseconds(at.nanos()), data));
     }
 
-    /// An event of our own namespace.
+    /// Writes an event of the namespace `firstflight`.
     fn own(&mut self, at: Time, name: &str, data: Value) {
         let (time, name) = (milliseconds(at.nanos()), format!("firstflight:{name}"));
         self.record(&JsonEvent { time, importance: qlog::events::EventImportance::Core, name, data });
@@ -148,7 +148,7 @@ impl Qlog {
         }
     }
 
-    /// How packets leave, where that has changed.
+    /// Writes how packets leave, if that has changed.
     fn plan(&mut self, at: Time, plan: &Plan) {
         self.pacing_rate = None;
         let pacing = match plan.pacing {
@@ -185,7 +185,7 @@ impl Qlog {
         }
     }
 
-    /// The metrics that have changed, as the schema asks.
+    /// Writes the metrics that have changed, as the schema asks.
     fn metrics(&mut self, at: Time, snapshot: &Snapshot) {
         let now = RecoveryMetricsUpdated {
             min_rtt: snapshot.min_rtt.map(short_milliseconds),
@@ -315,7 +315,7 @@ impl Tap for Qlog {
     }
 }
 
-/// The record that every file begins with.
+/// The first record of every file.
 fn first_record(flow: &LoggedFlow) -> QlogSeq {
     QlogSeq {
         file_schema: QLOGFILESEQ_URI.to_owned(),
@@ -329,7 +329,7 @@ fn first_record(flow: &LoggedFlow) -> QlogSeq {
                 tuple: None,
                 group_id: None,
                 protocol_types: Some(vec!["TCP".to_owned()]),
-                // The simulator's clock, whose zero is the start of the run: no wall clock.
+                // The reference is the simulator's clock, which is zero at the start of the run: no wall clock.
                 reference_time: ReferenceTime::new_monotonic(None),
                 time_format: Some(TimeFormat::RelativeToEpoch),
             }),
@@ -347,7 +347,7 @@ fn packet_header(number: u64) -> PacketHeader {
     PacketHeader { packet_type: PacketType::OneRtt, packet_number: Some(number), ..PacketHeader::default() }
 }
 
-/// What is new in a metric.
+/// The value of a metric if it has changed.
 fn news<T: Copy + PartialEq>(now: Option<T>, before: Option<T>) -> Option<T> {
     now.filter(|_| now != before)
 }

@@ -15,20 +15,20 @@ use super::flow::LoggedFlow;
 use super::naming::naming;
 use super::qlog::Qlog;
 
-/// The folders that logs are written to; what has none is not written.
+/// The folders for logs. A log without a folder is not written.
 #[derive(Clone, Debug, Default)]
 pub struct Folders {
-    /// Of captures.
+    /// The folder of captures.
     pub pcap: Option<PathBuf>,
-    /// Of event logs.
+    /// The folder of event logs.
     pub events: Option<PathBuf>,
-    /// Of qlogs.
+    /// The folder of qlogs.
     pub qlog: Option<PathBuf>,
 }
 
-/// Where taps write, and the first of their failures.
+/// The folders and settings of taps, and the first failure.
 ///
-/// A disk that fills up must not cost the rows: a tap that fails says so here, and the race goes on.
+/// A full disk must not lose the rows: a failed tap stores its error here, and the race continues.
 pub struct Taps {
     folders: Folders,
     /// The most bytes kept of a captured packet.
@@ -37,7 +37,8 @@ pub struct Taps {
 }
 
 impl Taps {
-    /// Taps that write to these folders, which are made first. `snap` bytes are kept of a captured packet, or all.
+    /// Taps that write to these folders, which are created. `snap` is the most bytes kept of a captured packet; `None`
+    /// keeps all.
     ///
     /// # Errors
     /// A folder that cannot be made.
@@ -48,7 +49,7 @@ impl Taps {
         Ok(Self { folders, snap, failure: Arc::default() })
     }
 
-    /// The tap of one flow; `None` if nothing of it is written.
+    /// The tap of one flow; `None` if no log of the flow is written.
     pub fn begin(&self, flow: &LoggedFlow) -> Option<Box<dyn Tap>> {
         let Folders { pcap, events, qlog } = &self.folders;
         let name = &flow.name;
@@ -71,7 +72,7 @@ impl Taps {
     }
 }
 
-/// What succeeded; the first failure is noted.
+/// The success value of a result. The first failure is stored.
 fn keep<T>(failure: &Mutex<Option<io::Error>>, result: io::Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -84,7 +85,7 @@ fn keep<T>(failure: &Mutex<Option<io::Error>>, result: io::Result<T>) -> Option<
     }
 }
 
-/// All that listens to one run.
+/// All taps of one run.
 struct All {
     taps: Vec<Box<dyn Tap>>,
     failure: Arc<Mutex<Option<io::Error>>>,

@@ -9,7 +9,7 @@ fn swept(path: u64, scheme: &str, cross: &str, cost: Option<f64>) -> Record {
     swept_along(path, scheme, &[("cross", cross)], cost)
 }
 
-/// The same with more that is said of the path.
+/// A row of a sweep with further columns of the path.
 fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>) -> Record {
     let mut options = Options::default();
     for (key, value) in [("rate", "10mbit"), ("rtt", "100ms"), ("size", "1MB")].iter().chain(more) {
@@ -58,7 +58,7 @@ fn along_a_trace_of_rates_neither_queue_nor_harm_is_defined() {
     }
 }
 
-/// Most of the rate is nobody's.
+/// Most of the rate is unused.
 #[test]
 fn at_a_policer_harm_is_no_share_of_the_rate_and_a_queue_drains_as_ever() {
     let row = along(&[("cross", "tcp:1"), ("policer", "5mbit,64kB")]);

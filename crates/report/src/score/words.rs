@@ -1,6 +1,6 @@
-//! What a score counts and what it is not, in words: the documentation and the page have them.
+//! The definitions and the limits of a score in words, for the documentation and the page.
 
-/// What is counted, and of what: as docs/score.md has it, word for word.
+/// The measures and their definitions, word for word as in docs/score.md.
 pub const MEASURES: [(&str, &str); 15] = [
     ("row", "One scheme's run over one path with one seed. A race is all schemes' rows of a path and seed."),
     (
@@ -82,7 +82,7 @@ pub const MEASURES: [(&str, &str); 15] = [
     ),
 ];
 
-/// What the score is not: as docs/score.md has it.
+/// The limits of the score, as in docs/score.md.
 pub const LIMITS: [&str; 4] = [
     "Each scheme runs with its defaults and its own avoidance law: a difference may be the law's. Random loss hits the \
      law more than the start-up.",

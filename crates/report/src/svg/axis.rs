@@ -1,6 +1,6 @@
-//! An axis: where values stand between its ends, and the round values to write beside it.
+//! An axis: the position of values between its ends, and the round values at its ticks.
 
-/// Where values stand between 0 and 1.
+/// The mapping of values to positions between 0 and 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     pub(super) least: f64,
@@ -8,7 +8,7 @@ pub(super) struct Axis {
     pub(super) logarithmic: bool,
 }
 
-/// How an axis is laid over values.
+/// How an axis is fitted to values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
     /// From the least to the greatest.
@@ -43,7 +43,7 @@ impl Axis {
         Self { least, most, logarithmic }
     }
 
-    /// Where the value stands, from 0 to 1; outside of that if it is outside.
+    /// The position of the value, from 0 to 1 on the axis, and beyond for a value beyond its ends.
     pub(super) fn share(&self, value: f64) -> f64 {
         if self.logarithmic {
             return libm::log(value / self.least) / libm::log(self.most / self.least);
@@ -56,12 +56,12 @@ impl Axis {
         self.some_ticks(COUNT)
     }
 
-    /// Round values along the axis, about so many at most.
+    /// At most about `count` round values along the axis.
     pub(super) fn some_ticks(&self, count: f64) -> Vec<f64> {
         if self.logarithmic { self.decades() } else { self.steps(count) }
     }
 
-    /// Powers of ten; where they are few, their doubles and fives too.
+    /// Powers of ten. If they are few, their multiples by two and five are added.
     fn decades(&self) -> Vec<f64> {
         let few = self.most / self.least < 1e3;
         let multiples: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -89,10 +89,10 @@ impl Axis {
     }
 }
 
-/// Steps of an axis, at most.
+/// The most ticks of an axis.
 const COUNT: f64 = 8.0;
 
-/// 1, 2 or 5 times a power of ten, so that at most `count` of them fit, and not many fewer.
+/// 1, 2 or 5 times a power of ten: the smallest such step of which at most `count` fit.
 fn round_step(least: f64, most: f64, count: f64) -> f64 {
     let rough = (most - least) / count;
     let decade = power(libm::floor(libm::log10(rough)));
@@ -118,7 +118,7 @@ pub(super) fn with_prefix(value: f64, unit: &str) -> String {
 
 /// A round value without zeros at its end, to five digits.
 fn short(value: f64) -> String {
-    // Nought has no sign.
+    // Adding zero removes the sign of a negative zero.
     let rounded = format!("{value:.4e}").parse().unwrap_or(value) + 0.0;
     let size = rounded.abs();
     if rounded != 0.0 && !(1e-6..1e10).contains(&size) { format!("{rounded:e}") } else { rounded.to_string() }

@@ -1,8 +1,8 @@
-//! What every drawing is made of: text, lines, areas and paths, written down one a line.
+//! The elements of drawings: text, lines, areas and paths, each on its own line.
 
 use std::fmt::Write;
 
-/// Where a text stands at its point.
+/// The alignment of a text at its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -10,7 +10,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing that grows.
+/// A drawing in progress.
 pub(super) struct Canvas {
     out: String,
     height: f64,
@@ -22,7 +22,7 @@ impl Canvas {
         Self { out: String::new(), height }
     }
 
-    /// The drawing as a file: on white, in a sans-serif font, as wide as every drawing is.
+    /// The drawing as a file: on white, in a sans-serif font, with the common width.
     pub(super) fn finish(self, description: &str) -> String {
         let (width, height) = (coordinate(WIDTH), coordinate(self.height));
         format!(
@@ -99,7 +99,7 @@ impl Canvas {
         _ = writeln!(self.out, "<polyline fill=\"none\" {style} points=\"{}\"/>", points.join(" "));
     }
 
-    /// A path in SVG's own words; nothing if there are none.
+    /// A path in SVG's notation; an empty one is left out.
     pub(super) fn path(&mut self, words: &str, style: &str) {
         if !words.is_empty() {
             _ = writeln!(self.out, "<path {style} d=\"{words}\"/>");
@@ -107,13 +107,13 @@ impl Canvas {
     }
 }
 
-/// How wide every drawing is.
+/// The width of every drawing.
 pub(super) const WIDTH: f64 = 760.0;
 
-/// The size of text, unless it says otherwise.
+/// The default size of text.
 const SIZE: u32 = 12;
 
-/// About how wide the words are in text of this size, in the widest of the usual fonts (`DejaVu` Sans).
+/// The approximate width of words in text of this size, in the widest of the usual fonts (`DejaVu` Sans).
 pub(super) fn width_of(words: &str, size: f64) -> f64 {
     let width = |c: char| match c {
         ' ' | ',' | '.' | ':' | ';' | '(' | ')' | '-' | '/' | 'i' | 'j' | 'l' | 't' | 'f' | 'r' => 0.38,
@@ -124,7 +124,7 @@ pub(super) fn width_of(words: &str, size: f64) -> f64 {
     words.chars().map(|c| width(c) * size).sum()
 }
 
-/// A tenth of a pixel is more than a reader sees; `12`, not `12.0`.
+/// A coordinate to a tenth of a pixel, which is finer than a reader sees: `12`, not `12.0`.
 pub(super) fn coordinate(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {

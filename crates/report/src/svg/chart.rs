@@ -8,7 +8,7 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 60.0;
 
-/// From the top to the first line of the legend, and from line to line.
+/// The distance from the top to the first line of the legend, and between lines.
 const LEGEND: f64 = 46.0;
 const LINE: f64 = 18.0;
 
@@ -22,32 +22,32 @@ const STYLES: [(&str, &str); 6] = [
     ("#000000", "4 2"),
 ];
 
-/// Curves that can be told apart.
+/// The most curves that can be told apart.
 pub const MOST: usize = STYLES.len();
 
 /// A curve.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// What the legend says.
+    /// The curve's name in the legend.
     pub name: String,
     /// Its points, with a gap where it is undefined.
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// Curves with the words around them.
+/// Curves with their title and labels.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Above all.
+    /// The title above the curves.
     pub title: String,
-    /// For who opens the file: how the values came about.
+    /// A description for a reader of the file: how the values were computed.
     pub description: String,
-    /// The curves, [`MOST`] at most: more are not drawn.
+    /// The curves. Those beyond [`MOST`] are not drawn.
     pub curves: Vec<Curve>,
-    /// What is along the horizontal axis.
+    /// The label of the horizontal axis.
     pub label: String,
     /// The units of the two axes, such as `s` or `bit/s`; empty if there is none.
     pub units: [&'static str; 2],
-    /// Which of the two axes may be in decades.
+    /// Which of the two axes may be logarithmic.
     pub may_be_log: [bool; 2],
 }
 
@@ -98,7 +98,7 @@ impl Drawing<'_> {
     }
 
     fn curve(&self, canvas: &mut Canvas, curve: &Curve, (colour, dash): (&str, &str)) {
-        // A gap where the curve is undefined.
+        // The curve has a gap where it is undefined.
         for run in curve.points.split(|(_, y)| y.is_none()).filter(|run| !run.is_empty()) {
             let points: Vec<_> =
                 run.iter().filter_map(|(x, y)| Some((self.place_x(*x), self.place_y((*y)?)))).collect();
@@ -115,7 +115,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Below the legend.
+    /// The top of the plot, below the legend.
     fn top(&self) -> f64 {
         self.chart.curves.iter().take(MOST).fold(LEGEND, |y, _| y + LINE)
     }

@@ -1,15 +1,15 @@
-//! The flow's own packets that were dropped: ticks, and how many fell together.
+//! The flow's dropped packets as ticks, with the number of ticks that coincide.
 
 use std::fmt::Write;
 
 use super::canvas::{Anchor, Canvas, WIDTH, coordinate, width_of};
 use super::panel::{DROPPED, LOST};
 
-/// How wide a tick is, with a little air.
+/// The width of a tick with a margin.
 const TICK: f64 = 3.0;
 
-/// A tick for each packet dropped, by where it stands and whether a queue dropped it; those within half a pixel are
-/// one. How many fell together is said where there is room.
+/// Draws a tick for each dropped packet, by its position and whether a queue dropped it. Ticks within half a pixel are
+/// merged. Their number is written if there is room.
 pub(super) fn draw(canvas: &mut Canvas, top: f64, drops: &[(f64, bool)]) {
     for (by_queue, style) in [(true, DROPPED), (false, LOST)] {
         let mut path = String::new();
@@ -31,16 +31,16 @@ pub(super) fn draw(canvas: &mut Canvas, top: f64, drops: &[(f64, bool)]) {
     }
 }
 
-/// Ticks that look like one, or touch.
+/// Ticks that coincide or touch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Group {
     count: u32,
     to: f64,
-    /// Where the next group begins; infinity if there is none.
+    /// The beginning of the next group; infinity if there is none.
     next: f64,
 }
 
-/// Places in ascending order in groups.
+/// Groups of positions, which are in ascending order.
 fn together(places: impl Iterator<Item = f64>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for x in places {

@@ -1,9 +1,8 @@
-//! The lives of a race's flows, one above the other on one time axis.
+//! The flows of a race over time, one above the other on one time axis.
 //!
-//! A panel a flow: its phases as a ribbon, the window with what is in flight, the flow's own packets dropped, and
-//! the queue at the bottleneck. What happened (exits, timeouts and so on) is numbered on the axis and told in
-//! words below. Time counts from the flow's first data packet, as exit and start-up times do. All panels share
-//! their scales.
+//! Each flow has a panel: its phases as a ribbon, the window with the bytes in flight, the flow's dropped packets, and the
+//! queue at the bottleneck. Events (exits, timeouts and so on) are numbered on the axis and described below. Time counts
+//! from the flow's first data packet, as exit times and start-up times do. All panels share their scales.
 
 use firstflight_measure::{PhaseKind, Recording};
 
@@ -12,28 +11,28 @@ use super::canvas::{Anchor, Canvas, WIDTH, width_of};
 use super::panel::{self, LEFT, Panel, RIGHT, Scales};
 use crate::report::Report;
 
-/// Flows that one figure has room for.
+/// The most flows of one figure.
 pub const MOST: usize = 6;
 
-/// A figure is kept under this many bytes.
+/// The most bytes of a figure.
 const LARGEST: usize = 150_000;
 
-/// Buckets of a line to begin with, four points each, and at least.
+/// The initial and the least number of buckets of a line, each of four points.
 const FINEST: u64 = 1400;
 const COARSEST: u64 = 100;
 
-/// What a figure needs to know besides the report.
+/// The parameters of a figure that the report does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Propagation there and back, in nanoseconds.
+    /// The base round-trip time, in nanoseconds.
     pub base_rtt: u64,
     /// IP bytes of a full packet.
     pub packet: u32,
-    /// How long after the first data packet the figure ends, in nanoseconds; `None` is with the longest run.
+    /// The end of the figure, in nanoseconds after the first data packet; `None` for the end of the longest run.
     pub until: Option<u64>,
 }
 
-/// A race that no figure can show.
+/// A race that a figure cannot show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FigureError {
     /// There are too many flows.
@@ -41,18 +40,18 @@ pub enum FigureError {
     TooMany(usize),
 }
 
-/// Whether so many flows fit a figure.
+/// Checks that the number of flows fits a figure.
 ///
 /// # Errors
-/// They do not.
+/// Too many flows.
 pub fn check(flows: usize) -> Result<(), FigureError> {
     if flows > MOST { Err(FigureError::TooMany(flows)) } else { Ok(()) }
 }
 
-/// The recordings as an SVG file, in their order; the report tells of what race they are.
+/// The recordings as an SVG file, in their order. The report names the race.
 ///
 /// # Errors
-/// There are more than [`MOST`].
+/// More than [`MOST`] recordings.
 pub fn render(report: &Report, recordings: &[Recording], frame: &Frame) -> Result<String, FigureError> {
     check(recordings.len())?;
     let mut buckets = FINEST;
@@ -97,7 +96,7 @@ fn draw(report: &Report, recordings: &[Recording], frame: &Frame, buckets: u64) 
     canvas.finish(&format!("{command}\nfirstflight {version}, seed {seed}, scenario {scenario_hash}"))
 }
 
-/// Where the title stands, from line to line of it and of the legend, and what is below the last panel.
+/// The position of the title, the line heights of title and legend, and the space below the last panel.
 const TITLE: f64 = 20.0;
 const LINE: f64 = 16.0;
 const FOOT: f64 = 20.0;
@@ -131,7 +130,7 @@ fn scales(runs: &[Panel<'_>], frame: &Frame, buckets: u64) -> Scales {
     }
 }
 
-/// A line, a patch or a mark with what it means.
+/// A legend entry: a line, a patch or a mark, with its meaning.
 struct Entry {
     x: f64,
     row: usize,
@@ -145,7 +144,7 @@ enum Sign {
     Tick(&'static str),
 }
 
-/// What is drawn, as far as it is.
+/// The legend of the elements that are drawn.
 fn legend(runs: &[Panel<'_>], scales: &Scales) -> Vec<Entry> {
     let recordings = || runs.iter().map(|run| run.run);
     let has = |test: &dyn Fn(&Recording) -> bool| recordings().any(test);
@@ -206,7 +205,7 @@ impl Entry {
     }
 }
 
-/// The words in lines that fit, broken after these; a word that is too long for a line is cut.
+/// The words in lines of the width `room`, broken after these characters. A word that is too long for a line is cut.
 pub(super) fn folded(words: &str, after: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in words.split_inclusive(after) {
@@ -220,7 +219,7 @@ pub(super) fn folded(words: &str, after: &str, size: f64, room: f64) -> Vec<Stri
     lines.iter().map(|line| clipped(line.trim_end(), size, room)).collect()
 }
 
-/// As many of the words as fit.
+/// The beginning of the words that fits.
 pub(super) fn clipped(words: &str, size: f64, room: f64) -> String {
     if width_of(words, size) <= room {
         return words.to_owned();

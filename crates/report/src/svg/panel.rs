@@ -61,9 +61,9 @@ pub(super) struct Scales {
     pub(super) until: u64,
     /// How finely lines are drawn.
     pub(super) buckets: u64,
-    /// Panels.
+    /// The number of panels.
     pub(super) many: usize,
-    /// Whether the bandwidth-delay product is on the scale.
+    /// Whether the bandwidth-delay product fits the scale.
     pub(super) has_product: bool,
 }
 
@@ -72,7 +72,7 @@ impl Scales {
         LEFT + self.time.share(seconds).clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
     }
 
-    /// The heights of the two plots: fewer panels may be larger.
+    /// The heights of the two plots. With fewer panels they are larger.
     fn plots(&self) -> (f64, f64) {
         match self.many {
             0 | 1 => (230.0, 80.0),
@@ -85,7 +85,7 @@ impl Scales {
 /// One flow.
 pub(super) struct Panel<'a> {
     pub(super) run: &'a Recording,
-    /// The first data packet's departure; the SYN's, if there was none.
+    /// When the first data packet left; when the SYN left, if there was none.
     pub(super) origin: u64,
     row: Option<&'a Record>,
     frame: Frame,
@@ -107,7 +107,7 @@ impl<'a> Panel<'a> {
         self.head() + FLAGS + RIBBON + window + DROPS + queue + TICKS + self.told(scales).height() + BELOW
     }
 
-    /// The windows and what is in flight, in packets, as far as the figure goes.
+    /// The windows and the bytes in flight, in packets, up to the end of the figure.
     pub(super) fn windows(&self, until: u64) -> impl Iterator<Item = f64> {
         let states =
             self.run.states.iter().take_while(move |state| state.at <= self.origin.saturating_add(until));
@@ -123,7 +123,7 @@ impl<'a> Panel<'a> {
         self.run.queue.iter().take_while(move |(at, ..)| *at <= end).map(|&(_, packets)| f64::from(packets))
     }
 
-    /// The bandwidth-delay product of what is available, in packets, as steps.
+    /// The bandwidth-delay product at the available rate, in packets, as steps.
     pub(super) fn products(&self, until: u64) -> impl Iterator<Item = (u64, f64)> {
         let end = self.origin.saturating_add(until);
         let bytes = |bps: u64| float(bps) * seconds(self.frame.base_rtt) / 8.0;
@@ -131,8 +131,8 @@ impl<'a> Panel<'a> {
         steps.map(move |&(at, bps)| (at, bytes(bps) / f64::from(self.frame.packet.max(1))))
     }
 
-    /// Whether the window spends more than a third of the time in the lowest twentieth of the scale, where a
-    /// linear one shows nothing.
+    /// Whether the window is in the lowest twentieth of the scale for more than a third of the time, where a linear scale
+    /// shows nothing.
     pub(super) fn is_flat(&self, until: u64, top: f64) -> bool {
         let end = self.origin.saturating_add(until).min(self.run.ended_at);
         let next = self.run.states.iter().skip(1).map(|state| state.at).chain([end]);
@@ -146,7 +146,7 @@ impl<'a> Panel<'a> {
         self.threshold(scales).iter().any(|point| point.1 >= 0)
     }
 
-    /// The flow's own packets that were dropped, as far as the figure goes.
+    /// The flow's dropped packets, up to the end of the figure.
     pub(super) fn drops(&self, scales: &Scales) -> impl Iterator<Item = &'a Drop> {
         let end = self.origin.saturating_add(scales.until);
         self.run.drops.iter().filter(move |drop| drop.at <= end)
@@ -182,7 +182,7 @@ impl<'a> Panel<'a> {
         told.list(canvas, bottom + TICKS + 11.0);
     }
 
-    /// The name, with what the row says beside it, or below where there is no room.
+    /// Draws the name, with the facts of the row beside it, or below if there is no room.
     fn name(&self, canvas: &mut Canvas, y: f64) {
         let name = clipped(&self.run.label, 13.0, WIDTH - LEFT - RIGHT);
         canvas.text((LEFT, y), Anchor::Start, "font-size=\"13\" font-weight=\"bold\"", &name);
@@ -198,12 +198,12 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// The row in words.
+    /// The facts of the row in words.
     fn facts(&self) -> String {
         self.row.map(facts).unwrap_or_default().join(" · ")
     }
 
-    /// The same in lines, if it does not fit beside the name.
+    /// The facts in lines, if they do not fit beside the name.
     fn facts_below(&self) -> Vec<String> {
         let facts = self.facts();
         let from = LEFT + width_of(&self.run.label, 13.0) * 1.08 + 14.0;
@@ -213,7 +213,7 @@ impl<'a> Panel<'a> {
         folded(&facts, " · ", 11.0, WIDTH - LEFT - RIGHT)
     }
 
-    /// How high the name is, and all that stands with it.
+    /// The height of the name with the facts.
     fn head(&self) -> f64 {
         NAME + FACTS * self.facts_below().iter().map(|_| 1.0).sum::<f64>()
     }
@@ -281,7 +281,7 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// The threshold in bytes where it is on the scale; else it is negative.
+    /// The threshold in bytes; negative where it is beyond the scale.
     fn threshold(&self, scales: &Scales) -> Vec<Point> {
         let value = |ssthresh: Option<u64>| {
             let shown = ssthresh.filter(|&bytes| self.packets(bytes) <= scales.window.most);
@@ -300,7 +300,7 @@ impl<'a> Panel<'a> {
         self.fill(canvas, &path, &kept, (top, height), &style, scales);
     }
 
-    /// What is under the stairs.
+    /// Fills the area below the steps.
     fn fill(
         &self,
         canvas: &mut Canvas,
@@ -315,13 +315,13 @@ impl<'a> Panel<'a> {
         canvas.path(&format!("{path}V{}H{}Z", coordinate(bottom), coordinate(left)), style);
     }
 
-    /// What happened, as far as the figure goes.
+    /// The marks up to the end of the figure.
     fn told(&self, scales: &Scales) -> Told<'a> {
         let end = self.origin.saturating_add(scales.until);
         let mut marks: Vec<(f64, &Mark)> = Vec::new();
         for mark in self.run.marks.iter().filter(|mark| mark.at <= end && !told::is_plain(mark)) {
             let x = scales.x(self.time(mark.at));
-            // Avoidance that follows an exit at once needs no number of its own.
+            // A start of avoidance just after an exit needs no number of its own.
             let is_near = marks.last().is_some_and(|(last, _)| x - last < 2.0);
             if mark.kind != "su-end" || !is_near {
                 marks.push((x, mark));
@@ -330,7 +330,7 @@ impl<'a> Panel<'a> {
         Told { marks, origin: self.origin }
     }
 
-    /// The points up to the figure's end, with the last one held until there.
+    /// The points up to the end of the figure. The last value is held to that end.
     fn until(&self, scales: &Scales, points: impl Iterator<Item = Point>) -> Vec<Point> {
         let end = self.origin.saturating_add(scales.until).min(self.run.ended_at);
         let mut kept: Vec<Point> = thin::changes(points.take_while(|point| point.0 <= end)).collect();
@@ -343,12 +343,12 @@ impl<'a> Panel<'a> {
     }
 
     fn grid(&self, scales: &Scales) -> Grid {
-        // Three lines a panel share what there is.
+        // The three lines of each panel share the available bucket budget.
         let share = scales.buckets / u64::try_from(scales.many.max(1)).unwrap_or(1);
         Grid { tick: 1, ends: vec![self.origin.saturating_add(scales.until)], buckets: share.max(1) }
     }
 
-    /// Bytes of the window as stairs; a negative value is a gap.
+    /// Bytes of the window as steps. A negative value is a gap.
     fn steps(&self, points: &[Point], (top, height): (f64, f64), scales: &Scales) -> String {
         let place = |bytes: i64| {
             let packets = self.packets(u64::try_from(bytes).ok()?);
@@ -370,7 +370,7 @@ impl<'a> Panel<'a> {
 const GRID: &str = "stroke=\"#000000\" stroke-opacity=\"0.09\"";
 const SMALL: &str = "font-size=\"10\"";
 
-/// The row in a few words each.
+/// The facts of the row, in a few words each.
 fn facts(row: &Record) -> Vec<String> {
     let mut facts = vec![text(row, "avoidance").to_owned()];
     let mut say = |name: &str, field: &str, show: &dyn Fn(f64) -> String| {
@@ -388,7 +388,7 @@ fn facts(row: &Record) -> Vec<String> {
     facts
 }
 
-/// A path of steps through the points; it is broken where there is no height. Points that print the same are one.
+/// A step path through the points. It is broken where there is no height. Points with equal printed coordinates are merged.
 fn stairs(points: impl Iterator<Item = (f64, Option<f64>)>) -> String {
     let mut path = String::new();
     let (mut last_x, mut last_y): (String, Option<String>) = (String::new(), None);
@@ -409,7 +409,7 @@ fn stairs(points: impl Iterator<Item = (f64, Option<f64>)>) -> String {
 }
 
 fn plain(value: f64) -> String {
-    // Ticks are multiples of a round step: nine decimals hide what adding them up left.
+    // Ticks are multiples of a round step. Nine decimals hide the rounding error of their sum.
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }

@@ -1,4 +1,4 @@
-//! What happened to a flow: numbers on the axis, and words below.
+//! The events of a flow: numbers on the axis, and descriptions below.
 
 use firstflight_measure::Mark;
 
@@ -6,29 +6,29 @@ use super::canvas::{Anchor, Canvas, WIDTH};
 use super::figure::folded;
 use super::panel::{LEFT, RIGHT, float, seconds};
 
-/// From line to line of the words.
+/// The line height of the descriptions.
 const WORDS: f64 = 14.0;
 
-/// Marks that are numbered, at most; the others are lines only.
+/// The most marks with a number. Further marks are lines only.
 const NUMBERED: usize = 6;
 
-/// What happened, in order.
+/// The marks of a flow, in order.
 pub(super) struct Told<'a> {
-    /// Where each stands.
+    /// The position of each mark.
     pub(super) marks: Vec<(f64, &'a Mark)>,
     /// When the first data packet left.
     pub(super) origin: u64,
 }
 
 impl Told<'_> {
-    /// How high the words are.
+    /// The height of the descriptions.
     pub(super) fn height(&self) -> f64 {
         let lines = self.words().map(|lines| lines.len()).sum::<usize>();
         let more = usize::from(self.marks.len() > NUMBERED);
         WORDS * float(u64::try_from(lines + more).unwrap_or(0))
     }
 
-    /// The marks with a number in words, in lines.
+    /// The numbered marks in words, in lines.
     fn words(&self) -> impl Iterator<Item = Vec<String>> {
         self.marks.iter().take(NUMBERED).map(|(_, mark)| {
             let after = seconds(mark.at) - seconds(self.origin);
@@ -37,14 +37,14 @@ impl Told<'_> {
         })
     }
 
-    /// The marks as lines through the plots, the first ones with numbers above.
+    /// Draws the marks as lines through the plots, the first ones with numbers above.
     pub(super) fn draw(&self, canvas: &mut Canvas, (flags, ribbon, bottom): (f64, f64, f64)) {
         let mut free = f64::NEG_INFINITY;
         for (at, (x, mark)) in self.marks.iter().enumerate() {
             let style = format!("stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"4 2\"", colour(mark));
             canvas.line((*x, ribbon), (*x, bottom), &style);
             if at < NUMBERED {
-                // Numbers too close to each other move to the right.
+                // Numbers that are too close move to the right.
                 let place = x.max(free).min(WIDTH - RIGHT + 8.0);
                 canvas.line((*x, ribbon), (place, flags + 6.0), &format!("stroke=\"{}\"", colour(mark)));
                 canvas.disc((place, flags + 6.0), 6.0, colour(mark));
@@ -60,7 +60,7 @@ impl Told<'_> {
         }
     }
 
-    /// The marks in words.
+    /// Lists the marks in words.
     pub(super) fn list(&self, canvas: &mut Canvas, top: f64) {
         let mut y = top;
         for ((at, (_, mark)), lines) in self.marks.iter().enumerate().zip(self.words()) {
@@ -80,7 +80,7 @@ impl Told<'_> {
     }
 }
 
-/// Whether the drops or the ribbon show it without words.
+/// Whether the drops or the ribbon already show the mark.
 pub(super) fn is_plain(mark: &Mark) -> bool {
     matches!(mark.kind.as_str(), "reduction" | "restart")
 }

@@ -1,20 +1,20 @@
-//! Which parts of a run a reader may want to see: its first round trips, its start-up, what follows an idle time, all.
+//! The windows of a run that the page offers: its first round trips, its start-up, its restarts, and the whole run.
 
 use firstflight_measure::{PhaseKind, Recording};
 
-/// Round trips in the first window, and in that of a restart at least.
+/// The number of round trips in the first window, and the least number in a restart's window.
 const FIRST_ROUNDS: u64 = 6;
 
-/// Restarts that have a window, at most, and those that are thinned apart from the rest of the run.
+/// The most restarts with a window, and the most that are thinned separately.
 const MOST_RESTARTS: usize = 64;
 const FINE_RESTARTS: usize = 8;
 
 /// Windows, as instants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Windows {
-    /// Where the first round trips, start-up and the run end: ascending, each later than the SYN.
+    /// The ends of the first round trips, of start-up and of the run: ascending, each after the SYN.
     pub(super) ends: [u64; 3],
-    /// From when until when each restart goes.
+    /// The beginning and the end of each restart's window.
     pub(super) restarts: Vec<[u64; 2]>,
 }
 
@@ -34,7 +34,7 @@ impl Windows {
         }
     }
 
-    /// The ends of the regions that are thinned apart, ascending.
+    /// The ends of the regions that are thinned separately, ascending.
     pub(super) fn regions(&self) -> Vec<u64> {
         let [first, startup, end] = self.ends;
         let fine = self.restarts.iter().take(FINE_RESTARTS).flatten().copied();
@@ -46,13 +46,13 @@ impl Windows {
     }
 }
 
-/// When data left after an idle time, as far as there are windows.
+/// The instants of data after an idle time, for as many as have windows.
 fn restarts(run: &Recording) -> Vec<u64> {
     let marks = run.marks.iter().filter(|mark| mark.kind == "restart" && mark.at > run.syn_at);
     marks.map(|mark| mark.at).take(MOST_RESTARTS).collect()
 }
 
-/// The windows that begin with the SYN. What an idle time interrupts ends there.
+/// The windows that begin with the SYN. A window ends at the first idle time.
 fn startup(run: &Recording, rounds: u64, idle: Option<u64>, end: u64) -> [u64; 3] {
     let limit = idle.unwrap_or(end).clamp(run.syn_at + 1, end);
     let data = run.first_data_at.unwrap_or(run.syn_at);
@@ -61,13 +61,13 @@ fn startup(run: &Recording, rounds: u64, idle: Option<u64>, end: u64) -> [u64; 3
     let avoided = run.phases.iter().find(|span| span.kind == PhaseKind::Avoidance).map(|span| span.from);
     let over = marked.or(avoided).filter(|over| *over < limit);
     let over = over.unwrap_or_else(|| if idle.is_some() { quiet_before(run, limit) } else { end });
-    // A little of what comes after shows how start-up ended; and the windows are to differ.
+    // A short time after start-up is included, because it shows how start-up ended. It also keeps the windows distinct.
     let later = first.saturating_add((first - run.syn_at) / 2);
     let startup = over.saturating_add((over - over.min(run.syn_at)) / 5).clamp(later.min(limit), limit);
     [first, startup, end]
 }
 
-/// The window of a restart: until the law governs again, or there is no more to send.
+/// The window of a restart: until the law governs again, or all data is sent.
 fn restart(run: &Recording, began: u64, rounds: u64, next: u64) -> [u64; 2] {
     let quiet = quiet_before(run, next).max(began);
     let governs = |from: u64, to: u64| if from <= began { to > began } else { from < quiet };
@@ -75,12 +75,12 @@ fn restart(run: &Recording, began: u64, rounds: u64, next: u64) -> [u64; 2] {
     let over = avoidance.filter(|span| governs(span.from, span.to)).map(|span| span.from.max(began)).next();
     let over = over.unwrap_or(quiet);
     let to = over.saturating_add((over - began) / 5).max(began.saturating_add(rounds)).min(quiet);
-    // A little on both sides shows where it begins and ends.
+    // A margin on both sides shows where the restart begins and ends.
     let margin = ((to - began) / 20).max(1);
     [began.saturating_sub(margin).max(run.syn_at), to.saturating_add(margin).min(next)]
 }
 
-/// When something was last sent, acknowledged or delivered before then.
+/// The last instant before `then` at which data was sent, acknowledged or delivered.
 fn quiet_before(run: &Recording, then: u64) -> u64 {
     let last = |points: &[(u64, u64)]| {
         let before = points.partition_point(|point| point.0 < then);

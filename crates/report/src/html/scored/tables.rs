@@ -31,16 +31,16 @@ struct Head {
 #[derive(Serialize, Default)]
 struct Cell {
     text: String,
-    /// In small beside it.
+    /// Small print beside the cell.
     detail: String,
-    /// What is sorted by; empty where undefined.
+    /// The value by which the table is sorted; empty if undefined.
     key: String,
-    /// Whether it is the best of its column, or not told apart from it, or faster more often.
+    /// Whether the cell is the best of its column, does not differ significantly from the best, or is faster more often.
     is_best: bool,
     is_words: bool,
 }
 
-/// What the page says first.
+/// The first sentence of the page.
 pub(super) fn verdict(all: &Group, beyond: &str) -> String {
     let decided = all.races - all.nobody;
     format!(
@@ -50,7 +50,7 @@ pub(super) fn verdict(all: &Group, beyond: &str) -> String {
     )
 }
 
-/// What transfers cost.
+/// The table of the transfers' cost.
 pub(super) fn cost(group: &Group, beyond: &str) -> Table {
     let decided = group.races - group.nobody;
     let rows = group.by_cost().into_iter().enumerate().map(|(place, one)| {
@@ -92,7 +92,7 @@ pub(super) fn cost(group: &Group, beyond: &str) -> Table {
     }
 }
 
-/// What the transfers cost the network and others on it.
+/// The table of what the transfers cost the network and other traffic.
 pub(super) fn price(group: &Group) -> Table {
     let rows = group.by_cost().into_iter().map(|one| {
         let mut row = vec![Cell::words(&one.scheme)];
@@ -125,7 +125,7 @@ pub(super) fn price(group: &Group) -> Table {
     }
 }
 
-/// Who wins where.
+/// The table of the best schemes by class.
 pub(super) fn winners(classes: &[Group], beyond: &str) -> Table {
     let rows = classes.iter().map(|group| {
         let decided = group.races - group.nobody;
@@ -152,7 +152,7 @@ pub(super) fn winners(classes: &[Group], beyond: &str) -> Table {
     }
 }
 
-/// Median and 90th percentile of cost by class.
+/// The table of the median and the 90th percentile of cost by class.
 pub(super) fn by_class(groups: &[Group], beyond: &str) -> Table {
     let mut heads = vec![Head::new(("scheme", ""))];
     heads.extend(groups.iter().map(|group| Head {
@@ -176,7 +176,8 @@ pub(super) fn by_class(groups: &[Group], beyond: &str) -> Table {
     Table { rows: rows.collect(), heads, spans: Vec::new() }
 }
 
-/// Whether a scheme has the least median cost, is not told apart from the one that has, or is faster than it more often.
+/// Whether a scheme has the least median cost, does not differ significantly from that scheme, or is faster than it more
+/// often.
 fn is_best(group: &Group, one: &Standing) -> bool {
     group.tells_from_first(one) == Some(false) || group.beats_first(one)
 }
@@ -185,11 +186,11 @@ fn spans(spans: &[(&'static str, usize)]) -> Vec<Span> {
     spans.iter().map(|&(name, columns)| Span { name, columns }).collect()
 }
 
-/// The three quantiles times a factor, with the interval of the first; `beyond` for those beyond all numbers.
+/// The three quantiles times a factor, with the interval of the first. `beyond` stands for an infinite one.
 fn quantiles(spread: &Spread, factor: f64, beyond: &str) -> [Cell; 3] {
     let mut cells = spread.at.map(|quantile| match quantile {
         Quantile::Undefined => Cell { text: "–".to_owned(), ..Cell::default() },
-        // It is sorted after every number.
+        // An infinite quantile is sorted after every number.
         Quantile::Beyond { .. } => {
             Cell { text: beyond.to_owned(), key: f64::MAX.to_string(), ..Cell::default() }
         }
@@ -217,12 +218,12 @@ impl Head {
 
 impl Cell {
     fn words(words: &str) -> Self {
-        // A number and its unit stay together.
+        // A number and its unit stay on one line.
         let text = words.replace(" %", "\u{a0}%");
         Self { text, key: words.to_owned(), is_words: true, ..Self::default() }
     }
 
-    /// A scheme, and in small its law.
+    /// A scheme, with its law in small print.
     fn scheme(one: &Standing) -> Self {
         Self {
             detail: one.law.clone().unwrap_or_else(|| "several laws".to_owned()),
@@ -234,7 +235,7 @@ impl Cell {
         Self { text: count(value as u64), key: value.to_string(), ..Self::default() }
     }
 
-    /// In percent, and how many in small.
+    /// A share in percent, with the count in small print.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     fn share(part: usize, whole: usize) -> Self {
         let text = share(part, whole);
