@@ -35,7 +35,7 @@ pub(crate) fn run(
     let jobs = runs.jobs(arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
-    output::note(&scenario.unheeded(choices));
+    output::note(&scenario.ineffective(choices));
     let interrupt = Interrupt::listen();
     let groups = choices.len() + usize::from(scenario.population.is_some_and(|flows| flows.mixed));
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);

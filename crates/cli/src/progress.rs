@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Nothing is shown before this.
+/// The progress line first appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Between two drawings.
+/// The time between two updates of the progress line.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Progress of a race; the bar goes when this does.

@@ -87,7 +87,7 @@ fn run(
     to.check(choices, inputs, arguments)?;
     let OutputOptions { pcap, events, qlog, .. } = to.clone();
     let taps = Taps::new(Folders { pcap, events, qlog }, snap).map_err(Failure::usage)?;
-    output::note(&scenario.unheeded(choices));
+    output::note(&scenario.ineffective(choices));
 
     let interrupt = Interrupt::listen();
     let total = u64::from(scenario.runs) * choices.len() as u64;

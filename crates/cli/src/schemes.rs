@@ -11,7 +11,8 @@ use crate::failure::{Failure, Place};
 /// One scheme, policy or law, as `--json` gives it.
 #[derive(Serialize)]
 struct Listed {
-    /// `scheme`, `restart` or `avoidance`: the field of a row, and but for `scheme` the option, that takes its name.
+    /// The kind: `scheme`, `restart` or `avoidance`. It is also the field of a row that has the name, and the option that
+    /// sets it (`--schemes` for a scheme).
     kind: &'static str,
     name: &'static str,
     summary: &'static str,

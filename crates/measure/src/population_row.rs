@@ -18,7 +18,7 @@ pub struct PopulationRow {
     pub avoidance: String,
     /// How losses are repaired.
     pub recovery: String,
-    /// Whose senders they are where the RFCs and Linux differ, unless they go by the RFCs.
+    /// The stack whose behaviour applies where the RFCs and Linux differ; `None` for the RFCs' behaviour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
     /// The restart policy.

@@ -16,7 +16,7 @@ pub struct Row {
     pub avoidance: String,
     /// How losses are repaired.
     pub recovery: String,
-    /// Whose sender it is where the RFCs and Linux differ, unless it goes by the RFCs.
+    /// The stack whose behaviour applies where the RFCs and Linux differ; `None` for the RFCs' behaviour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
     /// The restart policy.

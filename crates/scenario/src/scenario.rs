@@ -3,10 +3,10 @@
 mod endless;
 mod error;
 mod flows;
+mod ineffective;
 mod queue;
 mod resolve;
 mod text;
-mod unheeded;
 
 pub use error::{ScenarioError, ScenarioFault};
 

@@ -89,7 +89,7 @@ fn the_best_are_told_from_those_that_share_it_and_from_races_that_nobody_finishe
         .map(|of| (of.scheme.as_str(), of.rows, of.unfinished, of.best_alone, of.best_tied, of.near_best))
         .collect();
     assert_eq!(told, [("a", 3, 1, 1, 1, 2), ("b", 3, 1, 0, 1, 2), ("c", 3, 3 - 1, 0, 0, 0)]);
-    // Races that nobody finished have no best to be compared with; those that one did not finish have.
+    // Races that no scheme finished have no best cost; races that one scheme did not finish have one.
     let c = &all.standings[2];
     assert_eq!(
         (c.regret.of, value(c.regret.at[0]), c.regret.at[1]),

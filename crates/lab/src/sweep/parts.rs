@@ -88,7 +88,7 @@ pub fn race_parts<E: Send>(
 
 /// A path in progress.
 struct Path {
-    /// Its part's place among those raced.
+    /// The place of the path's part among the parts that are raced.
     part: usize,
     index: u64,
     race: OnceLock<Result<PathRace, SweepError>>,

@@ -40,7 +40,7 @@ struct State {
 }
 
 impl Schedule {
-    /// A schedule of which nothing is done.
+    /// A schedule before its first task.
     pub(super) fn new(seeds: usize, schemes: usize) -> Self {
         let state = State { next: 0, warming: 0, ready: VecDeque::new() };
         Self { seeds, schemes, state: Mutex::new(state), news: Condvar::new() }

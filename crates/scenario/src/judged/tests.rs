@@ -117,7 +117,7 @@ fn the_ideal_is_a_round_trip_the_time_to_carry_the_size_and_the_way_there() {
     // It goes on with what waits before it while the bottleneck sends nothing.
     let outage = ("rate-trace", "0s=8mbit,580005us=0,1080005us=8mbit");
     assert_eq!(fct(&[slow[0], outage]), Some(120 * MS + 2_000 * MS));
-    // What is lost on the way back costs an ideal sender nothing.
+    // What is lost on the reverse path costs an ideal sender nothing.
     assert_eq!(fct(&[("ack-loss", "20%")]), fct(&[]));
     // A constant rate takes half, and all.
     let beside = |constant| fct_after(&scenario(&[]), 40, Hop { constant, ..Hop::default() });

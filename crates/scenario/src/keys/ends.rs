@@ -62,7 +62,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "app-limited-growth",
         kind: Kind::Word(&words::GROWTH_NAMES),
         placeholder: "RULE",
-        help: "Whose rule for growing the window while the application limits it",
+        help: "Rule for growing the window while the application limits it",
         default: Some("stack"),
         examples: &["ns2", "linux", "rfc7661"],
         schemes: true,

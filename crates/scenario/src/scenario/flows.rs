@@ -44,6 +44,6 @@ const STEADY: Span = Span::from_secs(10);
 const STEADY_RTTS: u64 = 100;
 
 /// The time until the last flow of a population has arrived, in the mean.
-pub(super) fn coming(population: Population) -> Span {
+pub(super) fn arriving(population: Population) -> Span {
     population.warm_up + population.arrivals.mean_gap() * u64::from(population.flows)
 }

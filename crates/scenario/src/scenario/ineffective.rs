@@ -9,7 +9,7 @@ use crate::words::QuickStartHops;
 impl Scenario {
     /// A line for each option that has no effect in a race of these schemes: a queue that marks although no flow uses ECN,
     /// and Quick-Start routers that no scheme asks for a rate.
-    pub fn unheeded(&self, choices: &[SchemeChoice]) -> Vec<String> {
+    pub fn ineffective(&self, choices: &[SchemeChoice]) -> Vec<String> {
         let mut lines = Vec::new();
         if self.aqm.is_some_and(|aqm| aqm.ecn) && !self.ecn {
             lines.push(
@@ -46,7 +46,7 @@ mod tests {
             set.set(key, text).expect(text);
         }
         let choices = over_restarts(parse_choices(schemes).expect(schemes), &set).expect("policies");
-        Scenario::resolve(&set).expect("a scenario").unheeded(&choices)
+        Scenario::resolve(&set).expect("a scenario").ineffective(&choices)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use firstflight::{Bytes, Rate, Span};
 use firstflight_tcp::{AckPolicy, Recovery, RtoFloor, Stack};
 
-use super::flows::{coming, population};
+use super::flows::{arriving, population};
 use super::{
     Goal, LARGEST_RWND, LIMIT, MEGABIT, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, highest,
     writing,
@@ -127,7 +127,7 @@ impl Scenario {
                 }
                 Goal::Duration(duration) => population.map_or(Span::ZERO, |flows| flows.warm_up) + duration,
                 Goal::Size(size) => options.limit.unwrap_or_else(|| {
-                    LIMIT + idling(rounds) + writing(app, size) + population.map_or(Span::ZERO, coming)
+                    LIMIT + idling(rounds) + writing(app, size) + population.map_or(Span::ZERO, arriving)
                 }),
             },
             ack: options.ack.unwrap_or(unset.ack),
