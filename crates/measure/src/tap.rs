@@ -23,7 +23,7 @@ pub trait Tap: Send {
     }
 
     /// The client's controller handled a call and decided.
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &TraceRecord) {
         let _ = told;
     }
 
