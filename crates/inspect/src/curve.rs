@@ -45,6 +45,28 @@ impl Curve {
     }
 }
 
+/// A busy period: the time between two idle restarts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Period {
+    /// When its first data passed.
+    pub(crate) began: u64,
+    /// Bytes delivered, those before it too.
+    pub(crate) curve: Curve,
+}
+
+impl Period {
+    /// Bytes that it brought.
+    pub(crate) fn bytes(&self) -> u64 {
+        let before = if self.is_first() { 0 } else { self.curve.points.first().map_or(0, |point| point.1) };
+        self.curve.last().map_or(0, |(_, bytes)| bytes.saturating_sub(before))
+    }
+
+    /// The curve of a later one begins with the period, that of the first with what was delivered first.
+    fn is_first(&self) -> bool {
+        self.curve.points.first().is_none_or(|point| point.0 != self.began)
+    }
+}
+
 /// The rate that a connection came to have, and how long it took to nine tenths of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Later {

@@ -9,7 +9,7 @@
 //! - two rounds' peaks, or one's before a loss, are above all before by no more than a sixteenth, or a segment and a
 //!   half (an eighth, or two and a half, after two rounds), and by less than half, and the sender goes on sending:
 //!   `receiver-window` if the receiver's window held it back, `mark` if congestion marks were echoed, `application` if it
-//!   had nothing to send for three such rounds; else `drain` if within eight rounds the flight falls by a quarter with
+//!   had nothing to send for three such rounds and the flight never grew again; else `drain` if within eight rounds the flight falls by a quarter with
 //!   nothing lost, as BBR's does, and `flat` otherwise: a threshold, a delay, a train.
 
 use crate::events::Resent;
@@ -56,7 +56,7 @@ pub(crate) struct Exit {
     pub(crate) at: u64,
     /// In flight then.
     pub(crate) flight: u64,
-    /// The round's place, from zero.
+    /// The round's place in its busy period, from zero.
     pub(crate) round: usize,
 }
 
@@ -81,13 +81,9 @@ pub(crate) struct Start<'a> {
     pub(crate) mss: u64,
 }
 
-/// The end of the start-up; `None` if the data ended first.
+/// The end of the start-up; `None` if the data ended first. All of `start` is of one busy period.
 pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
     let Start { rounds, resent, has_sack, mss, .. } = *start;
-    let all = rounds;
-    // What comes after an idle time is another start.
-    let rounds = &rounds[..rounds.iter().position(|round| round.after_idle).unwrap_or(rounds.len())];
-    let start = Start { rounds, ..*start };
     let counts = |one: &&Resent| !one.is_spurious;
     let is_ignored = |one: &&Resent| has_sack && (is_ignored(one) || is_regained(one, rounds, mss));
     let ignored = resent.iter().filter(counts).find(is_ignored);
@@ -122,7 +118,9 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         }
         if round.by_application && !grew(round.peak, before, 1, mss) {
             starved += 1;
-            if starved == STARVED {
+            // Requests and replies before the bulk: the window was not used, and grows when it is.
+            let until_loss = rounds[at + 1..].iter().take_while(|round| !is_lost_in(round));
+            if starved == STARVED && !until_loss.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
                 return Some(start.stopped(Cause::Application, before));
             }
             continue;
@@ -149,10 +147,10 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         }
         return Some(stop);
     }
-    // A loss after an idle time, or after the last round that was kept.
+    // A loss after the last round that was kept.
     let of_loss =
-        loss.map_or(0, |one| all.partition_point(|round| round.ended.is_some_and(|end| end <= one.at)));
-    by_loss(of_loss.min(all.len().saturating_sub(1)))
+        loss.map_or(0, |one| rounds.partition_point(|round| round.ended.is_some_and(|end| end <= one.at)));
+    by_loss(of_loss.min(rounds.len().saturating_sub(1)))
 }
 
 impl Start<'_> {

@@ -87,9 +87,10 @@ pub struct Found {
     /// Segments sent again of what had been sent by the end of the first repair, if that began by the end of start-up or
     /// within a round trip of it.
     pub overshoot_segments: Option<u64>,
-    /// Payload acknowledged for the first time, in order or selectively, in the second half of the time in which data flowed, over that time.
+    /// Payload acknowledged for the first time, in order or selectively, in the second half of the time in which data flowed, over
+    /// that time. With idle restarts, of the time between two of them that brought nine tenths of the data, if one did.
     pub later_rate_bps: Option<f64>,
-    /// From the first data to the end of the first of four intervals in a row that bring nine tenths of it.
+    /// From the first data of that time to the end of the first of four intervals in a row that bring nine tenths of it.
     pub time_to_90pct_s: Option<f64>,
     /// Rounds in all.
     pub rounds_total: u64,

@@ -180,7 +180,7 @@ fn unseen_end(found: &mut Found) -> Option<Exit> {
 fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<Exit> {
     let exit = sender.exit();
     let first = sender.first_data.unwrap_or(0);
-    let is_long = sender.rounds.count > MOST_ROUNDS as u64;
+    let is_long = sender.rounds.count - sender.rounds.before > MOST_ROUNDS as u64;
     found.exit_cause = exit.map(|exit| exit.cause.name()).or((is_over || is_long).then_some("none"));
     if let Some(exit) = exit {
         found.exit_time_s = Some(seconds(exit.at.saturating_sub(first)));
@@ -191,7 +191,7 @@ fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<
         let why = if is_long {
             format!("start-up took more than {MOST_ROUNDS} rounds")
         } else if is_over {
-            "the data ended before start-up did".to_owned()
+            unended(sender).to_owned()
         } else {
             let why = "the capture ends before start-up did, and before the connection";
             found.lacks(["exit_cause"], why);
@@ -200,6 +200,18 @@ fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<
         found.lacks(["exit_time_s", "exit_round", "exit_flight_bytes", "overshoot_segments"], &why);
     }
     exit
+}
+
+/// Why a start-up has no end although the connection is over.
+fn unended(sender: &Sender) -> &'static str {
+    let rounds = sender.rounds.of_period();
+    if rounds.len() > 1 && rounds.last().is_some_and(|round| round.by_application) {
+        "the application had nothing more to send before an end of start-up could be told"
+    } else if sender.counts.restarts > 0 {
+        "the data between any two idle times ended before an end of start-up could be told"
+    } else {
+        "the data ended before an end of start-up could be told"
+    }
 }
 
 /// Why nothing can be said of the start, if so.
@@ -240,7 +252,8 @@ fn initial_window(found: &mut Found, sender: &Sender) {
     let segments = round.segments + round.lost.div_ceil(sender.mss());
     found.initial_window_bytes = Some(bytes);
     found.initial_window_segments = Some(segments);
-    let is_all = round.ended.is_none() || sender.rounds.kept.get(1).is_none_or(|next| next.bytes == 0);
+    let has_more = |next: &Round| next.bytes > 0 && !next.after_idle && !next.begins_starved;
+    let is_all = round.ended.is_none() || !sender.rounds.kept.get(1).is_some_and(has_more);
     let short = bytes < segments * sender.mss();
     found.initial_window_limit = Some(if round.by_receiver {
         "receiver-window"
@@ -340,14 +353,11 @@ fn rounds(found: &mut Found, sender: &Sender) {
 fn later_rate(found: &mut Found, saw_syn: bool, sender: &Sender, exit: Option<Exit>) {
     let why = if sender.is_unheard() {
         NO_ACKS
-    } else if sender.counts.restarts > 0 {
-        "the connection was idle in between"
     } else if exit.is_some_and(|exit| exit.cause == exit::Cause::Application) {
         "the application set the rate"
-    } else {
-        let first = sender.first_data.unwrap_or(0);
+    } else if let Some(period) = sender.main_period() {
         let min_rtt = sender.rtt.least().unwrap_or(0);
-        match later(&sender.curve, first, min_rtt, sender.mss()) {
+        match later(&period.curve, period.began, min_rtt, sender.mss()) {
             Some(later) => {
                 found.later_rate_bps = Some(later.bps);
                 found.time_to_90pct_s = later.reached.filter(|_| saw_syn).map(seconds);
@@ -361,6 +371,8 @@ fn later_rate(found: &mut Found, saw_syn: bool, sender: &Sender, exit: Option<Ex
             }
             None => "the data took too few round trips to have a later rate",
         }
+    } else {
+        "the connection was idle in between: no time between two idle times brought nine tenths of the data"
     };
     found.lacks(["later_rate_bps"], why);
     found.lacks(["time_to_90pct_s"], why);

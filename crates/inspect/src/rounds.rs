@@ -47,6 +47,8 @@ pub(crate) struct Round {
     pub(crate) begins_behind_hole: bool,
     /// Whether it began with new data after an idle time.
     pub(crate) after_idle: bool,
+    /// Whether the application was the limit before its first packet.
+    pub(crate) begins_starved: bool,
 }
 
 /// A departure: since the one before it, and since the acknowledgement before it.
@@ -62,6 +64,10 @@ struct Gap {
 pub(crate) struct Rounds {
     pub(crate) kept: Vec<Round>,
     pub(crate) count: u64,
+    /// The rounds since the last idle time, once there was one.
+    later: Vec<Round>,
+    /// How many rounds ended before the last idle time.
+    pub(crate) before: u64,
     current: Option<Round>,
     /// Acknowledging beyond this ends the current round.
     mark: u64,
@@ -91,8 +97,17 @@ impl Rounds {
     /// ends it.
     pub(crate) fn begin(&mut self, at: u64, mark: u64, after_idle: bool) {
         self.finish(at);
+        if after_idle {
+            self.later.clear();
+            self.before = self.count;
+        }
         self.mark = mark;
         self.current = Some(Round { began: at, after_idle, ..Round::default() });
+    }
+
+    /// The rounds since the last idle time, or since the first data; the first 256 of them.
+    pub(crate) fn of_period(&self) -> &[Round] {
+        if self.before == 0 { &self.kept } else { &self.later }
     }
 
     pub(crate) fn current(&mut self) -> Option<&mut Round> {
@@ -139,7 +154,7 @@ impl Rounds {
     }
 
     /// Ends the current round, if there is one.
-    fn finish(&mut self, at: u64) {
+    pub(crate) fn finish(&mut self, at: u64) {
         if let Some(mut round) = self.current.take() {
             round.ended = Some(at);
             self.keep(round);
@@ -163,6 +178,9 @@ impl Rounds {
         self.count += 1;
         if self.kept.len() < MOST_ROUNDS {
             self.kept.push(round);
+        }
+        if self.before > 0 && self.later.len() < MOST_ROUNDS {
+            self.later.push(round);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::curve::Curve;
+use crate::curve::{Curve, Period};
 use crate::events::{Ack, Counts, Data, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
 use crate::rounds::{Departure, Rounds};
@@ -29,7 +29,11 @@ pub(crate) struct Sender {
     pub(crate) board: Scoreboard,
     pub(crate) rounds: Rounds,
     pub(crate) rtt: Rtt,
-    pub(crate) curve: Curve,
+    pub(crate) period: Period,
+    /// The busy period that brought the most, if it is over.
+    largest_period: Option<Box<Period>>,
+    /// The end of start-up, if it fell into a busy period that is over.
+    exit: Option<Exit>,
     pub(crate) counts: Counts,
     pub(crate) resent: Vec<Resent>,
     /// The first of them that lacks its flight of later.
@@ -72,7 +76,9 @@ impl Sender {
             board: Scoreboard::new(start),
             rounds: Rounds::default(),
             rtt: Rtt::default(),
-            curve: Curve::default(),
+            period: Period::default(),
+            largest_period: None,
+            exit: None,
             counts: Counts::default(),
             resent: Vec::new(),
             awaited: 0,
@@ -121,14 +127,29 @@ impl Sender {
 
     /// The end of start-up, as far as it can be seen.
     pub(crate) fn exit(&self) -> Option<Exit> {
-        let (resent, climbs) = (&self.resent, &self.climbs);
-        exit::find(&Start {
-            rounds: &self.rounds.kept,
-            climbs,
-            resent,
+        self.exit.or_else(|| self.exit_of_period())
+    }
+
+    /// The same in the busy period that goes on, judged by its own rounds: a start-up that an idle time interrupts goes on
+    /// behind it.
+    fn exit_of_period(&self) -> Option<Exit> {
+        let first = self.resent.partition_point(|one| one.at < self.period.began);
+        let exit = exit::find(&Start {
+            rounds: self.rounds.of_period(),
+            climbs: &self.climbs,
+            resent: &self.resent[first..],
             has_sack: self.board.has_sack,
             mss: self.mss(),
-        })
+        })?;
+        let before = usize::try_from(self.rounds.before).unwrap_or(usize::MAX);
+        Some(Exit { round: exit.round.saturating_add(before), ..exit })
+    }
+
+    /// The busy period that brought at least nine tenths of all that was delivered.
+    pub(crate) fn main_period(&self) -> Option<&Period> {
+        let all = self.board.delivered().saturating_sub(FIRST);
+        let largest = self.largest_period.as_deref().filter(|one| one.bytes() > self.period.bytes());
+        Some(largest.unwrap_or(&self.period)).filter(|one| one.bytes() >= all - all / 10)
     }
 
     /// A packet with payload passed.
@@ -168,6 +189,7 @@ impl Sender {
             self.starts_again(at, start);
         } else if self.rounds.current().is_none() {
             self.rounds.begin(at, start, false);
+            self.period.began = at;
         }
         if is_again {
             self.sent_again(at, (start, end), una, flight_before, segments, &seen);
@@ -275,7 +297,7 @@ impl Sender {
             sample = sample.max(self.board.sack(start, end).newest_sent);
         }
         if self.board.delivered() > delivered_before {
-            self.curve.step(at, self.board.delivered().saturating_sub(FIRST));
+            self.period.curve.step(at, self.board.delivered().saturating_sub(FIRST));
         }
         self.counts_of_time(at, sample);
         if let Some(window) = ack.window {
@@ -348,6 +370,9 @@ impl Sender {
             return;
         }
         self.counts.restarts += 1;
+        self.rounds.finish(at);
+        self.exit = self.exit();
+        self.begin_period(at);
         self.rounds.begin(at, start, true);
         if self.restarts.len() < MOST_RESTARTS {
             let round = self.rounds.kept.len();
@@ -359,6 +384,17 @@ impl Sender {
             Trace::RESTART,
             format!("data again after {}.{:03} s", idle / 1_000_000_000, idle / 1_000_000 % 1000),
         );
+    }
+
+    fn begin_period(&mut self, at: u64) {
+        let mut curve = Curve::default();
+        curve.step(at, self.board.delivered().saturating_sub(FIRST));
+        let over = std::mem::replace(&mut self.period, Period { began: at, curve });
+        if self.largest_period.as_ref().is_none_or(|largest| over.bytes() > largest.bytes()) {
+            self.largest_period = Some(Box::new(over));
+        }
+        self.climbs.clear();
+        (self.greatest_flight, self.held_at) = (0, at);
     }
 
     fn sent_again(
@@ -415,14 +451,16 @@ impl Sender {
     }
 
     /// Whether the sender had had nothing to send before this packet: acknowledgements had come to which it did
-    /// not answer though it sent its last packet short, or it had nothing in flight and was silent.
+    /// not answer though it sent its last packet short, or it had nothing in flight and was silent, or had sent its last
+    /// packet short.
     fn note_limits(&mut self, at: u64, flight_before: u64) {
         let silent = self.last_ack.max(self.last_data).map_or(0, |last| at.saturating_sub(last));
         let rest = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0) / 4;
         let had_nothing = (self.last_was_short && self.acked_since > 0 && silent > rest / 8)
-            || (flight_before == 0 && self.last_data.is_some() && silent > rest);
+            || (flight_before == 0 && self.last_data.is_some() && (silent > rest || self.last_was_short));
         if had_nothing && let Some(round) = self.rounds.current() {
             round.by_application = true;
+            round.begins_starved |= round.first_sent.is_none();
         }
     }
 

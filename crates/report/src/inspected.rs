@@ -91,7 +91,7 @@ pub const FOUND: &[Column] = &[
     text(
         "exit_cause",
         "Why start-up ended: loss or timeout (something was sent again and the flight fell), mark (congestion marks), \
-         receiver-window, application (nothing to send for three rounds), drain (the flight stopped growing, then \
+         receiver-window, application (nothing to send for three rounds, and no growth after them), drain (the flight stopped growing, then \
          fell without a loss), flat (it stopped growing, and none of these); none if the data ended first, undefined if \
          the capture did.",
     ),
@@ -112,12 +112,13 @@ pub const FOUND: &[Column] = &[
         "later_rate_bps",
         "bit/s",
         "Payload acknowledged for the first time, in order or selectively, in the second half of the time in which \
-         data flowed, over that time.",
+         data flowed, over that time. With idle restarts, of the time between two of them that brought nine tenths of \
+         the data, if one did.",
     ),
     real(
         "time_to_90pct_s",
         "s",
-        "First data to the end of the first interval (the longer of the least round trip and 20 packet times) that \
+        "From the first data of that time to the end of the first interval (the longer of the least round trip and 20 packet times) that \
          brings nine tenths of the later rate, sustained for four in a row.",
     ),
     whole("rounds_total", "", "Rounds: each ends with the first acknowledgement of anything sent in it."),
@@ -137,7 +138,7 @@ pub(crate) const VIEW: &[ViewColumn] = &[
     view(["sender", "→ receiver"], "label", Show::Name, 0),
     view(["seen", "at"], "vantage", Show::Text, 4),
     view(["RTT", "ms"], "handshake_rtt_s", Show::Scaled(1e-3), 0),
-    view(["IW", "segments"], "initial_window_segments", Show::Count, 0),
+    view(["IW", "segments"], "initial_window_segments", Show::InitialWindow, 0),
     view(["sending", ""], "pacing", Show::Text, 1),
     view(["exit cause", "@ s"], "exit_cause", Show::Exit, 0),
     view(["in", "round"], "exit_round", Show::Count, 3),
@@ -272,6 +273,21 @@ fn marks(found: &Found, drawn: &Drawn) -> Vec<Mark> {
 mod tests {
     use super::*;
     use serde_json::Value;
+
+    #[test]
+    fn an_initial_window_that_was_not_the_windows_says_whose_it_was() {
+        let cell = |limit| {
+            let found = Found {
+                initial_window_segments: Some(1),
+                initial_window_limit: Some(limit),
+                ..Found::default()
+            };
+            let record = labelled(None, &[Inspected { found, drawn: None }]).unwrap().remove(0);
+            let column = VIEW.iter().find(|column| column.field == "initial_window_segments").unwrap();
+            column.cell(&record)
+        };
+        assert_eq!(["window", "application", "receiver-window"].map(cell), ["1", "1 app", "1 rwnd"]);
+    }
 
     #[test]
     fn every_mark_of_a_capture_has_a_line_of_its_own_kind() {

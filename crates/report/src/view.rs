@@ -50,6 +50,8 @@ pub(crate) enum Show {
     Scaled(f64),
     /// A count, which is whole unless it is a mean of several runs.
     Count,
+    /// A count, with `app` or `rwnd` if the application or the receiver bounded it and not the window.
+    InitialWindow,
     /// Quick-Start requests approved, in full or reduced, of those received: `3/4`.
     Admitted,
     /// The exit's cause and time, with the number of runs that have it if not all.
@@ -155,6 +157,14 @@ impl ViewColumn {
                 }
                 _ => measured(record, self.field, 1.0),
             },
+            Show::InitialWindow => {
+                let count = measured(record, self.field, 1.0);
+                match text(record, "initial_window_limit") {
+                    "application" => format!("{count} app"),
+                    "receiver-window" => format!("{count} rwnd"),
+                    _ => count,
+                }
+            }
             Show::Admitted => {
                 match ["qs_granted", "qs_reduced", "qs_asked"].map(|field| number(record, field)) {
                     [Some(granted), Some(reduced), Some(asked)] => {

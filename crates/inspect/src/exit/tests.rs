@@ -110,78 +110,23 @@ fn a_start_up_does_not_end_with_its_first_packets_if_the_flight_grows_later() {
 }
 
 #[test]
-fn a_loss_after_an_idle_time_is_in_the_round_in_which_it_was() {
-    let mut again = rounds(&[10, 20, 40, 40, 60, 30]);
-    again[3].after_idle = true;
-    let exit = ends(&again, &[lost(450)], true).unwrap();
-    assert_eq!((exit.cause, exit.at, exit.round), (Cause::Loss, 450, 4));
-    assert_eq!(ends(&again, &[lost(5000)], true).unwrap().round, 5);
+fn a_loss_after_the_last_round_that_was_kept_is_told() {
+    let exit = ends(&rounds(&[10, 20, 40, 80]), &[lost(5000)], true).unwrap();
+    assert_eq!((exit.cause, exit.at, exit.round), (Cause::Loss, 5000, 3));
+}
+
+/// Rounds in which the application was the limit, and then others.
+fn starved(peaks: &[u64], limited: usize) -> Vec<Round> {
+    let mut all = rounds(peaks);
+    all[1..=limited].iter_mut().for_each(|round| round.by_application = true);
+    all
 }
 
 #[test]
-fn what_was_sent_again_for_nothing_ends_nothing() {
-    let spurious = Resent { is_spurious: true, ..lost(150) };
-    let exit = ends(&rounds(&[10, 20, 40, 80, 80, 80]), &[spurious], true).unwrap();
-    assert_eq!((exit.cause, exit.at), (Cause::Flat, 390));
-}
-
-#[test]
-fn a_flight_that_stops_growing_ends_it_where_it_last_grew() {
-    let exit = ends(&rounds(&[10, 20, 40, 41, 42, 43]), &[lost(550)], true).unwrap();
-    assert_eq!((exit.cause, exit.at, exit.flight, exit.round), (Cause::Flat, 290, 40_000, 2));
-}
-
-#[test]
-fn a_flight_that_falls_without_a_loss_ends_it_where_it_begins_to_fall() {
-    let exit = ends(&rounds(&[10, 20, 40, 41, 41, 20, 20, 20]), &[], true).unwrap();
-    assert_eq!((exit.cause, exit.at, exit.round), (Cause::Drain, 495, 4));
-    let exit = ends(&rounds(&[10, 20, 40, 41, 41, 20, 20, 20]), &[lost(480)], true).unwrap();
-    assert_eq!(exit.cause, Cause::Flat);
-}
-
-#[test]
-fn slower_growth_is_growth() {
-    // HyStart++'s conservative slow start grows by a quarter a round.
-    let exit = ends(&rounds(&[10, 20, 40, 50, 62, 78, 78, 79]), &[], true).unwrap();
-    assert_eq!((exit.cause, exit.round), (Cause::Flat, 5));
-}
-
-#[test]
-fn a_start_from_one_segment_is_growth() {
-    // Every ACK counted, delayed: by half a round, rounded up. Doubling every other round, as Vegas does.
-    for peaks in [&[1, 2, 3, 5, 8, 12, 12, 12, 12][..], &[1, 2, 2, 4, 4, 8, 8, 12, 12, 12, 12]] {
-        let exit = ends(&rounds(peaks), &[], true).unwrap();
-        assert_eq!((exit.cause, exit.flight), (Cause::Flat, 12 * MSS), "{peaks:?}");
-    }
-    // A segment a round is avoidance; from four it is half of them in two rounds, and so is told a segment late.
-    let exit = ends(&rounds(&[1, 2, 4, 5, 6, 7, 8, 9]), &[], true).unwrap();
-    assert_eq!((exit.cause, exit.flight), (Cause::Flat, 5 * MSS));
-}
-
-#[test]
-fn the_end_of_the_data_is_no_end_of_start_up() {
-    assert_eq!(ends(&rounds(&[10, 20, 40, 40, 5]), &[], true), None);
-    assert_eq!(ends(&rounds(&[10]), &[], true), None);
-    assert_eq!(ends(&[], &[], true), None);
-}
-
-#[test]
-fn limits_that_can_be_seen_are_named() {
-    let mut full = rounds(&[10, 20, 30, 30, 30, 30]);
-    full[3].by_receiver = true;
-    assert_eq!(ends(&full, &[], true).unwrap().cause, Cause::ReceiverWindow);
-    let mut marked = rounds(&[10, 20, 30, 30, 30, 30]);
-    marked[2].marked = true;
-    assert_eq!(ends(&marked, &[], true).unwrap().cause, Cause::Mark);
-    let mut starved = rounds(&[10, 20, 12, 12, 12, 12]);
-    starved[2..].iter_mut().for_each(|round| round.by_application = true);
-    let exit = ends(&starved, &[], true).unwrap();
-    assert_eq!((exit.cause, exit.round), (Cause::Application, 1));
-}
-
-#[test]
-fn a_pause_of_the_application_is_not_the_end() {
-    let mut paused = rounds(&[10, 20, 8, 40, 80, 80, 80]);
-    paused[2].by_application = true;
-    assert_eq!(ends(&paused, &[], true).unwrap().round, 4);
+fn requests_and_replies_before_the_bulk_end_nothing_and_a_trickle_does() {
+    let bulk = starved(&[3, 1, 1, 2, 1, 10, 20, 40, 60, 60, 60, 60], 4);
+    let exit = ends(&bulk, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.flight, exit.round), (Cause::Flat, 60 * MSS, 8));
+    let trickle = starved(&[10, 20, 20, 20, 20, 20], 5);
+    assert_eq!(ends(&trickle, &[], true).unwrap().cause, Cause::Application);
 }
