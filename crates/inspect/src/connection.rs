@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use firstflight_tcp::{Flags, Segment};
 
 use crate::clock::Clock;
+use crate::ecn::{Counter, Feedback, ace};
 use crate::events::{Ack, Data, Setting};
 use crate::packet::Packet;
 use crate::recent::{LATEST_COPY, Recent};
@@ -37,6 +38,10 @@ pub(crate) struct Side {
     /// Its SYN, with the options.
     pub(crate) syn: Option<Segment>,
     pub(crate) options_cut: bool,
+    /// AE, CWR and ECE of its SYN.
+    syn_ace: u8,
+    /// Its counter of marked packets, and the highest place that it acknowledged with it.
+    marks: (Counter, u64),
     /// Where its stream ends, if it said so.
     fin: Option<u64>,
     fin_acknowledged: bool,
@@ -105,6 +110,8 @@ impl Side {
             syn_count: 0,
             syn: None,
             options_cut: false,
+            syn_ace: 0,
+            marks: (Counter::default(), FIRST),
             fin: None,
             fin_acknowledged: false,
             recent: Recent::default(),
@@ -245,7 +252,7 @@ impl Connection {
             return;
         }
         self.follow_handshake(at, from, packet);
-        self.follow_acknowledgement(at, from, segment);
+        self.follow_acknowledgement(at, from, packet);
         let side = &mut self.hosts[from];
         let first = segment.seq.wrapping_add(u32::from(flags.has(Flags::SYN)));
         side.origin.get_or_insert(first);
@@ -258,7 +265,9 @@ impl Connection {
             side.empty_packets += 1;
             return;
         }
-        side.sender.data(&Data { at, start, end, identification: packet.identification });
+        let answers_echo = flags.has(Flags::CWR) && self.feedback() == Some(Feedback::Classic);
+        let identification = packet.identification;
+        self.hosts[from].sender.data(&Data { at, start, end, identification, answers_echo });
     }
 
     /// The capture is over.
@@ -275,6 +284,7 @@ impl Connection {
             side.saw_syn = true;
             side.syn = Some(*segment);
             side.options_cut = packet.options_cut;
+            side.syn_ace = ace(packet);
             side.origin = Some(segment.seq.wrapping_add(1));
             if flags.has(Flags::ACK) {
                 self.handshake.answer = self.handshake.answer.or(Some(at));
@@ -325,13 +335,15 @@ impl Connection {
     }
 
     /// Tells the other host's sender what this packet acknowledges.
-    fn follow_acknowledgement(&mut self, at: u64, from: Host, segment: &Segment) {
+    fn follow_acknowledgement(&mut self, at: u64, from: Host, packet: &Packet) {
+        let segment = &packet.segment;
         let flags = segment.flags;
         if !flags.has(Flags::ACK) {
             return;
         }
         let to = 1 - from;
         let scale = self.scale_of(from);
+        let feedback = self.feedback();
         let other = &mut self.hosts[to];
         if other.origin.is_none() {
             // The capture begins with an acknowledgement: what it acknowledges is where this stream begins here.
@@ -359,14 +371,33 @@ impl Connection {
         // The window of a SYN is not scaled (RFC 7323 section 2.2).
         let shift = if flags.has(Flags::SYN) { Some(0) } else { scale };
         let window = shift.map(|shift| u64::from(segment.window) << shift);
-        let ack = Ack {
-            to: place,
-            window,
-            blocks,
-            block_count,
-            echo: flags.has(Flags::ECE) && !flags.has(Flags::SYN),
-        };
-        other.sender.ack(at, ack);
+        let echo = self.echoes(from, packet, place, feedback);
+        self.hosts[to].sender.ack(at, Ack { to: place, window, blocks, block_count, echo });
+    }
+
+    /// How marks are told of; `None` if the SYNs are not both in the capture.
+    pub(crate) fn feedback(&self) -> Option<Feedback> {
+        let seen = self.hosts.iter().all(|side| side.syn.is_some());
+        seen.then(|| Feedback::agreed(self.hosts[0].syn_ace, self.hosts[1].syn_ace))
+    }
+
+    /// Whether this acknowledgement up to `place` tells its host of congestion marks.
+    fn echoes(&mut self, from: Host, packet: &Packet, place: u64, feedback: Option<Feedback>) -> bool {
+        let flags = packet.segment.flags;
+        if flags.has(Flags::SYN) {
+            return false;
+        }
+        let (counter, highest) = &mut self.hosts[from].marks;
+        match feedback {
+            Some(Feedback::Classic) => flags.has(Flags::ECE),
+            // The first acknowledgement of a host that opened has the handshake's own code, and one that was overtaken an
+            // old value (RFC 9768 section 3.2.2).
+            Some(Feedback::Accurate) if place > FIRST && place >= *highest => {
+                *highest = place;
+                counter.rises(ace(packet))
+            }
+            _ => false,
+        }
     }
 
     /// The shift of a host's windows: zero unless both SYNs have the option; `None` if that is not known.

@@ -7,6 +7,8 @@ pub(crate) struct Data {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) identification: Option<u16>,
+    /// Whether it answers an ECN echo (CWR).
+    pub(crate) answers_echo: bool,
 }
 
 /// An acknowledgement for this sender.
@@ -35,6 +37,18 @@ pub(crate) struct Resent {
     pub(crate) by_timer: bool,
     /// Whether the receiver said that it had it already.
     pub(crate) is_spurious: bool,
+}
+
+/// A congestion mark that was echoed: one a round trip at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    pub(crate) at: u64,
+    /// In flight before it.
+    pub(crate) flight: u64,
+    /// In flight when data next left half a round trip later, and when the sender answered. A sender that heeds a mark sends
+    /// less from the acknowledgement on that tells of it.
+    pub(crate) flight_later: Option<u64>,
+    pub(crate) flight_at_answer: Option<u64>,
 }
 
 /// An idle time and what came after it.

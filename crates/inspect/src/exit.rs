@@ -6,13 +6,14 @@
 //!   silence. A round trip later the flight of a sender that heeds a loss is well below what it was; one within a
 //!   sixteenth of it, as BBR's, or back there in the next round, or above it within three rounds, did not end its
 //!   start-up by that, nor by what it loses at the same flight: that ends when the flight falls;
+//! - congestion marks are echoed and its flight falls, told as of a loss: `mark`;
 //! - two rounds' peaks, or one's before a loss, are above all before by no more than a sixteenth, or a segment and a
 //!   half (an eighth, or two and a half, after two rounds), and by less than half, and the sender goes on sending:
-//!   `receiver-window` if the receiver's window held it back, `mark` if congestion marks were echoed, `application` if it
-//!   had nothing to send for three such rounds and the flight never grew again; else `drain` if within eight rounds the flight falls by a quarter with
-//!   nothing lost, as BBR's does, and `flat` otherwise: a threshold, a delay, a train.
+//!   `receiver-window` if the receiver's window held it back, `application` if it had nothing to send for three such
+//!   rounds and the flight never grew again; else `drain` if within eight rounds the flight falls by a quarter with
+//!   nothing lost or marked, as BBR's does, and `flat` otherwise: a threshold, a delay, a train.
 
-use crate::events::Resent;
+use crate::events::{Mark, Resent};
 use crate::rounds::Round;
 
 /// Why.
@@ -76,6 +77,7 @@ pub(crate) struct Start<'a> {
     /// When the flight rose above all before, and to what.
     pub(crate) climbs: &'a [(u64, u64)],
     pub(crate) resent: &'a [Resent],
+    pub(crate) marks: &'a [Mark],
     /// What is in flight after a loss is only known where selective acknowledgements come.
     pub(crate) has_sack: bool,
     pub(crate) mss: u64,
@@ -95,21 +97,21 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
     };
     let is_loss =
         |one: &&Resent| !(is_ignored(one) || has_sack && (is_same(one) || is_outgrown(one, rounds, mss)));
-    let loss = resent.iter().filter(counts).find(is_loss);
-    let by_loss = |round: usize| {
-        loss.map(|one| Exit {
-            cause: if one.by_timer { Cause::Timeout } else { Cause::Loss },
-            at: one.at,
-            flight: one.flight,
-            round,
-        })
-    };
-    let is_lost_in = |round: &Round| loss.is_some_and(|one| round.ended.is_none_or(|end| one.at < end));
+    let loss = resent.iter().filter(counts).find(is_loss).map(|one| Exit {
+        cause: if one.by_timer { Cause::Timeout } else { Cause::Loss },
+        at: one.at,
+        flight: one.flight,
+        round: 0,
+    });
+    // What the sender cut its window for, first.
+    let cut = loss.into_iter().chain(start.heeded_mark()).min_by_key(|cut| cut.at);
+    let by_cut = |round: usize| cut.map(|cut| Exit { round, ..cut });
+    let is_cut_in = |round: &Round| cut.is_some_and(|cut| round.ended.is_none_or(|end| cut.at < end));
     let mut greatest = 0;
     let mut starved = 0;
     for (at, round) in rounds.iter().enumerate() {
-        if is_lost_in(round) {
-            return by_loss(at);
+        if is_cut_in(round) {
+            return by_cut(at);
         }
         let before = greatest;
         greatest = greatest.max(round.peak);
@@ -119,8 +121,8 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         if round.by_application && !grew(round.peak, before, 1, mss) {
             starved += 1;
             // Requests and replies before the bulk: the window was not used, and grows when it is.
-            let until_loss = rounds[at + 1..].iter().take_while(|round| !is_lost_in(round));
-            if starved == STARVED && !until_loss.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
+            let until_cut = rounds[at + 1..].iter().take_while(|round| !is_cut_in(round));
+            if starved == STARVED && !until_cut.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
                 return Some(start.stopped(Cause::Application, before));
             }
             continue;
@@ -128,32 +130,45 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         starved = 0;
         let next = rounds.get(at + 1);
         let grows = grew(round.peak, before, 1, mss)
-            || next.is_some_and(|next| !is_lost_in(next) && grew(next.peak, before, 2, mss));
+            || next.is_some_and(|next| !is_cut_in(next) && grew(next.peak, before, 2, mss));
         if grows || !goes_on(rounds, at) {
             continue;
         }
         if round.by_receiver {
             return Some(start.stopped(Cause::ReceiverWindow, before));
         }
-        if round.marked || rounds[at - 1].marked {
-            return Some(start.stopped(Cause::Mark, before));
-        }
-        let stop = drained(rounds, at, greatest, loss).unwrap_or_else(|| start.stopped(Cause::Flat, before));
+        let stop = drained(rounds, at, greatest, cut).unwrap_or_else(|| start.stopped(Cause::Flat, before));
         let stop = ignored.and_then(|one| gave_in(stop, one, rounds)).unwrap_or(stop);
         // A first burst that a paced start is long below is not its end.
-        let until_loss = rounds[at + 1..].iter().take_while(|round| !is_lost_in(round));
-        if stop.round == 0 && until_loss.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
+        let until_cut = rounds[at + 1..].iter().take_while(|round| !is_cut_in(round));
+        if stop.round == 0 && until_cut.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
             continue;
         }
         return Some(stop);
     }
-    // A loss after the last round that was kept.
-    let of_loss =
-        loss.map_or(0, |one| rounds.partition_point(|round| round.ended.is_some_and(|end| end <= one.at)));
-    by_loss(of_loss.min(rounds.len().saturating_sub(1)))
+    // After the last round that was kept.
+    let of_cut =
+        cut.map_or(0, |cut| rounds.partition_point(|round| round.ended.is_some_and(|end| end <= cut.at)));
+    by_cut(of_cut.min(rounds.len().saturating_sub(1)))
 }
 
 impl Start<'_> {
+    /// The first congestion mark that the sender heeded. One whose flight a mark did not lower, as BBR's, heeds no other of
+    /// the same flight.
+    fn heeded_mark(&self) -> Option<Exit> {
+        let is_passed = |mark: &Mark| {
+            let mut after = self.rounds.iter().filter(|round| round.began >= mark.at).take(OUTGROWN_WITHIN);
+            !is_heeded(mark)
+                || after.any(|round| round.peak > mark.flight + (mark.flight / 32).max(2 * self.mss))
+        };
+        let passed = self.marks.iter().find(|mark| is_passed(mark));
+        let is_same = |mark: &Mark| {
+            passed.is_some_and(|one| mark.at >= one.at && mark.flight <= one.flight + one.flight / 8)
+        };
+        let mark = self.marks.iter().find(|mark| !is_passed(mark) && !is_same(mark))?;
+        Some(Exit { cause: Cause::Mark, at: mark.at, flight: mark.flight, round: 0 })
+    }
+
     /// The flight rose to `flight` and no further: the start-up ended when it first was within a sixteenth of that, since
     /// avoidance may have brought the rest.
     fn stopped(&self, cause: Cause, flight: u64) -> Exit {
@@ -206,9 +221,16 @@ fn goes_on(rounds: &[Round], at: usize) -> bool {
     rounds[at].ended.is_some() && later >= rounds[at].bytes / 2
 }
 
-/// A fall by a quarter soon after, which began before anything was lost: the start-up ended when the flight was last
+/// Whether the flight of half a round trip after the mark, or when the sender answered if the data ended before, is below what
+/// it was by more than a sixteenth.
+fn is_heeded(mark: &Mark) -> bool {
+    let later = mark.flight_later.or(mark.flight_at_answer);
+    later.is_some_and(|later| later < mark.flight - mark.flight / 16)
+}
+
+/// A fall by a quarter soon after, which began before anything was lost or marked: the start-up ended when the flight was last
 /// near its peak.
-fn drained(rounds: &[Round], at: usize, greatest: u64, loss: Option<&Resent>) -> Option<Exit> {
+fn drained(rounds: &[Round], at: usize, greatest: u64, cut: Option<Exit>) -> Option<Exit> {
     let falls = |round: &Round| round.peak < greatest - greatest / 4;
     let soon = rounds.iter().enumerate().skip(at).take(DRAIN_WITHIN);
     let (fall, round) = soon.into_iter().find(|(_, round)| falls(round) && round.ended.is_some())?;
@@ -220,10 +242,13 @@ fn drained(rounds: &[Round], at: usize, greatest: u64, loss: Option<&Resent>) ->
     }
     // Of the first packets there is no growth that could have stopped.
     let before = fall.checked_sub(1).filter(|before| *before > 0)?;
-    if loss.is_some_and(|one| one.at <= rounds[before].held_at) {
+    let held_at = rounds[before].held_at;
+    let falls_for =
+        |cut: Exit| cut.at <= held_at || cut.cause == Cause::Mark && cut.flight >= greatest - greatest / 16;
+    if cut.is_some_and(falls_for) {
         return None;
     }
-    Some(Exit { cause: Cause::Drain, at: rounds[before].held_at, flight: rounds[before].peak, round: before })
+    Some(Exit { cause: Cause::Drain, at: held_at, flight: rounds[before].peak, round: before })
 }
 
 /// Where a sender that had not heeded losses falls after all, it left for them if they were many, and still being

@@ -40,8 +40,10 @@ pub struct Found {
     pub sack: Option<bool>,
     /// Whether both ends offered timestamps.
     pub timestamps: Option<bool>,
-    /// Whether both ends offered explicit congestion notification.
+    /// Whether both ends agreed on explicit congestion notification.
     pub ecn: Option<bool>,
+    /// How marks are told of: `rfc3168` by ECE, `accecn` by the counter of Accurate ECN (RFC 9768).
+    pub ecn_feedback: Option<&'static str>,
     /// All segments from this host, without payload too.
     pub segments_sent: u64,
     /// Segments with payload, those sent again too.

@@ -1,9 +1,8 @@
 //! From what was followed to what is said.
 
-use firstflight_tcp::Flags;
-
 use crate::connection::{Connection, Host, Place, Side};
 use crate::curve::later;
+use crate::ecn::Feedback;
 use crate::events::Restart;
 use crate::exit::{self, Exit};
 use crate::found::{Found, FoundRestart, FoundRound};
@@ -12,6 +11,7 @@ use crate::sender::{FIRST, Sender};
 
 const NO_HANDSHAKE: &str = "the three packets of the handshake are not all in the capture";
 const NO_OPTIONS: &str = "the SYNs' options are not all in the capture";
+const NO_SYNS: &str = "the two SYNs are not both in the capture";
 const NO_DATA: &str = "this host sent no data";
 const NO_ACKS: &str = "no acknowledgement of this host's data is in the capture";
 const UNSEEN_DATA: &str = "the data that this host sent is not in the capture";
@@ -105,11 +105,22 @@ fn options(found: &mut Found, connection: &Connection, host: Host) {
         [Some(one), Some(other)] if !cut => {
             found.sack = Some(one.sack_permitted && other.sack_permitted);
             found.timestamps = Some(one.timestamps.is_some() && other.timestamps.is_some());
-            // RFC 3168 section 6.1.1: the SYN has both flags, its answer ECE alone.
-            let asks = one.flags.has(Flags::ECE.with(Flags::CWR));
-            found.ecn = Some(asks && other.flags.has(Flags::ECE) && !other.flags.has(Flags::CWR));
         }
-        _ => missing.extend(["sack", "timestamps", "ecn"]),
+        _ => missing.extend(["sack", "timestamps"]),
+    }
+    found.ecn = connection.feedback().map(|feedback| feedback != Feedback::None);
+    found.ecn_feedback = match connection.feedback() {
+        Some(Feedback::Classic) => Some("rfc3168"),
+        Some(Feedback::Accurate) => Some("accecn"),
+        Some(Feedback::None) => None,
+        None => {
+            missing.push("ecn");
+            None
+        }
+    };
+    if found.ecn_feedback.is_none() {
+        let why = if found.ecn.is_some() { "the ends did not agree on ECN" } else { NO_SYNS };
+        found.lacks(["ecn_feedback"], why);
     }
     found.window_scale = connection.scale_of(host);
     found.receiver_window_scale = connection.scale_of(1 - host);

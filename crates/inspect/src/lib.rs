@@ -12,6 +12,7 @@ mod capture;
 mod clock;
 mod connection;
 mod curve;
+mod ecn;
 mod events;
 mod exit;
 mod found;

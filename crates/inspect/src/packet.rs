@@ -20,6 +20,8 @@ pub(crate) struct Packet {
     pub(crate) segment: Segment,
     /// Payload bytes, by the IP header.
     pub(crate) len: u32,
+    /// The AE flag of RFC 9768 section 3.1.
+    pub(crate) ae: bool,
     /// Whether the capture cut some of the options off.
     pub(crate) options_cut: bool,
 }
@@ -72,6 +74,8 @@ impl Packet {
             identification: identification.filter(|number| *number != 0),
             segment,
             len: u32::try_from(end - start - header_length).map_err(|_| Skip::Malformed)?,
+            ae: header[12] & 1 != 0,
+
             options_cut,
         })
     }

@@ -37,8 +37,6 @@ pub(crate) struct Round {
     /// What held the sender back.
     pub(crate) by_application: bool,
     pub(crate) by_receiver: bool,
-    /// Whether an acknowledgement told of congestion marks.
-    pub(crate) marked: bool,
     /// Whether some of its data was not in the capture.
     pub(crate) has_gaps: bool,
     /// Away from the sender: bytes of holes before its packets that no packet filled in it but a late one, and whether

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::curve::{Curve, Period};
-use crate::events::{Ack, Counts, Data, Resent, Restart, Setting};
+use crate::events::{Ack, Counts, Data, Mark, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
 use crate::rounds::{Departure, Rounds};
 use crate::rtt::Rtt;
@@ -19,6 +19,9 @@ pub(crate) const FARTHEST: u64 = 1 << 30;
 
 /// Retransmissions remembered one by one, so that those found to be spurious can be told from the others.
 const MOST_RESENT: usize = 512;
+
+/// Congestion marks remembered.
+const MOST_MARKS: usize = 64;
 
 /// Idle restarts listed; more are counted.
 const MOST_RESTARTS: usize = 64;
@@ -38,6 +41,9 @@ pub(crate) struct Sender {
     pub(crate) resent: Vec<Resent>,
     /// The first of them that lacks its flight of later.
     awaited: usize,
+    marks: Vec<Mark>,
+    /// The first of them that lacks its flight of later.
+    awaited_marks: usize,
     pub(crate) restarts: Vec<Restart>,
     pub(crate) trace: Option<Box<Trace>>,
     pub(crate) first_data: Option<u64>,
@@ -82,6 +88,8 @@ impl Sender {
             counts: Counts::default(),
             resent: Vec::new(),
             awaited: 0,
+            marks: Vec::new(),
+            awaited_marks: 0,
             restarts: Vec::new(),
             trace: is_drawn.then(Box::default),
             first_data: None,
@@ -134,10 +142,12 @@ impl Sender {
     /// behind it.
     fn exit_of_period(&self) -> Option<Exit> {
         let first = self.resent.partition_point(|one| one.at < self.period.began);
+        let first_mark = self.marks.partition_point(|one| one.at < self.period.began);
         let exit = exit::find(&Start {
             rounds: self.rounds.of_period(),
             climbs: &self.climbs,
             resent: &self.resent[first..],
+            marks: &self.marks[first_mark..],
             has_sack: self.board.has_sack,
             mss: self.mss(),
         })?;
@@ -154,7 +164,7 @@ impl Sender {
 
     /// A packet with payload passed.
     pub(crate) fn data(&mut self, data: &Data) {
-        let Data { at, start, end, identification } = *data;
+        let Data { at, start, end, identification, answers_echo } = *data;
         self.hear_until(at);
         let len = end - start;
         if end > self.board.una + FARTHEST || start + FARTHEST < self.board.una {
@@ -195,6 +205,9 @@ impl Sender {
             self.sent_again(at, (start, end), una, flight_before, segments, &seen);
         }
         self.note_limits(at, flight_before);
+        if answers_echo && let Some(mark) = self.marks.last_mut() {
+            mark.flight_at_answer.get_or_insert(flight_before);
+        }
         let flight = self.board.flight();
         self.watch_flight(at, flight);
         self.rounds.departed(&Departure {
@@ -317,10 +330,13 @@ impl Sender {
             self.rounds.acknowledged(at, self.board.highest, acked, self.board.next);
             self.last_ack = Some(at);
         }
+        let apart = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0);
         if ack.echo
-            && let Some(round) = self.rounds.current()
+            && self.marks.len() < MOST_MARKS
+            && self.marks.last().is_none_or(|last| at.saturating_sub(last.at) >= apart)
         {
-            round.marked = true;
+            let flight = flight_before;
+            self.marks.push(Mark { at, flight, flight_later: None, flight_at_answer: None });
         }
         if self.repairing.is_some_and(|until| self.board.una >= until) {
             self.repairing = None;
@@ -471,6 +487,12 @@ impl Sender {
         {
             resent.flight_later = Some(flight);
             self.awaited += 1;
+        }
+        while let Some(mark) = self.marks.get_mut(self.awaited_marks)
+            && at.saturating_sub(mark.at) >= round_trip / 2
+        {
+            mark.flight_later = Some(flight);
+            self.awaited_marks += 1;
         }
         if flight > self.greatest_flight + self.greatest_flight / 32 {
             self.greatest_flight = flight;

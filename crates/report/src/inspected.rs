@@ -34,7 +34,11 @@ pub const FOUND: &[Column] = &[
     whole("receiver_window_scale", "", "The shift of the windows that the receiver gives."),
     text("sack", "Whether both ends offered selective acknowledgements."),
     text("timestamps", "Whether both ends offered timestamps."),
-    text("ecn", "Whether both ends offered explicit congestion notification."),
+    text("ecn", "Whether both ends agreed on explicit congestion notification."),
+    text(
+        "ecn_feedback",
+        "How marks are told of: rfc3168 by ECE, accecn by the counter of Accurate ECN (RFC 9768).",
+    ),
     whole(
         "segments_sent",
         "segments",
@@ -90,7 +94,7 @@ pub const FOUND: &[Column] = &[
     ),
     text(
         "exit_cause",
-        "Why start-up ended: loss or timeout (something was sent again and the flight fell), mark (congestion marks), \
+        "Why start-up ended: loss or timeout (something was sent again and the flight fell), mark (congestion marks were echoed and the flight fell), \
          receiver-window, application (nothing to send for three rounds, and no growth after them), drain (the flight stopped growing, then \
          fell without a loss), flat (it stopped growing, and none of these); none if the data ended first, undefined if \
          the capture did.",

@@ -1,4 +1,5 @@
 use super::*;
+use crate::events::Mark;
 
 const MSS: u64 = 1000;
 
@@ -21,7 +22,7 @@ fn rounds(peaks: &[u64]) -> Vec<Round> {
 /// With a flight that rises to its round's peak 90 ns into it.
 fn ends(rounds: &[Round], resent: &[Resent], has_sack: bool) -> Option<Exit> {
     let climbs: Vec<_> = rounds.iter().map(|round| (round.began + 90, round.peak)).collect();
-    find(&Start { rounds, climbs: &climbs, resent, has_sack, mss: MSS })
+    find(&Start { rounds, climbs: &climbs, resent, marks: &[], has_sack, mss: MSS })
 }
 
 fn lost(at: u64) -> Resent {
@@ -129,4 +130,36 @@ fn requests_and_replies_before_the_bulk_end_nothing_and_a_trickle_does() {
     assert_eq!((exit.cause, exit.flight, exit.round), (Cause::Flat, 60 * MSS, 8));
     let trickle = starved(&[10, 20, 20, 20, 20, 20], 5);
     assert_eq!(ends(&trickle, &[], true).unwrap().cause, Cause::Application);
+}
+
+/// With marks: when, in flight then, and a round trip later.
+fn marked(peaks: &[u64], marks: &[(u64, u64, u64)]) -> Option<Exit> {
+    let rounds = rounds(peaks);
+    let climbs: Vec<_> = rounds.iter().map(|round| (round.began + 90, round.peak)).collect();
+    let mark = |&(at, flight, later)| Mark {
+        at,
+        flight: flight * MSS,
+        flight_later: Some(later * MSS),
+        flight_at_answer: None,
+    };
+    let marks: Vec<_> = marks.iter().map(mark).collect();
+    find(&Start { rounds: &rounds, climbs: &climbs, resent: &[], marks: &marks, has_sack: true, mss: MSS })
+}
+
+#[test]
+fn marks_end_it_only_if_the_flight_falls_for_them() {
+    let heeded = marked(&[10, 20, 40, 80, 82, 45, 46, 47], &[(420, 81, 45)]).unwrap();
+    assert_eq!((heeded.cause, heeded.at, heeded.flight, heeded.round), (Cause::Mark, 420, 81 * MSS, 4));
+    // BBR: marked on and on, and drained when it found its rate.
+    let peaks = [10, 20, 40, 80, 82, 82, 83, 83, 83, 40, 40, 40];
+    let passed = marked(&peaks, &[(420, 81, 82), (530, 82, 83), (640, 83, 83), (760, 83, 40)]).unwrap();
+    assert_eq!(passed.cause, Cause::Drain);
+}
+
+#[test]
+fn a_fall_for_a_mark_is_no_drain_of_a_start_up_that_had_stopped_before() {
+    let peaks = [10, 20, 40, 60, 60, 61, 61, 62, 40, 40, 41, 41];
+    let cut = marked(&peaks, &[(797, 62, 40)]).unwrap();
+    assert_eq!((cut.cause, cut.flight), (Cause::Flat, 60 * MSS));
+    assert_eq!(marked(&peaks, &[]).unwrap().cause, Cause::Drain);
 }
