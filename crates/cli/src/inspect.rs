@@ -63,7 +63,8 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
     if inspection.tally.without_options > 0 {
         output::say(&format!(
             "warning: {shown}: {} packets lack options that the capture cut off: without selective acknowledgements, what \
-             is in flight, what was delivered and which losses were heeded may be told wrong\n",
+             is in flight, what was delivered and which losses were heeded may be told wrong; without the SYNs' window scale, \
+             nothing is said of the receiver's window\n",
             inspection.tally.without_options
         ));
     }

@@ -46,6 +46,8 @@ pub(crate) struct Side {
     fin: Option<u64>,
     fin_acknowledged: bool,
     recent: Recent,
+    /// Bytes in its SYN whose acknowledgement did not come yet.
+    syn_len: u64,
     /// Packets without payload.
     pub(crate) empty_packets: u64,
     pub(crate) sender: Sender,
@@ -58,9 +60,13 @@ pub(crate) struct Handshake {
     pub(crate) answer: Option<u64>,
     pub(crate) third: Option<u64>,
     /// Whether the opener was heard after the answer: what it says later is not the third packet.
-    is_over: bool,
+    pub(crate) is_over: bool,
     /// Whether the capture's clock was set back before that.
     pub(crate) is_untimed: bool,
+    /// An acknowledgement from the opener before any answer: when, and of what.
+    early: Option<(u64, u32)>,
+    /// By how much the third packet stands before the answer that it acknowledges.
+    pub(crate) disorder: Option<u64>,
 }
 
 /// Where the capture was taken.
@@ -115,6 +121,7 @@ impl Side {
             fin: None,
             fin_acknowledged: false,
             recent: Recent::default(),
+            syn_len: 0,
             empty_packets: 0,
             sender: Sender::new(FIRST, is_drawn),
         }
@@ -129,6 +136,14 @@ impl Side {
         let from_near =
             number.wrapping_sub(origin).wrapping_sub((near - FIRST.min(near)) as u32).cast_signed();
         near.checked_add_signed(i64::from(from_near))
+    }
+
+    /// What was sent or acknowledged up to `place` says how much of the data in the SYN was taken.
+    fn take_syn_data(&mut self, place: u64) {
+        let taken = place.saturating_sub(FIRST).min(std::mem::take(&mut self.syn_len));
+        if taken > 0 && self.sender.first_data.is_none() {
+            self.sender.skip(taken);
+        }
     }
 
     /// Whether data lies beyond the stream's end, or beyond any window.
@@ -222,6 +237,10 @@ impl Connection {
         self.is_reset || self.hosts.iter().all(|side| side.fin_acknowledged)
     }
 
+    pub(crate) fn is_reset(&self) -> bool {
+        self.is_reset
+    }
+
     /// Whether this host said that its stream is over, or the connection was reset.
     pub(crate) fn is_over(&self, host: Host) -> bool {
         self.is_reset || self.hosts[host].fin.is_some()
@@ -265,9 +284,18 @@ impl Connection {
             side.empty_packets += 1;
             return;
         }
+        if flags.has(Flags::SYN) && !flags.has(Flags::ACK) {
+            // RFC 7413: whether it counts, the answer says.
+            side.syn_len = packet.len.into();
+            side.sender.syn_data(packet.len.into());
+            return;
+        }
+        if start > FIRST {
+            side.take_syn_data(start);
+        }
         let answers_echo = flags.has(Flags::CWR) && self.feedback() == Some(Feedback::Classic);
-        let identification = packet.identification;
-        self.hosts[from].sender.data(&Data { at, start, end, identification, answers_echo });
+        let Packet { identification, options_len, .. } = *packet;
+        self.hosts[from].sender.data(&Data { at, start, end, identification, options_len, answers_echo });
     }
 
     /// The capture is over.
@@ -287,16 +315,27 @@ impl Connection {
             side.syn_ace = ace(packet);
             side.origin = Some(segment.seq.wrapping_add(1));
             if flags.has(Flags::ACK) {
+                let early = self.handshake.early.filter(|early| early.1 == segment.seq.wrapping_add(1));
+                if self.handshake.answer.is_none()
+                    && let Some((then, _)) = early
+                {
+                    self.handshake.disorder = Some(at.saturating_sub(then));
+                    self.handshake.is_over = true;
+                }
                 self.handshake.answer = self.handshake.answer.or(Some(at));
             } else if self.handshake.answer.is_none() {
                 self.handshake.syn = Some(at);
             }
             self.settle();
+        } else if from == 0 && self.handshake.answer.is_none() && flags.has(Flags::ACK) {
+            self.handshake.early = self.handshake.early.or(Some((at, segment.ack)));
         } else if from == 0 && self.handshake.answer.is_some() && !self.handshake.is_over {
             self.handshake.is_over = true;
-            let [opener, answerer] = [0, 1].map(|host| self.hosts[host].origin);
+            let answerer = self.hosts[1].origin;
+            let begins = [FIRST, FIRST + self.hosts[0].sender.counts.syn_data];
+            let is_first = self.hosts[0].place(segment.seq).is_some_and(|place| begins.contains(&place));
             // Of anything later than the first bytes, or of anything later than the answer, it is another packet.
-            if flags.has(Flags::ACK) && Some(segment.seq) == opener && Some(segment.ack) == answerer {
+            if flags.has(Flags::ACK) && is_first && Some(segment.ack) == answerer {
                 self.handshake.third = Some(at);
                 self.settle();
             }
@@ -330,7 +369,9 @@ impl Connection {
                 parts.map_or(0, |[to_answerer, to_opener]| if host == 0 { to_opener } else { to_answerer });
             let shift = if place == Some(Place::At(host)) { 0 } else { part };
             let slack = shift / 16;
-            self.hosts[host].sender.setting = Setting { mss_option, timestamps, shift, slack, handshake };
+            let options_cut = self.hosts.iter().any(|side| side.options_cut);
+            self.hosts[host].sender.setting =
+                Setting { mss_option, timestamps, options_cut, shift, slack, handshake };
         }
     }
 
@@ -356,6 +397,7 @@ impl Connection {
             place = fin;
             other.fin_acknowledged = true;
         }
+        other.take_syn_data(place);
         // Without the packet that held it, a FIN is one byte more.
         if place == other.sender.board.next + 1 && other.fin.is_none() {
             place -= 1;
@@ -369,10 +411,12 @@ impl Connection {
             }
         }
         // The window of a SYN is not scaled (RFC 7323 section 2.2).
-        let shift = if flags.has(Flags::SYN) { Some(0) } else { scale };
-        let window = shift.map(|shift| u64::from(segment.window) << shift);
+        let shift = if flags.has(Flags::SYN) { 0 } else { scale.unwrap_or(0) };
+        let window = u64::from(segment.window) << shift;
         let echo = self.echoes(from, packet, place, feedback);
-        self.hosts[to].sender.ack(at, Ack { to: place, window, blocks, block_count, echo });
+        self.hosts[to]
+            .sender
+            .ack(at, Ack { to: place, window, is_scaled: scale.is_some(), blocks, block_count, echo });
     }
 
     /// How marks are told of; `None` if the SYNs are not both in the capture.
@@ -402,7 +446,9 @@ impl Connection {
 
     /// The shift of a host's windows: zero unless both SYNs have the option; `None` if that is not known.
     pub(crate) fn scale_of(&self, host: Host) -> Option<u8> {
-        let syns = [0, 1].map(|host| self.hosts[host].syn.filter(|_| !self.hosts[host].options_cut));
+        let is_known =
+            |side: &&Side| side.syn.is_some_and(|syn| !side.options_cut || syn.window_scale.is_some());
+        let syns = [0, 1].map(|host| Some(&self.hosts[host]).filter(is_known).and_then(|side| side.syn));
         let [Some(one), Some(other)] = syns else { return None };
         let both = one.window_scale.is_some() && other.window_scale.is_some();
         // RFC 7323 section 2.3: more than 14 counts as 14.

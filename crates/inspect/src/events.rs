@@ -7,6 +7,8 @@ pub(crate) struct Data {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) identification: Option<u16>,
+    /// Bytes of TCP options.
+    pub(crate) options_len: u8,
     /// Whether it answers an ECN echo (CWR).
     pub(crate) answers_echo: bool,
 }
@@ -15,8 +17,9 @@ pub(crate) struct Data {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack {
     pub(crate) to: u64,
-    /// The receiver's window in bytes, if its scale is known.
-    pub(crate) window: Option<u64>,
+    /// The receiver's window in bytes, or as it stands if its scale is not known.
+    pub(crate) window: u64,
+    pub(crate) is_scaled: bool,
     pub(crate) blocks: [(u64, u64); 4],
     pub(crate) block_count: usize,
     /// ECN echo.
@@ -79,6 +82,8 @@ pub(crate) struct Counts {
     pub(crate) reordered: u64,
     pub(crate) restarts: u64,
     pub(crate) out_of_window: u64,
+    /// Bytes in the SYN that its answer acknowledged.
+    pub(crate) syn_data: u64,
 }
 
 /// What is known of the path before data flows.
@@ -87,6 +92,8 @@ pub(crate) struct Setting {
     /// The smaller of the MSS options; payload may be less by the timestamps.
     pub(crate) mss_option: Option<u64>,
     pub(crate) timestamps: bool,
+    /// Whether the capture cut some of the SYNs' options off.
+    pub(crate) options_cut: bool,
     /// From the capture's place to the sender and back: what an acknowledgement that passes here causes can pass
     /// here that much later.
     pub(crate) shift: u64,

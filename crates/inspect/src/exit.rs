@@ -131,7 +131,7 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         let next = rounds.get(at + 1);
         let grows = grew(round.peak, before, 1, mss)
             || next.is_some_and(|next| !is_cut_in(next) && grew(next.peak, before, 2, mss));
-        if grows || !goes_on(rounds, at) {
+        if grows || !(goes_on(rounds, at) || is_full(rounds, at, before, mss)) {
             continue;
         }
         if round.by_receiver {
@@ -226,6 +226,15 @@ fn goes_on(rounds: &[Round], at: usize) -> bool {
 fn is_heeded(mark: &Mark) -> bool {
     let later = mark.flight_later.or(mark.flight_at_answer);
     later.is_some_and(|later| later < mark.flight - mark.flight / 16)
+}
+
+/// Whether the round sent a whole window, no larger than the one before, and data was left after it: then the window held it
+/// back from its beginning to its end.
+fn is_full(rounds: &[Round], at: usize, before: u64, mss: u64) -> bool {
+    let round = &rounds[at];
+    let is_level = round.peak <= before + (before / 32).max(mss);
+    let has_more = rounds[at + 1..].iter().any(|later| later.bytes > 0);
+    round.ended.is_some() && is_level && has_more && round.bytes >= before - before / 8 && before >= 16 * mss
 }
 
 /// A fall by a quarter soon after, which began before anything was lost or marked: the start-up ended when the flight was last

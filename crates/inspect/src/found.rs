@@ -102,6 +102,8 @@ pub struct Found {
     pub idle_restarts_total: u64,
     /// Those restarts, 64 at most.
     pub idle_restarts: Vec<FoundRestart>,
+    /// Payload of the SYN that its answer acknowledged (TCP Fast Open, RFC 7413); not part of the rounds.
+    pub syn_data_bytes: u64,
     /// Payload bytes acknowledged that no packet of the capture holds.
     pub unseen_bytes: u64,
     /// Packets captured twice, left out.

@@ -1,24 +1,26 @@
 //! From what was followed to what is said.
 
-use crate::connection::{Connection, Host, Place, Side};
+use crate::connection::{Connection, Host, Place};
 use crate::curve::later;
 use crate::ecn::Feedback;
 use crate::events::Restart;
-use crate::exit::{self, Exit};
+use crate::exit::{Cause, Exit};
 use crate::found::{Found, FoundRestart, FoundRound};
+use crate::reason::{NO_START, SET_BACK, no_start, no_syns, no_times};
 use crate::rounds::{MOST_ROUNDS, Round};
 use crate::sender::{FIRST, Sender};
 
-const NO_HANDSHAKE: &str = "the three packets of the handshake are not all in the capture";
 const NO_OPTIONS: &str = "the SYNs' options are not all in the capture";
-const NO_SYNS: &str = "the two SYNs are not both in the capture";
+const SCALED: &str =
+    "the SYNs' options are not all in the capture; data beyond the window as it stands proves a scale";
 const NO_DATA: &str = "this host sent no data";
 const NO_ACKS: &str = "no acknowledgement of this host's data is in the capture";
+const EARLY_GAPS: &str = "packets of the first rounds are missing from the capture";
 const UNSEEN_DATA: &str = "the data that this host sent is not in the capture";
 const LOST: &str =
     "packets between the first round and the second were lost before the capture: which round's is not known";
-const SET_BACK: &str = "the capture's clock was set back while the connection lasted";
-const NO_START: &str = "the connection was open before the capture began";
+const NO_SCALE: &str =
+    "the window's scale is not in the capture: whether the receiver's window bounded it is not known";
 
 /// What is said of `host` as a sender.
 pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found {
@@ -47,7 +49,9 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
         restarts(&mut found, sender);
         set_back(&mut found, connection, sender, exit);
     } else {
-        let why = if found.bytes_acked > 0 { UNSEEN_DATA } else { NO_DATA };
+        let is_unseen = found.bytes_acked > found.syn_data_bytes;
+        let why = no_syns(connection).filter(|_| opened && !is_unseen);
+        let why = why.unwrap_or(if is_unseen { UNSEEN_DATA } else { NO_DATA });
         found.lacks(STARTUP_FIELDS, why);
         found.lacks(["later_rate_bps"], why);
     }
@@ -75,8 +79,8 @@ const STARTUP_FIELDS: [&str; 14] = [
 fn path(found: &mut Found, connection: &Connection, host: Host) {
     let handshake = &connection.handshake;
     let Some([to_answerer, to_opener]) = handshake.parts() else {
-        let why = if handshake.is_untimed { SET_BACK } else { NO_HANDSHAKE };
-        found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], why);
+        let why = no_times(connection);
+        found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], &why);
         return;
     };
     found.vantage = handshake.place().map(|place| match place {
@@ -101,13 +105,13 @@ fn options(found: &mut Found, connection: &Connection, host: Host) {
     let syns = [0, 1].map(|host| connection.hosts[host].syn);
     let cut = connection.hosts.iter().any(|side| side.options_cut);
     let mut missing = vec![];
-    match syns {
-        [Some(one), Some(other)] if !cut => {
-            found.sack = Some(one.sack_permitted && other.sack_permitted);
-            found.timestamps = Some(one.timestamps.is_some() && other.timestamps.is_some());
-        }
-        _ => missing.extend(["sack", "timestamps"]),
+    if let [Some(one), Some(other)] = syns {
+        let known = |is: bool| (is || !cut).then_some(is);
+        found.sack = known(one.sack_permitted && other.sack_permitted);
+        found.timestamps = known(one.timestamps.is_some() && other.timestamps.is_some());
     }
+    missing.extend(found.sack.is_none().then_some("sack"));
+    missing.extend(found.timestamps.is_none().then_some("timestamps"));
     found.ecn = connection.feedback().map(|feedback| feedback != Feedback::None);
     found.ecn_feedback = match connection.feedback() {
         Some(Feedback::Classic) => Some("rfc3168"),
@@ -119,7 +123,7 @@ fn options(found: &mut Found, connection: &Connection, host: Host) {
         }
     };
     if found.ecn_feedback.is_none() {
-        let why = if found.ecn.is_some() { "the ends did not agree on ECN" } else { NO_SYNS };
+        let why = no_syns(connection).unwrap_or("the ends did not agree on ECN");
         found.lacks(["ecn_feedback"], why);
     }
     found.window_scale = connection.scale_of(host);
@@ -130,7 +134,10 @@ fn options(found: &mut Found, connection: &Connection, host: Host) {
     if found.mss_bytes.is_none() {
         missing.push("mss_bytes");
     }
-    found.lacks(missing, NO_OPTIONS);
+    found.lacks(missing, no_syns(connection).unwrap_or(NO_OPTIONS));
+    if found.receiver_window_scale.is_none() && sender.proves_a_scale() {
+        found.lacks(["receiver_window_scale"], SCALED);
+    }
 }
 
 fn counts(found: &mut Found, connection: &Connection, host: Host) {
@@ -148,6 +155,7 @@ fn counts(found: &mut Found, connection: &Connection, host: Host) {
     found.duplicates = counts.duplicates;
     found.reordered = counts.reordered;
     found.out_of_window = counts.out_of_window;
+    found.syn_data_bytes = counts.syn_data;
     let nanos = connection.clock.last - connection.first_at;
     let is_unheard = side.sender.is_unheard();
     found.throughput_bps = (nanos > 0 && !is_unheard).then(|| ratio(found.bytes_acked * 8, nanos) * 1e9);
@@ -162,12 +170,16 @@ fn counts(found: &mut Found, connection: &Connection, host: Host) {
 fn start_up(found: &mut Found, connection: &Connection, host: Host) -> Option<Exit> {
     let sender = &connection.hosts[host].sender;
     found.min_rtt_s = sender.rtt.least().map(seconds);
-    if found.min_rtt_s.is_none() {
+    if connection.handshake.disorder.is_some() {
+        found.min_rtt_s = None;
+        found.lacks(["min_rtt_s"], &no_times(connection));
+    } else if found.min_rtt_s.is_none() {
         let why = if sender.is_unheard() { NO_ACKS } else { "no data that was sent once was acknowledged" };
         found.lacks(["min_rtt_s"], why);
     }
-    if let Some(why) = no_start(found, connection, host) {
-        found.lacks(STARTUP_FIELDS[1..13].iter().copied(), why);
+    let gaps = || has_early_gaps(sender).then(|| EARLY_GAPS.to_owned());
+    if let Some(why) = no_start(connection, host).or_else(gaps) {
+        found.lacks(STARTUP_FIELDS[1..13].iter().copied(), &why);
         return None;
     }
     initial_window(found, sender);
@@ -192,12 +204,17 @@ fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<
     let exit = sender.exit();
     let first = sender.first_data.unwrap_or(0);
     let is_long = sender.rounds.count - sender.rounds.before > MOST_ROUNDS as u64;
+    let is_unsure = sender.has_raw_windows() && exit.is_some_and(|exit| exit.cause == Cause::ReceiverWindow);
     found.exit_cause = exit.map(|exit| exit.cause.name()).or((is_over || is_long).then_some("none"));
     if let Some(exit) = exit {
         found.exit_time_s = Some(seconds(exit.at.saturating_sub(first)));
         found.exit_round = Some(exit.round as u64 + 1);
         found.exit_flight_bytes = Some(exit.flight);
         found.overshoot_segments = Some(overshoot(sender, &exit));
+        if is_unsure {
+            found.exit_cause = None;
+            found.lacks(["exit_cause"], NO_SCALE);
+        }
     } else {
         let why = if is_long {
             format!("start-up took more than {MOST_ROUNDS} rounds")
@@ -225,17 +242,9 @@ fn unended(sender: &Sender) -> &'static str {
     }
 }
 
-/// Why nothing can be said of the start, if so.
-fn no_start(found: &Found, connection: &Connection, host: Host) -> Option<&'static str> {
-    let (Side { saw_syn, sender, .. }, handshake) = (&connection.hosts[host], &connection.handshake);
-    if !saw_syn {
-        return Some(NO_START);
-    }
-    if found.vantage.is_none() {
-        return Some(if handshake.is_untimed { SET_BACK } else { NO_HANDSHAKE });
-    }
-    let early = sender.rounds.kept.iter().take(2).any(|round| round.has_gaps);
-    early.then_some("packets of the first rounds are missing from the capture")
+/// Whether packets of the first rounds are missing from the capture.
+fn has_early_gaps(sender: &Sender) -> bool {
+    sender.rounds.kept.iter().take(2).any(|round| round.has_gaps)
 }
 
 fn initial_window(found: &mut Found, sender: &Sender) {
@@ -273,6 +282,10 @@ fn initial_window(found: &mut Found, sender: &Sender) {
     } else {
         "window"
     });
+    if round.by_receiver && sender.has_raw_windows() {
+        found.initial_window_limit = None;
+        found.lacks(["initial_window_limit"], NO_SCALE);
+    }
     found.initial_window_spread = spread(round);
     if found.initial_window_spread.is_none() {
         let why = "nothing was acknowledged".to_owned();
@@ -353,7 +366,7 @@ fn rounds(found: &mut Found, sender: &Sender) {
             back_to_back: (round.departures > 0).then(|| ratio(round.back_to_back, round.departures)),
             limit: match round {
                 Round { by_application: true, .. } => Some("application"),
-                Round { by_receiver: true, .. } => Some("receiver-window"),
+                Round { by_receiver: true, .. } if !sender.has_raw_windows() => Some("receiver-window"),
                 _ => None,
             },
         });
@@ -364,7 +377,7 @@ fn rounds(found: &mut Found, sender: &Sender) {
 fn later_rate(found: &mut Found, saw_syn: bool, sender: &Sender, exit: Option<Exit>) {
     let why = if sender.is_unheard() {
         NO_ACKS
-    } else if exit.is_some_and(|exit| exit.cause == exit::Cause::Application) {
+    } else if exit.is_some_and(|exit| exit.cause == Cause::Application) {
         "the application set the rate"
     } else if let Some(period) = sender.main_period() {
         let min_rtt = sender.rtt.least().unwrap_or(0);

@@ -19,6 +19,7 @@ mod found;
 mod judge;
 mod link;
 mod packet;
+mod reason;
 mod recent;
 mod rounds;
 mod rtt;

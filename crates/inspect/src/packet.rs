@@ -22,6 +22,8 @@ pub(crate) struct Packet {
     pub(crate) len: u32,
     /// The AE flag of RFC 9768 section 3.1.
     pub(crate) ae: bool,
+    /// Bytes of TCP options, by the header's length.
+    pub(crate) options_len: u8,
     /// Whether the capture cut some of the options off.
     pub(crate) options_cut: bool,
 }
@@ -75,6 +77,7 @@ impl Packet {
             segment,
             len: u32::try_from(end - start - header_length).map_err(|_| Skip::Malformed)?,
             ae: header[12] & 1 != 0,
+            options_len: (header[12] >> 4) * 4 - 20,
 
             options_cut,
         })

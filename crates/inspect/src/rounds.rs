@@ -135,6 +135,11 @@ impl Rounds {
         round.last_sent = Some(at);
     }
 
+    /// What is known of the receiver's window was wrong: it held nothing back.
+    pub(crate) fn forget_receiver(&mut self) {
+        self.kept.iter_mut().chain(&mut self.later).for_each(|round| round.by_receiver = false);
+    }
+
     /// An acknowledgement, cumulative or selective, up to `highest`, of `acked` new bytes; `next` had been sent by
     /// then. Says whether a round ended.
     pub(crate) fn acknowledged(&mut self, at: u64, highest: u64, acked: u64, next: u64) -> bool {

@@ -67,6 +67,11 @@ pub(crate) struct Sender {
     last_was_short: bool,
     /// The right edge of the receiver's window.
     edge: Option<u64>,
+    /// Whether that is by a window whose scale is not known, and whether data went beyond it, which proves a scale.
+    edge_is_raw: bool,
+    is_beyond_edge: bool,
+    /// The fewest bytes of options of a packet with payload.
+    least_options: Option<u8>,
     /// Each time the flight rose above all before by a thirty-second part: some hundreds of steps at most.
     climbs: Vec<(u64, u64)>,
     greatest_flight: u64,
@@ -105,6 +110,9 @@ impl Sender {
             acked_since: 0,
             last_was_short: false,
             edge: None,
+            edge_is_raw: false,
+            is_beyond_edge: false,
+            least_options: None,
             climbs: Vec::new(),
             greatest_flight: 0,
             held_at: 0,
@@ -113,9 +121,14 @@ impl Sender {
     }
 
     /// Payload bytes of a full segment: what the options leave, or what was seen if that is less than twelve bytes
-    /// more (a stack may count the timestamps in or not); without options, the largest packet.
+    /// more (a stack may count the timestamps in or not); where the capture cut the SYNs' options, what the options of data
+    /// leave; without options, the largest packet.
     pub(crate) fn mss(&self) -> u64 {
         let Some(option) = self.setting.mss_option else { return self.largest.clamp(1, 1460) };
+        if self.setting.options_cut {
+            // Whether there are timestamps, the headers of data say.
+            return option.saturating_sub(self.least_options.unwrap_or(0).into()).max(1);
+        }
         let usual = if self.setting.timestamps { option.saturating_sub(12) } else { option };
         if (usual + 1..=option).contains(&self.largest) { self.largest } else { usual.max(1) }
     }
@@ -164,7 +177,7 @@ impl Sender {
 
     /// A packet with payload passed.
     pub(crate) fn data(&mut self, data: &Data) {
-        let Data { at, start, end, identification, answers_echo } = *data;
+        let Data { at, start, end, identification, options_len, answers_echo } = *data;
         self.hear_until(at);
         let len = end - start;
         if end > self.board.una + FARTHEST || start + FARTHEST < self.board.una {
@@ -180,6 +193,7 @@ impl Sender {
             return;
         }
         self.largest = self.largest.max(len);
+        self.least_options = Some(self.least_options.map_or(options_len, |least| least.min(options_len)));
         let segments = self.segments(len);
         self.counts.segments += segments;
         self.counts.packets += 1;
@@ -223,6 +237,7 @@ impl Sender {
         // A sender sends in order: at its own end, a hole is what the capture missed.
         let (hole, is_away) = (start.saturating_sub(next), self.setting.shift > 0);
         let by_receiver = self.edge.is_some_and(|edge| self.board.next + mss > edge);
+        self.is_beyond_edge |= self.edge.is_some_and(|edge| self.board.next > edge);
         if let Some(round) = self.rounds.current() {
             round.by_receiver |= by_receiver;
             round.has_gaps |= hole > 0 && !is_away;
@@ -260,6 +275,7 @@ impl Sender {
     pub(crate) fn finish(&mut self) {
         self.hear_until(u64::MAX);
         self.rounds.close();
+        self.forget_raw_windows();
     }
 
     fn hear_until(&mut self, at: u64) {
@@ -313,15 +329,15 @@ impl Sender {
             self.period.curve.step(at, self.board.delivered().saturating_sub(FIRST));
         }
         self.counts_of_time(at, sample);
-        if let Some(window) = ack.window {
-            let edge = ack.to.saturating_add(window);
-            if self.edge != Some(edge)
-                && let Some(trace) = &mut self.trace
-            {
-                trace.window.push((at, window));
-            }
-            self.edge = Some(self.edge.map_or(edge, |last| last.max(edge)));
+        let edge = ack.to.saturating_add(ack.window);
+        if self.edge != Some(edge)
+            && ack.is_scaled
+            && let Some(trace) = &mut self.trace
+        {
+            trace.window.push((at, ack.window));
         }
+        self.edge = Some(self.edge.map_or(edge, |last| last.max(edge)));
+        self.edge_is_raw |= !ack.is_scaled;
         let sacked =
             flight_before.saturating_sub(newly.min(flight_before)).saturating_sub(self.board.flight());
         let acked = newly + sacked;
@@ -387,6 +403,7 @@ impl Sender {
         }
         self.counts.restarts += 1;
         self.rounds.finish(at);
+        self.forget_raw_windows();
         self.exit = self.exit();
         self.begin_period(at);
         self.rounds.begin(at, start, true);
@@ -400,6 +417,36 @@ impl Sender {
             Trace::RESTART,
             format!("data again after {}.{:03} s", idle / 1_000_000_000, idle / 1_000_000 % 1000),
         );
+    }
+
+    /// Data that went beyond a window whose scale is not known proves that it has one: then it bounded nothing that is known.
+    fn forget_raw_windows(&mut self) {
+        if self.edge_is_raw && self.is_beyond_edge {
+            self.rounds.forget_receiver();
+        }
+    }
+
+    /// Whether the receiver's window would have bounded what its rounds say that it bounded only if it has no scale.
+    pub(crate) fn has_raw_windows(&self) -> bool {
+        self.edge_is_raw
+    }
+
+    /// Whether data proves that the receiver's window has a scale that is not known.
+    pub(crate) fn proves_a_scale(&self) -> bool {
+        self.edge_is_raw && self.is_beyond_edge
+    }
+
+    /// The answer to the SYN acknowledged so many bytes of data in it: the stream goes on behind them.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.board = Scoreboard::new(FIRST + bytes);
+        self.counts.syn_data += bytes;
+    }
+
+    /// A SYN with payload passed.
+    pub(crate) fn syn_data(&mut self, bytes: u64) {
+        self.counts.segments += 1;
+        self.counts.data_segments += 1;
+        self.counts.bytes += bytes;
     }
 
     fn begin_period(&mut self, at: u64) {

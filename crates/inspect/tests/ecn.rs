@@ -70,7 +70,7 @@ fn ece_is_nothing_where_no_ecn_or_a_reflected_one_was_answered() {
 /// The counter as AE and flags.
 fn counted(value: usize) -> (u8, u8) {
     let bit = |bit: usize| u8::try_from(value >> bit & 1).unwrap();
-    (bit(2), bit(1) * CWR | bit(0) * ECE)
+    (bit(2), (bit(1) * CWR) | (bit(0) * ECE))
 }
 
 #[test]

@@ -131,6 +131,11 @@ pub const FOUND: &[Column] = &[
         "",
         "How often new data left with nothing in flight after a silence longer than the retransmission timeout.",
     ),
+    whole(
+        "syn_data_bytes",
+        "bytes",
+        "Payload of the SYN that its answer acknowledged (TCP Fast Open, RFC 7413); not part of the rounds.",
+    ),
     whole("unseen_bytes", "bytes", "Payload acknowledged that no packet of the capture holds."),
     whole("duplicates", "packets", "Packets captured twice, left out."),
     whole("reordered", "packets", "Packets out of order that were not sent again."),

@@ -163,3 +163,14 @@ fn a_fall_for_a_mark_is_no_drain_of_a_start_up_that_had_stopped_before() {
     assert_eq!((cut.cause, cut.flight), (Cause::Flat, 60 * MSS));
     assert_eq!(marked(&peaks, &[]).unwrap().cause, Cause::Drain);
 }
+
+#[test]
+fn one_whole_window_that_is_no_larger_than_the_one_before_is_enough_if_data_is_left() {
+    let mut left = rounds(&[10, 20, 40, 80, 80, 80]);
+    left[5].bytes = 5 * MSS;
+    let exit = ends(&left, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.flight), (Cause::Flat, 80 * MSS));
+    // The data ended within it.
+    left.pop();
+    assert_eq!(ends(&left, &[], true), None);
+}
