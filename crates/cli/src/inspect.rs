@@ -79,6 +79,14 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
             times.farthest_back / 1_000_000 % 1000
         ));
     }
+    let doubtful = inspection.senders.iter().filter(|one| one.found.bytes_sent.is_none()).count();
+    if doubtful > 0 {
+        output::say(&format!(
+            "warning: {shown}: packets of {doubtful} sender{} pass twice, and nothing in them tells copies from what was sent \
+             again: `undefined` has the evidence\n",
+            if doubtful == 1 { "" } else { "s" }
+        ));
+    }
     let told = format!("{shown}: {}", tell(&inspection.tally, &inspection.senders));
     Ok(Read { name: is_one_of_many.then_some(name), inspection, told })
 }
@@ -97,6 +105,7 @@ fn tell(tally: &Tally, senders: &[Inspected]) -> String {
         (tally.unknown_link, "of a link type that is not known"),
         (tally.timeless, "without a time"),
         (tally.dropped, "missed by the capture, as it says itself"),
+        (senders.iter().map(|one| one.found.duplicates).sum(), "captured twice"),
         (tally.times.sorted, "put in the order of their times"),
         (tally.times.set_back, "before which the clock goes back"),
     ];
@@ -156,7 +165,7 @@ fn matters(all: &[Inspected], at: usize) -> bool {
     let beside = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten().filter_map(|at| all.get(at));
     let others = beside.filter(|other| other.found.connection == one.connection);
     let fewer = |other: &Inspected| other.found.data_segments_sent < one.data_segments_sent;
-    one.data_segments_sent >= FEW || others.into_iter().all(fewer)
+    one.data_segments_sent.is_none_or(|sent| sent >= FEW) || others.into_iter().all(fewer)
 }
 
 fn records(capture: &Read) -> Result<Vec<Record>, Failure> {
@@ -177,10 +186,10 @@ fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<
     }
     let senders = drawn.len();
     // The largest are drawn, in their order.
-    let mut sizes: Vec<u64> = drawn.iter().map(|(_, one)| one.found.bytes_sent).collect();
+    let mut sizes: Vec<u64> = drawn.iter().map(|(_, one)| one.found.bytes_acked).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let least = sizes.get(MOST_PANELS - 1).copied().unwrap_or(0);
-    drawn.retain(|(_, one)| one.found.bytes_sent >= least);
+    drawn.retain(|(_, one)| one.found.bytes_acked >= least);
     drawn.truncate(MOST_PANELS);
     let drawn: Vec<_> = drawn
         .iter()

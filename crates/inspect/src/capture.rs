@@ -24,6 +24,8 @@ pub struct Frame<'a> {
     pub at: u64,
     /// What its first bytes are; `None` for a link type that is not known here.
     pub link: Option<Link>,
+    /// The interface's number in its section.
+    pub interface: u32,
     /// What was kept of it.
     pub data: &'a [u8],
     /// Its length on the wire, in bytes.
@@ -82,8 +84,15 @@ enum Format {
 
 /// What reading one record came to.
 pub(crate) enum Step {
-    /// A frame: when, on which link, where its bytes are in what was peeked, its length on the wire.
-    Frame { at: u64, link: Option<Link>, data: core::ops::Range<usize>, original: u32, consume: usize },
+    /// A frame: when, on which link and interface, where its bytes are in what was peeked, its length on the wire.
+    Frame {
+        at: u64,
+        link: Option<Link>,
+        interface: u32,
+        data: core::ops::Range<usize>,
+        original: u32,
+        consume: usize,
+    },
     /// Something else of so many bytes.
     Skip(u64),
     /// The file ended where a record may begin.
@@ -123,9 +132,9 @@ impl<R: Read> Capture<R> {
                 Format::Pcapng(pcapng) => pcapng.step(&mut self.source)?,
             };
             match step {
-                Step::Frame { at, link, data, original, consume } => {
+                Step::Frame { at, link, interface, data, original, consume } => {
                     let data = &self.source.take(consume)[data];
-                    return Ok(Some(Frame { at, link, data, original }));
+                    return Ok(Some(Frame { at, link, interface, data, original }));
                 }
                 Step::Skip(bytes) => {
                     let at = self.source.offset();

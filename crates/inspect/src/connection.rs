@@ -6,10 +6,11 @@ use firstflight_tcp::{Flags, Segment};
 
 use crate::clock::Clock;
 use crate::ecn::{Counter, Feedback, ace};
-use crate::events::{Ack, Data, Setting};
-use crate::packet::Packet;
-use crate::recent::{LATEST_COPY, Recent};
+use crate::events::{Ack, Data, Origin, Setting};
+use crate::packet::{Packet, Point};
+use crate::recent::{LATEST_COPY, LONGEST_WAY, Recent};
 use crate::sender::{FARTHEST, FIRST, Sender};
+use crate::views::Views;
 
 /// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
 pub(crate) type Host = usize;
@@ -26,6 +27,10 @@ pub(crate) struct Connection {
     /// The place in the table of the connection between the same ends before it.
     pub(crate) before: Option<usize>,
     is_reset: bool,
+    /// Where the packets of each host pass here.
+    pub(crate) points: [Option<Point>; 2],
+    /// What was seen of it at other places.
+    pub(crate) views: Option<Box<Views>>,
 }
 
 /// What is known of one host.
@@ -170,6 +175,8 @@ impl Connection {
             clock: Clock::new(first.at),
             before,
             is_reset: false,
+            points: [None; 2],
+            views: None,
         }
     }
 
@@ -246,13 +253,30 @@ impl Connection {
         self.is_reset || self.hosts[host].fin.is_some()
     }
 
-    fn host_of(&self, packet: &Packet) -> Host {
+    pub(crate) fn host_of(&self, packet: &Packet) -> Host {
         usize::from(packet.source != self.ends[0])
     }
 
-    /// A packet of this connection passed.
-    pub(crate) fn packet(&mut self, packet: &Packet) {
+    /// Whether the packet is the opener's SYN once more, sent once: one that is sent again later has a newer timestamp.
+    pub(crate) fn is_syn_again(&self, packet: &Packet) -> bool {
+        let segment = &packet.segment;
+        let is_syn = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        let last = self.hosts[0].syn.filter(|syn| is_syn && syn.seq == segment.seq);
+        let is_soon = self.handshake.syn.is_some_and(|at| packet.at.abs_diff(at) < LONGEST_WAY);
+        last.is_some_and(|syn| {
+            let is_same = syn.timestamps == segment.timestamps && (syn.timestamps.is_some() || is_soon);
+            self.host_of(packet) == 0 && is_same
+        })
+    }
+
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.hosts[0].sender.trace.is_some()
+    }
+
+    /// A packet of this connection passed at this view's place.
+    pub(crate) fn take(&mut self, packet: &Packet) {
         let from = self.host_of(packet);
+        self.points[from].get_or_insert(packet.point);
         let set_back = self.clock.set_back;
         let at = self.clock.read(packet.at);
         if self.clock.set_back != set_back {
@@ -294,13 +318,10 @@ impl Connection {
             side.take_syn_data(start);
         }
         let answers_echo = flags.has(Flags::CWR) && self.feedback() == Some(Feedback::Classic);
-        let Packet { identification, options_len, .. } = *packet;
-        self.hosts[from].sender.data(&Data { at, start, end, identification, options_len, answers_echo });
-    }
-
-    /// The capture is over.
-    pub(crate) fn finish(&mut self) {
-        self.hosts.iter_mut().for_each(|side| side.sender.finish());
+        let Packet { identification, options_len, point, .. } = *packet;
+        let stamp = segment.timestamps.map(|timestamps| timestamps.value);
+        let origin = Origin { identification, stamp, point };
+        self.hosts[from].sender.data(&Data { at, start, end, origin, options_len, answers_echo });
     }
 
     fn follow_handshake(&mut self, at: u64, from: Host, packet: &Packet) {
@@ -349,7 +370,8 @@ impl Connection {
         let sender = &side.sender;
         let round_trip = sender.rtt.least().into_iter().chain(sender.setting.handshake).min();
         let within = round_trip.map_or(LATEST_COPY, |round_trip| LATEST_COPY.min(round_trip / 8));
-        side.recent.has(at, packet, within)
+        let soon = round_trip.unwrap_or(LONGEST_WAY);
+        side.recent.has(at, packet, within, soon)
     }
 
     /// Both senders learn what the handshake told: the options with the answer, the times with the third packet.

@@ -1,12 +1,25 @@
 //! What reaches a sender's analysis, and what it notes down.
 
+use crate::packet::Point;
+
+/// What tells a packet from its copies and from another one with the same bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Origin {
+    /// IPv4's, if it is one.
+    pub(crate) identification: Option<u16>,
+    /// TSval (RFC 7323 section 3.2).
+    pub(crate) stamp: Option<u32>,
+    /// Where it passed.
+    pub(crate) point: Point,
+}
+
 /// Data that left this sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Data {
     pub(crate) at: u64,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) identification: Option<u16>,
+    pub(crate) origin: Origin,
     /// Bytes of TCP options.
     pub(crate) options_len: u8,
     /// Whether it answers an ECN echo (CWR).
@@ -80,6 +93,8 @@ pub(crate) struct Counts {
     pub(crate) unseen_bytes: u64,
     pub(crate) duplicates: u64,
     pub(crate) reordered: u64,
+    /// Segments sent again sooner after they were seen than anything can be answered.
+    pub(crate) too_soon: u64,
     pub(crate) restarts: u64,
     pub(crate) out_of_window: u64,
     /// Bytes in the SYN that its answer acknowledged.

@@ -45,22 +45,22 @@ pub struct Found {
     /// How marks are told of: `rfc3168` by ECE, `accecn` by the counter of Accurate ECN (RFC 9768).
     pub ecn_feedback: Option<&'static str>,
     /// All segments from this host, without payload too.
-    pub segments_sent: u64,
+    pub segments_sent: Option<u64>,
     /// Segments with payload, those sent again too.
-    pub data_segments_sent: u64,
+    pub data_segments_sent: Option<u64>,
     /// Payload bytes, those sent again too.
-    pub bytes_sent: u64,
+    pub bytes_sent: Option<u64>,
     /// Payload bytes acknowledged in order.
     pub bytes_acked: u64,
     /// Segments sent again.
-    pub retransmitted_segments: u64,
+    pub retransmitted_segments: Option<u64>,
     /// Payload bytes sent again.
-    pub retransmitted_bytes: u64,
+    pub retransmitted_bytes: Option<u64>,
     /// Segments that the receiver said it got twice.
     pub spurious_segments: u64,
     /// Segments sent again after such a silence that a timer must have sent them, or so long after they were sent
     /// again before: a lower bound, since duplicate acknowledgements may break the silence.
-    pub timeouts_suspected: u64,
+    pub timeouts_suspected: Option<u64>,
     /// Payload acknowledged in order over the time from the connection's first packet to its last.
     pub throughput_bps: Option<f64>,
     /// What was sent before the first acknowledgement of data reached the sender.

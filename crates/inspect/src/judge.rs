@@ -143,14 +143,16 @@ fn options(found: &mut Found, connection: &Connection, host: Host) {
 fn counts(found: &mut Found, connection: &Connection, host: Host) {
     let side = &connection.hosts[host];
     let counts = side.sender.counts;
-    found.segments_sent = counts.segments + side.empty_packets;
-    found.data_segments_sent = counts.data_segments;
-    found.bytes_sent = counts.bytes;
+    let is_clear = !side.sender.has_copies();
+    let count = |count: u64| is_clear.then_some(count);
+    found.segments_sent = count(counts.segments + side.empty_packets);
+    found.data_segments_sent = count(counts.data_segments);
+    found.bytes_sent = count(counts.bytes);
     found.bytes_acked = side.sender.board.una.saturating_sub(FIRST);
-    found.retransmitted_segments = counts.resent_segments;
-    found.retransmitted_bytes = counts.resent_bytes;
+    found.retransmitted_segments = count(counts.resent_segments);
+    found.retransmitted_bytes = count(counts.resent_bytes);
     found.spurious_segments = counts.spurious_segments;
-    found.timeouts_suspected = counts.timeouts;
+    found.timeouts_suspected = count(counts.timeouts);
     found.unseen_bytes = counts.unseen_bytes;
     found.duplicates = counts.duplicates;
     found.reordered = counts.reordered;
@@ -170,15 +172,21 @@ fn counts(found: &mut Found, connection: &Connection, host: Host) {
 fn start_up(found: &mut Found, connection: &Connection, host: Host) -> Option<Exit> {
     let sender = &connection.hosts[host].sender;
     found.min_rtt_s = sender.rtt.least().map(seconds);
+    if let Some(why) = copied(sender) {
+        found.min_rtt_s = None;
+        found.lacks(["min_rtt_s"], &why);
+        found.lacks(COUNT_FIELDS, &why);
+    }
     if connection.handshake.disorder.is_some() {
         found.min_rtt_s = None;
         found.lacks(["min_rtt_s"], &no_times(connection));
-    } else if found.min_rtt_s.is_none() {
+    } else if found.min_rtt_s.is_none() && !sender.has_copies() {
         let why = if sender.is_unheard() { NO_ACKS } else { "no data that was sent once was acknowledged" };
         found.lacks(["min_rtt_s"], why);
     }
     let gaps = || has_early_gaps(sender).then(|| EARLY_GAPS.to_owned());
-    if let Some(why) = no_start(connection, host).or_else(gaps) {
+    let copies = || copied(sender);
+    if let Some(why) = no_start(connection, host).or_else(copies).or_else(gaps) {
         found.lacks(STARTUP_FIELDS[1..13].iter().copied(), &why);
         return None;
     }
@@ -240,6 +248,28 @@ fn unended(sender: &Sender) -> &'static str {
     } else {
         "the data ended before an end of start-up could be told"
     }
+}
+
+/// What counts copies too, where they cannot be told from what was sent again.
+const COUNT_FIELDS: [&str; 6] = [
+    "segments_sent",
+    "data_segments_sent",
+    "bytes_sent",
+    "retransmitted_segments",
+    "retransmitted_bytes",
+    "timeouts_suspected",
+];
+
+/// Why nothing can be said of what was sent again; `None` if it can.
+fn copied(sender: &Sender) -> Option<String> {
+    let counts = &sender.counts;
+    sender.has_copies().then(|| {
+        format!(
+            "{} of {} segments passed again sooner than a round trip: the capture has packets twice, as it seems, and \
+             nothing in them tells copies from what was sent again",
+            counts.too_soon, counts.data_segments
+        )
+    })
 }
 
 /// Whether packets of the first rounds are missing from the capture.

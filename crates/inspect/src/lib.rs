@@ -28,6 +28,7 @@ mod sender;
 mod table;
 mod timer;
 mod trace;
+mod views;
 
 use std::io::Read;
 
@@ -131,7 +132,9 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
             continue;
         };
         match Packet::read(frame.at, bytes, frame.original.saturating_sub(before)) {
-            Ok(packet) => {
+            Ok(mut packet) => {
+                let (kind, index) = link.seen(frame.data);
+                (packet.point.kind, packet.point.interface) = (kind, (index, frame.interface));
                 tally.tcp += 1;
                 tally.without_options += u64::from(packet.options_cut);
                 order.push(packet);
@@ -159,19 +162,22 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
 
 fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {
     connection.finish();
-    let with_data = [0, 1].into_iter().filter(|&host| connection.hosts[host].sender.first_data.is_some());
+    let has_data = |host: &usize| connection.view_of(*host).hosts[*host].sender.first_data.is_some();
+    let with_data = [0, 1].into_iter().filter(has_data);
     let mut hosts: Vec<_> = with_data.collect();
     if hosts.is_empty() {
         hosts.push(0);
     }
     let inspected = hosts.into_iter().map(|host| {
-        let found = judge::judge(number, &connection, host);
-        let sender = &mut connection.hosts[host].sender;
+        let trace = connection.take_trace(host);
+        let view = connection.view_of(host);
+        let found = judge::judge(number, view, host);
+        let sender = &view.hosts[host].sender;
         let mss = sender.mss();
         let exit = sender.exit().map(|exit| exit.at);
-        let drawn = sender.trace.take().map(|trace| Drawn {
-            began: connection.first_at,
-            ended: connection.clock.last,
+        let drawn = trace.map(|trace| Drawn {
+            began: view.first_at,
+            ended: view.clock.last,
             first_data: sender.first_data,
             exit: exit.filter(|_| found.exit_time_s.is_some()),
             mss,

@@ -46,6 +46,18 @@ impl Link {
             .to_owned()
     }
 
+    /// Where the frame was seen on its host: the packet's type (to this host, forwarded, sent), and the interface's index.
+    pub(crate) fn seen(self, frame: &[u8]) -> (u8, u32) {
+        match self {
+            Self::Cooked => (frame.get(1).copied().unwrap_or(0), 0),
+            Self::Cooked2 => {
+                let index = frame.get(4..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+                (frame.get(10).copied().unwrap_or(0), u32::from_be_bytes(index))
+            }
+            Self::Ethernet | Self::Raw | Self::Loopback => (0, 0),
+        }
+    }
+
     /// The bytes of the frame before its IP packet, and the packet; `None` if it carries something else or is cut
     /// before it.
     pub fn ip(self, frame: &[u8]) -> Option<(u32, &[u8])> {

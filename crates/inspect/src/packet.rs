@@ -7,6 +7,18 @@ use std::net::{IpAddr, SocketAddr};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice};
 use firstflight_tcp::{Ecn, Flags, Segment};
 
+/// Where a packet passed, as far as it tells: copies of one that was captured at two places differ in it, and what a host
+/// sends again does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Point {
+    /// TTL or hop limit.
+    pub(crate) hops: u8,
+    /// The packet type of a cooked header.
+    pub(crate) kind: u8,
+    /// The interface, by the cooked header's index and the capture's number.
+    pub(crate) interface: (u32, u32),
+}
+
 /// A TCP segment as it passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
@@ -14,6 +26,7 @@ pub(crate) struct Packet {
     pub(crate) at: u64,
     pub(crate) source: SocketAddr,
     pub(crate) destination: SocketAddr,
+    pub(crate) point: Point,
     /// IPv4's identification, if it is one: zero is none.
     pub(crate) identification: Option<u16>,
     /// Header fields and options; its length is not used.
@@ -51,7 +64,7 @@ impl Packet {
             Some(6) => ipv6(bytes, original)?,
             _ => return Err(Skip::Malformed),
         };
-        let Network { source, destination, identification, ecn, start, end } = network;
+        let Network { source, destination, hops, identification, ecn, start, end } = network;
         let tcp = bytes.get(start..end.min(bytes.len())).ok_or(Skip::Cut)?;
         let header: &[u8; TCP_FIXED] =
             tcp.first_chunk().ok_or(if end - start < TCP_FIXED { Skip::Malformed } else { Skip::Cut })?;
@@ -73,6 +86,7 @@ impl Packet {
             at,
             source: SocketAddr::new(source, source_port),
             destination: SocketAddr::new(destination, destination_port),
+            point: Point { hops, ..Point::default() },
             identification: identification.filter(|number| *number != 0),
             segment,
             len: u32::try_from(end - start - header_length).map_err(|_| Skip::Malformed)?,
@@ -87,6 +101,7 @@ impl Packet {
 struct Network {
     source: IpAddr,
     destination: IpAddr,
+    hops: u8,
     identification: Option<u16>,
     ecn: Ecn,
     /// Where the TCP header begins, and where the packet ends.
@@ -112,6 +127,7 @@ fn ipv4(bytes: &[u8], original: usize) -> Result<Network, Skip> {
     Ok(Network {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
+        hops: header.ttl(),
         identification: Some(header.identification()),
         ecn: ecn(header.ecn().value()),
         start,
@@ -141,6 +157,7 @@ fn ipv6(bytes: &[u8], original: usize) -> Result<Network, Skip> {
     Ok(Network {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
+        hops: header.hop_limit(),
         identification: None,
         ecn: ecn(header.ecn().value()),
         start,

@@ -4,10 +4,13 @@ use std::collections::VecDeque;
 
 use firstflight_tcp::{Flags, Segment};
 
-use crate::packet::Packet;
+use crate::packet::{Packet, Point};
 
 /// A copy comes within microseconds, or a forwarding delay; no timer sends again so soon.
 pub(crate) const LATEST_COPY: u64 = 1_000_000;
+
+/// From one place to another no packet takes longer, and no SYN is sent again so soon (RFC 6298 section 2.1).
+pub(crate) const LONGEST_WAY: u64 = 1_000_000_000;
 
 /// Packets of a host that are remembered: between a packet and its copy, few others pass.
 const MOST: usize = 64;
@@ -15,7 +18,7 @@ const MOST: usize = 64;
 /// The last packets of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
-    packets: VecDeque<(u64, Copied)>,
+    packets: VecDeque<(u64, Copied, Point)>,
     /// The last SYN: a host that sends it again gives it another identification.
     syn: Option<Copied>,
 }
@@ -29,31 +32,37 @@ struct Copied {
 }
 
 impl Recent {
-    /// Whether the same packet passed no longer than `within` before. Without an identification, an acknowledgement
-    /// alone never did: a receiver sends the same one again for every packet that comes out of order.
-    pub(crate) fn has(&mut self, at: u64, packet: &Packet, within: u64) -> bool {
-        let Packet { segment, len, identification, .. } = *packet;
+    /// Whether the same packet passed no longer than `within` before, or at another place, without timestamps
+    /// less than `soon` before. Without an identification, an
+    /// acknowledgement alone never passed here before: a receiver sends the same one again for every packet that comes out of order.
+    pub(crate) fn has(&mut self, at: u64, packet: &Packet, within: u64, soon: u64) -> bool {
+        let Packet { segment, len, identification, point, .. } = *packet;
         let copied = Copied { segment, len, identification };
         let is_syn = segment.flags.has(Flags::SYN);
-        if identification.is_none() && len == 0 && !is_syn && !segment.flags.has(Flags::FIN) {
-            return false;
-        }
         if is_syn {
             if identification.is_some() && self.syn == Some(copied) {
                 return true;
             }
             self.syn = Some(copied);
         }
-        while self.packets.front().is_some_and(|(then, _)| at.saturating_sub(*then) > within) {
+        while self.packets.front().is_some_and(|(then, ..)| at.saturating_sub(*then) > LONGEST_WAY) {
             self.packets.pop_front();
         }
-        if self.packets.iter().rev().any(|(_, one)| *one == copied) {
+        let has_stamp = segment.timestamps.is_some();
+        let may_repeat = identification.is_none() && len == 0 && !is_syn && !segment.flags.has(Flags::FIN);
+        let is_it = |(then, one, place): &(u64, Copied, Point)| {
+            let is_at_once = !may_repeat && at.saturating_sub(*then) <= within;
+            // Without a timestamp, another place may be another way.
+            let is_elsewhere = *place != point && (has_stamp || at.saturating_sub(*then) < soon);
+            *one == copied && (is_at_once || is_elsewhere)
+        };
+        if self.packets.iter().rev().any(is_it) {
             return true;
         }
         if self.packets.len() == MOST {
             self.packets.pop_front();
         }
-        self.packets.push_back((at, copied));
+        self.packets.push_back((at, copied, point));
         false
     }
 }

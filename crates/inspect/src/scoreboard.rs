@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::events::Origin;
+
 /// A stretch of the stream that passed in one packet, or that should have; its first byte is its key.
 #[derive(Clone, Copy, Debug)]
 struct Range {
@@ -14,8 +16,9 @@ struct Range {
     again: u32,
     /// Whether no packet of the capture holds it.
     unseen: bool,
-    /// The IPv4 identification of the packet that held it last.
-    identification: Option<u16>,
+    /// The packet that held it last, and when that passed.
+    origin: Origin,
+    last_seen: u64,
 }
 
 /// What an acknowledgement told.
@@ -57,6 +60,8 @@ pub(crate) struct Sighting {
     pub(crate) exposed: Option<u64>,
     /// When the newest of the bytes seen before, or of the holes, was first seen.
     pub(crate) first_seen: Option<u64>,
+    /// When the newest of them last passed.
+    pub(crate) last_seen: Option<u64>,
     /// How often any of it had been sent again before.
     pub(crate) before: u32,
     /// Whether the same packet was captured before.
@@ -86,10 +91,10 @@ impl Scoreboard {
         self.una + self.sacked_bytes
     }
 
-    /// A packet with the bytes `start..end` passed.
-    pub(crate) fn saw(&mut self, at: u64, start: u64, end: u64, identification: Option<u16>) -> Sighting {
+    /// A packet with the bytes `start..end` passed; what is sent again is so later than `soon` after it passed.
+    pub(crate) fn saw(&mut self, at: u64, start: u64, end: u64, origin: &Origin, soon: u64) -> Sighting {
         let mut sighting = Sighting::default();
-        if identification.is_some() && self.has_packet(start, end, identification) {
+        if self.has_packet(start, end, origin) || self.has_copy(at, start, end, origin, soon) {
             sighting.is_duplicate = true;
             return sighting;
         }
@@ -97,11 +102,11 @@ impl Scoreboard {
         sighting.again = end.min(self.una).saturating_sub(start);
         let (from, to) = (start.max(self.una), end.min(self.next));
         if from < to {
-            self.sent_again(from, to, identification, &mut sighting);
+            self.sent_again(at, (from, to), origin, &mut sighting);
         }
         if end > self.next {
             let begin = start.max(self.next);
-            let new = Range { end, first_seen: at, again: 0, unseen: false, identification };
+            let new = Range { end, first_seen: at, again: 0, unseen: false, origin: *origin, last_seen: at };
             if begin > self.next {
                 self.ranges.insert(self.next, Range { end: begin, unseen: true, ..new });
             }
@@ -114,7 +119,7 @@ impl Scoreboard {
 
     /// The bytes passed again, or filled a hole, in one packet: from now on they are one range, so that a packet
     /// that passes often finds what it left.
-    fn sent_again(&mut self, from: u64, to: u64, identification: Option<u16>, sighting: &mut Sighting) {
+    fn sent_again(&mut self, at: u64, (from, to): (u64, u64), origin: &Origin, sighting: &mut Sighting) {
         self.cut_at(from);
         self.cut_at(to);
         while let Some((start, range)) =
@@ -129,11 +134,13 @@ impl Scoreboard {
                     Some(sighting.exposed.map_or(range.first_seen, |at| at.min(range.first_seen)));
             } else {
                 sighting.again += bytes;
+                sighting.last_seen = sighting.last_seen.max(Some(range.last_seen));
             }
             sighting.before = sighting.before.max(range.again);
         }
         let first_seen = sighting.first_seen.unwrap_or(0);
-        let one = Range { end: to, first_seen, again: sighting.before + 1, unseen: false, identification };
+        let again = sighting.before + 1;
+        let one = Range { end: to, first_seen, again, unseen: false, origin: *origin, last_seen: at };
         self.ranges.insert(from, one);
     }
 
@@ -220,9 +227,25 @@ impl Scoreboard {
     }
 
     /// Whether one packet with these bytes and this identification was the last that held them.
-    fn has_packet(&self, start: u64, end: u64, identification: Option<u16>) -> bool {
-        let is_it = |range: &Range| range.end == end && range.identification == identification;
-        self.ranges.get(&start).is_some_and(is_it)
+    fn has_packet(&self, start: u64, end: u64, origin: &Origin) -> bool {
+        let identification = origin.identification;
+        let is_it = |range: &Range| range.end == end && range.origin.identification == identification;
+        identification.is_some() && self.ranges.get(&start).is_some_and(is_it)
+    }
+
+    /// Whether packets with the same timestamp, at another place or sooner ago than anything can be answered, were the last
+    /// that held these bytes, whole or in other pieces.
+    fn has_copy(&self, at: u64, start: u64, end: u64, origin: &Origin, soon: u64) -> bool {
+        if origin.stamp.is_none() || end > self.next || start < self.una {
+            return false;
+        }
+        let first = self.ranges.range(..=start).next_back().map_or(start, |(first, _)| *first);
+        let is_copied = |range: &Range| {
+            let Origin { stamp, point, .. } = range.origin;
+            let is_close = at.saturating_sub(range.last_seen) < soon;
+            !range.unseen && stamp == origin.stamp && (point != origin.point || is_close)
+        };
+        self.ranges.range(first..end).all(|(_, range)| is_copied(range))
     }
 
     /// Makes a range begin at `place`, if one holds it.
@@ -242,34 +265,38 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn packet(identification: u16) -> Origin {
+        Origin { identification: Some(identification), ..Origin::default() }
+    }
+
     #[test]
     fn bytes_are_new_again_or_filling_a_hole() {
         let mut board = Scoreboard::new(0);
-        assert_eq!(board.saw(1, 0, 100, None), Sighting { new: 100, ..Sighting::default() });
-        assert_eq!(board.saw(2, 200, 300, None).new, 100);
+        assert_eq!(board.saw(1, 0, 100, &Origin::default(), 0), Sighting { new: 100, ..Sighting::default() });
+        assert_eq!(board.saw(2, 200, 300, &Origin::default(), 0).new, 100);
         assert_eq!(board.flight(), 300);
-        let filling = board.saw(9, 100, 200, None);
+        let filling = board.saw(9, 100, 200, &Origin::default(), 0);
         assert_eq!((filling.filled, filling.exposed), (100, Some(2)));
-        assert_eq!(board.saw(10, 50, 150, None).again, 100);
-        let mixed = board.saw(11, 250, 350, None);
+        assert_eq!(board.saw(10, 50, 150, &Origin::default(), 0).again, 100);
+        let mixed = board.saw(11, 250, 350, &Origin::default(), 0);
         assert_eq!((mixed.new, mixed.again, mixed.first_seen), (50, 50, Some(2)));
     }
 
     #[test]
     fn the_same_packet_captured_twice_is_one() {
         let mut board = Scoreboard::new(0);
-        board.saw(1, 0, 100, Some(7));
-        assert!(board.saw(1, 0, 100, Some(7)).is_duplicate);
-        assert!(!board.saw(2, 0, 100, Some(8)).is_duplicate);
+        board.saw(1, 0, 100, &packet(7), 0);
+        assert!(board.saw(1, 0, 100, &packet(7), 0).is_duplicate);
+        assert!(!board.saw(2, 0, 100, &packet(8), 0).is_duplicate);
     }
 
     #[test]
     fn a_sample_is_of_the_newest_range_that_was_sent_once() {
         let mut board = Scoreboard::new(0);
-        board.saw(1, 0, 100, None);
-        board.saw(2, 100, 200, None);
-        board.saw(3, 200, 300, None);
-        board.saw(9, 100, 200, None);
+        board.saw(1, 0, 100, &Origin::default(), 0);
+        board.saw(2, 100, 200, &Origin::default(), 0);
+        board.saw(3, 200, 300, &Origin::default(), 0);
+        board.saw(9, 100, 200, &Origin::default(), 0);
         assert_eq!(board.sack(200, 300).newest_sent, Some(3));
         assert_eq!(board.flight(), 200);
         assert_eq!(board.acknowledge(300), Heard { newest_sent: Some(1), unseen: 0 });
@@ -279,8 +306,8 @@ mod tests {
     #[test]
     fn bytes_acknowledged_and_never_seen_are_counted() {
         let mut board = Scoreboard::new(0);
-        board.saw(1, 0, 100, None);
-        board.saw(2, 150, 200, None);
+        board.saw(1, 0, 100, &Origin::default(), 0);
+        board.saw(2, 150, 200, &Origin::default(), 0);
         assert_eq!(board.acknowledge(250).unseen, 100);
         assert_eq!((board.una, board.next), (250, 250));
     }
@@ -293,7 +320,7 @@ mod tests {
             let mut board = Scoreboard::new(0);
             for (at, (what, from, length)) in steps.into_iter().enumerate() {
                 match what {
-                    0 => { board.saw(at as u64, board.una.saturating_sub(100) + from, board.una + from + length, None); }
+                    0 => { board.saw(at as u64, board.una.saturating_sub(100) + from, board.una + from + length, &Origin::default(), 0); }
                     1 => { board.acknowledge(board.una + from); }
                     _ => { board.sack(board.una + from, board.una + from + length); }
                 }

@@ -177,7 +177,7 @@ impl Sender {
 
     /// A packet with payload passed.
     pub(crate) fn data(&mut self, data: &Data) {
-        let Data { at, start, end, identification, options_len, answers_echo } = *data;
+        let Data { at, start, end, origin, options_len, answers_echo } = *data;
         self.hear_until(at);
         let len = end - start;
         if end > self.board.una + FARTHEST || start + FARTHEST < self.board.una {
@@ -187,7 +187,8 @@ impl Sender {
         let is_probe = len == 1 && end <= self.board.una && self.board.flight() == 0;
         let flight_before = self.board.flight();
         let (una, next) = (self.board.una, self.board.next);
-        let seen = self.board.saw(at, start, end, identification);
+        let soon = self.soon();
+        let seen = self.board.saw(at, start, end, &origin, soon);
         if seen.is_duplicate {
             self.counts.duplicates += 1;
             return;
@@ -395,6 +396,18 @@ impl Sender {
         at.saturating_sub(since) >= round_trip - round_trip / 10
     }
 
+    /// Sooner than this after it passed, nothing is sent again: that takes a round trip; an eighth of it is left for jitter.
+    fn soon(&self) -> u64 {
+        let round_trip = self.rtt.least().into_iter().chain(self.setting.handshake).min().unwrap_or(0);
+        round_trip - round_trip / 8
+    }
+
+    /// Whether most of what was sent again came too soon for that: then the capture has it twice, and nothing tells the copies
+    /// from what was sent again.
+    pub(crate) fn has_copies(&self) -> bool {
+        self.counts.too_soon >= 4 && 2 * self.counts.too_soon >= self.counts.resent_segments
+    }
+
     /// New data with nothing in flight: a restart if the time since the last data is longer than the timer.
     fn starts_again(&mut self, at: u64, start: u64) {
         let idle = at.saturating_sub(self.last_data.unwrap_or(at));
@@ -470,6 +483,8 @@ impl Sender {
         seen: &Sighting,
     ) {
         self.counts.resent_segments += segments;
+        let is_too_soon = seen.last_seen.is_some_and(|last| at.saturating_sub(last) < self.soon());
+        self.counts.too_soon += if is_too_soon { segments } else { 0 };
         self.counts.resent_bytes += end - start;
         let is_first = start <= una && end > una;
         let last = self.last_heard.max(self.last_data).unwrap_or(at);

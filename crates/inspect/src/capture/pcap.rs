@@ -90,6 +90,7 @@ impl Pcap {
         Ok(Step::Frame {
             at: u64::from(seconds) * 1_000_000_000 + fraction,
             link: Some(self.link),
+            interface: 0,
             data: self.header..consume,
             original: original.max(kept),
             consume,

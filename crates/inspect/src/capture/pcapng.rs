@@ -204,6 +204,7 @@ impl Pcapng {
         Ok(Step::Frame {
             at: interface.nanos(time),
             link: interface.link,
+            interface: u32::try_from(number).unwrap_or(u32::MAX),
             data: from..from + kept as usize,
             original: original.max(kept),
             consume: body.len() + AROUND as usize,

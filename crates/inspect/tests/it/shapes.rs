@@ -41,7 +41,7 @@ fn read(capture: &[u8], packets: u64, connections: u64) -> u64 {
     let inspection = inspect(capture, false).expect("a capture");
     assert_eq!((inspection.tally.packets, inspection.tally.tcp), (packets, packets));
     assert_eq!(inspection.senders.last().map_or(0, |one| one.found.connection), connections);
-    inspection.senders[0].found.retransmitted_segments
+    inspection.senders[0].found.retransmitted_segments.unwrap()
 }
 
 /// Places in no order, each once.
