@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use firstflight_inspect::{Inspected, Inspection, Tally};
+use firstflight_inspect::{Inspected, Tally};
 use firstflight_measure::VERSION;
 use firstflight_report::inspected::{labelled, recording};
 use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, json, table, write_whole};
@@ -21,13 +21,84 @@ const FEW: u64 = 10;
 /// The most panels that a report draws: those that sent most.
 const MOST_PANELS: usize = 12;
 
+/// The most senders in a table without `--all`: those that sent most.
+const MOST_ROWS: usize = 50;
+
 /// What one capture told.
 struct Read {
     /// Its name, where there are several.
     name: Option<String>,
-    inspection: Inspection,
+    /// The senders that are shown, in order of their connections' first packets.
+    shown: Vec<Inspected>,
     /// What was read and what was left out, in a line.
     told: String,
+}
+
+/// What is kept while the senders of a capture come.
+#[derive(Default)]
+struct Kept {
+    shown: Vec<Inspected>,
+    connections: u64,
+    duplicates: u64,
+    /// Senders whose copies nothing tells from what they sent again.
+    doubtful: u64,
+    /// Senders left out: of few segments, and for want of room.
+    small: u64,
+    crowded: u64,
+    /// A failure to write what was asked for.
+    failure: Option<Failure>,
+}
+
+impl Kept {
+    /// The senders of one connection.
+    fn take(&mut self, name: Option<&str>, options: &Inspect, senders: Vec<Inspected>) {
+        self.connections += 1;
+        self.duplicates += senders.iter().map(|one| one.found.duplicates).sum::<u64>();
+        self.doubtful += senders.iter().filter(|one| one.found.bytes_sent.is_none()).count() as u64;
+        if options.json && self.failure.is_none() {
+            self.failure = write_lines(name, &senders).err();
+        }
+        if options.json && options.report.is_none() {
+            return;
+        }
+        let matter: Vec<bool> = (0..senders.len()).map(|at| options.all || matters(&senders, at)).collect();
+        for (one, matters) in senders.into_iter().zip(matter) {
+            if matters {
+                self.shown.push(one);
+            } else {
+                self.small += 1;
+            }
+        }
+        if !options.all && options.report.is_none() && self.shown.len() > 4 * MOST_ROWS {
+            self.keep_largest();
+        }
+    }
+
+    /// Those that sent most are shown, in their order.
+    fn keep_largest(&mut self) {
+        let Some(excess) = self.shown.len().checked_sub(MOST_ROWS).filter(|excess| *excess > 0) else {
+            return;
+        };
+        let mut sizes: Vec<(u64, usize)> =
+            self.shown.iter().enumerate().map(|(at, one)| (one.found.bytes_acked, at)).collect();
+        sizes.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut stays = vec![false; self.shown.len()];
+        sizes.iter().take(MOST_ROWS).for_each(|(_, at)| stays[*at] = true);
+        let mut stays = stays.into_iter();
+        self.shown.retain(|_| stays.next().unwrap_or(false));
+        self.crowded += excess as u64;
+    }
+}
+
+/// The senders as JSON on standard output.
+fn write_lines(name: Option<&str>, senders: &[Inspected]) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for mut record in labelled(name, senders).map_err(Failure::write)? {
+        // The name for tables only says again what fields say.
+        record.shift_remove("label");
+        json::write_lines(&mut lines, &[record]).map_err(Failure::write)?;
+    }
+    output::print_bytes(&lines)
 }
 
 /// Reads the captures and says what was asked for.
@@ -38,10 +109,15 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
         check_file("--report", path, &inputs, arguments)?;
     }
     let mut captures = Vec::new();
+    let (mut small, mut crowded) = (0, 0);
     for path in &options.captures {
-        captures.push(read(path, options, options.captures.len() > 1)?);
+        let (capture, kept) = read(path, options, options.captures.len() > 1)?;
+        captures.push(capture);
+        (small, crowded) = (small + kept[0], crowded + kept[1]);
     }
-    print(options, &captures)?;
+    if !options.json {
+        print(&captures, small, crowded)?;
+    }
     let Some(path) = &options.report else { return Ok(()) };
     let page = html::render(&report(options, &captures, arguments)?).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
@@ -49,26 +125,35 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
     Ok(())
 }
 
-fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Failure> {
+fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<(Read, [u64; 2]), Failure> {
     let (name, shown) = (path.display().to_string(), excerpt::name(path));
     let file = File::open(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    let inspection = firstflight_inspect::inspect(file, options.report.is_some())
+    let mut kept = Kept::default();
+    let named = is_one_of_many.then_some(name.as_str());
+    let take = |senders| kept.take(named, options, senders);
+    let (tally, cut) = firstflight_inspect::inspect_each(file, options.report.is_some(), take)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    if let Some(cut) = inspection.cut {
+    if let Some(failure) = kept.failure {
+        return Err(failure);
+    }
+    if !options.all && options.report.is_none() {
+        kept.keep_largest();
+    }
+    if let Some(cut) = cut {
         output::say(&format!(
             "warning: {shown}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
             cut.at, cut.found, cut.needed
         ));
     }
-    if inspection.tally.without_options > 0 {
+    if tally.without_options > 0 {
         output::say(&format!(
             "warning: {shown}: {} packets lack options that the capture cut off: without selective acknowledgements, what \
              is in flight, what was delivered and which losses were heeded may be told wrong; without the SYNs' window scale, \
              nothing is said of the receiver's window\n",
-            inspection.tally.without_options
+            tally.without_options
         ));
     }
-    let times = inspection.tally.times;
+    let times = tally.times;
     if times.set_back > 0 {
         output::say(&format!(
             "warning: {shown}: the clock goes back {} time{}, by up to {}.{:03} s: what connections measured over that is \
@@ -79,7 +164,7 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
             times.farthest_back / 1_000_000 % 1000
         ));
     }
-    let doubtful = inspection.senders.iter().filter(|one| one.found.bytes_sent.is_none()).count();
+    let doubtful = kept.doubtful;
     if doubtful > 0 {
         output::say(&format!(
             "warning: {shown}: packets of {doubtful} sender{} pass twice, and nothing in them tells copies from what was sent \
@@ -87,13 +172,13 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<Read, Fa
             if doubtful == 1 { "" } else { "s" }
         ));
     }
-    let told = format!("{shown}: {}", tell(&inspection.tally, &inspection.senders));
-    Ok(Read { name: is_one_of_many.then_some(name), inspection, told })
+    let told = format!("{shown}: {}", tell(&tally, kept.connections, kept.duplicates));
+    let capture = Read { name: is_one_of_many.then_some(name), shown: kept.shown, told };
+    Ok((capture, [kept.small, kept.crowded]))
 }
 
 /// What was read and what was left out.
-fn tell(tally: &Tally, senders: &[Inspected]) -> String {
-    let connections = senders.last().map_or(0, |one| one.found.connection);
+fn tell(tally: &Tally, connections: u64, duplicates: u64) -> String {
     let plural = if connections == 1 { "" } else { "s" };
     let read = format!("{} packets, {} of TCP in {connections} connection{plural}", tally.packets, tally.tcp);
     let noted = [
@@ -105,7 +190,7 @@ fn tell(tally: &Tally, senders: &[Inspected]) -> String {
         (tally.unknown_link, "of a link type that is not known"),
         (tally.timeless, "without a time"),
         (tally.dropped, "missed by the capture, as it says itself"),
-        (senders.iter().map(|one| one.found.duplicates).sum(), "captured twice"),
+        (duplicates, "captured twice"),
         (tally.times.sorted, "put in the order of their times"),
         (tally.times.set_back, "before which the clock goes back"),
     ];
@@ -122,37 +207,25 @@ fn told(captures: &[Read]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn print(options: &Inspect, captures: &[Read]) -> Result<(), Failure> {
-    if options.json {
-        let mut lines = Vec::new();
-        for capture in captures {
-            for mut record in records(capture)? {
-                // The name for tables only says again what fields say.
-                record.shift_remove("label");
-                json::write_lines(&mut lines, &[record]).map_err(Failure::write)?;
-            }
-        }
-        return output::print_bytes(&lines);
-    }
+fn print(captures: &[Read], small: u64, crowded: u64) -> Result<(), Failure> {
     let text = told(captures);
     let mut shown = Vec::new();
-    let mut small = 0;
     for capture in captures {
-        for (at, record) in records(capture)?.into_iter().enumerate() {
-            if options.all || matters(&capture.inspection.senders, at) {
-                shown.push(record);
-            } else {
-                small += 1;
-            }
-        }
+        shown.extend(records(capture)?);
     }
     if shown.is_empty() {
         return output::print(&text);
     }
-    let note = if small == 0 {
-        String::new()
-    } else {
-        format!("Not shown: {small} senders of fewer than {FEW} segments; --all shows them, --json has all.")
+    let mut notes = Vec::new();
+    if small > 0 {
+        notes.push(format!("{small} senders of fewer than {FEW} segments"));
+    }
+    if crowded > 0 {
+        notes.push(format!("{crowded} senders that sent less than these"));
+    }
+    let note = match notes.join(", and ") {
+        none if none.is_empty() => none,
+        notes => format!("Not shown: {notes}; --all shows them, --json has all."),
     };
     let style = TableStyle { colour: output::stdout_has_colour(), width: results::width() };
     output::print(&format!("{text}\n{}", table::render(&shown, &note, style)))
@@ -169,19 +242,16 @@ fn matters(all: &[Inspected], at: usize) -> bool {
 }
 
 fn records(capture: &Read) -> Result<Vec<Record>, Failure> {
-    labelled(capture.name.as_deref(), &capture.inspection.senders).map_err(Failure::write)
+    labelled(capture.name.as_deref(), &capture.shown).map_err(Failure::write)
 }
 
 fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<Report, Failure> {
     let mut rows = Vec::new();
     let mut drawn = Vec::new();
     for capture in captures {
-        let senders = &capture.inspection.senders;
-        for (at, (record, one)) in records(capture)?.into_iter().zip(senders).enumerate() {
-            if options.all || matters(senders, at) {
-                rows.push(record);
-                drawn.push((capture, one));
-            }
+        for (record, one) in records(capture)?.into_iter().zip(&capture.shown) {
+            rows.push(record);
+            drawn.push((capture, one));
         }
     }
     let senders = drawn.len();

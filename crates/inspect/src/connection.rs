@@ -275,6 +275,17 @@ impl Connection {
 
     /// A packet of this connection passed at this view's place.
     pub(crate) fn take(&mut self, packet: &Packet) {
+        let was_closed = self.is_closed();
+        self.follow(packet);
+        if self.is_closed() && !was_closed {
+            for side in &mut self.hosts {
+                side.recent = Recent::default();
+                side.sender.shrink();
+            }
+        }
+    }
+
+    fn follow(&mut self, packet: &Packet) {
         let from = self.host_of(packet);
         self.points[from].get_or_insert(packet.point);
         let set_back = self.clock.set_back;

@@ -28,6 +28,10 @@ impl Curve {
         }
     }
 
+    pub(crate) fn shrink(&mut self) {
+        self.points.shrink_to_fit();
+    }
+
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.points.last().copied()
     }

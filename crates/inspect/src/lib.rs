@@ -117,6 +117,21 @@ pub struct Tally {
 /// # Errors
 /// When the file is no capture, or not as its format says. A file that ends within a packet is no error.
 pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError> {
+    let mut all = Vec::new();
+    let (tally, cut) = inspect_each(input, is_drawn, |senders| all.extend(senders))?;
+    Ok(Inspection { senders: all, tally, cut })
+}
+
+/// The same, with the senders of one connection after the other handed to `take`, in order of first packets: what is said of
+/// them takes more memory than what is kept of the connections.
+///
+/// # Errors
+/// As those of [`inspect`].
+pub fn inspect_each(
+    input: impl Read,
+    is_drawn: bool,
+    mut take: impl FnMut(Vec<Inspected>),
+) -> Result<(Tally, Option<Cut>), ReadError> {
     let mut capture = Capture::new(input)?;
     let mut table = Table::new(is_drawn);
     let mut tally = Tally::default();
@@ -155,9 +170,10 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
     tally.timeless = capture.timeless();
     tally.dropped = capture.dropped();
     tally.bytes = capture.offset();
-    let connections = table.connections.into_iter().enumerate();
-    let senders = connections.flat_map(|(index, connection)| senders(index + 1, connection)).collect();
-    Ok(Inspection { senders, tally, cut: capture.cut() })
+    for (index, connection) in table.connections.into_iter().enumerate() {
+        take(senders(index + 1, *connection));
+    }
+    Ok((tally, capture.cut()))
 }
 
 fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {

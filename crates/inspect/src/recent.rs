@@ -1,6 +1,7 @@
 //! Packets that the capture has twice, because it was taken at two interfaces or at a port that mirrors both ways.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use firstflight_tcp::{Flags, Segment};
 
@@ -18,26 +19,28 @@ const MOST: usize = 64;
 /// The last packets of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
-    packets: VecDeque<(u64, Copied, Point)>,
+    packets: VecDeque<(u64, u64, Point)>,
     /// The last SYN: a host that sends it again gives it another identification.
-    syn: Option<Copied>,
+    syn: Option<u64>,
 }
 
-/// What copies have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Copied {
-    segment: Segment,
-    len: u32,
-    identification: Option<u16>,
+/// A number for what copies have in common: two packets that differ in it have the same one once in 2^64.
+fn fingerprint(packet: &Packet) -> u64 {
+    let Packet { segment, len, identification, .. } = packet;
+    let Segment { seq, ack, flags, window, .. } = *segment;
+    let mut hasher = DefaultHasher::new();
+    (seq, ack, flags.0, window, segment.ecn as u8, *len, *identification).hash(&mut hasher);
+    segment.timestamps.map(|timestamps| (timestamps.value, timestamps.echo)).hash(&mut hasher);
+    segment.sack_blocks().iter().for_each(|block| (block.start, block.end).hash(&mut hasher));
+    hasher.finish()
 }
 
 impl Recent {
-    /// Whether the same packet passed no longer than `within` before, or at another place, without timestamps
-    /// less than `soon` before. Without an identification, an
-    /// acknowledgement alone never passed here before: a receiver sends the same one again for every packet that comes out of order.
+    /// Whether the same packet passed no longer than `within` before, or at another place, without timestamps less than `soon`
+    /// before. Without an identification, an acknowledgement alone never passed here before: a receiver sends the same one again for every packet that comes out of order.
     pub(crate) fn has(&mut self, at: u64, packet: &Packet, within: u64, soon: u64) -> bool {
         let Packet { segment, len, identification, point, .. } = *packet;
-        let copied = Copied { segment, len, identification };
+        let copied = fingerprint(packet);
         let is_syn = segment.flags.has(Flags::SYN);
         if is_syn {
             if identification.is_some() && self.syn == Some(copied) {
@@ -50,7 +53,7 @@ impl Recent {
         }
         let has_stamp = segment.timestamps.is_some();
         let may_repeat = identification.is_none() && len == 0 && !is_syn && !segment.flags.has(Flags::FIN);
-        let is_it = |(then, one, place): &(u64, Copied, Point)| {
+        let is_it = |(then, one, place): &(u64, u64, Point)| {
             let is_at_once = !may_repeat && at.saturating_sub(*then) <= within;
             // Without a timestamp, another place may be another way.
             let is_elsewhere = *place != point && (has_stamp || at.saturating_sub(*then) < soon);

@@ -164,6 +164,13 @@ impl Rounds {
         }
     }
 
+    /// Gives back memory that a connection that is closed does not need.
+    pub(crate) fn shrink(&mut self) {
+        self.kept.shrink_to_fit();
+        self.later.shrink_to_fit();
+        self.gaps = Vec::new();
+    }
+
     /// The connection is over: the last round stays open.
     pub(crate) fn close(&mut self) {
         if let Some(round) = self.current.take() {

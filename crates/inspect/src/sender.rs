@@ -272,6 +272,17 @@ impl Sender {
         }
     }
 
+    /// Gives back memory that a connection that is closed does not need.
+    pub(crate) fn shrink(&mut self) {
+        self.rounds.shrink();
+        self.period.curve.shrink();
+        self.climbs.shrink_to_fit();
+        self.resent.shrink_to_fit();
+        self.marks.shrink_to_fit();
+        self.restarts.shrink_to_fit();
+        self.coming.shrink_to_fit();
+    }
+
     /// The capture is over: all acknowledgements arrive.
     pub(crate) fn finish(&mut self) {
         self.hear_until(u64::MAX);

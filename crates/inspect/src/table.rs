@@ -8,7 +8,8 @@ use crate::packet::Packet;
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    pub(crate) connections: Vec<Connection>,
+    /// Each in its own place, so that the list grows without moving them.
+    pub(crate) connections: Vec<Box<Connection>>,
     /// The latest connection between two ends, the smaller end first.
     latest: BTreeMap<(SocketAddr, SocketAddr), usize>,
     /// The connection of the last packet: the next is often of the same.
@@ -34,7 +35,7 @@ impl Table {
         let index = match known {
             Some(index) if !self.connections[index].is_over_by(packet) => index,
             _ => {
-                self.connections.push(Connection::new(packet, known, self.is_drawn));
+                self.connections.push(Box::new(Connection::new(packet, known, self.is_drawn)));
                 self.latest.insert(key, self.connections.len() - 1);
                 self.connections.len() - 1
             }
