@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::path::Path;
 
-use firstflight_inspect::{Inspected, Tally};
+use firstflight_inspect::{Found, Inspected, Tally};
 use firstflight_measure::VERSION;
 use firstflight_report::inspected::{labelled, recording};
 use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, json, table, write_whole};
+
+use serde::Serialize;
 
 use crate::args::Inspect;
 use crate::excerpt;
@@ -45,6 +47,8 @@ struct Kept {
     /// Senders left out: of few segments, and for want of room.
     small: u64,
     crowded: u64,
+    /// JSON that is not written yet.
+    lines: Vec<u8>,
     /// A failure to write what was asked for.
     failure: Option<Failure>,
 }
@@ -56,7 +60,7 @@ impl Kept {
         self.duplicates += senders.iter().map(|one| one.found.duplicates).sum::<u64>();
         self.doubtful += senders.iter().filter(|one| one.found.bytes_sent.is_none()).count() as u64;
         if options.json && self.failure.is_none() {
-            self.failure = write_lines(name, &senders).err();
+            self.failure = self.write(name, &senders).err();
         }
         if options.json && options.report.is_none() {
             return;
@@ -90,15 +94,30 @@ impl Kept {
     }
 }
 
-/// The senders as JSON on standard output.
-fn write_lines(name: Option<&str>, senders: &[Inspected]) -> Result<(), Failure> {
-    let mut lines = Vec::new();
-    for mut record in labelled(name, senders).map_err(Failure::write)? {
-        // The name for tables only says again what fields say.
-        record.shift_remove("label");
-        json::write_lines(&mut lines, &[record]).map_err(Failure::write)?;
+/// A sender as JSON has it.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(flatten)]
+    found: &'a Found,
+}
+
+/// JSON is written in pieces of this size.
+const PIECE: usize = 1 << 16;
+
+impl Kept {
+    /// The senders as JSON for standard output.
+    fn write(&mut self, name: Option<&str>, senders: &[Inspected]) -> Result<(), Failure> {
+        let lines: Vec<_> = senders.iter().map(|one| Line { file: name, found: &one.found }).collect();
+        json::write_lines(&mut self.lines, &lines).map_err(Failure::write)?;
+        if self.lines.len() < PIECE { Ok(()) } else { self.flush() }
     }
-    output::print_bytes(&lines)
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        let lines = std::mem::take(&mut self.lines);
+        output::print_bytes(&lines)
+    }
 }
 
 /// Reads the captures and says what was asked for.
@@ -136,6 +155,7 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<(Read, [
     if let Some(failure) = kept.failure {
         return Err(failure);
     }
+    kept.flush()?;
     if !options.all && options.report.is_none() {
         kept.keep_largest();
     }

@@ -1,8 +1,9 @@
 //! A connection: its handshake, and both directions as senders of data.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 
-use firstflight_tcp::{Flags, Segment};
+use firstflight_tcp::{Flags, Segment, Timestamps};
 
 use crate::clock::Clock;
 use crate::ecn::{Counter, Feedback, ace};
@@ -33,6 +34,24 @@ pub(crate) struct Connection {
     pub(crate) views: Option<Box<Views>>,
 }
 
+/// What is kept of a SYN.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Syn {
+    seq: u32,
+    ack: u32,
+    mss: Option<NonZeroU16>,
+    pub(crate) window_scale: Option<u8>,
+    pub(crate) sack_permitted: bool,
+    pub(crate) timestamps: Option<Timestamps>,
+}
+
+impl Syn {
+    fn of(segment: &Segment) -> Self {
+        let Segment { seq, ack, mss, window_scale, sack_permitted, timestamps, .. } = *segment;
+        Self { seq, ack, mss, window_scale, sack_permitted, timestamps }
+    }
+}
+
 /// What is known of one host.
 #[derive(Debug)]
 pub(crate) struct Side {
@@ -41,7 +60,7 @@ pub(crate) struct Side {
     pub(crate) saw_syn: bool,
     pub(crate) syn_count: u32,
     /// Its SYN, with the options.
-    pub(crate) syn: Option<Segment>,
+    pub(crate) syn: Option<Syn>,
     pub(crate) options_cut: bool,
     /// AE, CWR and ECE of its SYN.
     syn_ace: u8,
@@ -50,7 +69,7 @@ pub(crate) struct Side {
     /// Where its stream ends, if it said so.
     fin: Option<u64>,
     fin_acknowledged: bool,
-    recent: Recent,
+    recent: Option<Box<Recent>>,
     /// Bytes in its SYN whose acknowledgement did not come yet.
     syn_len: u64,
     /// Packets without payload.
@@ -125,7 +144,7 @@ impl Side {
             marks: (Counter::default(), FIRST),
             fin: None,
             fin_acknowledged: false,
-            recent: Recent::default(),
+            recent: None,
             syn_len: 0,
             empty_packets: 0,
             sender: Sender::new(FIRST, is_drawn),
@@ -279,7 +298,7 @@ impl Connection {
         self.follow(packet);
         if self.is_closed() && !was_closed {
             for side in &mut self.hosts {
-                side.recent = Recent::default();
+                side.recent = None;
                 side.sender.shrink();
             }
         }
@@ -342,7 +361,7 @@ impl Connection {
             let side = &mut self.hosts[from];
             side.syn_count += 1;
             side.saw_syn = true;
-            side.syn = Some(*segment);
+            side.syn = Some(Syn::of(segment));
             side.options_cut = packet.options_cut;
             side.syn_ace = ace(packet);
             side.origin = Some(segment.seq.wrapping_add(1));
@@ -382,14 +401,14 @@ impl Connection {
         let round_trip = sender.rtt.least().into_iter().chain(sender.setting.handshake).min();
         let within = round_trip.map_or(LATEST_COPY, |round_trip| LATEST_COPY.min(round_trip / 8));
         let soon = round_trip.unwrap_or(LONGEST_WAY);
-        side.recent.has(at, packet, within, soon)
+        side.recent.get_or_insert_default().has(at, packet, within, soon)
     }
 
     /// Both senders learn what the handshake told: the options with the answer, the times with the third packet.
     fn settle(&mut self) {
         let options = [0, 1].map(|host| self.hosts[host].syn.and_then(|syn| syn.mss));
         let mss_option = match options {
-            [Some(one), Some(other)] => Some(u64::from(one.min(other).get())),
+            [Some(one), Some(other)] => Some(one.min(other).get()),
             _ => None,
         };
         let timestamps = self.hosts.iter().all(|side| side.syn.is_some_and(|syn| syn.timestamps.is_some()));
@@ -401,10 +420,9 @@ impl Connection {
             let part =
                 parts.map_or(0, |[to_answerer, to_opener]| if host == 0 { to_opener } else { to_answerer });
             let shift = if place == Some(Place::At(host)) { 0 } else { part };
-            let slack = shift / 16;
             let options_cut = self.hosts.iter().any(|side| side.options_cut);
             self.hosts[host].sender.setting =
-                Setting { mss_option, timestamps, options_cut, shift, slack, handshake };
+                Setting { mss_option, timestamps, options_cut, shift, handshake };
         }
     }
 

@@ -105,15 +105,20 @@ pub(crate) struct Counts {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Setting {
     /// The smaller of the MSS options; payload may be less by the timestamps.
-    pub(crate) mss_option: Option<u64>,
+    pub(crate) mss_option: Option<u16>,
     pub(crate) timestamps: bool,
     /// Whether the capture cut some of the SYNs' options off.
     pub(crate) options_cut: bool,
     /// From the capture's place to the sender and back: what an acknowledgement that passes here causes can pass
     /// here that much later.
     pub(crate) shift: u64,
-    /// How much earlier than that it counts as heard, for jitter: what it causes must not come first.
-    pub(crate) slack: u64,
     /// The handshake's round trip, for judging gaps until there are samples.
     pub(crate) handshake: Option<u64>,
+}
+
+impl Setting {
+    /// How much earlier than the shift an acknowledgement counts as heard, for jitter: what it causes must not come first.
+    pub(crate) fn slack(&self) -> u64 {
+        self.shift / 16
+    }
 }

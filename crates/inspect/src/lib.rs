@@ -15,6 +15,7 @@ mod curve;
 mod ecn;
 mod events;
 mod exit;
+mod few;
 mod found;
 mod judge;
 mod link;

@@ -2,6 +2,8 @@
 //! of anything sent in it. Its mark is what had been sent when it began (RFC 9406 section 4.2's `windowEnd`;
 //! Linux's `end_seq`). So the first round sends the initial window.
 
+use crate::few::Few;
+
 /// The rounds kept; a start-up that takes more is counted on, but not listed.
 pub(crate) const MOST_ROUNDS: usize = 256;
 
@@ -63,10 +65,10 @@ pub(crate) struct Rounds {
     pub(crate) kept: Vec<Round>,
     pub(crate) count: u64,
     /// The rounds since the last idle time, once there was one.
-    later: Vec<Round>,
+    later: Few<Round>,
     /// How many rounds ended before the last idle time.
     pub(crate) before: u64,
-    current: Option<Round>,
+    current: Option<Box<Round>>,
     /// Acknowledging beyond this ends the current round.
     mark: u64,
     /// Departures of the current round.
@@ -100,7 +102,7 @@ impl Rounds {
             self.before = self.count;
         }
         self.mark = mark;
-        self.current = Some(Round { began: at, after_idle, ..Round::default() });
+        self.current = Some(Box::new(Round { began: at, after_idle, ..Round::default() }));
     }
 
     /// The rounds since the last idle time, or since the first data; the first 256 of them.
@@ -109,7 +111,7 @@ impl Rounds {
     }
 
     pub(crate) fn current(&mut self) -> Option<&mut Round> {
-        self.current.as_mut()
+        self.current.as_deref_mut()
     }
 
     pub(crate) fn departed(&mut self, departure: &Departure) {
@@ -137,7 +139,7 @@ impl Rounds {
 
     /// What is known of the receiver's window was wrong: it held nothing back.
     pub(crate) fn forget_receiver(&mut self) {
-        self.kept.iter_mut().chain(&mut self.later).for_each(|round| round.by_receiver = false);
+        self.kept.iter_mut().chain(self.later.iter_mut()).for_each(|round| round.by_receiver = false);
     }
 
     /// An acknowledgement, cumulative or selective, up to `highest`, of `acked` new bytes; `next` had been sent by
@@ -152,7 +154,7 @@ impl Rounds {
         }
         self.finish(at);
         self.mark = next;
-        self.current = Some(Round { began: at, acks: 1, acked, ..Round::default() });
+        self.current = Some(Box::new(Round { began: at, acks: 1, acked, ..Round::default() }));
         true
     }
 
@@ -160,7 +162,7 @@ impl Rounds {
     pub(crate) fn finish(&mut self, at: u64) {
         if let Some(mut round) = self.current.take() {
             round.ended = Some(at);
-            self.keep(round);
+            self.keep(*round);
         }
     }
 
@@ -169,12 +171,14 @@ impl Rounds {
         self.kept.shrink_to_fit();
         self.later.shrink_to_fit();
         self.gaps = Vec::new();
+        // One that sent nothing yet is none.
+        self.current = self.current.take().filter(|round| round.bytes + round.resent > 0);
     }
 
     /// The connection is over: the last round stays open.
     pub(crate) fn close(&mut self) {
         if let Some(round) = self.current.take() {
-            self.keep(round);
+            self.keep(*round);
         }
     }
 

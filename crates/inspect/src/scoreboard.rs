@@ -81,6 +81,16 @@ impl Scoreboard {
         }
     }
 
+    /// Gives back what an empty map keeps.
+    pub(crate) fn shrink(&mut self) {
+        if self.ranges.is_empty() {
+            self.ranges = BTreeMap::new();
+        }
+        if self.sacked.is_empty() {
+            self.sacked = BTreeMap::new();
+        }
+    }
+
     /// Bytes in flight: outstanding, less those selectively acknowledged.
     pub(crate) fn flight(&self) -> u64 {
         (self.next - self.una).saturating_sub(self.sacked_bytes)

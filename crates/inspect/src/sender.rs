@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::curve::{Curve, Period};
 use crate::events::{Ack, Counts, Data, Mark, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
+use crate::few::Few;
 use crate::rounds::{Departure, Rounds};
 use crate::rtt::Rtt;
 use crate::scoreboard::{Heard, Scoreboard, Sighting};
@@ -36,15 +37,15 @@ pub(crate) struct Sender {
     /// The busy period that brought the most, if it is over.
     largest_period: Option<Box<Period>>,
     /// The end of start-up, if it fell into a busy period that is over.
-    exit: Option<Exit>,
+    exit: Option<Box<Exit>>,
     pub(crate) counts: Counts,
-    pub(crate) resent: Vec<Resent>,
+    pub(crate) resent: Few<Resent>,
     /// The first of them that lacks its flight of later.
     awaited: usize,
-    marks: Vec<Mark>,
+    marks: Few<Mark>,
     /// The first of them that lacks its flight of later.
     awaited_marks: usize,
-    pub(crate) restarts: Vec<Restart>,
+    pub(crate) restarts: Few<Restart>,
     pub(crate) trace: Option<Box<Trace>>,
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: Option<u64>,
@@ -91,11 +92,11 @@ impl Sender {
             largest_period: None,
             exit: None,
             counts: Counts::default(),
-            resent: Vec::new(),
+            resent: Few::default(),
             awaited: 0,
-            marks: Vec::new(),
+            marks: Few::default(),
             awaited_marks: 0,
-            restarts: Vec::new(),
+            restarts: Few::default(),
             trace: is_drawn.then(Box::default),
             first_data: None,
             last_data: None,
@@ -124,7 +125,7 @@ impl Sender {
     /// more (a stack may count the timestamps in or not); where the capture cut the SYNs' options, what the options of data
     /// leave; without options, the largest packet.
     pub(crate) fn mss(&self) -> u64 {
-        let Some(option) = self.setting.mss_option else { return self.largest.clamp(1, 1460) };
+        let Some(option) = self.setting.mss_option.map(u64::from) else { return self.largest.clamp(1, 1460) };
         if self.setting.options_cut {
             // Whether there are timestamps, the headers of data say.
             return option.saturating_sub(self.least_options.unwrap_or(0).into()).max(1);
@@ -135,7 +136,7 @@ impl Sender {
 
     /// Segments on the wire of a packet with this payload: a card may cut it.
     pub(crate) fn segments(&self, len: u64) -> u64 {
-        match self.setting.mss_option {
+        match self.setting.mss_option.map(u64::from) {
             Some(option) if len > option => len.div_ceil(self.mss()),
             _ => 1,
         }
@@ -148,7 +149,7 @@ impl Sender {
 
     /// The end of start-up, as far as it can be seen.
     pub(crate) fn exit(&self) -> Option<Exit> {
-        self.exit.or_else(|| self.exit_of_period())
+        self.exit.as_deref().copied().or_else(|| self.exit_of_period())
     }
 
     /// The same in the busy period that goes on, judged by its own rounds: a start-up that an idle time interrupts goes on
@@ -268,13 +269,15 @@ impl Sender {
         if self.setting.shift == 0 {
             self.hear(at, &ack);
         } else {
-            self.coming.push_back((at.saturating_add(self.setting.shift - self.setting.slack), ack));
+            self.coming.push_back((at.saturating_add(self.setting.shift - self.setting.slack()), ack));
         }
     }
 
     /// Gives back memory that a connection that is closed does not need.
     pub(crate) fn shrink(&mut self) {
+        self.hear_until(u64::MAX);
         self.rounds.shrink();
+        self.board.shrink();
         self.period.curve.shrink();
         self.climbs.shrink_to_fit();
         self.resent.shrink_to_fit();
@@ -383,7 +386,7 @@ impl Sender {
     /// A round-trip sample, whole: where the capture is not at the sender, the other part comes with the shift.
     fn counts_of_time(&mut self, at: u64, newest_sent: Option<u64>) {
         if let Some(sent) = newest_sent.filter(|sent| *sent >= self.times_since) {
-            let rtt = at.saturating_sub(sent) + self.setting.slack;
+            let rtt = at.saturating_sub(sent) + self.setting.slack();
             self.rtt.sample(rtt);
             if let Some(trace) = &mut self.trace {
                 trace.rtts.push((at, rtt));
@@ -428,7 +431,7 @@ impl Sender {
         self.counts.restarts += 1;
         self.rounds.finish(at);
         self.forget_raw_windows();
-        self.exit = self.exit();
+        self.exit = self.exit().map(Box::new);
         self.begin_period(at);
         self.rounds.begin(at, start, true);
         if self.restarts.len() < MOST_RESTARTS {

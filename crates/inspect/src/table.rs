@@ -1,17 +1,23 @@
 //! All connections of a capture.
 
-use std::collections::BTreeMap;
+#[expect(
+    clippy::disallowed_types,
+    reason = "it is only looked up in, and takes less than an ordered map"
+)]
+use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use crate::connection::Connection;
 use crate::packet::Packet;
 
 #[derive(Debug, Default)]
+#[expect(clippy::disallowed_types, reason = "it is only looked up in")]
+#[expect(clippy::vec_box, reason = "the list grows without moving what is in it")]
 pub(crate) struct Table {
     /// Each in its own place, so that the list grows without moving them.
     pub(crate) connections: Vec<Box<Connection>>,
     /// The latest connection between two ends, the smaller end first.
-    latest: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    latest: HashMap<(SocketAddr, SocketAddr), usize>,
     /// The connection of the last packet: the next is often of the same.
     last: Option<((SocketAddr, SocketAddr), usize)>,
     is_drawn: bool,

@@ -1,66 +1,13 @@
 //! Captures may be larger than memory: what is held grows with the connections and with what is in flight, not with the
 //! packets. Measured by the system's count of this process's pages, sampled as the capture is read.
 
+#[path = "made/held.rs"]
+mod held;
 #[expect(dead_code, reason = "the other tests make more of it")]
 mod made;
 
-use std::io::{self, Read};
-
-use firstflight_inspect::{Tally, inspect};
-use made::{ACK, From, PLAIN, SYN, Segment, framed, packet, pcap};
-
-/// What a connection takes that has nothing in flight: its state and its place in the table.
-const PER_CONNECTION: usize = 2_500;
-/// The buffer of the file, the curve, the gaps of a round, and what the allocator keeps.
-const CONSTANT: usize = 16 << 20;
-
-/// A capture made while it is read.
-struct Made<F> {
-    next: F,
-    packets: u32,
-    count: u32,
-    buffer: Vec<u8>,
-    place: usize,
-    most_pages: usize,
-}
-
-impl<F: FnMut(u32) -> Segment> Read for Made<F> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.place == self.buffer.len() {
-            self.most_pages = self.most_pages.max(pages());
-            let header = if self.count == 0 { 0 } else { 24 };
-            let end = (self.count + 1_000).min(self.packets);
-            let frame = |number: u32| {
-                let frame = framed(101, false, &packet(&(self.next)(number), false));
-                (u64::from(number) * 100_000, frame)
-            };
-            let frames: Vec<_> = (self.count..end).map(frame).collect();
-            self.buffer = if frames.is_empty() { vec![] } else { pcap(PLAIN, &frames)[header..].to_vec() };
-            (self.count, self.place) = (end, 0);
-        }
-        let piece = out.len().min(self.buffer.len() - self.place);
-        out[..piece].copy_from_slice(&self.buffer[self.place..self.place + piece]);
-        self.place += piece;
-        Ok(piece)
-    }
-}
-
-fn pages() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux counts pages");
-    statm.split(' ').nth(1).expect("the second is the resident set").parse().expect("a number")
-}
-
-/// The most that was held while this capture was read, in bytes.
-fn held(packets: u32, next: impl FnMut(u32) -> Segment) -> (usize, Tally) {
-    let before = pages();
-    let mut made = Made { next, packets, count: 0, buffer: Vec::new(), place: 0, most_pages: 0 };
-    let tally = inspect(&mut made, false).expect("a capture").tally;
-    ((made.most_pages - before) * 4_096, tally)
-}
-
-fn segment(from: From, flags: u8, seq: u32, ack: u32, len: usize) -> Segment {
-    Segment { from, flags, seq, ack, options: vec![], len }
-}
+use held::{CONSTANT, PER_CONNECTION, held, segment};
+use made::{ACK, From, SYN};
 
 #[test]
 fn memory_grows_with_connections_and_flight_and_not_with_packets() {

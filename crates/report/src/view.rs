@@ -158,7 +158,7 @@ impl ViewColumn {
                 _ => measured(record, self.field, 1.0),
             },
             Show::InitialWindow => {
-                let count = measured(record, self.field, 1.0);
+                let count = number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}"));
                 match text(record, "initial_window_limit") {
                     "application" => format!("{count} app"),
                     "receiver-window" => format!("{count} rwnd"),

@@ -81,8 +81,8 @@ fn many_small_packets_sent_again_in_one_large_packet_again_and_again() {
     let mut bytes = capture(packets.chain(holes));
     let mut again = pcap(Form { snap: 100, ..PLAIN }, &[(0, packet(&data(0, COUNT), false))]).split_off(24);
     for number in 0..2 * COUNT {
-        // Two milliseconds apart: no copies of one.
-        let time = DAY + (2_000_000_000 + u64::from(number) * 2_000_000);
+        // More than a round trip apart: no copies of one.
+        let time = DAY + (2_000_000_000 + u64::from(number) * 50_000_000);
         let halves =
             [time / 1_000_000_000, time % 1_000_000_000].map(|half| u32::try_from(half).expect("a time"));
         again[..8].copy_from_slice(&halves.map(u32::to_le_bytes).concat());
