@@ -203,6 +203,9 @@ fn tell(tally: &Tally, connections: u64, duplicates: u64) -> String {
     let read = format!("{} packets, {} of TCP in {connections} connection{plural}", tally.packets, tally.tcp);
     let noted = [
         (tally.other, "without TCP"),
+        (if tally.tcp == 0 { tally.other_ip } else { 0 }, "of these of another protocol over IP"),
+        (if tally.tcp == 0 { tally.other - tally.other_ip } else { 0 }, "of these of no IP"),
+        (tally.tunnelled, "within tunnels, told by their inner addresses"),
         (tally.fragments, "IP fragments"),
         (tally.cut, "cut within their headers"),
         (tally.without_options, "of TCP without options that the capture cut off"),

@@ -29,6 +29,7 @@ mod sender;
 mod table;
 mod timer;
 mod trace;
+mod tunnel;
 mod views;
 
 use std::io::Read;
@@ -92,6 +93,10 @@ pub struct Tally {
     pub tcp: u64,
     /// Without IP, or of another protocol.
     pub other: u64,
+    /// Of them those that are IP, of another protocol.
+    pub other_ip: u64,
+    /// Within tunnels: their inner packets are what is told of.
+    pub tunnelled: u64,
     /// Fragments of IP packets.
     pub fragments: u64,
     /// Kept too short for their headers.
@@ -147,6 +152,10 @@ pub fn inspect_each(
             tally.other += 1;
             continue;
         };
+        let within = tunnel::innermost(bytes);
+        tally.tunnelled += u64::from(within > 0);
+        let (before, bytes) =
+            (before.saturating_add(u32::try_from(within).unwrap_or(u32::MAX)), &bytes[within..]);
         match Packet::read(frame.at, bytes, frame.original.saturating_sub(before)) {
             Ok(mut packet) => {
                 let (kind, index) = link.seen(frame.data);
@@ -158,7 +167,10 @@ pub fn inspect_each(
                     table.packet(&packet);
                 }
             }
-            Err(Skip::NotTcp) => tally.other += 1,
+            Err(Skip::NotTcp) => {
+                tally.other += 1;
+                tally.other_ip += 1;
+            }
             Err(Skip::Fragment) => tally.fragments += 1,
             Err(Skip::Cut) => tally.cut += 1,
             Err(Skip::Malformed) => tally.malformed += 1,

@@ -13,14 +13,21 @@ pub enum Link {
     Cooked2,
     /// BSD loopback: four bytes of address family.
     Loopback,
+    /// PPP, with or without the address and control bytes of HDLC.
+    Ppp,
+    /// A session of PPP over Ethernet, without the Ethernet header.
+    PppoE,
 }
 
 /// Numbers from tcpdump's registry of link types, and the two that BSDs write for RAW.
-const NUMBERS: [(u32, Link); 10] = [
+const NUMBERS: [(u32, Link); 13] = [
     (0, Link::Loopback),
     (1, Link::Ethernet),
+    (9, Link::Ppp),
     (12, Link::Raw),
     (14, Link::Raw),
+    (50, Link::Ppp),
+    (51, Link::PppoE),
     (101, Link::Raw),
     (108, Link::Loopback),
     (113, Link::Cooked),
@@ -31,6 +38,11 @@ const NUMBERS: [(u32, Link); 10] = [
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
+/// RFC 2516 section 4, RFC 3032 section 5.
+const PPPOE_SESSION: u16 = 0x8864;
+const MPLS: u16 = 0x8847;
+const MPLS_UPSTREAM: u16 = 0x8848;
+const MOST_LABELS: usize = 16;
 /// IEEE 802.1Q, 802.1ad, and the number used before the latter.
 const TAGS: [u16; 3] = [0x8100, 0x88A8, 0x9100];
 
@@ -42,7 +54,7 @@ impl Link {
 
     /// The link types known, for an error.
     pub fn known() -> String {
-        "0 and 108 (loopback), 1 (Ethernet), 12, 14, 101, 228 and 229 (IP), 113 and 276 (Linux cooked)"
+        "0 and 108 (loopback), 1 (Ethernet), 9 and 50 (PPP), 51 (PPPoE), 12, 14, 101, 228 and 229 (IP), 113 and 276 (Linux cooked)"
             .to_owned()
     }
 
@@ -54,7 +66,7 @@ impl Link {
                 let index = frame.get(4..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
                 (frame.get(10).copied().unwrap_or(0), u32::from_be_bytes(index))
             }
-            Self::Ethernet | Self::Raw | Self::Loopback => (0, 0),
+            Self::Ethernet | Self::Raw | Self::Loopback | Self::Ppp | Self::PppoE => (0, 0),
         }
     }
 
@@ -66,14 +78,16 @@ impl Link {
             Self::Ethernet => behind_tags(frame, 12, 14)?,
             Self::Cooked => behind_tags(frame, 14, 16)?,
             Self::Cooked2 => match u16_at(frame, 0)? {
-                IPV4 | IPV6 => 20,
+                kind if !TAGS.contains(&kind) => behind_ethernet_type(frame, kind, 20)?,
                 // The tag stands at the beginning of the payload; its last two bytes are the type of what follows.
-                tag if TAGS.contains(&tag) => behind_tags(frame, 22, 24)?,
-                _ => return None,
+                _ => behind_tags(frame, 22, 24)?,
             },
             // The family is in the byte order of the machine; IPv6's number differs from system to system, and the
             // packet's own version says it as well.
             Self::Loopback => 4,
+            Self::Ppp if frame.starts_with(&[0xFF, 3]) => behind_ppp(frame, 2)?,
+            Self::Ppp => behind_ppp(frame, 0)?,
+            Self::PppoE => behind_ppp(frame, 6)?,
         };
         let packet = frame.get(before..).filter(|packet| !packet.is_empty())?;
         matches!(packet[0] >> 4, 4 | 6).then_some((u32::try_from(before).ok()?, packet))
@@ -90,8 +104,33 @@ fn behind_tags(frame: &[u8], mut kind: usize, mut start: usize) -> Option<usize>
                 kind = start + 2;
                 start += 4;
             }
-            _ => return None,
+            kind => return behind_ethernet_type(frame, kind, start),
         }
+    }
+}
+
+/// Where the IP packet begins in what an Ethernet type names, which begins at byte `start`: `PPPoE` and MPLS are headers
+/// before it.
+pub(crate) fn behind_ethernet_type(bytes: &[u8], kind: u16, start: usize) -> Option<usize> {
+    match kind {
+        IPV4 | IPV6 => Some(start),
+        PPPOE_SESSION => behind_ppp(bytes, start + 6),
+        MPLS | MPLS_UPSTREAM => {
+            // The last label of the stack has the bottom flag (RFC 3032 section 2.1).
+            let labels = bytes.get(start..)?.chunks_exact(4);
+            let last = labels.into_iter().take(MOST_LABELS).position(|label| label[2] & 1 != 0)?;
+            Some(start + 4 * (last + 1))
+        }
+        _ => None,
+    }
+}
+
+/// Where the IP packet begins behind PPP's protocol number of one or two bytes at byte `at`.
+fn behind_ppp(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at..)? {
+        [0, 0x21 | 0x57, ..] => Some(at + 2),
+        [0x21 | 0x57, ..] => Some(at + 1),
+        _ => None,
     }
 }
 

@@ -1,0 +1,111 @@
+//! IP packets that carry others: IP in IP, GRE, VXLAN, GENEVE and GTP-U. The innermost is what is looked at.
+
+use crate::link::{Link, behind_ethernet_type};
+
+/// Tunnels in tunnels are looked into to this depth.
+const MOST_LAYERS: usize = 4;
+
+const IP_IN_IP: u8 = 4;
+const UDP: u8 = 17;
+const IPV6_IN_IP: u8 = 41;
+const GRE: u8 = 47;
+/// RFC 7348 section 5, RFC 8926 section 3.3, 3GPP TS 29.281 section 4.4.2.3.
+const VXLAN_PORT: u16 = 4789;
+const GENEVE_PORT: u16 = 6081;
+const GTP_PORT: u16 = 2152;
+
+/// Where the innermost IP packet begins in this one; 0 if it carries no other.
+pub(crate) fn innermost(packet: &[u8]) -> usize {
+    let mut at = 0;
+    for _ in 0..MOST_LAYERS {
+        match within(&packet[at..]).filter(|more| packet.get(at + more).is_some_and(|first| is_ip(*first))) {
+            Some(more) => at += more,
+            None => break,
+        }
+    }
+    at
+}
+
+fn is_ip(first: u8) -> bool {
+    matches!(first >> 4, 4 | 6)
+}
+
+/// Where the packet within this one begins.
+fn within(packet: &[u8]) -> Option<usize> {
+    let (protocol, start) = match packet.first()? >> 4 {
+        4 => {
+            let is_fragment = u16_at(packet, 6)? & 0x3FFF != 0;
+            (!is_fragment).then_some((*packet.get(9)?, usize::from(packet[0] & 15) * 4))?
+        }
+        _ => (*packet.get(6)?, 40),
+    };
+    match protocol {
+        IP_IN_IP | IPV6_IN_IP => Some(start),
+        GRE => gre(packet, start),
+        UDP => {
+            let ports = [u16_at(packet, start)?, u16_at(packet, start + 2)?];
+            let payload = start + 8;
+            match ports[1] {
+                VXLAN_PORT if packet.get(payload)? & 8 != 0 => ethernet(packet, payload + 8),
+                GENEVE_PORT => geneve(packet, payload),
+                GTP_PORT => gtp(packet, payload),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// RFC 2784, with the key and sequence number of RFC 2890.
+fn gre(packet: &[u8], start: usize) -> Option<usize> {
+    let flags = u16_at(packet, start)?;
+    if flags & 0x4007 != 0 {
+        return None;
+    }
+    let optional = [0x8000, 0x2000, 0x1000].iter().filter(|flag| flags & **flag != 0).count();
+    let behind = start + 4 + 4 * optional;
+    match u16_at(packet, start + 2)? {
+        // Transparent Ethernet.
+        0x6558 => ethernet(packet, behind),
+        kind => behind_ethernet_type(packet, kind, behind),
+    }
+}
+
+fn geneve(packet: &[u8], start: usize) -> Option<usize> {
+    let first = packet.get(start)?;
+    let behind = start + 8 + usize::from(first & 0x3F) * 4;
+    match u16_at(packet, start + 2)? {
+        _ if first >> 6 != 0 => None,
+        0x6558 => ethernet(packet, behind),
+        kind => behind_ethernet_type(packet, kind, behind),
+    }
+}
+
+/// Version 1, a packet of a user (message 255), with or without extension headers.
+fn gtp(packet: &[u8], start: usize) -> Option<usize> {
+    let first = packet.get(start)?;
+    if first >> 4 != 3 || *packet.get(start + 1)? != 255 {
+        return None;
+    }
+    let has_optional = first & 7 != 0;
+    if !has_optional {
+        return Some(start + 8);
+    }
+    let mut at = start + 12;
+    let mut next = *packet.get(start + 11)?;
+    while first & 4 != 0 && next != 0 {
+        let length = usize::from(*packet.get(at)?) * 4;
+        next = *packet.get(at + length.checked_sub(1)?)?;
+        at += length;
+    }
+    Some(at)
+}
+
+fn ethernet(packet: &[u8], start: usize) -> Option<usize> {
+    let (before, _) = Link::Ethernet.ip(packet.get(start..)?)?;
+    Some(start + before as usize)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|two| u16::from_be_bytes(*two))
+}

@@ -1,0 +1,76 @@
+//! TCP within other headers is found, by its inner addresses.
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod made;
+
+use firstflight_inspect::inspect;
+use made::{Form, PLAIN, frames, pcap};
+
+fn ipv4(protocol: u8, inner: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(20 + inner.len()).unwrap().to_be_bytes();
+    [&[0x45, 0][..], &length, &[0, 1, 0x40, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2], inner]
+        .concat()
+}
+
+fn ipv6(protocol: u8, inner: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(inner.len()).unwrap().to_be_bytes();
+    [&[0x60, 0, 0, 0][..], &length, &[protocol, 64], &[0xFD; 32], inner].concat()
+}
+
+fn udp(port: u16, inner: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(8 + inner.len()).unwrap().to_be_bytes();
+    ipv4(17, &[&[200, 1][..], &port.to_be_bytes(), &length, &[0, 0], inner].concat())
+}
+
+fn ethernet(kind: [u8; 2], inner: &[u8]) -> Vec<u8> {
+    [&[2; 12][..], &kind, inner].concat()
+}
+
+const IP: [u8; 2] = [8, 0];
+
+#[test]
+fn every_encapsulation_is_looked_into() {
+    type Wrap = fn(&[u8]) -> Vec<u8>;
+    let wraps: [(&str, u16, Wrap); 15] = [
+        ("PPPoE", 1, |ip| ethernet([0x88, 0x64], &[&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat())),
+        ("MPLS", 1, |ip| ethernet([0x88, 0x47], &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())),
+        ("PPP", 9, |ip| [&[0xFF, 3, 0, 0x21][..], ip].concat()),
+        ("PPP, short", 9, |ip| [&[0x21][..], ip].concat()),
+        ("PPPoE alone", 51, |ip| [&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat()),
+        ("IP in IP", 101, |ip| ipv4(4, ip)),
+        ("IP in IPv6", 101, |ip| ipv6(4, ip)),
+        ("GRE", 101, |ip| ipv4(47, &[&[0, 0, 8, 0][..], ip].concat())),
+        ("GRE with key", 101, |ip| ipv4(47, &[&[0x20, 0, 8, 0, 0, 0, 0, 7][..], ip].concat())),
+        ("GRE, Ethernet", 101, |ip| ipv4(47, &[&[0, 0, 0x65, 0x58][..], &ethernet(IP, ip)].concat())),
+        ("VXLAN", 101, |ip| udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
+        ("GENEVE", 101, |ip| {
+            udp(6081, &[&[1, 0, 0x65, 0x58, 0, 0, 5, 0, 1, 2, 3, 0][..], &ethernet(IP, ip)].concat())
+        }),
+        ("GTP-U", 101, |ip| udp(2152, &[&[0x30, 255, 0, 9, 0, 0, 0, 1][..], ip].concat())),
+        ("GTP-U, extended", 101, |ip| {
+            udp(2152, &[&[0x34, 255, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0x10, 9, 0][..], ip].concat())
+        }),
+        ("GRE in VXLAN", 101, |ip| {
+            let gre = ipv4(47, &[&[0, 0, 8, 0][..], ip].concat());
+            udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, &gre)].concat())
+        }),
+    ];
+    for (name, link, wrap) in wraps {
+        let wrapped: Vec<_> = frames(101, false, false).iter().map(|(at, ip)| (*at, wrap(ip))).collect();
+        let told = inspect(&pcap(Form { link, ..PLAIN }, &wrapped)[..], false).expect("a capture");
+        assert_eq!((told.tally.tcp, told.senders.len()), (14, 1), "{name}");
+        let found = &told.senders[0].found;
+        assert_eq!((found.from.as_str(), found.bytes_sent), ("10.0.0.1:40000", Some(7 * 1460)), "{name}");
+        assert_eq!(told.tally.tunnelled, if link == 101 { 14 } else { 0 }, "{name}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_tunnel_is_left_alone() {
+    let at = 1_790_000_000_000_000_000;
+    for other in [udp(4789, &[8; 30]), udp(2152, &[0x30, 1, 0, 0]), ipv4(47, &[0x40, 0, 8, 0]), ipv4(4, &[])]
+    {
+        let told = inspect(&pcap(PLAIN, &[(at, other)])[..], false).expect("a capture");
+        assert_eq!((told.tally.other_ip, told.tally.tunnelled, told.senders.len()), (1, 0, 0));
+    }
+}
