@@ -1,6 +1,7 @@
 //! The terminal table: aligned, in the order given, coloured only when asked, and narrow enough.
 
 use anstyle::{AnsiColor, Style};
+use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::human::printable;
@@ -31,6 +32,7 @@ const GAP: &str = "  ";
 pub fn render(records: &[Record], verdict: &str, style: TableStyle) -> String {
     let mut columns: Vec<Printed> =
         view::columns_for(records).into_iter().map(|column| Printed::new(column, records)).collect();
+    let reasons = footnotes(&mut columns, records);
     let left_out = fit(&mut columns, style.width);
 
     let mut out = String::new();
@@ -46,6 +48,14 @@ pub fn render(records: &[Record], verdict: &str, style: TableStyle) -> String {
         });
         line(&mut out, Paint { on: false }, Style::new(), cells);
     }
+    for (number, reason) in reasons.iter().enumerate() {
+        let mark = superscript(number + 1);
+        let is_shown = |cell: &String| cell.strip_prefix('-') == Some(mark.as_str());
+        if columns.iter().any(|column| column.cells.iter().any(is_shown)) {
+            let note = format!("{mark} {}\n", printable(reason));
+            out.push_str(&paint.with(Style::new().dimmed(), &note));
+        }
+    }
     if !left_out.is_empty() {
         let note = format!(
             "Left out for want of room: {}. A wider terminal or --json has all.",
@@ -60,6 +70,35 @@ pub fn render(records: &[Record], verdict: &str, style: TableStyle) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Marks the cells that are undefined for a reason: the reasons, in order of their marks.
+fn footnotes(columns: &mut [Printed], records: &[Record]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for (at, record) in records.iter().enumerate() {
+        let Some(undefined) = record.get("undefined").and_then(Value::as_object) else { continue };
+        for column in columns.iter_mut().filter(|column| column.cells[at] == "-") {
+            let Some(reason) = undefined.get(column.column.field).and_then(Value::as_str) else { continue };
+            let known = reasons.iter().position(|one| one == reason).unwrap_or_else(|| {
+                reasons.push(reason.to_owned());
+                reasons.len() - 1
+            });
+            column.cells[at].push_str(&superscript(known + 1));
+            column.width = column.width.max(column.cells[at].width());
+        }
+    }
+    reasons
+}
+
+fn superscript(number: usize) -> String {
+    let digit = |digit: char| match digit {
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '0' => '⁰',
+        other => char::from_u32(0x2070 + other.to_digit(10).unwrap_or(0)).unwrap_or(other),
+    };
+    number.to_string().chars().map(digit).collect()
 }
 
 /// A column with its cells, padded to the widest.

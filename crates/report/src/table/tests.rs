@@ -199,3 +199,20 @@ fn no_rows_is_a_table_of_heads() {
     let text = render(&[], "", TableStyle::default());
     assert_eq!(text.lines().count(), 2);
 }
+
+#[test]
+fn what_is_undefined_for_a_reason_has_a_footnote() {
+    use firstflight_inspect::{Found, Inspected};
+
+    let lacking = |why: &str| {
+        let undefined = [("exit_cause", why.to_owned()), ("later_rate_bps", "too short".to_owned())].into();
+        Inspected { found: Found { undefined, ..Found::default() }, drawn: None }
+    };
+    let senders = [lacking("seen elsewhere"), lacking("no handshake")];
+    let records = crate::inspected::labelled(None, &senders).unwrap();
+    let text = render(&records, "", TableStyle::default());
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[2].contains("-¹") && lines[2].contains("-²"), "{text}");
+    assert!(lines[3].contains("-³") && lines[3].contains("-²"), "{text}");
+    assert_eq!(lines[4..], ["¹ seen elsewhere", "² too short", "³ no handshake"], "{text}");
+}
