@@ -2,10 +2,17 @@
 
 #[path = "../made/mod.rs"]
 mod made;
+#[path = "../made/start.rs"]
+mod start;
 
 mod clock;
+mod copies;
+mod ecn;
 mod evidence;
 mod formats;
+mod handshakes;
 mod hostile;
+mod pauses;
 mod reuse;
 mod shapes;
+mod tunnels;

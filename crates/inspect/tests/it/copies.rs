@@ -1,14 +1,8 @@
 //! A packet that was captured at two places was not sent again.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-#[expect(dead_code, reason = "other tests use the rest")]
-#[path = "made/start.rs"]
-mod start;
-
+use crate::made::{Form, Frame, From, MS, PLAIN, Segment, packet, pcap};
+use crate::start::{MSS, Start};
 use firstflight_inspect::{Found, inspect};
-use made::{Form, Frame, From, MS, PLAIN, Segment, packet, pcap};
-use start::{MSS, Start};
 
 const BULK: [u32; 9] = [10, 20, 40, 60, 60, 60, 60, 60, 60];
 const SEGMENTS: u64 = 430;

@@ -1,14 +1,8 @@
 //! What a capture lacks of a handshake is said as it is, and what can be known is told.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-#[expect(dead_code, reason = "other tests use the rest")]
-#[path = "made/start.rs"]
-mod start;
-
+use crate::made::{ACK, DAY, Form, From, PLAIN, SYN, Segment, packet, pcap};
+use crate::start::{MSS, RTT, Start, syn_options};
 use firstflight_inspect::{Found, inspect};
-use made::{ACK, DAY, Form, From, PLAIN, SYN, Segment, packet, pcap};
-use start::{MSS, RTT, Start, syn_options};
 
 const RST: u8 = 4;
 const BULK: [u32; 9] = [10, 20, 40, 60, 60, 60, 60, 60, 60];

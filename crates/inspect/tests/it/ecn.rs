@@ -1,14 +1,8 @@
 //! ECE is a congestion mark where RFC 3168's ECN was agreed on, and part of a counter where Accurate ECN was.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-#[expect(dead_code, reason = "other tests use the rest")]
-#[path = "made/start.rs"]
-mod start;
-
+use crate::made::{From, PLAIN, packet, pcap};
+use crate::start::Start;
 use firstflight_inspect::{Found, inspect};
-use made::{From, PLAIN, packet, pcap};
-use start::Start;
 
 const ECE: u8 = 0x40;
 const CWR: u8 = 0x80;

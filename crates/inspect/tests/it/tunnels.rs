@@ -1,10 +1,7 @@
 //! TCP within other headers is found, by its inner addresses.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-
+use crate::made::{Form, PLAIN, frames, pcap};
 use firstflight_inspect::inspect;
-use made::{Form, PLAIN, frames, pcap};
 
 fn ipv4(protocol: u8, inner: &[u8]) -> Vec<u8> {
     let length = u16::try_from(20 + inner.len()).unwrap().to_be_bytes();

@@ -1,13 +1,8 @@
 //! A pause does not hide the end of a start-up, and nothing is said to have ended that had only paused.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod made;
-#[path = "made/start.rs"]
-mod start;
-
+use crate::made::{PLAIN, packet, pcap};
+use crate::start::{MSS, Start};
 use firstflight_inspect::{Found, inspect};
-use made::{PLAIN, packet, pcap};
-use start::{MSS, Start};
 
 /// Slow start to sixty segments, and no further.
 const BULK: [u32; 9] = [10, 20, 40, 60, 60, 60, 60, 60, 60];
