@@ -4,7 +4,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use firstflight_measure::{Recording, SchemeResult};
-use firstflight_report::Drawn;
+use firstflight_report::{BasePath, Drawn};
+use firstflight_scenario::Scenario;
 
 use crate::args::OutputOptions;
 
@@ -12,6 +13,7 @@ use crate::args::OutputOptions;
 pub(crate) struct Drawings {
     report: bool,
     figure: bool,
+    path: BasePath,
     taken: Mutex<Vec<Drawing>>,
 }
 
@@ -28,10 +30,15 @@ pub(crate) struct Drawing {
     pub(crate) recording: Option<Recording>,
 }
 
+/// The path of the race, for the bandwidth-delay product.
+pub(crate) fn base_path(scenario: &Scenario) -> BasePath {
+    BasePath { base_rtt: scenario.rtt.nanos(), packet: scenario.packet() }
+}
+
 impl Drawings {
     /// Takes what these outputs need.
-    pub(crate) fn new(to: &OutputOptions) -> Self {
-        Self { report: to.report.is_some(), figure: to.figure.is_some(), taken: Mutex::default() }
+    pub(crate) fn new(to: &OutputOptions, path: BasePath) -> Self {
+        Self { report: to.report.is_some(), figure: to.figure.is_some(), path, taken: Mutex::default() }
     }
 
     /// Whether recordings are wanted at all.
@@ -46,7 +53,7 @@ impl Drawings {
             syn_at: recording.syn_at,
             ended_at: recording.ended_at,
             ideal: recording.ideal.clone(),
-            drawn: self.report.then(|| Drawn::new(recording)),
+            drawn: self.report.then(|| Drawn::new(recording, Some(&self.path))),
             recording: self.figure.then(|| recording.clone()),
         };
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).push(drawing);

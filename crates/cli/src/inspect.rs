@@ -286,7 +286,7 @@ fn report(options: &Inspect, captures: &[Read], arguments: &[String]) -> Result<
     drawn.truncate(MOST_PANELS);
     let drawn: Vec<_> = drawn
         .iter()
-        .filter_map(|(capture, one)| Some(Drawn::new(&recording(capture.name.as_deref(), one)?)))
+        .filter_map(|(capture, one)| Some(Drawn::new(&recording(capture.name.as_deref(), one)?, None)))
         .collect();
     let verdict = if drawn.len() < senders {
         format!("The {} that sent most are drawn, of {senders}.", drawn.len())

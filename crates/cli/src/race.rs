@@ -12,7 +12,7 @@ use firstflight_scenario::{
 };
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
-use crate::drawings::Drawings;
+use crate::drawings::{Drawings, base_path};
 use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -92,7 +92,7 @@ fn run(
     let interrupt = Interrupt::listen();
     let total = u64::from(scenario.runs) * choices.len() as u64;
     let progress = Progress::new(total);
-    let drawings = Drawings::new(to);
+    let drawings = Drawings::new(to, base_path(scenario));
     let record = |recording: &Recording| drawings.take(recording);
     let how = How {
         jobs,

@@ -11,7 +11,7 @@ use firstflight_report::{
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 
 use crate::args::OutputOptions;
-use crate::drawings::{Drawing, Drawings};
+use crate::drawings::{Drawing, Drawings, base_path};
 use crate::failure::Failure;
 use crate::output;
 
@@ -112,7 +112,7 @@ impl<'a> Results<'a> {
             self.drawings.iter_mut().filter_map(|drawing| drawing.recording.take()).collect();
         let asked = |label: &str| self.choices.iter().position(|choice| choice.name() == label);
         recordings.sort_by_key(|run| asked(&run.label));
-        let frame = Frame { base_rtt: self.scenario.rtt.nanos(), packet: self.scenario.packet(), until };
+        let frame = Frame { path: base_path(self.scenario), until };
         write(path, figure::render(&report, &recordings, &frame).map_err(Failure::usage)?.as_bytes())
     }
 

@@ -16,6 +16,7 @@ pub mod parquet;
 pub mod part;
 pub mod population;
 pub mod record;
+mod reference;
 mod report;
 pub mod score;
 pub mod svg;
@@ -27,6 +28,7 @@ pub mod write;
 
 pub use html::{Drawn, HtmlError};
 pub use record::{Record, RecordError, records};
+pub use reference::BasePath;
 pub use report::{Report, Subject};
 pub use table::TableStyle;
 pub use write::{WholeFile, WriteError, check_writable, write_new, write_whole};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use self::windows::Windows;
 use super::vlq;
+use crate::reference::{self, BasePath};
 use crate::report::{Report, Subject};
 use crate::thin::{self, Grid, Point, Shape, Thinned};
 
@@ -48,6 +49,7 @@ pub struct Drawn {
     in_flight: Series,
     rtt: Series,
     queue: Series,
+    product: Series,
     phases: Phases,
     marks: Vec<(u64, String, String)>,
     /// Marks that were left out.
@@ -72,8 +74,18 @@ pub(crate) struct Drawing<'a> {
     tick: f64,
     /// Buckets of a region, where it is thinned.
     buckets: u64,
+    /// The reference line of the window plots.
+    reference: Reference,
     ideal: Trace,
     flows: Vec<Flow<'a>>,
+}
+
+/// What the flows' reference lines have in common.
+#[derive(Debug, Serialize)]
+struct Reference {
+    name: &'static str,
+    /// How many times the largest window drawn the line may reach and still set the scale of a plot.
+    room: f64,
 }
 
 /// One run.
@@ -101,6 +113,8 @@ struct Flow<'a> {
     in_flight: Trace,
     rtt: Trace,
     queue: Trace,
+    /// The bandwidth-delay product in thousandths of a packet.
+    product: Trace,
     phases: &'a Phases,
     marks: &'a [(u64, String, String)],
     marks_left_out: usize,
@@ -161,6 +175,7 @@ impl<'a> Drawing<'a> {
             is_of_rounds: report.rows.iter().any(|row| row.contains_key("elapsed_s")),
             tick: clock.seconds(),
             buckets,
+            reference: Reference { name: reference::NAME, room: reference::ROOM },
             ideal: ideal.trace(&grid),
             flows,
         }
@@ -202,8 +217,8 @@ impl Clock {
 }
 
 impl Drawn {
-    /// Extracts the drawable data of a run.
-    pub fn new(run: &Recording) -> Self {
+    /// Extracts the drawable data of a run. The path is for the bandwidth-delay product, which a capture does not have.
+    pub fn new(run: &Recording, path: Option<&BasePath>) -> Self {
         let clock = Clock::for_length(run.ended_at.saturating_sub(run.syn_at));
         let since = |time: u64| time.saturating_sub(run.syn_at);
         let ticks = |time: u64| since(time) / clock.tick;
@@ -233,6 +248,8 @@ impl Drawn {
         // The queue's length when the SYN left is its first point.
         let before = run.queue.partition_point(|&(time, _)| time <= run.syn_at).saturating_sub(1);
         let queue = run.queue[before..].iter().map(|&(time, packets)| (since(time), i64::from(packets)));
+        let products = path.map_or_else(Vec::new, |path| path.products(run, run.ended_at));
+        let products = products.iter().map(|&(at, packets)| (since(at), thousandths(packets)));
         let (marks, marks_left_out) = marks(run, ticks);
         Self {
             label: run.label.clone(),
@@ -253,6 +270,8 @@ impl Drawn {
             in_flight: state(|state| signed(state.in_flight)),
             rtt: Series::dots(rtts, &grid),
             queue: Series::steps(queue, &grid),
+            // Its last point, where the run ends, is no change, but the line goes until there.
+            product: Series { of: products.len(), thinned: Thinned::new(products, &grid, Shape::Line) },
             phases: phases(run, ticks),
             marks,
             marks_left_out,
@@ -279,11 +298,17 @@ impl Drawn {
             in_flight: self.in_flight.trace(&grid),
             rtt: self.rtt.trace(&grid),
             queue: self.queue.trace(&grid),
+            product: self.product.trace(&grid),
             phases: &self.phases,
             marks: &self.marks,
             marks_left_out: self.marks_left_out,
         }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
+fn thousandths(packets: f64) -> i64 {
+    libm::round(packets * 1000.0) as i64
 }
 
 impl Series {

@@ -9,6 +9,7 @@ use firstflight_measure::{PhaseKind, Recording};
 use super::axis::{Axis, Fit};
 use super::canvas::{Anchor, Canvas, WIDTH, width_of};
 use super::panel::{self, LEFT, Panel, RIGHT, Scales};
+use crate::reference::{self, BasePath};
 use crate::report::Report;
 
 /// The most flows of one figure.
@@ -24,11 +25,9 @@ const COARSEST: u64 = 100;
 /// The parameters of a figure that the report does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// The base round-trip time, in nanoseconds.
-    pub base_rtt: u64,
-    /// IP bytes of a full packet.
-    pub packet: u32,
-    /// The end of the figure, in nanoseconds after the first data packet; `None` for the end of the longest run.
+    /// The path, for the bandwidth-delay product.
+    pub path: BasePath,
+    /// How long after the first data packet the figure ends, in nanoseconds; `None` is with the longest run.
     pub until: Option<u64>,
 }
 
@@ -114,7 +113,7 @@ fn scales(runs: &[Panel<'_>], frame: &Frame, buckets: u64) -> Scales {
     let peak = windows().fold(1.0, f64::max);
     let products = runs.iter().flat_map(|run| run.products(until)).map(|(_, packets)| packets);
     let product = products.fold(0.0, f64::max);
-    let top = if product <= 2.0 * peak { product.max(peak) } else { peak };
+    let top = if product <= reference::ROOM * peak { product.max(peak) } else { peak };
     let queue = runs.iter().flat_map(|run| run.queues(until)).fold(1.0, f64::max);
     let is_flat = runs.iter().any(|run| run.is_flat(until, top));
     let least = windows().fold(top, f64::min).max(1.0);
@@ -156,7 +155,7 @@ fn legend(runs: &[Panel<'_>], scales: &Scales) -> Vec<Entry> {
         entries.push(("ssthresh", Sign::Line(panel::SSTHRESH)));
     }
     if scales.has_product {
-        entries.push(("available rate × base RTT", Sign::Line(panel::PRODUCT)));
+        entries.push((reference::NAME, Sign::Line(panel::PRODUCT)));
     }
     if drops(true) {
         entries.push(("dropped by a queue", Sign::Tick(panel::DROPPED)));

@@ -123,12 +123,9 @@ impl<'a> Panel<'a> {
         self.run.queue.iter().take_while(move |(at, ..)| *at <= end).map(|&(_, packets)| f64::from(packets))
     }
 
-    /// The bandwidth-delay product at the available rate, in packets, as steps.
-    pub(super) fn products(&self, until: u64) -> impl Iterator<Item = (u64, f64)> {
-        let end = self.origin.saturating_add(until);
-        let bytes = |bps: u64| float(bps) * seconds(self.frame.base_rtt) / 8.0;
-        let steps = self.run.available.iter().take_while(move |(at, _)| *at <= end);
-        steps.map(move |&(at, bps)| (at, bytes(bps) / f64::from(self.frame.packet.max(1))))
+    /// The bandwidth-delay product of the available rate, in packets, as steps.
+    pub(super) fn products(&self, until: u64) -> Vec<(u64, f64)> {
+        self.frame.path.products(self.run, self.origin.saturating_add(until))
     }
 
     /// Whether the window is in the lowest twentieth of the scale for more than a third of the time, where a linear scale
@@ -270,10 +267,7 @@ impl<'a> Panel<'a> {
         draw(&self.threshold(scales), SSTHRESH);
         draw(&states(|state| state.cwnd), CWND);
         if scales.has_product {
-            let mut points: Vec<_> = self.products(scales.until).collect();
-            if let Some(&(_, last)) = points.last() {
-                points.push((self.origin.saturating_add(scales.until).min(self.run.ended_at), last));
-            }
+            let points = self.products(scales.until);
             let place = |packets: f64| plot.0 + plot.1 * (1.0 - scales.window.share(packets));
             let path =
                 stairs(points.iter().map(|&(at, packets)| (scales.x(self.time(at)), Some(place(packets)))));

@@ -53,8 +53,8 @@ fn the_script_draws_every_plot_and_the_console_stays_silent() {
     assert!(complaints.is_empty(), "{complaints:#?}");
     assert_eq!(document.matches("class=\"js-plotly-plot\"").count(), 4, "the overview and three panels");
     let traces = document.matches("class=\"trace scatter").count();
-    // The overview has three lines and the ideal; a panel has nine series, and only the first run has losses.
-    assert_eq!(traces, 4 + 9 + 2 * 7, "every series is drawn");
+    // The overview has three lines and the ideal; a panel has ten series, and only the first run has losses.
+    assert_eq!(traces, 4 + 10 + 2 * 8, "every series is drawn");
     for words in ["Sequence", "Bottleneck queue", "recorded points", "start-up"] {
         assert!(document.contains(words), "{words}");
     }

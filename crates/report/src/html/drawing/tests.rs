@@ -31,11 +31,11 @@ fn run() -> Recording {
 
 /// The run as a coarse page has it.
 fn drawn(run: &Recording, tell: impl Fn(&Flow<'_>)) {
-    tell(&Drawn::new(run).flow(100));
+    tell(&Drawn::new(run, None).flow(100));
 }
 
 fn report(runs: &[Recording]) -> Report {
-    Report { drawn: runs.iter().map(Drawn::new).collect(), ..Report::default() }
+    Report { drawn: runs.iter().map(|run| Drawn::new(run, None)).collect(), ..Report::default() }
 }
 
 fn points(trace: &Trace) -> Vec<(i64, i64)> {
@@ -85,12 +85,12 @@ fn what_stood_in_the_queue_when_the_syn_left_is_kept() {
 #[test]
 fn the_windows_end_at_six_round_trips_past_start_up_and_at_the_end() {
     // First data at 100 ms, round trip 100 ms; start-up over at 2 s and a fifth more.
-    assert_eq!(Drawn::new(&run()).windows.ends, [700_000, 2_400_000, 10_000_000]);
+    assert_eq!(Drawn::new(&run(), None).windows.ends, [700_000, 2_400_000, 10_000_000]);
     let mut marked = run();
     marked.marks.push(Mark { at: 1_005_000_000, kind: "su-end".into(), text: String::new() });
-    assert_eq!(Drawn::new(&marked).windows.ends[1], 1_200_000);
+    assert_eq!(Drawn::new(&marked, None).windows.ends[1], 1_200_000);
     let empty = Recording { label: "x".into(), ..Recording::default() };
-    let windows = Drawn::new(&empty).windows.ends;
+    let windows = Drawn::new(&empty, None).windows.ends;
     assert!(windows[0] >= 1 && windows.is_sorted());
 }
 
@@ -110,11 +110,11 @@ fn idling() -> Recording {
 
 #[test]
 fn start_up_ends_where_an_idle_time_interrupts_it_and_each_restart_has_a_window_of_its_own() {
-    let windows = Drawn::new(&idling()).windows;
+    let windows = Drawn::new(&idling(), None).windows;
     // What was last heard came at 0.5 s; nothing of the idle times, but for a margin of a twentieth, is in a window.
     assert_eq!(windows.ends, [700_000, 1_050_000, 10_000_000]);
     assert_eq!(windows.restarts, [[2_990_000, 3_210_000], [7_995_000, 8_105_000]]);
-    let regions = Drawn::new(&idling()).regions;
+    let regions = Drawn::new(&idling(), None).regions;
     assert_eq!(regions, [700_000, 1_050_000, 2_990_000, 3_210_000, 7_995_000, 8_105_000, 10_000_000]);
 }
 
@@ -124,7 +124,7 @@ fn a_restart_whose_law_governs_at_once_is_as_long_as_some_round_trips() {
     let ms = 1_000_000;
     run.phases.push(PhaseSpan { from: 405 * ms, to: run.ended_at, kind: PhaseKind::Avoidance });
     run.acks.push((9_905 * ms, 4));
-    assert_eq!(Drawn::new(&run).windows.restarts[1], [7_970_000, 8_630_000]);
+    assert_eq!(Drawn::new(&run, None).windows.restarts[1], [7_970_000, 8_630_000]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn among_too_many_marks_every_exit_stays_and_the_rest_is_counted() {
         });
     }
     run.marks.push(Mark { at: 9_000_000_000, kind: "exit".into(), text: "loss".into() });
-    let flow = Drawn::new(&run);
+    let flow = Drawn::new(&run, None);
     assert_eq!(flow.marks.len(), MOST_MARKS);
     assert_eq!(flow.marks_left_out, 601);
     assert_eq!(flow.marks.last().unwrap().1, "exit");
@@ -156,4 +156,18 @@ fn a_crowded_run_is_thinned_until_it_fits() {
     assert!(json.len() > LARGEST * 3 / 5, "the room is used: {}", json.len());
     let finest = serde_json::to_string(&Drawing::new(&report, FINEST)).unwrap();
     assert!(finest.len() > LARGEST, "there was something to thin: {}", finest.len());
+}
+
+#[test]
+fn the_page_has_the_bandwidth_delay_product_that_the_figure_draws() {
+    let path = BasePath { base_rtt: 100_000_000, packet: 1040 };
+    let mut run = run();
+    run.available = vec![(0, 8_320_000), (1_005_000_000, 4_160_000)];
+    let drawn = Drawn::new(&run, Some(&path));
+    // In thousandths of a packet, to where the run ends.
+    assert_eq!(points(&drawn.flow(100).product), [(0, 100_000), (1_000_000, 50_000), (10_000_000, 50_000)]);
+    let figure: Vec<_> =
+        path.products(&run, u64::MAX).iter().map(|&(_, packets)| thousandths(packets)).collect();
+    assert_eq!(figure, [100_000, 50_000, 50_000]);
+    assert_eq!(Drawn::new(&run, None).flow(100).product.n, 0, "a capture has none");
 }

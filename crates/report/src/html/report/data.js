@@ -55,7 +55,7 @@ const flows = data.flows.map((flow, index) => {
     sends: series(flow.sends, 1, flow), retransmissions: series(flow.retransmissions, 1, flow), drops: series(flow.drops, 1, flow),
     acks: series(flow.acks, 1, flow), delivered: series(flow.delivered, 1, flow), cwnd: series(flow.cwnd, perPacket, flow),
     ssthresh: series(flow.ssthresh, perPacket, flow), inFlight: series(flow.in_flight, perPacket, flow),
-    rtt: series(flow.rtt, 1e-3, flow), queue: series(flow.queue, 1, flow),
+    rtt: series(flow.rtt, 1e-3, flow), queue: series(flow.queue, 1, flow), product: series(flow.product, 1e-3, flow),
     phases: Array.from(phases.from, (from, i) => ({ from: from * flow.tick, to: phases.to[i] * flow.tick, kind: phases.kind[i] })),
     marks: flow.marks.map(([at, kind, text]) => ({ at: at * flow.tick, kind, text })),
     marksLeftOut: flow.marks_left_out,

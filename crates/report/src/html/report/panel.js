@@ -8,7 +8,7 @@ class Panel extends View {
   constructor(element, flow) {
     super(element, flow.windows, flow.restarts);
     this.flow = flow;
-    const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight", "queue"])];
+    const drawn = ["sends", "retransmissions", "acks", "cwnd", "ssthresh", "rtt", ...(data.is_capture ? [] : ["drops", "inFlight", "queue", "product"])];
     const sum = (of) => drawn.reduce((total, name) => total + of(flow[name]), 0);
     const kept = sum((one) => one.x.length), all = sum((one) => one.of);
     this.idle = `${kept.toLocaleString("en")} of ${all.toLocaleString("en")} recorded points are drawn from this file. Point at a plot to read it.`;
@@ -28,14 +28,16 @@ class Panel extends View {
     const ssthresh = steps(flow.ssthresh, "y2", "orange", 1.3, "dash");
     ssthresh.y = ssthresh.y.map((value) => value < 0 ? null : value);
     const cwnd = steps(flow.cwnd, "y2", "blue", 1.7), inFlight = steps(flow.inFlight, "y2", "sky", 1);
-    // The threshold may stand far above: the windows set the scale.
-    const top = Math.max(1, ...cwnd.y, ...inFlight.y) * 1.08;
+    const product = steps(flow.product, "y2", "ink", 1.2, "dot");
+    // The threshold may stand far above: the windows set the scale, and the reference line where it is near.
+    const peak = Math.max(1, ...cwnd.y, ...inFlight.y), highest = Math.max(0, ...product.y);
+    const top = (highest <= data.reference.room * peak ? Math.max(peak, highest) : peak) * 1.08;
     const sent = dots(flow.sends, "y", { color: colour("blue"), size: 3 });
     const all = [
       steps(flow.acks, "y", "green", 1.1), sent,
       dots(flow.retransmissions, "y", { color: colour("orange"), size: 5, symbol: "circle-open", line: { width: 1.2 } }),
       dots(flow.drops, "y", { color: colour("vermillion"), size: 5, symbol: "x-thin", line: { width: 1.2, color: colour("vermillion") } }),
-      inFlight, cwnd, ssthresh,
+      inFlight, product, cwnd, ssthresh,
       rtt,
       { ...steps(flow.queue, "y4", "purple", 1.2), fill: "tozeroy", fillcolor: colour("purple") + "2e" },
     ];
@@ -148,7 +150,7 @@ function titles(room) {
     ["Round-trip time", ", ms", []],
   ] : [
     ["Sequence", "", [["●", "blue", "sent"], again, acked, ["✕", "vermillion", "dropped"]]],
-    ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight"]]],
+    ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight"], ["┈", "ink", data.reference.name, "BDP"]]],
     ["Round-trip time", ", ms", []],
     ["Bottleneck queue", ", packets", []],
   ];

@@ -42,7 +42,7 @@ fn report() -> Report {
     Report { title: "a path".into(), command: "firstflight race --x".into(), ..Report::default() }
 }
 
-const FRAME: Frame = Frame { base_rtt: 100 * MS, packet: 1040, until: None };
+const FRAME: Frame = Frame { path: BasePath { base_rtt: 100 * MS, packet: 1040 }, until: None };
 
 #[test]
 fn an_exit_is_told_at_its_time_since_the_first_data_packet() {
@@ -69,8 +69,7 @@ fn the_product_is_drawn_where_it_belongs_on_the_scale() {
     // 8.32 Mbit/s for 100 ms is 104 kB: a hundred packets of 1040 bytes.
     let (report, run) = (report(), run("one"));
     let panel = Panel::new(&report, &run, &FRAME);
-    let products: Vec<_> = panel.products(u64::MAX / 2).map(|(_, packets)| packets).collect();
-    assert_eq!(products, [100.0]);
+    assert_eq!(panel.products(u64::MAX / 2), [(1000 * MS, 100.0), (2100 * MS, 100.0)]);
 }
 
 #[test]

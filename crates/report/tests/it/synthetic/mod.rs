@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use firstflight_measure::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Row, Send, State};
-use firstflight_report::{Drawn, Report, html, records};
+use firstflight_report::{BasePath, Drawn, Report, Subject, html, records};
 
 const PACKET: u64 = 960;
 const TX: u64 = 80_000;
@@ -194,7 +194,9 @@ pub(crate) struct MadeUp {
 impl MadeUp {
     /// The report's page.
     pub(crate) fn page(&self) -> String {
-        let drawn = self.recordings.iter().map(Drawn::new).collect();
+        let path = BasePath { base_rtt: 50_000_000, packet: 1500 };
+        let path = (self.report.subject == Subject::Race).then_some(&path);
+        let drawn = self.recordings.iter().map(|run| Drawn::new(run, path)).collect();
         html::render(&Report { drawn, ..self.report.clone() }).expect("renders")
     }
 }
