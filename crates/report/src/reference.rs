@@ -18,8 +18,8 @@ pub struct BasePath {
 }
 
 impl BasePath {
-    /// The bandwidth-delay product of the available rate in full packets, as steps from when the SYN left until the
-    /// run ends or until `end`, whichever is earlier. The available rate counts IP bytes, so the product is divided by
+    /// The bandwidth-delay product of the available rate in full packets, as steps until the run ends or until `end`,
+    /// whichever is earlier. The first step holds when the SYN leaves and may begin before. The available rate counts IP bytes, so the product is divided by
     /// the IP bytes of a full packet. Windows count payload and are divided by the MSS.
     pub(crate) fn products(&self, run: &Recording, end: u64) -> Vec<(u64, f64)> {
         let end = end.min(run.ended_at);
@@ -28,7 +28,7 @@ impl BasePath {
         // The rate that held when the SYN left is the first step.
         let first = run.available.partition_point(|&(at, _)| at <= run.syn_at).saturating_sub(1);
         let steps = run.available[first..].iter().take_while(|&&(at, _)| at <= end);
-        let mut points: Vec<_> = steps.map(|&(at, bps)| (at.max(run.syn_at), packets(bps))).collect();
+        let mut points: Vec<_> = steps.map(|&(at, bps)| (at, packets(bps))).collect();
         if let Some(&(at, last)) = points.last()
             && at < end
         {
@@ -53,7 +53,7 @@ mod tests {
         let path = BasePath { base_rtt: 100_000_000, packet: 1040 };
         let available = vec![(0, 1), (5, 8_320_000), (50, 4_160_000)];
         let run = Recording { syn_at: 10, ended_at: 90, available, ..Recording::default() };
-        assert_eq!(path.products(&run, u64::MAX), [(10, 100.0), (50, 50.0), (90, 50.0)]);
-        assert_eq!(path.products(&run, 40), [(10, 100.0), (40, 100.0)]);
+        assert_eq!(path.products(&run, u64::MAX), [(5, 100.0), (50, 50.0), (90, 50.0)]);
+        assert_eq!(path.products(&run, 40), [(5, 100.0), (40, 100.0)]);
     }
 }

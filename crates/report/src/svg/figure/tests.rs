@@ -69,7 +69,7 @@ fn the_product_is_drawn_where_it_belongs_on_the_scale() {
     // 8.32 Mbit/s for 100 ms is 104 kB: a hundred packets of 1040 bytes.
     let (report, run) = (report(), run("one"));
     let panel = Panel::new(&report, &run, &FRAME);
-    assert_eq!(panel.products(u64::MAX / 2), [(1000 * MS, 100.0), (2100 * MS, 100.0)]);
+    assert_eq!(panel.products(u64::MAX / 2), [(0, 100.0), (2100 * MS, 100.0)]);
 }
 
 #[test]

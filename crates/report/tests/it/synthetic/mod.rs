@@ -194,7 +194,7 @@ pub(crate) struct MadeUp {
 impl MadeUp {
     /// The report's page.
     pub(crate) fn page(&self) -> String {
-        let path = BasePath { base_rtt: 50_000_000, packet: 1500 };
+        let path = BasePath { base_rtt: 80_000_000, packet: 1040 };
         let path = (self.report.subject == Subject::Race).then_some(&path);
         let drawn = self.recordings.iter().map(|run| Drawn::new(run, path)).collect();
         html::render(&Report { drawn, ..self.report.clone() }).expect("renders")
