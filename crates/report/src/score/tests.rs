@@ -58,7 +58,7 @@ fn along_a_trace_of_rates_neither_queue_nor_harm_is_defined() {
     }
 }
 
-/// Most of the rate is unused.
+/// Half of the rate is unused.
 #[test]
 fn at_a_policer_harm_is_no_share_of_the_rate_and_a_queue_drains_as_ever() {
     let row = along(&[("cross", "tcp:1"), ("policer", "5mbit,64kB")]);
