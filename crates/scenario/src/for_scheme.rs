@@ -16,9 +16,9 @@ impl Scenario {
             avoidance: own.avoidance.or(self.avoidance),
             recovery: own.recovery.unwrap_or(self.recovery),
             stack: own.stack.unwrap_or(self.stack),
-            // A stack comes with its least timeout, unless the path has another than that of the path's own stack. The
-            // canonical text has the timeout and not who chose it, so a scheme says by `min-rto` behind its name that
-            // it wants the other stack's.
+            // A scheme's stack brings its own least timeout, unless the path's timeout differs from that of the path's
+            // stack. The canonical text states the timeout but not whether it was set, so a timeout equal to that of the
+            // path's stack counts as unset. A scheme's `min-rto` overrules both.
             min_rto: own.min_rto.unwrap_or(match own.stack {
                 Some(stack) if self.min_rto == self.stack.min_rto() => stack.min_rto(),
                 _ => self.min_rto,

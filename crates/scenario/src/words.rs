@@ -226,7 +226,7 @@ pub struct App {
 /// # Errors
 /// What [`quantity::amount`] and [`quantity::span`] refuse.
 pub fn app(text: &str) -> Result<Option<App>, QuantityError> {
-    const ALLOWED: &str = "an application writes `all` at once, or stops and goes: how much it writes and how often, as in \
+    const ALLOWED: &str = "an application writes `all` at once, or periodically: size and interval, as in \
                            `64kB,200ms` or `10p,1s`";
     let text = text.trim();
     if text == "all" {

@@ -116,7 +116,7 @@ pub(super) fn rate_or_none(text: &str) -> Result<Option<Rate>, QuantityError> {
 /// What [`quantity::queue`] refuses, and a queue in bandwidth-delay products, which only the bottleneck has.
 pub(super) fn reverse_queue(text: &str) -> Result<Option<QueueSize>, QuantityError> {
     const ALLOWED: &str =
-        "a queue of the way back is as in `100p` or `64kB`, or `none`, which never overflows";
+        "a queue of the reverse path is as in `100p` or `64kB`, or `none`, which never overflows";
     if text.trim() == "none" {
         return Ok(None);
     }
