@@ -136,8 +136,8 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         if self.smooth {
             match self.sender.next_data() {
                 NextData::Full => return NextSegment::Full,
-                NextData::Nothing if self.receiver.ack_due() => return NextSegment::Ack,
-                NextData::Nothing => return NextSegment::Nothing,
+                NextData::Nothing(_) if self.receiver.ack_due() => return NextSegment::Ack,
+                NextData::Nothing(_) => return NextSegment::Nothing,
                 NextData::Unclear => self.smooth = false,
             }
         }
@@ -147,7 +147,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
     /// [`super::Fast::full_segment`].
     #[inline(never)]
     pub(in crate::endpoint) fn full_segment(&mut self, now: Time, place: &mut Segment) -> (u32, bool) {
-        debug_assert_eq!(self.clone().ready(), NextSegment::Full, "only what may leave does");
+        debug_assert!(self.smooth && self.sender.peek_data() == NextData::Full, "only what may leave does");
         // All that may lead elsewhere is asked before anything is done.
         if self.is_plain() && self.receiver.is_settled() && self.sender.sends_as_usual() {
             let (start, len) = (self.sender.nxt(), self.sender.full_length());

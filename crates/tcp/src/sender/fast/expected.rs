@@ -19,8 +19,8 @@ use crate::sender::scoreboard::{Head, Transmission};
 pub(crate) enum NextData {
     /// A full segment of new data.
     Full,
-    /// Nothing until something arrives or is written.
-    Nothing,
+    /// Nothing until something arrives or is written, and what keeps the sender from sending more.
+    Nothing(SendLimit),
     /// Only [`Sender::poll`] knows.
     Unclear,
 }
@@ -198,6 +198,20 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
     /// The data that may leave a calm sender: what [`Sender::poll`] would find.
     #[inline]
     pub(crate) fn next_data(&mut self) -> NextData {
+        let next = self.peek_data();
+        if next != NextData::Unclear {
+            self.timers.pace_at = None;
+        }
+        if let NextData::Nothing(limit) = next {
+            self.activity.limit = limit;
+        }
+        next
+    }
+
+    /// [`Sender::next_data`], which the sender does not take note of.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once a packet")]
+    pub(crate) fn peek_data(&self) -> NextData {
         debug_assert!(self.is_calm(), "only a calm sender takes turns");
         let full = self.stream.mss().get();
         let end = self.stream.nxt() + full;
@@ -209,19 +223,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && matches!(self.plan.pacing, Pacing::AckClock)
             && self.plan.ask.is_none();
         if plain {
-            self.timers.pace_at = None;
             if used + full <= self.plan.window.get() {
-                return NextData::Full;
+                NextData::Full
+            } else {
+                NextData::Nothing(SendLimit::Window)
             }
-            self.activity.limit = SendLimit::Window;
-            NextData::Nothing
         } else if self.stream.written() <= self.stream.nxt()
             && (!self.stream.is_shut() || self.stream.fin_sent())
             && !matches!(self.plan.pacing, Pacing::Train { .. })
         {
-            self.timers.pace_at = None;
-            self.activity.limit = SendLimit::App;
-            NextData::Nothing
+            NextData::Nothing(SendLimit::App)
         } else {
             NextData::Unclear
         }
@@ -300,7 +311,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
             && self.peer_window.edge() >= next_end
             && used + full > self.plan.window.get();
         if last {
-            debug_assert!(matches!(self.clone().next_data(), NextData::Nothing), "nothing follows");
+            debug_assert!(matches!(self.peek_data(), NextData::Nothing(_)), "nothing follows");
             self.activity.limit = SendLimit::Window;
         }
         last
