@@ -230,7 +230,7 @@ impl Flow {
 }
 
 /// The laws of growth, for an ACK that neither began nor ended a phase. A restart policy may give back at once the
-/// window that it held back; another law bounds that (`crates/core/tests/laws.rs`).
+/// window that it held back; another law bounds that (`crates/core/tests/it/laws.rs`).
 ///
 /// - An ACK of nothing new widens no window, except that a scheme which measures with trains may go on to its next.
 /// - On the ACK clock a window grows by no more than the bytes newly acknowledged (RFC 5681 section 3.1), or, where a

@@ -16,9 +16,9 @@ pub mod hiding;
 // Core's own tests have these two files: the packets in flight of a test host, and the law on notes. They stand in core,
 // because core's tests may need nothing of this crate, which needs the simulator.
 #[allow(dead_code, reason = "each host uses its own part")]
-#[path = "../../core/tests/common/in_flight.rs"]
+#[path = "../../core/tests/it/common/in_flight.rs"]
 mod in_flight;
-#[path = "../../core/tests/common/ledger.rs"]
+#[path = "../../core/tests/it/common/ledger.rs"]
 mod ledger;
 pub mod packet_host;
 mod pair;

@@ -1,13 +1,12 @@
 //! SUSS, by the rules of its Linux patch.
 
-mod common;
-
-use common::{Flow, MSS, micros, millis};
 use firstflight::avoidance::Cubic;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Cause, Controller, Event, Pacing, SendLimit, Span};
+
+use crate::common::{Flow, MSS, micros, millis};
 
 type SussFlow = Flow<AnyScheme, Rfc5681, Cubic>;
 

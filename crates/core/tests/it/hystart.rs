@@ -1,13 +1,12 @@
 //! HyStart, Algorithm 1 of its paper.
 
-mod common;
-
-use common::{Flow, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{HyStart, Initial};
 use firstflight::{Avoidance, Bytes, Cause, Controller, Event, Exit, Origin, Path, Phase, Plan, Span};
+
+use crate::common::{Flow, millis, packets};
 
 type HyFlow = Flow<AnyScheme, Rfc5681, Reno>;
 

@@ -1,8 +1,5 @@
 //! Quick-Start (RFC 4782 section 4) around slow start, and around others.
 
-mod common;
-
-use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry;
 use firstflight::restart::Rfc5681;
@@ -12,6 +9,8 @@ use firstflight::schemes::{
 use firstflight::{
     Advice, Ask, Bytes, Cause, Controller, Event, Pacing, Phase, Rate, RateCode, Span, Startup,
 };
+
+use crate::common::{Flow, MSS, micros, millis, packets};
 
 type Asking<S> = Flow<QuickStart<S>, QuickStart<Rfc5681>, Reno>;
 

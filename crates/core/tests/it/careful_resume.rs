@@ -1,13 +1,12 @@
 //! Careful Resume, RFC 9959.
 
-mod common;
-
-use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Cause, Controller, Event, Pacing, Phase, SendLimit, Span};
+
+use crate::common::{Flow, MSS, micros, millis, packets};
 
 type CarefulFlow = Flow<AnyScheme, Rfc5681, Reno>;
 

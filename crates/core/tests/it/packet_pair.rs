@@ -1,13 +1,12 @@
 //! Hoe's packet pair.
 
-mod common;
-
-use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Cause, Controller, Event, Origin, Rate, Span};
+
+use crate::common::{Flow, MSS, micros, millis, packets};
 
 type PairFlow = Flow<AnyScheme, Rfc5681, Reno>;
 

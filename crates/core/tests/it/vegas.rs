@@ -1,13 +1,12 @@
 //! Vegas: its start-up and its law, as ns-2 and as Linux have them.
 
-mod common;
-
-use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::{Reno, Vegas, VegasVariant};
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Cause, Controller, Event, Exit, Origin, Phase, Span};
+
+use crate::common::{Flow, MSS, micros, millis, packets};
 
 const SPACING: Span = Span::from_micros(10);
 const LINUX: (&str, Value) = ("variant", Value::Word("linux"));

@@ -1,8 +1,5 @@
 //! BBR's start-up and drain (draft-ietf-ccwg-bbr sections 5.3.1 and 5.3.2), and the cruise that follows.
 
-mod common;
-
-use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::{BbrCruise, Reno};
 use firstflight::registry::{self, AnyScheme};
 use firstflight::restart::Rfc5681;
@@ -10,6 +7,8 @@ use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
     Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Pacing, Phase, Rate, SendLimit, Span,
 };
+
+use crate::common::{Flow, MSS, millis, packets};
 
 type BbrFlow<A> = Flow<AnyScheme, Rfc5681, A>;
 

@@ -1,13 +1,12 @@
 //! HyStart as Linux has it.
 
-mod common;
-
-use common::{Flow, micros, millis, packets};
 use firstflight::avoidance::Cubic;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Cause, Controller, Exit, Pacing, Span};
+
+use crate::common::{Flow, micros, millis, packets};
 
 type HyFlow = Flow<AnyScheme, Rfc5681, Cubic>;
 

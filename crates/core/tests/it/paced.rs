@@ -1,15 +1,14 @@
 //! Paced Start over a bottleneck with fluid cross traffic, where the paper's model of gaps holds exactly.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
 use firstflight::{Bytes, Cause, Controller, Event, Exit, Pacer, Pacing, Phase, Rate, Span, Time};
+
+use crate::common::{Flow, MSS, micros, millis, packets};
 
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 

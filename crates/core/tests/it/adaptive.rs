@@ -1,8 +1,5 @@
 //! Adaptive start and Westwood: the slides of March 2003.
 
-mod common;
-
-use common::{Flow, MSS, micros, millis, packets};
 use firstflight::avoidance::{Reno, Westwood};
 use firstflight::registry::{self, AnyLaw, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
@@ -10,6 +7,8 @@ use firstflight::schemes::Initial;
 use firstflight::{
     Ack, Avoidance, Bytes, Cause, Controller, Event, Exit, Learned, Note, Pacing, Phase, SendLimit, Span,
 };
+
+use crate::common::{Flow, MSS, micros, millis, packets};
 
 type AdaptiveFlow = Flow<AnyScheme, Rfc5681, AnyLaw>;
 

@@ -1,13 +1,12 @@
 //! What a host with packet numbers (QUIC, RFC 9002) says, and what the controller answers.
 
-mod common;
-
-use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyLaw, AnyScheme};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Event, Loss, LostPacket, Note, Origin, Pacing, Phase, Span, Tag, Time};
+
+use crate::common::{Flow, MSS, millis, packets};
 
 type Standard = Flow<SlowStart, Rfc5681, Reno>;
 

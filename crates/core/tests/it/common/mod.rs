@@ -1,6 +1,6 @@
 //! A host for tests: it keeps a sender's account of the path and reports to a controller what happened, packet by packet.
-#![allow(dead_code, reason = "every test file uses its own part")]
 
+#[allow(dead_code, reason = "each host uses its own part")]
 mod in_flight;
 pub(crate) mod ledger;
 

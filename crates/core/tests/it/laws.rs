@@ -1,9 +1,5 @@
 //! Laws that every scheme, policy and law keeps under any sequence of events.
 
-mod common;
-
-use common::ledger::Ledger;
-use common::{Flow, MSS, micros};
 use firstflight::brief::InBrief;
 use firstflight::registry::{self, AnyController, AnyLaw, AnyRestart, AnyScheme};
 use firstflight::restart::Rfc5681;
@@ -13,6 +9,9 @@ use firstflight::{
     Startup, Step, Tag,
 };
 use proptest::prelude::*;
+
+use crate::common::ledger::Ledger;
+use crate::common::{Flow, MSS, micros};
 
 /// Forwards to what it wraps, and checks that a window does not grow with an ACK that allows no growth.
 #[derive(Clone)]

@@ -1,14 +1,13 @@
 //! The restart policies against their sources.
 
-mod common;
-
-use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyRestart, Value};
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{
     Cause, Controller, Event, Learned, Note, Origin, Pacing, Path, Phase, SendLimit, Span, Startup, Step,
 };
+
+use crate::common::{Flow, MSS, millis, packets};
 
 type Resting = Flow<SlowStart, AnyRestart, Reno>;
 

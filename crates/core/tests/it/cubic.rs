@@ -1,12 +1,11 @@
 //! CUBIC, RFC 9438, against its formulas.
 
-mod common;
-
-use common::{Flow, packets};
 use firstflight::avoidance::Cubic;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Event, Phase, Span, Time};
+
+use crate::common::{Flow, packets};
 
 type CubicFlow = Flow<SlowStart, Rfc5681, Cubic>;
 

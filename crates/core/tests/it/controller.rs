@@ -1,13 +1,12 @@
 //! What the controller owns once for all schemes.
 
-mod common;
-
-use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry;
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Advice, Cause, Controller, Event, Note, Origin, Pacing, Phase, Rate, Span};
+
+use crate::common::{Flow, MSS, millis, packets};
 
 type Standard = Flow<SlowStart, Rfc5681, Reno>;
 

@@ -1,13 +1,12 @@
 //! Paced Start's choices, one by one: what the practical profile does, and what the paper does or says.
 
-mod common;
-
-use common::{Flow, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Kind, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
 use firstflight::{Cause, Controller, Pacing, Phase, Span};
+
+use crate::common::{Flow, micros, millis, packets};
 
 type PacedFlow = Flow<AnyScheme, Rfc5681, Reno>;
 

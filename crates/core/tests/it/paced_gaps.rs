@@ -1,13 +1,12 @@
 //! Paced Start: what the gaps of ACKs are taken to say.
 
-mod common;
-
-use common::{Flow, micros, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{Initial, Paced};
 use firstflight::{Cause, Controller, Event, Pacing, Sent, Span};
+
+use crate::common::{Flow, micros, millis, packets};
 
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 

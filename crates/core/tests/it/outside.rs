@@ -1,9 +1,6 @@
 //! Schemes, policies and laws of types that the crate does not know, by name beside the built-in ones.
 #![cfg(feature = "alloc")]
 
-mod common;
-
-use common::{Flow, micros, millis, packets};
 use firstflight::avoidance::{Cubic, Reno};
 use firstflight::registry::{
     self, Ability, AnyController, AnyLaw, AnyRestart, AnyScheme, EntryProblem, Kind, LawEntry, Needs,
@@ -12,6 +9,8 @@ use firstflight::registry::{
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::{HyStartPlus, Initial, QuickStart, QuickStartConfig, SlowStart};
 use firstflight::{Avoidance, Event, Exit, Path, Plan, Startup, Step};
+
+use crate::common::{Flow, micros, millis, packets};
 
 const INITIAL: Initial = Initial { segments: 10, ssthresh: None };
 

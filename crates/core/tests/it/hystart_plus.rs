@@ -1,13 +1,12 @@
 //! HyStart++ against RFC 9406.
 
-mod common;
-
-use common::{Flow, MSS, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Cause, Controller, Event, Origin, Pacing, Phase, Span};
+
+use crate::common::{Flow, MSS, millis, packets};
 
 type HyFlow = Flow<AnyScheme, Rfc5681, Reno>;
 

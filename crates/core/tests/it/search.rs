@@ -1,13 +1,12 @@
 //! SEARCH, draft-chung-ccwg-search-09.
 
-mod common;
-
-use common::{Flow, millis, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Cause, Controller, SendLimit, Span};
+
+use crate::common::{Flow, millis, packets};
 
 type SearchFlow = Flow<AnyScheme, Rfc5681, Reno>;
 

@@ -1,13 +1,12 @@
 //! Limited slow start, RFC 3742.
 
-mod common;
-
-use common::{Flow, MSS, packets};
 use firstflight::avoidance::Reno;
 use firstflight::registry::{self, AnyScheme, Value};
 use firstflight::restart::Rfc5681;
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Controller, Event, Span};
+
+use crate::common::{Flow, MSS, packets};
 
 const RTT: Span = Span::from_millis(200);
 
