@@ -9,8 +9,8 @@ use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Event, Path, Plan, Span, Startup, Step, Time};
 use firstflight_tcp::{Config, Endpoint, Role, Segment};
 
-use crate::connection::dropping;
-use crate::line::{Line, Verdict, config, millis};
+use super::connection::dropping;
+use super::line::{Line, Verdict, config, millis};
 
 const DELAY: Span = Span::from_millis(20);
 

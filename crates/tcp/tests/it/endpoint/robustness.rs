@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU16;
 
-use crate::line::{Line, Verdict, config, endpoint, millis};
+use super::line::{Line, Verdict, config, endpoint, millis};
 use firstflight::{Note, Origin, Span, Time};
 use firstflight_tcp::{
     AckPolicy, Config, Flags, Happening, Recovery, Role, RtoFloor, SackBlock, Segment, Stack, Standing,

@@ -7,9 +7,9 @@ use firstflight_tcp::{
     Config, Flags, Happening, Offload, Role, SackBlock, Segment, Stack, Standing, Timestamps,
 };
 
-use crate::connection::{DELAY, dropping};
-use crate::line::{Line, Plain, Verdict, config, endpoint, millis};
-use crate::robustness::{after_a_transfer, answers, next};
+use super::connection::{DELAY, dropping};
+use super::line::{Line, Plain, Verdict, config, endpoint, millis};
+use super::robustness::{after_a_transfer, answers, next};
 
 /// RFC 9293 section 3.10.7.4: `SND.WL1`.
 #[test]

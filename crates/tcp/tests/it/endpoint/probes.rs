@@ -3,8 +3,8 @@
 use firstflight::{Span, Time};
 use firstflight_tcp::{Config, Ecn, Flags, Segment, Stack};
 
-use crate::connection::{DELAY, dropping};
-use crate::line::{Line, Verdict, config, millis};
+use super::connection::{DELAY, dropping};
+use super::line::{Line, Verdict, config, millis};
 
 fn line(config: &Config) -> Line {
     let mut line = Line::new(config, config, DELAY);

@@ -3,7 +3,7 @@
 use firstflight::{Span, Time};
 use firstflight_tcp::{Config, Flags, Role, Segment, Stack, Standing};
 
-use crate::line::{Line, Verdict, config, endpoint, millis};
+use super::line::{Line, Verdict, config, endpoint, millis};
 
 const DELAY: Span = Span::from_millis(50);
 
@@ -58,7 +58,7 @@ fn the_initial_window_is_one_segment_after_a_lost_syn_or_in_linux_after_two() {
 fn a_syn_that_comes_again_and_again_is_answered_and_puts_no_retry_off() {
     let mut server = endpoint(Role::Server, &config(), 10);
     let syn = Segment { flags: Flags::SYN, window: 60_000, ..Segment::default() };
-    let answers = |server: &mut crate::line::Plain, now: Time| {
+    let answers = |server: &mut super::line::Plain, now: Time| {
         core::iter::from_fn(|| server.poll_transmit(now)).count()
     };
     for ms in 0..20 {

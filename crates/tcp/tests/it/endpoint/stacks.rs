@@ -6,7 +6,7 @@ use firstflight::schemes::{Initial, SlowStart};
 use firstflight::{Controller, Span};
 use firstflight_tcp::{AckPolicy, Config, Endpoint, Growth, PacedBy, Role, SlowStartCounts, Stack};
 
-use crate::line::{Line, Verdict, config, millis};
+use super::line::{Line, Verdict, config, millis};
 
 const DELAY: Span = Span::from_millis(50);
 

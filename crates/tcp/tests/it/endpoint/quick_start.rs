@@ -7,7 +7,7 @@ use firstflight::{Controller, Rate, RateCode, Span, Time};
 use firstflight_tcp::quick_start::{IpOption, Nonce, Response};
 use firstflight_tcp::{AckPolicy, Config, Endpoint, Flags, Happening, Role, Segment};
 
-use crate::line::{Line, Verdict, config, millis};
+use super::line::{Line, Verdict, config, millis};
 
 const DELAY: Span = Span::from_millis(50);
 const RATE: Rate = Rate::from_bps(5_120_000);

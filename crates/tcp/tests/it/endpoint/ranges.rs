@@ -3,7 +3,7 @@
 use firstflight::{Span, Time};
 use firstflight_tcp::{Config, Flags, Role, Segment};
 
-use crate::line::{config, endpoint};
+use super::line::{config, endpoint};
 
 /// The handshake and more than 2^32 bytes, without any delay: what both sides say of every segment.
 #[test]

@@ -1,6 +1,6 @@
 //! Sentences of the RFCs, on two endpoints and a line.
 
-use crate::line::{Line, Verdict, config, millis};
+use super::line::{Line, Verdict, config, millis};
 use firstflight::{Bytes, Span};
 use firstflight_tcp::{AckPolicy, Config, Flags, Happening, Recovery, Segment, Stack};
 use proptest::prelude::*;

@@ -4,9 +4,9 @@
 use firstflight::Span;
 use firstflight_tcp::{AckPolicy, Config, Ecn, Flags, Happening, Recovery, Segment, Stack};
 
-use crate::connection::DELAY;
-use crate::line::{Line, Verdict, config, millis};
-use crate::robustness::next;
+use super::connection::DELAY;
+use super::line::{Line, Verdict, config, millis};
+use super::robustness::next;
 
 fn with_marks() -> Config {
     Config { ecn: true, ..config() }

@@ -3,8 +3,8 @@
 use firstflight::Span;
 use firstflight_tcp::{Config, Ecn, Flags, Segment, Stack};
 
-use crate::connection::DELAY;
-use crate::line::{Line, Verdict, config, millis};
+use super::connection::DELAY;
+use super::line::{Line, Verdict, config, millis};
 
 /// Of a transfer in which a segment may be late enough to be sent again and another may be marked: how many reductions stand
 /// at the end, how many were undone, and how often CWR was said.

@@ -6,8 +6,8 @@ use firstflight::schemes::{Initial, Paced};
 use firstflight::{Cause, Controller, Note};
 use firstflight_tcp::{Config, Endpoint, Happening, Recovery, Role};
 
-use crate::connection::{DELAY, dropping};
-use crate::line::{Line, config, millis};
+use super::connection::{DELAY, dropping};
+use super::line::{Line, config, millis};
 
 /// The first exit, and the timeouts and probes until then, if the last packet of the first burst is lost.
 fn with_a_lost_tail(recovery: Recovery) -> (Cause, u64, u64) {
