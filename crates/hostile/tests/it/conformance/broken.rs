@@ -6,7 +6,7 @@ use firstflight::{
 };
 use firstflight_hostile::conformance::Law;
 
-use crate::record::Record;
+use super::record::Record;
 
 const ONE: Bytes = Bytes::new(1);
 
