@@ -1,10 +1,10 @@
 //! Prints the hashes of the golden races, for builds other than the one that the tests run in.
 
-#[path = "../tests/common/golden.rs"]
-mod golden;
+#[path = "../tests/it/golden/races.rs"]
+mod races;
 
 fn main() {
-    for name in golden::RACES {
-        println!("{name} {}", golden::hash(name, 2));
+    for name in races::RACES {
+        println!("{name} {}", races::hash(name, 2));
     }
 }

@@ -1,10 +1,9 @@
 //! Every scheme finishes on paths at the edge of what there is, and keeps the laws there.
 
-mod laws;
-
 use firstflight::registry::{self, Kind};
 use firstflight_scenario::{Options, Scenario};
-use laws::{Ending, keep_the_laws};
+
+use crate::laws::{Ending, keep_the_laws};
 
 /// Every scheme with its own law; Quick-Start around others; every law after slow start.
 fn everybody() -> String {

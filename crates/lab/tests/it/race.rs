@@ -150,8 +150,8 @@ fn beside_a_constant_rate_who_might_ask_routers_meets_the_same_datagrams() {
 /// periodic cross traffic; with jittered it does once in twelve times, so there these are what is meant.
 fn ns_2(cross_mbps: &str, column: &str) -> f64 {
     let (file, seeds) = match cross_mbps {
-        "90" => (include_str!("../../../bench/ns2/reference-jitter.csv"), 12),
-        _ => (include_str!("../../../bench/ns2/reference.csv"), 3),
+        "90" => (include_str!("../../../../bench/ns2/reference-jitter.csv"), 12),
+        _ => (include_str!("../../../../bench/ns2/reference.csv"), 3),
     };
     let mut rows = file.lines().map(|line| line.split(','));
     let names: Vec<&str> = rows.next().expect("a header").collect();

@@ -18,7 +18,7 @@ const TO_90: f64 = 1.833_113 / 2.262_157;
 
 /// Label, and our elapsed time and drops with their 90 % half-widths.
 fn ours() -> Vec<(String, [f64; 2], [f64; 2])> {
-    let text = include_str!("../../../scenarios/restart-after-idle.toml");
+    let text = include_str!("../../../../scenarios/restart-after-idle.toml");
     let file = parse_file(text).expect("a scenario");
     let (list, _) = file.schemes.expect("schemes");
     let scenario = Scenario::resolve(&file.options).expect("a scenario");

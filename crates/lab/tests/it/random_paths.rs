@@ -1,16 +1,15 @@
 //! Any scheme with any parameters, before any law, over any path keeps the laws; and the same seed makes the same
 //! bytes, whoever else races and on however many threads.
 //!
-//! `PROPTEST_CASES=10000 cargo test -p firstflight-lab --test random_paths` looks harder.
-
-mod laws;
+//! `PROPTEST_CASES=10000 cargo test -p firstflight-lab --test it random_paths` looks harder.
 
 use firstflight::registry::{self, Kind, Parameter, Value};
 use firstflight::{Bytes, Rate, Span};
 use firstflight_scenario::{Options, Scenario, parse_choices};
-use laws::{from_the_beginning, keep_the_laws, watched};
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use crate::laws::{from_the_beginning, keep_the_laws, watched};
 
 /// Options as on the command line.
 type Given = Vec<(&'static str, String)>;

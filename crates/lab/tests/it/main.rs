@@ -1,0 +1,17 @@
+//! Races, runs and populations on their paths: the results, and the laws that every run keeps.
+
+mod golden;
+mod ideal;
+mod keys;
+mod laws;
+mod odd_paths;
+mod outside;
+mod populations;
+mod quick_start;
+mod race;
+mod random_paths;
+mod restart;
+mod stacks;
+mod successors;
+mod topology;
+mod warm_up;
