@@ -1,8 +1,8 @@
 //! Runs in the simulator: one, a race, a population, a sweep, and the score of a sweep.
 //!
 //! 1. [`race()`] runs every scheme of a scenario with every seed, in parallel. One run is the simulator with an observer,
-//! which produces [`firstflight_measure::Evidence`]. A run of the seed without the flow shows the flow's effect on others.
-//! The time before the flow begins is simulated once for each seed.
+//!    which produces [`firstflight_measure::Evidence`]. A run of the seed without the flow shows the flow's effect on others.
+//!    The time before the flow begins is simulated once for each seed.
 //! 2. [`populations()`] runs many flows at once, each measured.
 //! 3. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
 //!

@@ -1,7 +1,7 @@
 //! From a run's evidence to a row, and from the rows of a race to an order and a verdict.
 //!
 //! 1. A simulator, or another host, that runs a flow produces [`Evidence`] with its [`Recording`]; a [`Tap`] observes the
-//! flow meanwhile.
+//!    flow meanwhile.
 //! 2. [`metrics`], [`scorecard`], [`rounds`] and [`ideal`] turn evidence into a [`Row`], each number by one definition;
 //!    [`row()`] puts them together.
 //! 3. [`SchemeResult::object`] joins the runs of a scheme; [`rank`] orders the results and [`verdict()`] sums them up.

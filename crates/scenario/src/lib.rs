@@ -6,7 +6,7 @@
 //! 2. [`controller()`] composes the controller of a flow from a scenario and a choice; [`controller_of`] composes it from the
 //!    header of a trace alone.
 //! 3. [`Scenario::measured`], [`Scenario::ideal_sender`] and [`Scenario::contest`] give `firstflight-measure` what it needs
-//! from a scenario to evaluate a run over it.
+//!    from a scenario to evaluate a run over it.
 //!
 //! This crate runs nothing. It uses only those values of `firstflight-sim` that describe a link, a queue or a router.
 
