@@ -1,38 +1,36 @@
 //! Runs the built command.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses some of these")]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The command, with nobody's terminal settings.
-pub fn firstflight() -> Command {
+pub(crate) fn firstflight() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_firstflight"));
     command.stdin(Stdio::null()).env_remove("NO_COLOR");
     command
 }
 
 /// What it says to `arguments`.
-pub fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     firstflight().args(arguments).output().expect("the command runs")
 }
 
 /// Its exit status.
-pub fn status(output: &Output) -> i32 {
+pub(crate) fn status(output: &Output) -> i32 {
     output.status.code().expect("it ends by itself, not by a signal")
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
 /// Expects a refusal: exit 2, nothing on standard output, and on standard error one `error:` line, with nothing
 /// behind it but the place. Gives the line.
-pub fn refused(arguments: &[&str]) -> String {
+pub(crate) fn refused(arguments: &[&str]) -> String {
     let output = run(arguments);
     let err = stderr(&output);
     assert_eq!(status(&output), 2, "{arguments:?} said {err}");
@@ -48,7 +46,7 @@ pub fn refused(arguments: &[&str]) -> String {
 }
 
 /// An empty folder of this test's own.
-pub fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if path.exists() {
         std::fs::remove_dir_all(&path).expect("the folder of an earlier run goes away");
@@ -58,7 +56,7 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 /// The names in a folder, sorted.
-pub fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
@@ -68,6 +66,6 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A path as an argument.
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }

@@ -1,12 +1,10 @@
 //! What a race writes: whole or not at all, the same bytes every time.
 
-mod common;
-
 use std::fs::OpenOptions;
 use std::io::Read;
 use std::process::Stdio;
 
-use common::{firstflight, folder, names, run, status, stderr, stdout, text};
+use crate::common::{firstflight, folder, names, run, status, stderr, stdout, text};
 
 /// A race of two schemes, long enough to fill the pipe and short enough to run in every test.
 const RACE: [&str; 9] =

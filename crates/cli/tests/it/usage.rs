@@ -1,10 +1,8 @@
 //! A command line that is wrong gets one clear line, exit 2, and nothing half-written.
 
-mod common;
-
 use firstflight::registry;
 
-use common::{folder, names, refused, run, status, stderr, stdout, text};
+use crate::common::{folder, names, refused, run, status, stderr, stdout, text};
 
 /// A race short enough to run in every test.
 const SHORT: [&str; 7] = ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB"];

@@ -1,13 +1,11 @@
 //! A sweep: killed, resumed, split, on full disks; the same rows in the end, to the byte.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
+use crate::common::{firstflight, folder, names, refused, run, status, stderr, stdout, text};
 
 const SWEEP: &str = "paths = 30\nseed = 3\npart = 4\ngive-up = 20\nschemes = [\"slow-start\", \"paced\"]\n[path]\n\
     rate = { log-uniform = [\"2mbit\", \"30mbit\"] }\nrtt = { log-uniform = [\"5ms\", \"80ms\"] }\n\

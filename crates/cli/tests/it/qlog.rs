@@ -1,12 +1,11 @@
 //! The qlogs are what their drafts say, read back by another's reader, and tell what the rows tell.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{folder, names, run, status, stderr, stdout, text};
 use qlog::reader::{Event, QlogSeqReader};
 use serde_json::Value;
+
+use crate::common::{folder, names, run, status, stderr, stdout, text};
 
 /// A race with losses and a paced train: a queue of a fifth of what is needed.
 const LOSSY: [&str; 12] = [

@@ -1,8 +1,6 @@
 //! `firstflight model` on the built command: the papers' numbers, curves, and refusals in one line.
 
-mod common;
-
-use common::{folder, names, refused, run, status, stderr, stdout, text};
+use crate::common::{folder, names, refused, run, status, stderr, stdout, text};
 
 fn rows(arguments: &[&str]) -> Vec<serde_json::Value> {
     let output = run(&[&["model"], arguments, &["--json"]].concat());

@@ -1,16 +1,15 @@
 //! What `race` writes, read by the programs that people open it with: pandas, polars, `DuckDB`, tshark, capinfos and
 //! a browser. A reader that is not there is skipped, with a line that says so.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{folder, run, status, stderr, stdout, text};
 use firstflight_report::columns::{COLUMNS, JOINED_COLUMNS, Kind};
 use firstflight_report::population::POPULATION_COLUMNS;
 use serde_json::json;
+
+use crate::common::{folder, run, status, stderr, stdout, text};
 
 const RACE: [&str; 9] = [
     "race",

@@ -1,12 +1,11 @@
 //! Captures and event logs agree with the rows, as an independent reader of packets counts.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{folder, names, run, status, stderr, stdout, text};
 use serde_json::Value;
+
+use crate::common::{folder, names, run, status, stderr, stdout, text};
 
 /// A race with losses: a queue of a fifth of what is needed.
 const LOSSY: [&str; 11] = [

@@ -1,12 +1,11 @@
 //! Every file of `scenarios/` is one that the command reads: an example never rots.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{run, status, stderr, stdout, text};
 use firstflight_lab::parse_sweep;
 use firstflight_scenario::{Options, Scenario, over_restarts, parse_choices, parse_file};
+
+use crate::common::{run, status, stderr, stdout, text};
 
 /// The files, sorted.
 fn files() -> Vec<PathBuf> {

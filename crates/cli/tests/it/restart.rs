@@ -1,8 +1,6 @@
 //! Restart policies on the command line.
 
-mod common;
-
-use common::{refused, run, status, stderr, stdout};
+use crate::common::{refused, run, status, stderr, stdout};
 
 const PATH: [&str; 7] = ["race", "--rate", "10mbit", "--rtt", "40ms", "--schemes", "slow-start"];
 

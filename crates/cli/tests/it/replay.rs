@@ -1,10 +1,8 @@
 //! A recorded trace, told to a scheme again.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{folder, refused, run, status, stderr, stdout, text};
+use crate::common::{folder, refused, run, status, stderr, stdout, text};
 
 /// The event logs of a race with losses, one a scheme.
 fn logs(place: &Path) -> Vec<PathBuf> {

@@ -1,11 +1,9 @@
 //! Nothing that is read is overwritten, nothing is read without end, and nothing that is quoted controls a terminal.
 #![cfg(unix)]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{folder, names, refused, run, status, stderr, stdout, text};
+use crate::common::{folder, names, refused, run, status, stderr, stdout, text};
 
 const RACE: [&str; 9] =
     ["race", "--rate", "10mbit", "--rtt", "20ms", "--size", "50kB", "--schemes", "slow-start"];

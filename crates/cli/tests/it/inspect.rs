@@ -1,9 +1,8 @@
 //! What `inspect` says of captures that the simulator wrote is what the simulator says of itself.
 
-mod common;
-
-use common::{folder, refused, run, status, stderr, stdout, text};
 use serde_json::Value;
+
+use crate::common::{folder, refused, run, status, stderr, stdout, text};
 
 /// A race with its captures: each row, and what is said of the capture at its sender.
 fn raced(place: &str, arguments: &[&str]) -> Vec<(Value, Value)> {

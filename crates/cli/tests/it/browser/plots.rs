@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::chromium::{Chromium, Look, SCREEN};
+use super::chromium::{Chromium, Look, SCREEN};
+use crate::browser::pages;
 use crate::common::{folder, run, status, stderr, text};
-use crate::pages;
 
 /// A window as many have it.
 const WINDOW: Look = Look { width: 1400, dark: false };

@@ -1,12 +1,10 @@
 //! Interrupts, disks and pipes that fail: what is finished is whole, and one line says the rest.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{firstflight, folder, names, run, status, stderr, stdout, text};
+use crate::common::{firstflight, folder, names, run, status, stderr, stdout, text};
 
 /// A race of far more runs than a test may take.
 const ENDLESS: [&str; 12] = [

@@ -1,9 +1,6 @@
 //! The pages that the command writes, in the browser that people open them with: with no network, in light and dark, on
 //! a narrow screen, by keyboard, and on paper. Skipped, with a line that says so, where there is no Chromium.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod chromium;
 mod paper;
 mod plots;
@@ -12,8 +9,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use chromium::{Chromium, Look, SCREEN};
-use common::{folder, run, status, stderr, text};
 use serde_json::{Value, json};
+
+use crate::common::{folder, run, status, stderr, text};
 
 /// All looks that a page must stand.
 const LOOKS: [Look; 4] = [

@@ -1,10 +1,8 @@
 //! `--figure`: what it refuses, and that the figures of the schemes' pages are what the program draws.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{folder, names, refused, run, status, stderr, text};
+use crate::common::{folder, names, refused, run, status, stderr, text};
 
 /// The folder of the schemes' pages.
 fn pages() -> PathBuf {

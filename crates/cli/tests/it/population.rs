@@ -1,8 +1,6 @@
 //! Flows between hosts on the command line.
 
-mod common;
-
-use common::{refused, run, status, stderr, stdout};
+use crate::common::{refused, run, status, stderr, stdout};
 
 const PATH: [&str; 15] = [
     "race",

@@ -1,0 +1,22 @@
+//! The command as people and scripts run it: what goes in, what comes out, and what the pages say.
+
+mod architecture;
+mod browser;
+mod captures;
+mod choices;
+mod common;
+mod docs_links;
+mod examples;
+mod exports;
+mod figures;
+mod inspect;
+mod model;
+mod outputs;
+mod population;
+mod qlog;
+mod replay;
+mod restart;
+mod safety;
+mod sweep;
+mod unlucky;
+mod usage;
