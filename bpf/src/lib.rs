@@ -6,10 +6,7 @@
 
 use core::mem::MaybeUninit;
 
-use firstflight::schemes::{
-    Adaptive, Bbr, CarefulResume, HyStart, HyStartLinux, HyStartPlus, Limited, Paced, PacketPair, QuickStart,
-    Search, SlowStart, Suss, VegasStart,
-};
+use firstflight::schemes::{QuickStart, SlowStart};
 use firstflight::{Event, Path, Plan, Startup, Step};
 
 /// A scheme that panics stays where it is: there is nobody to tell.
@@ -19,7 +16,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 }
 
 macro_rules! entry_points {
-    ($($name:literal: $module:ident, $scheme:ty;)+) => {$(
+    ($($name:literal: $module:ident, $entry:ident, $scheme:ty;)+) => {$(
         mod $module {
             use super::*;
 
@@ -36,21 +33,5 @@ macro_rules! entry_points {
     )+};
 }
 
-// A test of `firstflight` compares these names with the registry's.
-entry_points! {
-    "slow-start": slow_start, SlowStart;
-    "slow-start-paced": slow_start_paced, SlowStart;
-    "limited": limited, Limited;
-    "vegas": vegas, VegasStart;
-    "packet-pair": packet_pair, PacketPair;
-    "adaptive": adaptive, Adaptive;
-    "paced": paced, Paced;
-    "hystart": hystart, HyStart;
-    "hystart-linux": hystart_linux, HyStartLinux;
-    "hystart++": hystart_plus_plus, HyStartPlus;
-    "suss": suss, Suss;
-    "search": search, Search;
-    "bbr": bbr, Bbr;
-    "careful-resume": careful_resume, CarefulResume;
-    "quick-start": quick_start, QuickStart<SlowStart>;
-}
+firstflight::for_each_plain_scheme!(entry_points);
+entry_points! { "quick-start": quick_start, QUICK_START, QuickStart<SlowStart>; }
