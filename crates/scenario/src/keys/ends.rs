@@ -3,7 +3,7 @@
 use firstflight::Span;
 
 use super::read::{self, put, set};
-use super::{Heading, Key, row};
+use super::row::{Heading, Key, row};
 use crate::kind::Kind;
 use crate::quantity::{self, show_bytes, show_span};
 use crate::restart;

@@ -3,7 +3,7 @@
 use firstflight::Span;
 
 use super::read::{self, put, set};
-use super::{Exclusion, Heading, Key, Need, row};
+use super::row::{Exclusion, Heading, Key, Need, row};
 use crate::bottleneck::{self, show_ack_aggregation, show_policer, show_queue, show_rate_trace};
 use crate::kind::Kind;
 use crate::population;

@@ -1,7 +1,7 @@
 //! The keys for the number of runs. Results name them beside the scenario.
 
 use super::read::{self, put};
-use super::{Heading, Key, row};
+use super::row::{Heading, Key, row};
 use crate::kind::Kind;
 
 const RUN: Key = row(Heading::Runs);
