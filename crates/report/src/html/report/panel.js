@@ -150,7 +150,7 @@ function titles(room) {
     ["Round-trip time", ", ms", []],
   ] : [
     ["Sequence", "", [["●", "blue", "sent"], again, acked, ["✕", "vermillion", "dropped"]]],
-    ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight"], ["┈", "ink", data.reference.name, "BDP"]]],
+    ["Window", ", packets", [["━", "blue", "cwnd"], ["╍", "orange", "ssthresh"], ["━", "sky", "in flight", "flight"], ["┈", "ink", data.reference.name, "BDP"]]],
     ["Round-trip time", ", ms", []],
     ["Bottleneck queue", ", packets", []],
   ];
