@@ -4,7 +4,7 @@ use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEn
 use firstflight::schemes::Initial;
 use firstflight_tcp::{Growth, Stack};
 
-use crate::keys::{OptionError, key};
+use crate::keys::{OptionError, key, keys};
 use crate::options::Options;
 use crate::parameter::{CHECKED, read};
 use crate::quantity::{self, QuantityError, Why, refuse};
@@ -296,6 +296,15 @@ impl SchemeChoice {
             if let Some(key) = key(name).filter(|key| key.schemes) {
                 return self.set_own(key.name, text);
             }
+            if let Some(key) = key(name) {
+                let own: Vec<_> = keys().filter(|key| key.schemes).map(|key| key.name).collect();
+                return Err(ChoiceError::Parameter(format!(
+                    "{scheme}: {} is a key of the whole path, --{}; behind a scheme's name may stand the scheme's parameters and {}",
+                    key.name,
+                    key.name,
+                    own.join(", ")
+                )));
+            }
             // The registry writes this error.
             let given = [(name, Value::Count(0))];
             let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
@@ -461,5 +470,11 @@ mod tests {
         assert!(fault("slow-start,").contains("missing"));
         assert!(fault("slow-start:").contains("no parameter"));
         assert!(fault("slow-start:nonsense=1").contains("slow-start has no parameter nonsense"));
+        let of_the_path = fault("slow-start:initial-rto=2s");
+        assert!(
+            of_the_path.contains("initial-rto is a key of the whole path, --initial-rto"),
+            "{of_the_path}"
+        );
+        assert!(of_the_path.contains("rto-floor"), "what a scheme may have is listed: {of_the_path}");
     }
 }

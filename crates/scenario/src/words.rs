@@ -148,7 +148,7 @@ pub(crate) const RTO_FLOOR_NAMES: [&str; 3] = names(&RTO_FLOORS);
 /// A word that is none of the three.
 pub fn rto_floor(text: &str) -> Result<Option<RtoFloor>, QuantityError> {
     const ALLOWED: &str =
-        "the least timeout is under the whole `timeout`, under its `variation`, or as the `stack` has it";
+        "min-rto bounds the whole `timeout`, its `variation` only, or what the `stack` has it bound";
     word(text, &RTO_FLOORS, &[], ALLOWED)
 }
 
@@ -183,7 +183,7 @@ pub fn growth_name(growth: Option<Growth>) -> &'static str {
 }
 
 const COUNTS: [(&str, Option<SlowStartCounts>); 3] =
-    [("acks", Some(SlowStartCounts::Acks)), ("bytes", Some(SlowStartCounts::Bytes)), ("stack", None)];
+    [("stack", None), ("acks", Some(SlowStartCounts::Acks)), ("bytes", Some(SlowStartCounts::Bytes))];
 
 /// The keywords of [`slow_start_counts`].
 pub(crate) const COUNT_NAMES: [&str; 3] = names(&COUNTS);

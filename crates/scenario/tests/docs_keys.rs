@@ -10,7 +10,7 @@ const INTRO: &str = "# Keys of a path
 
 A key is `--key` on the command line and `key = \"…\"` in a scenario file; a sweep sets it under `[path]`, and draws it between
 two ends where it says *range*. Behind a scheme's name it is that scheme's own where it says *scheme*. What is so without it
-stands in brackets. This page is made from the table `crates/lab/src/keys.rs`; a test compares them.
+stands in brackets. This page is made from the table `crates/scenario/src/keys`; a test compares them.
 ";
 
 /// A text within a cell.

@@ -79,7 +79,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "slow-start-counts",
         kind: Kind::Word(&words::COUNT_NAMES),
         placeholder: "WHAT",
-        help: "What slow start counts of an ACK",
+        help: "What widens the window in slow start: each ACK by a segment at most, or the bytes that ACKs acknowledge",
         default: Some("stack"),
         examples: &["bytes", "acks"],
         schemes: true,
@@ -189,14 +189,14 @@ pub(super) const KEYS: &[Key] = &[
         parse: |options, text| put(&mut options.plain.rto_floor, words::rto_floor(text)),
         show: |path| path.rto_floor.map(|floor| words::rto_floor_name(Some(floor)).to_owned()),
         title: |path| {
-            path.rto_floor.map(|floor| format!("least RTO under the {}", words::rto_floor_name(Some(floor))))
+            path.rto_floor.map(|floor| format!("min-rto bounds the {}", words::rto_floor_name(Some(floor))))
         },
         ..END
     },
     Key {
         name: "initial-rto",
         kind: Kind::Span,
-        help: "Retransmission timeout before the first round-trip sample, such as 3s",
+        help: "Retransmission timeout before the first round-trip sample, such as 3s; at least --min-rto where that bounds the timeout",
         default: Some("1s"),
         examples: &["3s"],
         place: 47,

@@ -42,6 +42,9 @@ const BOTH_WAYS: Exclusion = never("flows", "the links between hosts are alike i
 /// Excludes `flows` unless the value is `none`.
 const BOTH_WAYS_OR_NONE: Exclusion = Exclusion { except: &["none"], ..BOTH_WAYS };
 
+/// Excludes `flows` unless the value is zero.
+const BOTH_WAYS_OR_ZERO: Exclusion = Exclusion { except: &["0"], ..BOTH_WAYS };
+
 fn or_none(span: Option<Span>) -> String {
     span.map_or_else(|| "none".to_owned(), show_span)
 }
@@ -383,10 +386,10 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "ack-loss",
         kind: Kind::Share,
-        help: "Random loss on the reverse path, such as 2%",
+        help: "Random loss on each link of the reverse path, such as 2%",
         default: Some("0"),
         examples: &["0.2"],
-        excludes: &[BOTH_WAYS],
+        excludes: &[BOTH_WAYS_OR_ZERO],
         place: 45,
         parse: |options, text| put(&mut options.plain.ack_loss, read::loss(text)),
         show: |path| (!path.ack_loss.is_zero()).then(|| path.ack_loss.to_string()),

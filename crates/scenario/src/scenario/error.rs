@@ -52,6 +52,15 @@ pub enum ScenarioFault {
         /// The least timeout.
         least: String,
     },
+    /// Arriving cross traffic, whose flows all end at one receiver and would share its access link.
+    #[error(
+        "the flows of cross={cross} all end at one receiver, whose own link they would share; beside none, a constant rate, \
+         tcp:N or onoff it is allowed"
+    )]
+    SharedReceiver {
+        /// The cross traffic.
+        cross: String,
+    },
     /// Too many writes, each of which is an event of the simulation.
     #[error("{writes} writes are too many; at most 100000 are allowed")]
     TooManyWrites {

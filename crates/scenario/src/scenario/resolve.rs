@@ -182,6 +182,12 @@ impl Scenario {
         self.ends()?;
         self.check_stack()?;
         self.check_initial_rto()?;
+        if self.receiver_access_rate.is_some() && matches!(self.cross, Cross::Poisson { .. } | Cross::Web(_))
+        {
+            return Err(
+                ScenarioFault::SharedReceiver { cross: self.cross.to_string() }.of("receiver-access-rate")
+            );
+        }
         if let Some((min, max)) = self.red_thresholds().filter(|(min, max)| min >= max) {
             return Err(ScenarioFault::Thresholds { min, max }.of("queue"));
         }

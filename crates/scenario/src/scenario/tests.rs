@@ -329,3 +329,32 @@ fn a_title_says_what_random_loss_and_jitter_there_are() {
     let title = describe(&[]);
     assert!(!title.contains("jitter") && !title.contains("loss"), "{title}");
 }
+
+#[test]
+fn flows_that_end_at_one_receiver_do_not_share_a_receivers_link() {
+    let path = |cross| resolve(&[("rate", "20mbit"), ("receiver-access-rate", "5mbit"), ("cross", cross)]);
+    for cross in ["poisson:50,20kB", "web:50%"] {
+        let error = path(cross).expect_err(cross);
+        assert_eq!(error.key, "receiver-access-rate");
+        assert!(error.to_string().contains("all end at one receiver"), "{error}");
+    }
+    for cross in ["none", "5mbit", "tcp:2"] {
+        assert!(path(cross).is_ok(), "{cross}");
+    }
+}
+
+#[test]
+fn a_loss_of_acks_of_nothing_excludes_nothing() {
+    let many = |loss| {
+        resolve(&[
+            ("rate", "20mbit"),
+            ("rtt", "40ms"),
+            ("size", "30kB"),
+            ("flows", "5"),
+            ("topology", "dumbbell:hosts=4"),
+            ("ack-loss", loss),
+        ])
+    };
+    assert_eq!(many("0").err(), None);
+    assert!(many("2%").is_err());
+}
