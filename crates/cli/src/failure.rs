@@ -146,7 +146,7 @@ impl Place {
     }
 }
 
-/// Lines joined to one, so that an error is one line whatever it quotes.
+/// Joins the lines of a text, so that an error is one line whatever text it quotes.
 fn one_line(text: &str) -> String {
     excerpt::message(
         &text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),

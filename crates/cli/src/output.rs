@@ -35,7 +35,7 @@ pub(crate) fn say_written(path: &Path) {
     say(&format!("wrote {}\n", excerpt::name(path)));
 }
 
-/// Says lines that are no failure, before the results are made.
+/// Prints notes to standard error, before the results.
 pub(crate) fn note(lines: &[String]) {
     for line in lines {
         say(&format!("note: {line}\n"));

@@ -9,8 +9,8 @@ use crate::excerpt;
 use crate::failure::{Code, Failure};
 use crate::output;
 
-/// Runs the scripts in order and says what became of each, a line each and both packets of a mismatch. Fails with the
-/// worst.
+/// Runs the scripts in order and prints a line for each, with both packets of a mismatch. The error is the worst of the
+/// scripts' outcomes.
 pub(crate) fn run(files: &[PathBuf]) -> Result<(), Failure> {
     let mut failed = 0;
     let mut unsupported = 0;

@@ -65,9 +65,9 @@ pub struct Found {
     pub throughput_bps: Option<f64>,
     /// What was sent before the first acknowledgement of data reached the sender.
     pub initial_window_bytes: Option<u64>,
-    /// The same in segments.
+    /// The initial window in segments.
     pub initial_window_segments: Option<u64>,
-    /// What bounded it: `window`, `receiver-window`, or `application` if the sender had no more to send.
+    /// What bounded the initial window: `window`, `receiver-window`, or `application` if the sender had no more to send.
     pub initial_window_limit: Option<&'static str>,
     /// From its first packet to its last, over the time to the first acknowledgement.
     pub initial_window_spread: Option<f64>,
@@ -163,7 +163,7 @@ pub struct FoundRestart {
     pub flight_before_bytes: u64,
     /// What was sent before the first acknowledgement.
     pub window_bytes: Option<u64>,
-    /// The same in segments.
+    /// The bytes sent before the first acknowledgement, in segments.
     pub window_segments: Option<u64>,
     /// From the first of it to the last, over the time to that acknowledgement: near 0 for a burst.
     pub spread: Option<f64>,

@@ -128,8 +128,8 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
     Ok(Inspection { senders: all, tally, cut })
 }
 
-/// The same, with the senders of one connection after the other handed to `take`, in order of first packets: what is said of
-/// them takes more memory than what is kept of the connections.
+/// Inspects a capture as [`inspect`] does, and hands the senders of each connection to `take`, in the order of the connections'
+/// first packets. The results of all senders need not be in memory at once.
 ///
 /// # Errors
 /// As those of [`inspect`].

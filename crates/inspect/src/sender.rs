@@ -152,8 +152,8 @@ impl Sender {
         self.exit.as_deref().copied().or_else(|| self.exit_of_period())
     }
 
-    /// The same in the busy period that goes on, judged by its own rounds: a start-up that an idle time interrupts goes on
-    /// behind it.
+    /// The end of start-up within the current busy period, judged by the period's own rounds. A start-up that an idle time
+    /// interrupts continues after the idle time.
     fn exit_of_period(&self) -> Option<Exit> {
         let first = self.resent.partition_point(|one| one.at < self.period.began);
         let first_mark = self.marks.partition_point(|one| one.at < self.period.began);

@@ -2,7 +2,7 @@
 
 use crate::rtt::Rtt;
 
-/// RFC 8985 section 7.2: what the probe of a single segment allows a delayed ACK, beside two round trips.
+/// RFC 8985 section 7.2: the time that the probe of a single segment waits for a delayed ACK, in addition to two round trips.
 const DELAYED_ACK: u64 = 200_000_000;
 
 /// What is known of a sender's timer.

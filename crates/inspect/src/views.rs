@@ -34,7 +34,7 @@ impl Connection {
         self.views = Some(views);
     }
 
-    /// The same with several views.
+    /// Takes a packet of a connection that was captured at several places.
     fn route(&mut self, views: &mut Views, packet: &Packet) {
         let host = self.host_of(packet);
         let point = packet.point;

@@ -97,9 +97,9 @@ pub(crate) struct OnOff {
     /// How much time on is left until the next packet, counted from the beginning of the period or from the last
     /// packet.
     due: Span,
-    /// Since when `due` counts, while it is on.
+    /// The instant from which `due` counts, while the source is on.
     since: Time,
-    /// The next packet is due this part of a nanosecond later, over the rate.
+    /// The part of a nanosecond, over the rate, by which the next packet is due later than `due` says.
     remainder: u64,
 }
 

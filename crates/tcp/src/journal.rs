@@ -87,7 +87,7 @@ impl Journal {
         self.told.is_some()
     }
 
-    /// The controller was told something, which is kept if it is to be.
+    /// Keeps a call of the controller, if calls are kept.
     pub(crate) fn note_told(&mut self, told: TraceRecord) {
         if let Some(all) = &mut self.told {
             all.push_back(told);

@@ -404,7 +404,7 @@ impl Train {
 }
 
 impl Sums {
-    /// Whether the ACKs came more than a quarter closer together than the packets left: the way back compressed them.
+    /// Whether the ACKs came more than a quarter closer together than the packets left: the reverse path compressed them.
     fn acks_compressed(self) -> bool {
         self.arrivals * 4 < self.departures * 3
     }

@@ -81,7 +81,7 @@ fn rank(steps: Steps, value: f64, end: &dyn Fn(f64) -> f64) -> usize {
     steps.iter().position(|(below, _)| above < end(*below)).unwrap_or(steps.len() - 1)
 }
 
-/// The end of a class for a value that is not rounded.
+/// The upper end of a class as it is, without rounding.
 fn exact(end: f64) -> f64 {
     end
 }

@@ -202,7 +202,7 @@ impl Draws {
     }
 }
 
-/// `SplitMix64` (Steele, Lea and Flood 2014): the step, and the finaliser after one.
+/// The increment of `SplitMix64` (Steele, Lea and Flood 2014).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const fn mix(word: u64) -> u64 {

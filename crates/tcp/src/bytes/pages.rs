@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
-/// Bytes of a page, unless less may be held at all, or one piece may be longer.
+/// The size of a page in bytes. A buffer that may hold less has smaller pages, and one that takes longer pieces larger ones.
 const PAGE: usize = 16 << 10;
 
 /// Bytes by their offset in the stream.
@@ -59,7 +59,7 @@ impl Pages {
         [first, self.piece(range.start + first.len() as u64, len - first.len())]
     }
 
-    /// Nobody wants what lies below `offset`.
+    /// Releases the bytes below `offset`.
     pub(super) fn release(&mut self, offset: u64) {
         let (number, _) = self.place(offset);
         while self.first < number {

@@ -12,7 +12,8 @@ use crate::segment::{Flags, Segment};
 
 use super::{Payload, Reassembly, SendBuffer};
 
-/// What a socket is set up with beside its endpoint's [`Config`], whose receive buffer bounds what arrives and is not read.
+/// The settings of a socket besides its endpoint's [`Config`]. The receive buffer of the [`Config`] bounds the bytes that arrived
+/// and are not read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Bytes written and not acknowledged, at most.

@@ -42,7 +42,7 @@ pub enum NextSegment {
     Ack,
     /// None.
     Nothing,
-    /// Another one, or none: [`Fast::transmit_into`] knows.
+    /// Another segment, or none; [`Fast::transmit_into`] decides.
     Other,
 }
 

@@ -1,6 +1,6 @@
-//! The fast ways of a sender. They take in what most ACKs say, and send what leaves for those, without looking at all that an
-//! ACK could say. They only save time: `ack.rs` and `emit.rs` know everything, and where a fast way can be taken both lead to
-//! the same state, which tests compare.
+//! The fast path of a sender. It handles the ACKs that most ACKs are, and the segments that leave for them, and skips the checks
+//! that other ACKs need. The fast path only saves time: `ack.rs` and `emit.rs` handle every ACK, and where the fast path applies
+//! both lead to the same state, which tests compare.
 //!
 //! - `expected`: nothing is lost, out of order or waited for, and the ACK is of data sent once;
 //! - `repair`: RACK and PRR repair losses, and the ACK goes on with that.
