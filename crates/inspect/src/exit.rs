@@ -1,17 +1,18 @@
 //! Where and why a start-up ended, as far as packets tell.
 //!
-//! A window is not in a packet; what is in flight is. While a sender is in slow start its flight grows from round to
-//! round; the first of these ends it:
-//! - it sends something again that the receiver had not, and its flight falls: `loss`, or `timeout` if it did so in
-//!   silence. A round trip later the flight of a sender that heeds a loss is well below what it was; one within a
-//!   sixteenth of it, as BBR's, or back there in the next round, or above it within three rounds, did not end its
-//!   start-up by that, nor by what it loses at the same flight: that ends when the flight falls;
-//! - congestion marks are echoed and its flight falls, told as of a loss: `mark`;
-//! - two rounds' peaks, or one's before a loss, are above all before by no more than a sixteenth, or a segment and a
-//!   half (an eighth, or two and a half, after two rounds), and by less than half, and the sender goes on sending:
-//!   `receiver-window` if the receiver's window held it back, `application` if it had nothing to send for three such
-//!   rounds and the flight never grew again; else `drain` if within eight rounds the flight falls by a quarter with
-//!   nothing lost or marked, as BBR's does, and `flat` otherwise: a threshold, a delay, a train.
+//! A packet does not carry the congestion window; the flight is visible. In slow start the flight grows from round to
+//! round. The first of these ends the start-up:
+//! - `loss`: the sender repeats data that the receiver did not have, and the flight falls. `timeout`: the repetition came
+//!   after a silence. A sender that heeds a loss has a flight well below the old one a round trip later. The loss did not
+//!   end the start-up of a sender whose flight stays within a sixteenth of the old one (as BBR's does), is back there in
+//!   the next round, or is above it within three rounds; later losses at the same flight do not end it either.
+//! - `mark`: congestion marks are echoed and the flight falls, by the rule for losses.
+//! - The flight stops growing and the sender goes on sending. The peaks of two rounds (or one round before a loss) exceed
+//!   all peaks before by at most a sixteenth or a segment and a half (an eighth or two and a half after two rounds), and
+//!   by less than half. The cause is then `receiver-window` if the receiver's window was the limit; `application` if the
+//!   sender had nothing to send for three such rounds and the flight never grew again; `drain` if within eight rounds the
+//!   flight falls by a quarter without a loss or a mark, as BBR's does; and otherwise `flat`: a threshold, a delay, an ACK
+//!   train.
 
 use crate::events::{Mark, Resent};
 use crate::rounds::Round;

@@ -64,8 +64,8 @@ pub struct IdealSender {
 }
 
 impl IdealSender {
-    /// The rate available to the measured flow, as steps: the minimum of its access link, of the receiver's access link,
-    /// and of what other traffic leaves on each hop (docs/exports.md).
+    /// The rate available to the measured flow, as steps. At each instant this is the least of three rates: of the sender's
+    /// access link, of the receiver's access link, and of each hop less its other traffic (docs/exports.md).
     pub fn available(&self, hops: &[Hop]) -> Vec<(u64, u64)> {
         let access = vec![(0, self.receiver_bps.map_or(self.access_bps, |bps| bps.min(self.access_bps)))];
         let policer = self.policer.map(|policer| vec![(0, policer.bps)]);

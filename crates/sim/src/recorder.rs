@@ -145,7 +145,7 @@ pub trait Recorder {
         false
     }
 
-    /// The controller of a flow's client heard an event, and decided.
+    /// The controller of a flow's client handled a call; the record has the call and the controller's answer.
     fn told(&mut self, flow: FlowId, told: &TraceRecord) {
         let (first, second) = self.inner();
         if let Some(inner) = first {

@@ -118,7 +118,7 @@ pub enum SlowStartCounts {
     Bytes,
 }
 
-/// Who paces what a scheme wants paced at a rate.
+/// The party that paces a flow whose scheme asks for a pacing rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PacedBy {
     /// The sender: a segment leaves when its turn has come.

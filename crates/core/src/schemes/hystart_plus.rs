@@ -180,7 +180,7 @@ impl HyStartPlus {
         step
     }
 
-    /// Ends a round and begins the next. Returns whether it was the last of conservative slow start.
+    /// Ends a round and begins the next. Returns whether the round that ended was the last of conservative slow start.
     fn end_round(&mut self) -> bool {
         self.last_min = self.current_min.take();
         self.samples = 0;

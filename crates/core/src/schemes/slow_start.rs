@@ -1,8 +1,8 @@
 //! Standard slow start (RFC 5681 section 3.1): the window grows by at most a segment for each ACK, until it
 //! reaches `ssthresh` or a packet is lost.
 //!
-//! The scheme comes plain, and with pacing at twice `cwnd / srtt` throughout. Linux paces at that rate only while the
-//! window is below half of `ssthresh`, and at 1.2 times `cwnd / srtt` from there on. Schemes that change only how the
+//! The scheme has two forms: without pacing, and paced at twice `cwnd / srtt` throughout. Linux paces at twice `cwnd / srtt`
+//! only while the window is below half of `ssthresh`, and at 1.2 times `cwnd / srtt` above. Schemes that change only how the
 //! window grows, or when growth ends, hold a [`SlowStart`] and leave every other event to it.
 
 use crate::compact::Bytes32;

@@ -96,7 +96,8 @@ fn a_flow_that_must_wait_for_timeouts_waits_shorter_with_linux() {
     assert!(linux.fct_s < rfc.fct_s, "{:?} {:?}", linux.fct_s, rfc.fct_s);
 }
 
-/// What a scheme wants paced the sender paces, as without a queue in a device, and its clock lets new data leave.
+/// In a race the sender itself paces what a scheme wants paced, as over a device without a queue. The pacing timer lets new
+/// data leave.
 #[test]
 fn what_a_scheme_paces_is_paced_with_either_stack() {
     let path = [("rate", "50mbit"), ("rtt", "80ms"), ("size", "1MB"), ("iw", "40p"), ("queue", "1000p")];

@@ -196,7 +196,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "initial-rto",
         kind: Kind::Span,
-        help: "Retransmission timeout before the first round-trip sample, such as 3s; at least --min-rto where that bounds the timeout",
+        help: "Retransmission timeout before the first round-trip sample, such as 3s; of data at least --min-rto where that bounds the timeout",
         default: Some("1s"),
         examples: &["3s"],
         place: 47,

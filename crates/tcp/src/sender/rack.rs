@@ -122,7 +122,7 @@ pub(crate) struct Widening {
     /// `RACK.reo_wnd_mult`: the window in quarters of the least round trip. The smoothed round trip bounds the window long
     /// before this overflows.
     multiple: u8,
-    /// `RACK.reo_wnd_persist`: how many more recoveries the window stays wide.
+    /// `RACK.reo_wnd_persist`: the number of further recoveries for which the reordering window stays wide.
     persist: u8,
 }
 
