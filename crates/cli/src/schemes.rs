@@ -2,7 +2,7 @@
 
 use firstflight::registry::{self, LawEntry, Needs, Parameter, Registry, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
-use firstflight_scenario::words::closest;
+use firstflight_scenario::suggest::{SCHEMES, meant};
 use serde::Serialize;
 
 use crate::args::Schemes;
@@ -70,8 +70,7 @@ pub(crate) fn list(asked: &Schemes, registry: Registry, arguments: &[String]) ->
 }
 
 fn unknown(name: &str, known: Vec<&str>) -> Failure {
-    let hint = closest(name, known)
-        .map_or_else(|| "`firstflight schemes` lists all".to_owned(), |near| format!("is `{near}` meant?"));
+    let hint = meant(name, SCHEMES, known).unwrap_or_else(|| "`firstflight schemes` lists all".to_owned());
     Failure::usage(format!("there is no scheme, restart policy or avoidance law `{name}`; {hint}"))
 }
 

@@ -10,6 +10,7 @@ use crate::quantity::{
     self, Decimal, Line, QuantityError, QueueSize, Why, refuse, show_bytes, show_rate, show_span,
 };
 use crate::reading::read_text;
+use crate::suggest::{QUEUES, folded, meant};
 
 /// Active queue management of the bottleneck. A field that is `None` has the default of the algorithm's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,16 +90,14 @@ const QUEUE: &str = "a queue is a drop-tail limit as in `1000p`, `64kB` or `0.3b
 pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
     let text = text.trim();
     let Some((name, rest)) = text.split_once(':') else {
-        let bare = KINDS.iter().any(|(name, _)| *name == text);
-        let why = |error: QuantityError| QuantityError {
-            why: if bare { Why::NoNumber } else { error.why },
-            allowed: QUEUE.into(),
-            ..error
-        };
-        return quantity::queue(text).map(|size| (size, None)).map_err(why);
+        if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return Err(no_limit(text));
+        }
+        let allowed = |error: QuantityError| QuantityError { allowed: QUEUE.into(), ..error };
+        return quantity::queue(text).map(|size| (size, None)).map_err(allowed);
     };
-    let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
-        return Err(refuse(text, Why::UnknownWord, QUEUE));
+    let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == folded(name)) else {
+        return Err(unknown(name));
     };
     let mut parts = rest.split(',');
     let limit = quantity::queue(parts.next().unwrap_or_default())?;
@@ -141,6 +140,19 @@ pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
         return Err(refuse(text, Why::Conflict, UNIT));
     }
     Ok((limit, Some(aqm)))
+}
+
+/// The error of an algorithm, or another word, without the limit of the queue.
+fn no_limit(text: &str) -> QuantityError {
+    match KINDS.iter().find(|(known, _)| *known == folded(text)) {
+        Some((known, _)) => refuse(text, Why::NoLimit, format!("write it behind, as in `{known}:1000p`")),
+        None => unknown(text),
+    }
+}
+
+fn unknown(name: &str) -> QuantityError {
+    let hint = meant(name, QUEUES, KINDS.iter().map(|(known, _)| *known));
+    refuse(name, Why::UnknownWord, hint.unwrap_or_else(|| QUEUE.to_owned()))
 }
 
 fn number(text: &str, most: u64) -> Result<u32, QuantityError> {
@@ -196,16 +208,16 @@ const POLICER: &str = "a policer is a rate and the bytes of a burst, as in `20mb
 /// # Errors
 /// Anything else.
 pub fn policer(text: &str) -> Result<Option<PolicerSpec>, QuantityError> {
-    let text = text.trim();
-    if text == "none" {
-        return Ok(None);
-    }
+    quantity::or_none(text.trim(), some_policer)
+}
+
+fn some_policer(text: &str) -> Result<PolicerSpec, QuantityError> {
     let Some((rate, burst)) = text.split_once(',') else {
         return Err(refuse(text, Why::NoNumber, POLICER));
     };
     let allowed = |error: QuantityError| QuantityError { allowed: POLICER.into(), ..error };
     let rate = quantity::rate(rate).map_err(allowed)?;
-    Ok(Some(PolicerSpec { rate, burst: quantity::bytes(burst).map_err(allowed)? }))
+    Ok(PolicerSpec { rate, burst: quantity::bytes(burst).map_err(allowed)? })
 }
 
 /// Writes a policer as [`policer`] reads it.
@@ -223,18 +235,18 @@ const HOLD: Span = Span::from_millis(20);
 /// # Errors
 /// Anything else, or more than 10000 ACKs.
 pub fn ack_aggregation(text: &str) -> Result<Option<Batch>, QuantityError> {
-    let text = text.trim();
-    if text == "none" {
-        return Ok(None);
-    }
+    quantity::or_none(text.trim(), batch)
+}
+
+fn batch(text: &str) -> Result<Batch, QuantityError> {
     let allowed = |error: QuantityError| QuantityError { allowed: AGGREGATION.into(), ..error };
     let (packets, hold) = text.split_once(',').map_or((text, None), |(packets, hold)| (packets, Some(hold)));
     if hold.is_none() && !packets.bytes().all(|byte| byte.is_ascii_digit()) {
-        return quantity::span(text).map(|span| Some(Batch::Every(span))).map_err(allowed);
+        return quantity::span(text).map(Batch::Every).map_err(allowed);
     }
     let packets = number(packets, 10_000).map_err(allowed)?;
     let hold = hold.map_or(Ok(HOLD), quantity::span).map_err(allowed)?;
-    Ok(Some(Batch::Of { packets, hold }))
+    Ok(Batch::Of { packets, hold })
 }
 
 /// Writes ACK aggregation as [`ack_aggregation`] reads it.
@@ -289,21 +301,9 @@ pub(crate) fn trace_file(text: &str) -> Option<PathBuf> {
 fn step(text: &str, parts: Option<(&str, &str)>) -> Result<(Time, Rate), QuantityError> {
     let allowed = |error: QuantityError| QuantityError { allowed: TRACE.into(), ..error };
     let Some((at, rate)) = parts else { return Err(refuse(text, Why::NoStep, TRACE)) };
-    let at = or_zero(at, Span::ZERO, quantity::span).map_err(allowed)?;
-    Ok((Time::ZERO + at, or_zero(rate, Rate::ZERO, quantity::rate).map_err(allowed)?))
-}
-
-/// Reads a text by `read`, and a zero with or without a unit (`0`, `0s`, `0mbit`) as `zero`. A value above zero that rounds
-/// to zero is refused.
-fn or_zero<T>(text: &str, zero: T, read: fn(&str) -> Result<T, QuantityError>) -> Result<T, QuantityError> {
-    let text = text.trim();
-    match read(text) {
-        _ if text == "0" => Ok(zero),
-        Err(QuantityError { why: Why::Zero, .. }) if !text.contains(|c: char| matches!(c, '1'..='9')) => {
-            Ok(zero)
-        }
-        other => other,
-    }
+    let at = quantity::unless_zero(at, quantity::span).map_err(allowed)?.unwrap_or(Span::ZERO);
+    let rate = quantity::unless_zero(rate, quantity::rate).map_err(allowed)?.unwrap_or(Rate::ZERO);
+    Ok((Time::ZERO + at, rate))
 }
 
 fn trace(

@@ -15,7 +15,8 @@ pub trait ByName: Copy {
     /// Options of a path, none of them set, that take schemes, policies and laws from this registry.
     fn options(self) -> Options;
 
-    /// Reads a list of schemes. An item with `=` and no `:` is a parameter of the scheme before it. `all` is every scheme.
+    /// Reads a list of schemes. An item with `=` and no `:` is a parameter of the scheme before it. `all` is every scheme. `-NAME`
+    /// takes the row of this label, or the rows of this scheme, away from those before it, or from all if it is the first.
     /// A scheme that is listed twice needs `as=label`.
     ///
     /// # Errors

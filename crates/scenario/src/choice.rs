@@ -1,4 +1,4 @@
-//! Which schemes race, and with which parameters: `NAME[:k=v[,k=v]…][,NAME…]`.
+//! Which schemes race, and with which parameters: `NAME[:k=v[,k=v]…][,NAME…]`, `all`, and `-NAME`, which takes one away.
 
 use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEntry, Value};
 use firstflight::schemes::Initial;
@@ -9,7 +9,8 @@ use crate::options::Options;
 use crate::parameter::{CHECKED, read};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
-use crate::words::{closest, growth_name, stack_if_not_rfc};
+use crate::suggest::{SCHEMES, meant};
+use crate::words::{growth_name, stack_if_not_rfc};
 
 /// The parameter of a scheme that resumes an earlier connection: the window that the connection saved.
 pub const SAVED_WINDOW: &str = "saved";
@@ -38,11 +39,11 @@ pub enum ChoiceError {
     #[error("a scheme is missing; as in `slow-start,paced:first=10` or `all`")]
     Empty,
     /// An unknown scheme.
-    #[error("unknown scheme `{found}`{hint}")]
+    #[error("unknown scheme `{found}`; {hint}")]
     Unknown {
         /// The name found.
         found: String,
-        /// The name that may have been meant.
+        /// What to write instead, or the schemes that there are.
         hint: String,
     },
     /// A parameter before any scheme, or after `all`.
@@ -51,6 +52,21 @@ pub enum ChoiceError {
         /// The item found.
         found: String,
     },
+    /// A scheme to take away that is not in the list before it.
+    #[error("`-{name}` takes nothing away: `{name}` is not in the list before it")]
+    NotListed {
+        /// The name found.
+        name: String,
+    },
+    /// Parameters behind a scheme to take away.
+    #[error("`-{found}` has parameters; `-NAME` is wanted, with a scheme's name or a row's label")]
+    TakenWithParameters {
+        /// The item found, without the dash.
+        found: String,
+    },
+    /// A list from which everything was taken away.
+    #[error("nothing is left to race; a scheme is wanted, as in `slow-start` or `all,-vegas`")]
+    NothingLeft,
     /// A text after a colon that is not `name=value`.
     #[error("`{found}` is no parameter; `name=value` is wanted, as in `paced:first=10`")]
     NotAParameter {
@@ -115,9 +131,15 @@ fn all(registry: Registry) -> impl Iterator<Item = SchemeChoice> {
 pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>, ChoiceError> {
     let mut choices: Vec<SchemeChoice> = Vec::new();
     let mut open = false;
-    for item in list.split(',').map(str::trim) {
+    for (index, item) in list.split(',').map(str::trim).enumerate() {
         if item == "all" {
             choices.extend(all(registry));
+            open = false;
+        } else if let Some(name) = item.strip_prefix('-') {
+            if index == 0 {
+                choices.extend(all(registry));
+            }
+            take_away(registry, &mut choices, name)?;
             open = false;
         } else if item.contains('=') && !item.contains(':') {
             let stray = || ChoiceError::Stray { found: quantity::in_a_line(item) };
@@ -132,6 +154,9 @@ pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>,
             open = true;
         }
     }
+    if choices.is_empty() {
+        return Err(ChoiceError::NothingLeft);
+    }
     for (index, choice) in choices.iter().enumerate() {
         if choices.iter().take(index).any(|before| before.name() == choice.name()) {
             return Err(ChoiceError::Twice { name: choice.name().to_owned() });
@@ -139,6 +164,30 @@ pub(crate) fn parse(registry: Registry, list: &str) -> Result<Vec<SchemeChoice>,
         choice.entry.check(&choice.settings, OFFERS).map_err(ChoiceError::Host)?;
     }
     Ok(choices)
+}
+
+/// Takes the rows away that are of this name: the row of a label, or else every row of a scheme.
+fn take_away(registry: Registry, choices: &mut Vec<SchemeChoice>, name: &str) -> Result<(), ChoiceError> {
+    let name = name.trim();
+    if name.contains([':', '=']) {
+        return Err(ChoiceError::TakenWithParameters { found: quantity::in_a_line(name) });
+    }
+    let is_label = choices.iter().any(|choice| choice.label.as_deref() == Some(name));
+    if !is_label {
+        find(registry, name)?;
+    }
+    let before = choices.len();
+    choices.retain(|choice| if is_label { choice.name() != name } else { choice.entry.name != name });
+    if choices.len() == before {
+        return Err(ChoiceError::NotListed { name: quantity::in_a_line(name) });
+    }
+    Ok(())
+}
+
+/// Whether a list names this scheme by itself, and not only as one of `all`.
+pub fn is_named(list: &str, choice: &SchemeChoice) -> bool {
+    let names = list.split(',').map(|item| item.split(':').next().unwrap_or_default().trim());
+    names.into_iter().any(|name| name == choice.entry.name)
 }
 
 /// Writes `choices` as a list that [`crate::ByName::parse_choices`] reads.
@@ -153,10 +202,8 @@ fn find(registry: Registry, name: &str) -> Result<&'static SchemeEntry, ChoiceEr
     if let Some(entry) = registry.scheme(name) {
         return Ok(entry);
     }
-    let hint = match closest(name, registry.schemes().map(|entry| entry.name)) {
-        Some(near) => format!("; is `{near}` meant?"),
-        None => format!("; there are {}", names(registry)),
-    };
+    let all = || format!("there are {}", names(registry));
+    let hint = meant(name, SCHEMES, registry.schemes().map(|entry| entry.name)).unwrap_or_else(all);
     Err(ChoiceError::Unknown { found: quantity::in_a_line(name), hint })
 }
 
@@ -378,6 +425,56 @@ mod tests {
     }
 
     #[test]
+    fn a_dash_takes_a_scheme_away_from_what_is_listed_before_it() {
+        let listed = |list: &str| {
+            let choices = parse_choices(list).unwrap_or_else(|error| panic!("{list}: {error}"));
+            show_choices(&choices)
+        };
+        let all = names(Registry::builtin()).replace(", ", ",");
+        assert_eq!(listed("all,-vegas"), all.replace(",vegas", ""));
+        assert_eq!(listed("-vegas,-paced"), all.replace(",vegas", "").replace(",paced,", ","), "of all");
+        assert_eq!(listed("all,-paced,paced:first=4"), all.replace(",paced,", ",") + ",paced:first=4");
+        assert_eq!(listed("vegas,paced,-vegas"), "paced");
+        let two = "slow-start,paced:as=a,paced:first=4,as=b";
+        assert_eq!(listed(&format!("{two},-a")), "slow-start,paced:first=4,as=b", "a label is one row");
+        assert_eq!(listed(&format!("{two},-paced")), "slow-start", "a scheme is all its rows");
+        for (list, says) in [
+            ("all,-vegsa", "unknown scheme `vegsa`; is `vegas` meant?"),
+            ("all,-", "a scheme is missing; as in"),
+            ("slow-start,-vegas", "`-vegas` takes nothing away: `vegas` is not in the list before it"),
+            ("all,-vegas,-vegas", "`-vegas` takes nothing away"),
+            ("all,-paced:first=4", "`-paced:first=4` has parameters; `-NAME` is wanted"),
+            ("all,-vegas,first=4", "the parameter `first=4` belongs to no scheme"),
+            ("vegas,-vegas", "nothing is left to race; a scheme is wanted"),
+        ] {
+            assert!(fault(list).starts_with(says), "{list}: {}", fault(list));
+        }
+    }
+
+    #[test]
+    fn a_scheme_from_elsewhere_is_told_the_name_here() {
+        for (name, here) in [
+            ("newreno", "write `slow-start:avoidance=reno`"),
+            ("bbr2", "write `bbr`, which is BBRv3's start-up"),
+            ("BBRv3", "write `bbr`, which is BBRv3's start-up"),
+            ("hystartpp", "write `hystart++`"),
+            ("cubic", "write `hystart-linux`, whose law is CUBIC, or `slow-start:avoidance=cubic`"),
+            ("HyStart_Linux", "is `hystart-linux` meant?"),
+        ] {
+            assert_eq!(fault(name), format!("unknown scheme `{name}`; {here}"));
+        }
+    }
+
+    #[test]
+    fn a_list_names_what_stands_in_it_by_itself() {
+        let choice = |name| parse_choices(name).expect(name).remove(0);
+        assert!(is_named("all,-vegas,paced:first=4,as=x", &choice("paced")));
+        for list in ["all", "all,-vegas", "-vegas", "slow-start:as=vegas"] {
+            assert!(!is_named(list, &choice("vegas")), "{list}");
+        }
+    }
+
+    #[test]
     fn the_same_scheme_twice_takes_a_label() {
         assert!(fault("slow-start,slow-start").contains("twice"));
         let two = parse_choices("slow-start,slow-start:as=again").expect("two");
@@ -459,6 +556,16 @@ mod tests {
             for bound in bounds {
                 assert_eq!(read(parameter, &bound.to_string()), Ok(bound), "{}", parameter.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_default_of_a_parameter_can_be_written() {
+        let schemes = registry::schemes().iter().flat_map(|entry| entry.parameters);
+        let restarts = registry::restarts().iter().flat_map(|entry| entry.parameters);
+        for parameter in schemes.chain(restarts) {
+            let shown = parameter.default.to_string();
+            assert_eq!(read(parameter, &shown), Ok(parameter.default), "{}={shown}", parameter.name);
         }
     }
 

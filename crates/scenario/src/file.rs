@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::keys::{self, OptionError, names};
 use crate::options::Options;
 use crate::quantity::in_a_line;
-use crate::words::closest;
+use crate::suggest::{OPTIONS, meant};
 
 /// The content of a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,10 +104,8 @@ fn unknown_key(found: &str) -> String {
         return format!("`{found}` is an option of the command; say --{found} there");
     }
     let known = || names().chain(["schemes"]);
-    match closest(found, known()) {
-        Some(key) => format!("there is no key `{found}`; is `{key}` meant?"),
-        None => format!("there is no key `{found}`; there are {}", known().collect::<Vec<_>>().join(", ")),
-    }
+    let hint = meant(found, OPTIONS, known()).unwrap_or_else(|| keys::ALL.to_owned());
+    format!("there is no key `{found}`; {hint}")
 }
 
 /// A value as the text that the command line would have.

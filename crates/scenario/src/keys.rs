@@ -16,7 +16,7 @@ pub use row::{Exclusion, Heading, Key, Need};
 use crate::options::Options;
 use crate::quantity::{self, QuantityError};
 use crate::scenario::Scenario;
-use crate::words::closest;
+use crate::suggest::{OPTIONS, meant};
 
 /// All keys, in the order of the help.
 pub fn keys() -> impl Iterator<Item = &'static Key> + Clone {
@@ -37,12 +37,12 @@ pub fn key(name: &str) -> Option<&'static Key> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// An unknown key.
-    #[error("there is no option `{key}`{}", hint(*.closest))]
+    #[error("there is no option `{key}`; {hint}")]
     UnknownKey {
         /// The key found.
         key: String,
-        /// The key that may be meant.
-        closest: Option<&'static str>,
+        /// The key to write instead, or where all are listed.
+        hint: String,
     },
     /// A value that cannot be read.
     #[error("{key}: {error}")]
@@ -54,20 +54,18 @@ pub enum OptionError {
     },
 }
 
-fn hint(closest: Option<&str>) -> String {
-    let all = || names().collect::<Vec<_>>().join(", ");
-    closest.map_or_else(|| format!("; there are {}", all()), |key| format!("; is `{key}` meant?"))
-}
+/// Where all keys are listed.
+pub(crate) const ALL: &str = "`firstflight race --help` and docs/keys.md list all";
 
 impl Options {
     /// Sets the key `name` from its text, as on the command line or in a TOML string.
     ///
     /// # Errors
-    /// An unknown key, with the closest one known; a value that cannot be read, with what is allowed.
+    /// An unknown key, with what to write instead; a value that cannot be read, with what is allowed.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
         let Some(key) = key(name) else {
-            let closest = closest(name, names());
-            return Err(OptionError::UnknownKey { key: quantity::in_a_line(name), closest });
+            let hint = meant(name, OPTIONS, names()).unwrap_or_else(|| ALL.to_owned());
+            return Err(OptionError::UnknownKey { key: quantity::in_a_line(name), hint });
         };
         (key.parse)(self, text).map_err(|error| OptionError::Value { key: key.name, error })?;
         self.remember(key.name, text);

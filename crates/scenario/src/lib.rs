@@ -31,12 +31,15 @@ mod reading;
 mod restart;
 pub mod routers;
 mod scenario;
+pub mod suggest;
 pub mod topology;
 pub mod words;
 
 pub use asking::{asks_routers, is_quick_start};
 pub use by_name::{ByName, controller_of, parse_choices, parse_file, parse_restarts};
-pub use choice::{ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, show_choices};
+pub use choice::{
+    ChoiceError, OFFERS, SAVED_RTT, SAVED_WINDOW, SchemeChoice, all_schemes, is_named, show_choices,
+};
 pub use controller::{ControllerError, controller, sender_config};
 pub use file::{FileError, ScenarioFile, scalar, schemes};
 pub use header::{HeaderError, trace_header};

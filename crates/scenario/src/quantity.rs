@@ -7,6 +7,7 @@
 
 mod decimal;
 mod show;
+mod unit;
 
 use std::borrow::Cow;
 
@@ -33,15 +34,21 @@ pub enum Why {
     /// A text that does not begin with a decimal number.
     #[error("does not begin with a decimal number")]
     NoNumber,
+    /// A queue's algorithm without the queue's limit.
+    #[error("has no limit")]
+    NoLimit,
     /// A number without a unit.
     #[error("has no unit")]
     NoUnit,
     /// An unknown unit.
     #[error("has the unknown unit `{0}`")]
     UnknownUnit(String),
-    /// `bps` is bytes a second to tc and bits a second to most others.
-    #[error("has an ambiguous unit (`bps` is bytes a second in tc, bits a second elsewhere)")]
-    Ambiguous,
+    /// A unit of another kind or half a unit, and the text that says the same.
+    #[error("is written `{0}` here")]
+    Write(String),
+    /// A unit that may say two things, and the texts that say either.
+    #[error("may mean `{}` or `{}`", .0.0, .0.1)]
+    Either(Box<(String, String)>),
     /// A negative value.
     #[error("is negative")]
     Negative,
@@ -78,9 +85,6 @@ pub enum Why {
     /// An error inside a file; [`QuantityError::found`] is the file's name.
     #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
     Line(Box<Line>),
-    /// A value that is planned and not built yet.
-    #[error("is not built yet")]
-    NotBuilt,
 }
 
 /// A line of a file that could not be read.
@@ -103,6 +107,29 @@ pub fn in_a_line(text: &str) -> String {
 /// The error that refuses a text, with what is allowed as a clause.
 pub fn refuse(found: &str, why: Why, allowed: impl Into<Cow<'static, str>>) -> QuantityError {
     QuantityError { found: in_a_line(found), why, allowed: allowed.into() }
+}
+
+/// Reads a text by `read`; `None` for a zero, with or without a unit. A value above zero that rounds to zero is refused.
+pub(crate) fn unless_zero<T>(
+    text: &str,
+    read: impl Fn(&str) -> Result<T, QuantityError>,
+) -> Result<Option<T>, QuantityError> {
+    let is_bare_zero = text.trim().parse::<f64>().is_ok_and(|number| number == 0.0);
+    match read(text) {
+        _ if is_bare_zero && !text.contains('-') => Ok(None),
+        Err(QuantityError { why: Why::Zero, .. }) if !text.contains(|c: char| matches!(c, '1'..='9')) => {
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+/// Reads a text by `read`; `None` for `none` and for a zero, with or without a unit.
+pub(crate) fn or_none<T>(
+    text: &str,
+    read: impl Fn(&str) -> Result<T, QuantityError>,
+) -> Result<Option<T>, QuantityError> {
+    if text.trim() == "none" { Ok(None) } else { unless_zero(text, read) }
 }
 
 /// The most digits of a number. Its product with any unit then fits 128 bits.
@@ -154,29 +181,20 @@ fn convert(
 }
 
 fn unknown(text: &str, unit: &str, allowed: &'static str) -> QuantityError {
-    let why = if unit.is_empty() { Why::NoUnit } else { Why::UnknownUnit(in_a_line(unit)) };
-    refuse(text, why, allowed)
+    refuse(text, unit::unknown(unit), allowed)
 }
 
 const RATE: &str = "a rate is a positive number with `bit`, `kbit`, `mbit`, `gbit` or `tbit` (a second, \
                     powers of 1000), up to 10tbit, as in `100mbit`";
 
 /// Reads a rate: `800kbit`, `100mbit`, `1.5gbit`. Units are bits a second with tc's names, in either case; `/s` may follow.
+/// `Mbps` and `Mb/s` are read as `mbit`.
 ///
 /// # Errors
 /// Anything else, zero, or more than 10 Tbit/s.
 pub fn rate(text: &str) -> Result<Rate, QuantityError> {
     let (number, unit) = split(text, RATE)?;
-    let lower = unit.to_ascii_lowercase();
-    let factor = match lower.strip_suffix("/s").unwrap_or(&lower) {
-        "bit" => 1,
-        "kbit" => 1_000,
-        "mbit" => 1_000_000,
-        "gbit" => 1_000_000_000,
-        "tbit" => 1_000_000_000_000,
-        "bps" | "kbps" | "mbps" | "gbps" | "tbps" => return Err(refuse(text, Why::Ambiguous, RATE)),
-        _ => return Err(unknown(text, unit, RATE)),
-    };
+    let factor = unit::of_rate(number, unit).map_err(|why| refuse(text, why, RATE))?;
     convert(text, number, factor, 10_000_000_000_000, RATE).map(Rate::from_bps)
 }
 
@@ -189,15 +207,7 @@ const SPAN: &str = "a duration is a positive number with `ns`, `us`, `ms`, `s`, 
 /// Anything else, zero, or more than 1000 hours.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
     let (number, unit) = split(text, SPAN)?;
-    let factor = match unit {
-        "ns" => 1,
-        "us" | "µs" | "μs" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "min" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        _ => return Err(unknown(text, unit, SPAN)),
-    };
+    let factor = unit::of_time(text, unit).map_err(|why| refuse(text, why, SPAN))?;
     convert(text, number, factor, 3_600_000_000_000_000, SPAN).map(Span::from_nanos)
 }
 
@@ -205,27 +215,13 @@ const BYTES: &str = "a size is a positive number with `B`, `kB`, `MB`, `GB`, `TB
                      `MiB`, `GiB`, up to 1000TB, as in `1MB`";
 const MAX_BYTES: u64 = 1_000_000_000_000_000;
 
-fn byte_unit(unit: &str) -> Option<u64> {
-    Some(match unit {
-        "B" => 1,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        "KiB" | "kiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return None,
-    })
-}
-
 /// Reads a size in bytes: `1500B`, `64kB`, `1MB`, `2MiB`.
 ///
 /// # Errors
 /// Anything else, zero, or more than 1000 TB.
 pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
     let (number, unit) = split(text, BYTES)?;
-    let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, BYTES))?;
+    let factor = unit::of_size(number, unit).map_err(|why| refuse(text, why, BYTES))?;
     convert(text, number, factor, MAX_BYTES, BYTES).map(Bytes::new)
 }
 
@@ -331,10 +327,10 @@ const AMOUNT: &str = "a positive number of packets or bytes is wanted, as in `10
 /// Anything else, zero, or more than 1000 TB or 10^12 packets.
 pub fn amount(text: &str) -> Result<Amount, QuantityError> {
     let (number, unit) = split(text, AMOUNT)?;
-    if unit == "p" {
+    if unit::is_packets(unit) {
         return packets_of(text, number, AMOUNT).map(Amount::Packets);
     }
-    let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, AMOUNT))?;
+    let factor = unit::of_size(number, unit).map_err(|why| refuse(text, why, AMOUNT))?;
     convert(text, number, factor, MAX_BYTES, AMOUNT).map(|bytes| Amount::Bytes(Bytes::new(bytes)))
 }
 
@@ -348,13 +344,13 @@ fn packets_of(text: &str, number: Decimal, allowed: &'static str) -> Result<Deci
 
 const PACKETS: &str = "a number of packets from 1p to 1000000p is wanted, as in `10p`";
 
-/// Reads a number of whole packets: `10p`. A fraction is rounded down.
+/// Reads a number of whole packets: `10p`, or `10`. A fraction is rounded down.
 ///
 /// # Errors
 /// Anything else, less than one packet, or more than a million.
 pub fn packets(text: &str) -> Result<u32, QuantityError> {
     let (number, unit) = split(text, PACKETS)?;
-    if unit != "p" {
+    if !unit.is_empty() && !unit::is_packets(unit) {
         return Err(unknown(text, unit, PACKETS));
     }
     whole_packets(text, number, PACKETS)
@@ -400,11 +396,11 @@ const QUEUE: &str = "a queue is a positive number of packets (`1000p`, at most 1
 pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
     let (number, unit) = split(text, QUEUE)?;
     match unit {
-        "p" => whole_packets(text, number, QUEUE).map(QueueSize::Packets),
-        "bdp" if number.is_zero() => Err(refuse(text, Why::Zero, QUEUE)),
-        "bdp" => Ok(QueueSize::Bdp(number)),
+        _ if unit::is_packets(unit) => whole_packets(text, number, QUEUE).map(QueueSize::Packets),
+        _ if unit.eq_ignore_ascii_case("bdp") && number.is_zero() => Err(refuse(text, Why::Zero, QUEUE)),
+        _ if unit.eq_ignore_ascii_case("bdp") => Ok(QueueSize::Bdp(number)),
         _ => {
-            let factor = byte_unit(unit).ok_or_else(|| unknown(text, unit, QUEUE))?;
+            let factor = unit::of_size(number, unit).map_err(|why| refuse(text, why, QUEUE))?;
             convert(text, number, factor, MAX_BYTES, QUEUE).map(|b| QueueSize::Bytes(Bytes::new(b)))
         }
     }

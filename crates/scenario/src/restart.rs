@@ -5,7 +5,7 @@ use firstflight::schemes::Initial;
 
 use crate::parameter::{CHECKED, read};
 use crate::quantity::{QuantityError, Why, refuse};
-use crate::words::closest;
+use crate::suggest::meant;
 
 /// A restart policy with its parameters.
 #[derive(Clone, Debug)]
@@ -104,11 +104,8 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<Vec<RestartChoice>
 
 fn unknown(registry: Registry, name: &str) -> QuantityError {
     let names = || registry.restarts().map(|entry| entry.name);
-    let hint = match closest(name, names()) {
-        Some(near) => format!("is `{near}` meant?"),
-        None => format!("restart policies are `all` or of {}", names().collect::<Vec<_>>().join(", ")),
-    };
-    refuse(name, Why::UnknownWord, hint)
+    let all = || format!("restart policies are `all` or of {}", names().collect::<Vec<_>>().join(", "));
+    refuse(name, Why::UnknownWord, meant(name, &[], names()).unwrap_or_else(all))
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! The keywords of a scenario: receivers, loss recovery, stacks, avoidance laws.
-//!
-//! A keyword that is planned and not built yet is refused by name, so that nobody takes it for a typo.
+//! The keywords of a scenario: receivers, loss recovery, stacks, avoidance laws. Case does not matter, nor `_` for `-`.
 
 use std::borrow::Cow;
 
@@ -9,6 +7,7 @@ use firstflight::registry::Registry;
 use firstflight_tcp::{AckPolicy, Growth, Recovery, RtoFloor, SlowStartCounts, Stack};
 
 use crate::quantity::{self, Amount, QuantityError, Why, refuse};
+use crate::suggest::{Elsewhere, LAWS, RECEIVERS, RECOVERIES as OTHER_RECOVERIES, folded, meant};
 
 pub use crate::cross::{Cross, SizeLaw, cross};
 
@@ -35,19 +34,19 @@ pub fn ssthresh(text: &str) -> Result<Option<Amount>, QuantityError> {
     })
 }
 
-/// Reads a keyword of a table. The keywords of `later` are known and not built yet.
+/// Reads a keyword of a table. A word from elsewhere is told the one to write.
 fn word<T: Copy>(
     text: &str,
     table: &[(&'static str, T)],
-    later: &[&str],
+    elsewhere: Elsewhere,
     allowed: impl Into<Cow<'static, str>>,
 ) -> Result<T, QuantityError> {
     let text = text.trim();
-    match table.iter().find(|(name, _)| *name == text) {
-        Some((_, value)) => Ok(*value),
-        None if later.contains(&text) => Err(refuse(text, Why::NotBuilt, allowed)),
-        None => Err(refuse(text, Why::UnknownWord, allowed)),
+    if let Some((_, value)) = table.iter().find(|(name, _)| *name == folded(text)) {
+        return Ok(*value);
     }
+    let hint = meant(text, elsewhere, table.iter().map(|(name, _)| *name));
+    Err(refuse(text, Why::UnknownWord, hint.map_or_else(|| allowed.into(), Cow::Owned)))
 }
 
 /// The keywords of a table.
@@ -74,7 +73,7 @@ const ACKS: [(&str, AckPolicy); 5] = [
 /// # Errors
 /// A word that is none of the five.
 pub fn ack(text: &str) -> Result<AckPolicy, QuantityError> {
-    word(text, &ACKS, &[], "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`")
+    word(text, &ACKS, RECEIVERS, "receivers are `every`, `delayed`, `linux`, `freebsd` and `windows-xp`")
 }
 
 /// The keyword for an ACK policy.
@@ -102,7 +101,7 @@ const RECOVERIES: [(&str, Recovery); 7] = [
 pub fn recovery(text: &str) -> Result<Recovery, QuantityError> {
     const ALLOWED: &str =
         "recoveries are `rack`, `sack`, `newreno`, `newreno-steady`, `reno`, `vegas` and `ns2-sack1`";
-    word(text, &RECOVERIES, &[], ALLOWED)
+    word(text, &RECOVERIES, OTHER_RECOVERIES, ALLOWED)
 }
 
 /// The keyword for a recovery.
@@ -204,12 +203,12 @@ pub fn slow_start_counts_name(counts: Option<SlowStartCounts>) -> &'static str {
 /// Reads the name of an avoidance law of the registry.
 ///
 /// # Errors
-/// An unknown law, or one not built yet.
+/// An unknown law.
 pub fn avoidance(registry: Registry, text: &str) -> Result<&'static str, QuantityError> {
     let laws: Vec<_> = registry.laws().map(|law| (law.name, law.name)).collect();
     let names: Vec<_> = laws.iter().map(|(name, _)| format!("`{name}`")).collect();
     let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
-    word(text, &laws, &[], format!("avoidance laws are {} and {last}", others.join(", ")))
+    word(text, &laws, LAWS, format!("avoidance laws are {} and {last}", others.join(", ")))
 }
 
 /// An application that writes periodically.
@@ -279,28 +278,6 @@ pub fn quick_start_hops(text: &str) -> Result<QuickStartHops, QuantityError> {
     }
 }
 
-/// The known key or keyword closest to `word`, if one is close enough to have been meant.
-pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let best = known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min()?;
-    (best.0 <= (word.chars().count() / 3).max(1)).then_some(best.1)
-}
-
-/// Levenshtein distance, with a swap of neighbours counted as two.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,12 +332,18 @@ mod tests {
     }
 
     #[test]
-    fn a_near_miss_is_suggested_and_a_far_one_is_not() {
-        let known = ["rate", "rtt", "queue", "reverse-rate"];
-        assert_eq!(closest("rat", known), Some("rate"));
-        assert_eq!(closest("quue", known), Some("queue"));
-        assert_eq!(closest("reverse_rate", known), Some("reverse-rate"));
-        assert_eq!(closest("bandwidth", known), None);
-        assert_eq!(closest("path", known), None);
+    fn words_from_elsewhere_are_told_the_word_here_and_case_does_not_matter() {
+        let law = |text| avoidance(Registry::builtin(), text);
+        assert_eq!((recovery("NewReno"), law("CUBIC_Linux")), (Ok(Recovery::NewReno), Ok("cubic-linux")));
+        for (error, says) in [
+            (recovery("tlp").expect_err("a part"), "`tlp` is not known; write `rack`"),
+            (recovery("newrno").expect_err("a typo"), "`newrno` is not known; is `newreno` meant?"),
+            (ack("1").expect_err("a number"), "`1` is not known; write `every`"),
+            (law("newreno").expect_err("another name"), "`newreno` is not known; write `reno`"),
+            (law("bbr2").expect_err("another version"), "`bbr2` is not known; write `bbr`"),
+        ] {
+            assert_eq!(error.to_string(), says);
+        }
+        assert!(recovery("zzzzz").expect_err("no word").to_string().contains("recoveries are `rack`"));
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use firstflight::registry::Registry;
 use firstflight_scenario::keys::{Key, keys};
 use firstflight_scenario::kind::Kind;
-use firstflight_scenario::words::closest;
+use firstflight_scenario::suggest::{OPTIONS, meant};
 use firstflight_scenario::{ByName, FileError, quantity, scalar, schemes};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -100,10 +100,9 @@ fn in_order<'t, 'v>(table: &'t DeTable<'v>) -> Vec<(&'t Spanned<Cow<'v, str>>, &
 }
 
 fn unknown(found: &str, known: &[&str]) -> String {
-    match closest(found, known.iter().copied()) {
-        Some(key) => format!("there is no key `{found}` here; is `{key}` meant?"),
-        None => format!("there is no key `{found}` here; there are {}", known.join(", ")),
-    }
+    let all = || format!("there are {}", known.join(", "));
+    let hint = meant(found, OPTIONS, known.iter().copied()).unwrap_or_else(all);
+    format!("there is no key `{found}` here; {hint}")
 }
 
 /// Reads values of a file's text.

@@ -157,10 +157,10 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Size,
         placeholder: "SIZE",
         help: "Receive buffer, such as 64kB",
-        unset: "more than any window",
+        unset: "inf, which is more than any window",
         examples: &["64kB"],
         place: 25,
-        parse: |options, text| set(&mut options.rwnd, quantity::amount(text)),
+        parse: |options, text| put(&mut options.rwnd, read::rwnd(text)),
         show: |path| Some(show_bytes(path.rwnd)),
         ..END
     },

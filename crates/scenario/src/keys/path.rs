@@ -39,12 +39,6 @@ const fn never(other: &'static str, why: &'static str) -> Exclusion {
 /// Excludes `flows`, because a population has no separate reverse path.
 const BOTH_WAYS: Exclusion = never("flows", "the links between hosts are alike in both directions");
 
-/// Excludes `flows` unless the value is `none`.
-const BOTH_WAYS_OR_NONE: Exclusion = Exclusion { except: &["none"], ..BOTH_WAYS };
-
-/// Excludes `flows` unless the value is zero.
-const BOTH_WAYS_OR_ZERO: Exclusion = Exclusion { except: &["0"], ..BOTH_WAYS };
-
 fn or_none(span: Option<Span>) -> String {
     span.map_or_else(|| "none".to_owned(), show_span)
 }
@@ -97,11 +91,7 @@ pub(super) const KEYS: &[Key] = &[
         default: Some("none"),
         built_in: Some("40mbit"),
         examples: &["5mbit", "tcp:3", "onoff:40mbit,1s,1s,pareto=1.5"],
-        excludes: &[Exclusion {
-            other: "flows",
-            why: "the flows are all the traffic that there is",
-            except: &["none"],
-        }],
+        excludes: &[never("flows", "the flows are all the traffic that there is")],
         place: 4,
         parse: |options, text| set(&mut options.cross, words::cross(text)),
         show: |path| Some(path.cross.to_string()),
@@ -153,7 +143,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "rounds",
         kind: Kind::Count(100_000),
         help: "Rounds: in each a reply of --size on every client's connection; compares restart policies",
-        unset: "off",
+        default: Some("none"),
         examples: &["3"],
         excludes: &[
             never("duration", "rounds end with the last reply; bound them with limit"),
@@ -162,7 +152,8 @@ pub(super) const KEYS: &[Key] = &[
         ],
         place: 10,
         parse: |options, text| {
-            set(&mut options.rounds, read::count(text, 100_000, "rounds are a whole number from 1 to 100000"))
+            const ALLOWED: &str = "rounds are a whole number from 1 to 100000, or none";
+            put(&mut options.rounds, read::count_or_none(text, 100_000, ALLOWED))
         },
         show: |path| Some(path.rounds?.count.to_string()),
         ..PATH
@@ -183,7 +174,7 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Span,
         help: "How far a client's reply may be from its round's centre, or none",
         default: Some("none"),
-        unset: "1500ms with several clients",
+        unset: "none; with several clients 1500ms",
         examples: &["1500ms"],
         place: 12,
         parse: |options, text| set(&mut options.spread, read::span_or_none(text)),
@@ -207,15 +198,13 @@ pub(super) const KEYS: &[Key] = &[
         name: "flows",
         kind: Kind::Count(1_000_000),
         help: "Number of measured flows between the hosts of a dumbbell or a parking lot, instead of one flow",
-        unset: "off",
+        default: Some("none"),
         examples: &["2000"],
         sweeps: false,
         place: 14,
         parse: |options, text| {
-            set(
-                &mut options.flows,
-                read::count(text, 1_000_000, "flows are a whole number from 1 to 1000000"),
-            )
+            const ALLOWED: &str = "flows are a whole number from 1 to 1000000, or none";
+            put(&mut options.flows, read::count_or_none(text, 1_000_000, ALLOWED))
         },
         show: |path| Some(path.population?.flows.to_string()),
         ..PATH
@@ -273,11 +262,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Periodic writes of the application: size and interval, as in 64kB,200ms, or all at once",
         default: Some("all"),
         examples: &["64kB,200ms"],
-        excludes: &[Exclusion {
-            other: "flows",
-            why: "a flow's application writes all at once",
-            except: &["all"],
-        }],
+        excludes: &[never("flows", "a flow's application writes all at once")],
         place: 19,
         parse: |options, text| put(&mut options.app, words::app(text)),
         show: |path| path.app.map(|app| format!("{},{}", show_bytes(app.bytes), show_span(app.period))),
@@ -326,7 +311,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Rate of the receiver's access link, behind the last bottleneck and with a queue like its, or none",
         default: Some("none"),
         examples: &["50mbit"],
-        excludes: &[BOTH_WAYS_OR_NONE],
+        excludes: &[BOTH_WAYS],
         place: 46,
         parse: |options, text| put(&mut options.plain.receiver_access_rate, read::rate_or_none(text)),
         show: |path| path.receiver_access_rate.map(show_rate),
@@ -354,7 +339,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Queue of the reverse path: 100p, 64kB, or none, which never overflows",
         default: Some("none"),
         examples: &["100p", "64kB"],
-        excludes: &[BOTH_WAYS_OR_NONE],
+        excludes: &[BOTH_WAYS],
         place: 41,
         parse: |options, text| put(&mut options.plain.reverse_queue, read::reverse_queue(text)),
         show: |path| Some(path.reverse_queue?.to_string()),
@@ -389,7 +374,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Random loss on each link of the reverse path, such as 2%",
         default: Some("0"),
         examples: &["0.2"],
-        excludes: &[BOTH_WAYS_OR_ZERO],
+        excludes: &[BOTH_WAYS],
         place: 45,
         parse: |options, text| put(&mut options.plain.ack_loss, read::loss(text)),
         show: |path| (!path.ack_loss.is_zero()).then(|| path.ack_loss.to_string()),
@@ -404,7 +389,6 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Span,
         help: "Random extra delay of a packet, at most this; order is kept",
         default: Some("none"),
-        unset: "0",
         examples: &["2ms"],
         place: 29,
         parse: |options, text| put(&mut options.plain.jitter, read::span_or_none(text)),
@@ -427,10 +411,15 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Text("FILE"),
         help: "The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line. Times are \
                since the simulation began; beside cross traffic the flow begins later",
-        unset: "--rate throughout",
+        default: Some("none"),
+        unset: "none, which is --rate throughout",
         examples: &["0s=10mbit,2s=0,3s=20mbit"],
         place: 35,
         parse: |options, text| {
+            if text.trim() == "none" {
+                (options.plain.rate_trace, options.rate_trace_file) = (None, None);
+                return Ok(());
+            }
             options.plain.rate_trace = Some(bottleneck::rate_trace(text)?);
             options.rate_trace_file = bottleneck::trace_file(text);
             Ok(())
@@ -444,7 +433,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "Releases ACKs in batches: at an interval (5ms) or by number (16)",
         default: Some("none"),
         examples: &["5ms", "16,20ms"],
-        excludes: &[BOTH_WAYS_OR_NONE],
+        excludes: &[BOTH_WAYS],
         place: 36,
         parse: |options, text| put(&mut options.plain.ack_aggregation, bottleneck::ack_aggregation(text)),
         show: |path| path.ack_aggregation.map(show_ack_aggregation),

@@ -2,7 +2,7 @@
 
 use firstflight::{Rate, Span};
 
-use crate::quantity::{self, Decimal, QuantityError, QueueSize, Why, refuse};
+use crate::quantity::{self, Amount, Decimal, QuantityError, QueueSize, Why, refuse};
 
 /// Stores a value that was read.
 ///
@@ -73,10 +73,10 @@ pub(super) fn iw(text: &str) -> Result<u32, QuantityError> {
 /// # Errors
 /// Anything else.
 pub(super) fn boolean(text: &str) -> Result<bool, QuantityError> {
-    match text.trim() {
+    match text.trim().to_ascii_lowercase().as_str() {
         "true" => Ok(true),
         "false" => Ok(false),
-        other => Err(refuse(other, Why::UnknownWord, "`true` or `false` is wanted")),
+        _ => Err(refuse(text.trim(), Why::UnknownWord, "`true` or `false` is wanted")),
     }
 }
 
@@ -94,20 +94,51 @@ pub(super) fn loss(text: &str) -> Result<Decimal, QuantityError> {
     Ok(loss)
 }
 
-/// Reads a duration, or `none`.
+/// Reads a duration, or `none`, which is also zero.
 ///
 /// # Errors
 /// What [`quantity::span`] refuses.
 pub(super) fn span_or_none(text: &str) -> Result<Option<Span>, QuantityError> {
-    if text.trim() == "none" { Ok(None) } else { quantity::span(text).map(Some) }
+    quantity::or_none(text, quantity::span)
 }
 
-/// Reads a rate, or `none`.
+/// Reads a whole number from one to `most`, or `none`, which is also zero.
+///
+/// # Errors
+/// Anything else; the error says what is `allowed`.
+pub(super) fn count_or_none(
+    text: &str,
+    most: u32,
+    allowed: &'static str,
+) -> Result<Option<u32>, QuantityError> {
+    quantity::or_none(text, |text| count(text, most, allowed))
+}
+
+/// Reads the rate of a link, or `none`, which is no such link. A link of no rate would let nothing through.
 ///
 /// # Errors
 /// What [`quantity::rate`] refuses.
 pub(super) fn rate_or_none(text: &str) -> Result<Option<Rate>, QuantityError> {
-    if text.trim() == "none" { Ok(None) } else { quantity::rate(text).map(Some) }
+    const ALLOWED: &str = "the rate of a link is as in `100mbit`, or `none` if there is no such link";
+    if text.trim() == "none" {
+        return Ok(None);
+    }
+    let rate = quantity::rate(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error });
+    rate.map(Some)
+}
+
+/// Reads a receive buffer: packets or bytes, or `inf`, which is more than any window.
+///
+/// # Errors
+/// What [`quantity::amount`] refuses.
+pub(super) fn rwnd(text: &str) -> Result<Option<Amount>, QuantityError> {
+    const ALLOWED: &str =
+        "a receive buffer is as in `64kB` or `100p`, or `inf`, which is more than any window";
+    if text.trim() == "inf" {
+        return Ok(None);
+    }
+    let amount = quantity::amount(text).map_err(|error| QuantityError { allowed: ALLOWED.into(), ..error });
+    amount.map(Some)
 }
 
 /// Reads the queue of the reverse path: packets or bytes, or `none`, which never overflows.

@@ -113,6 +113,18 @@ pub(super) const fn row(heading: Heading) -> Key {
 }
 
 impl Key {
+    /// Whether this text says that there is none of it, which is so without the key as well: `none`, `0`, `all` writes at
+    /// once. Such a key needs no other and excludes none.
+    pub fn is_off(&self, text: &str) -> bool {
+        const OFF: [&str; 4] = ["none", "0", "all", "false"];
+        let Some(default) = self.default.filter(|default| OFF.contains(default)) else { return false };
+        let read = |text: &str| {
+            let mut options = Options::default();
+            (self.parse)(&mut options, text).ok().map(|()| options)
+        };
+        read(text).is_some_and(|options| Some(options) == read(default))
+    }
+
     /// Whether the key is a flag, which takes no value.
     pub fn is_flag(&self) -> bool {
         self.kind == Kind::FLAG

@@ -26,6 +26,11 @@ fn beside(key: &Key) -> Given {
     [vec![own], needed].concat()
 }
 
+/// A path of the user's own on which the key may be given, and may be left out: hosts without flows are none.
+fn beside_default(key: &Key) -> Given {
+    if key.name == "flows" { vec![("rtt", "80ms")] } else { beside(key) }
+}
+
 #[test]
 fn names_and_places_are_given_once_and_places_have_no_gap() {
     let mut found: Vec<_> = names().collect();
@@ -54,7 +59,7 @@ fn help_begins_with_a_capital_and_ends_without_a_full_stop() {
 #[test]
 fn a_default_is_what_is_so_without_the_key() {
     for key in keys() {
-        let own = key.default.map(|text| (beside(key), text));
+        let own = key.default.map(|text| (beside_default(key), text));
         let built_in = key.built_in.map(|text| (Vec::new(), text));
         for (beside, text) in own.into_iter().chain(built_in) {
             let without = resolve(&beside);
@@ -62,6 +67,77 @@ fn a_default_is_what_is_so_without_the_key() {
             let shown = (key.show)(&without);
             assert!(shown.as_deref().is_none_or(|shown| shown == text), "{} = {text}: {shown:?}", key.name);
         }
+    }
+}
+
+/// What stands in brackets at the end of a key's help, a clause each, without the condition under which it is so.
+fn shown_defaults(key: &Key) -> Vec<String> {
+    let help = key.help_line();
+    let (_, brackets) = help.rsplit_once(" [").expect(key.name);
+    let clauses = brackets.trim_end_matches(']').split("; ").map(|clause| {
+        let clause = clause.strip_prefix("built-in path: ").unwrap_or(clause);
+        let clause = clause.strip_prefix("else ").unwrap_or(clause);
+        let clause = clause.split_once(": ").map_or(clause, |(_, value)| value);
+        match clause.strip_prefix("with ") {
+            Some(condition) => condition.rsplit(' ').next().unwrap_or_default(),
+            None => clause.split([',', ' ']).next().unwrap_or_default(),
+        }
+    });
+    clauses.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_default_that_the_help_shows_can_be_typed() {
+    // What another key decides, or the scheme, is said in words, which begin with one of these.
+    const WORDS: [&str; 5] = ["ten", "the", "each", "peak", "--duration"];
+    let mut typed = 0;
+    for key in keys().filter(|key| !key.is_flag()) {
+        for text in shown_defaults(key) {
+            if WORDS.contains(&text.as_str()) {
+                continue;
+            }
+            let set = Options::default().set(key.name, &text);
+            assert_eq!(set, Ok(()), "{} = {text}", key.name);
+            typed += 1;
+        }
+    }
+    assert!(typed >= keys().count(), "{typed}");
+}
+
+#[test]
+fn what_means_none_is_typed_as_none_or_as_a_zero_and_needs_and_excludes_nothing() {
+    for (name, texts) in [
+        ("cross", &["none", "0", "0mbit", "tcp:0", "web:0%"][..]),
+        ("rounds", &["none", "0"]),
+        ("flows", &["none", "0"]),
+        ("spread", &["none", "0", "0ms"]),
+        ("receiver-access-rate", &["none"]),
+        ("reverse-queue", &["none"]),
+        ("loss", &["0", "0%", "0.0"]),
+        ("ack-loss", &["0", "0%"]),
+        ("jitter", &["none", "0", "0ms", "0s", "0.0ms"]),
+        ("policer", &["none", "0"]),
+        ("rate-trace", &["none"]),
+        ("ack-aggregation", &["none", "0", "0ms"]),
+        ("app", &["all"]),
+        ("mixed", &["false"]),
+    ] {
+        let key = super::key(name).expect(name);
+        let flows = vec![("rtt", "80ms"), ("topology", "dumbbell:hosts=4"), ("flows", "20")];
+        for text in texts {
+            assert!(key.is_off(text), "{name} = {text}");
+            let plain = vec![("rtt", "80ms")];
+            assert_eq!(
+                resolve(&[plain.clone(), vec![(name, text)]].concat()),
+                resolve(&plain),
+                "{name} = {text}"
+            );
+            if name != "flows" {
+                let with = resolve(&[flows.clone(), vec![(name, text)]].concat());
+                assert_eq!(with, resolve(&flows), "{name} = {text} beside flows");
+            }
+        }
+        assert!(key.examples.iter().all(|text| !key.is_off(text)), "{name}");
     }
 }
 
@@ -136,7 +212,9 @@ fn a_key_with_a_letter_missing_is_told_which_key_is_meant() {
         }
     }
     let error = Options::default().set("zzzzzzzz", "1").expect_err("no such key").to_string();
-    assert!(error.starts_with("there is no option `zzzzzzzz`; there are rate, rtt,"), "{error}");
+    assert_eq!(error, "there is no option `zzzzzzzz`; `firstflight race --help` and docs/keys.md list all");
+    let error = Options::default().set("bandwidth", "1mbit").expect_err("a word from elsewhere").to_string();
+    assert_eq!(error, "there is no option `bandwidth`; write `rate`");
 }
 
 #[test]
@@ -149,7 +227,6 @@ fn what_cannot_be_simulated_is_refused() {
         ("loss", "1.0"),
         ("iw", "0p"),
         ("iw", "65536p"),
-        ("rounds", "0"),
         ("clients", "1001"),
         ("idle", "0s"),
         ("runs", "0"),

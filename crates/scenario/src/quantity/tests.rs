@@ -88,11 +88,9 @@ fn errors_say_what_was_found_and_what_is_allowed() {
          1000000p), bytes (`64kB`) or bandwidth-delay products (`0.3bdp`)"
     );
     assert_eq!(why(rate("100")), Why::NoUnit);
-    assert_eq!(why(rate("100mbps")), Why::Ambiguous);
     assert_eq!(why(rate("fast")), Why::NoNumber);
     assert_eq!(why(rate("1.2.3mbit")), Why::NoNumber);
     assert_eq!(why(rate("")), Why::NoNumber);
-    assert_eq!(why(bytes("1mb")), Why::UnknownUnit("mb".to_owned()));
     assert_eq!(why(queue("red")), Why::NoNumber);
 }
 
@@ -129,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn no_number_panics(text in "[-+.0-9]{0,40}(bit|mbit|ms|B|p|bdp|%|)") {
+    fn no_number_panics(text in "[-+.0-9]{0,40}(bit|mbit|Mbps|MB/s|mb|M|ms|m|B|MiB|p|bdp|%|)") {
         let _ = (rate(&text), span(&text), bytes(&text), queue(&text), fraction(&text));
         let _ = (packets(&text), amount(&text), count(&text));
     }

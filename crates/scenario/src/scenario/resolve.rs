@@ -8,7 +8,7 @@ use super::{
     Goal, LARGEST_RWND, LIMIT, MEGABIT, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, highest,
     writing,
 };
-use crate::keys::{Exclusion, LIMIT_AND_DURATION, keys};
+use crate::keys::{Exclusion, Key, LIMIT_AND_DURATION, key, keys};
 use crate::options::Options;
 use crate::quantity::{Amount, Decimal, QueueSize, show_bytes, show_rate, show_span};
 use crate::words::{self, App, Cross, Packet};
@@ -220,13 +220,14 @@ impl Scenario {
 
 /// Refuses a key without another that it needs, or together with one that it excludes.
 fn together(options: &Options) -> Result<(), ScenarioError> {
+    let is_given = |key: &Key| options.given(key.name).filter(|text| !key.is_off(text));
+    let other_is_given = |name: &str| key(name).and_then(is_given).is_some();
     for key in keys() {
-        let Some(text) = options.given(key.name) else { continue };
-        if let Some(need) = key.needs.filter(|need| options.given(need.other).is_none()) {
+        let Some(text) = is_given(key) else { continue };
+        if let Some(need) = key.needs.filter(|need| !other_is_given(need.other)) {
             return Err(ScenarioFault::Needs(need.without).of(key.name));
         }
-        let is_excluded =
-            |one: &&Exclusion| options.given(one.other).is_some() && !one.except.contains(&text);
+        let is_excluded = |one: &&Exclusion| other_is_given(one.other) && !one.except.contains(&text);
         if let Some(Exclusion { other, why, .. }) = key.excludes.iter().find(is_excluded) {
             return Err(ScenarioFault::Excluded { other, why }.of(key.name));
         }

@@ -1,0 +1,127 @@
+//! What a word that is not known may have meant: one rule for options, keys, commands, schemes and values.
+
+mod elsewhere;
+
+pub use elsewhere::{COMMANDS, LAWS, OPTIONS, QUEUES, RECEIVERS, RECOVERIES, SCHEMES};
+
+/// Words of other programs and papers, and what says the same here: the names of this program stand in backquotes.
+pub type Elsewhere = &'static [(&'static [&'static str], &'static str)];
+
+/// What to write instead of `word`, as a clause of an error: words from elsewhere have an answer of their own, and a word
+/// that is nearly a known one is asked about. `None` if nothing is near.
+pub fn meant<'a>(
+    word: &str,
+    elsewhere: Elsewhere,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let folded = folded(word);
+    let is_it = |(words, _): &&(&[&str], &str)| words.contains(&folded.as_str());
+    match elsewhere.iter().find(is_it) {
+        Some((_, here)) => Some(format!("write {here}")),
+        None => closest(word, known).map(|near| format!("is `{near}` meant?")),
+    }
+}
+
+/// [`meant`] on the command line, where names have dashes. A name from elsewhere is answered only if the first name of the
+/// answer is a known one: each command has options of its own.
+pub fn meant_option<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    let answer = meant(word, OPTIONS, known.clone())?;
+    let first = answer.split('`').nth(1).unwrap_or_default();
+    if !known.clone().into_iter().any(|name| name == first) {
+        return closest(word, known).map(|near| format!("is `--{near}` meant?"));
+    }
+    let part = |(index, part): (usize, &str)| {
+        if index % 2 == 1 { format!("`--{part}`") } else { part.to_owned() }
+    };
+    Some(answer.split('`').enumerate().map(part).collect())
+}
+
+/// The known word closest to `word`, if one is close enough to have been meant: at most a third of the letters differ, and at
+/// least one may. Two neighbours that changed places are one difference; case, and `_` for `-`, are none.
+pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = folded(word);
+    let most = (word.chars().count() / 3).max(1);
+    let far = |candidate: &str| strsim::osa_distance(&word, &folded(candidate));
+    let best = known.into_iter().map(|candidate| (far(candidate), candidate)).min()?;
+    (best.0 <= most).then_some(best.1)
+}
+
+/// The word in lower case, with `-` for `_`.
+pub(crate) fn folded(word: &str) -> String {
+    word.trim().to_lowercase().replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys;
+    use crate::{parse_choices, words};
+    use firstflight::registry::Registry;
+
+    #[test]
+    fn a_near_miss_is_suggested_and_a_far_one_is_not() {
+        let known = ["rate", "rtt", "queue", "reverse-rate", "schemes"];
+        assert_eq!(closest("rat", known), Some("rate"));
+        assert_eq!(closest("quue", known), Some("queue"));
+        assert_eq!(closest("RATE", known), Some("rate"));
+        assert_eq!(closest("reverse_rate", known), Some("reverse-rate"));
+        assert_eq!(closest("rtae", known), Some("rate"), "two letters changed places");
+        assert_eq!(closest("scheme", known), Some("schemes"));
+        assert_eq!(closest("bandwidth", known), None);
+        assert_eq!(closest("path", known), None);
+    }
+
+    #[test]
+    fn an_option_from_elsewhere_is_told_the_one_here() {
+        let known = || keys::names().chain(["schemes", "report", "jobs"]);
+        for (word, here) in [
+            ("bandwidth", "write `--rate`"),
+            ("BW", "write `--rate`"),
+            ("initcwnd", "write `--iw`"),
+            ("buffer", "write `--queue`"),
+            ("loss_rate", "write `--loss`"),
+            ("latency", "write `--rtt`, which is both ways: twice a delay of one way"),
+            ("cc", "write `--schemes` for the start-up, `--avoidance` for the law after it"),
+            ("scheme", "is `--schemes` meant?"),
+        ] {
+            assert_eq!(meant_option(word, known()).as_deref(), Some(here), "{word}");
+        }
+        assert_eq!(meant_option("bandwidth", ["json", "report"]), None, "a command without a rate");
+        assert_eq!(meant_option("zzzzzzzz", known()), None);
+    }
+
+    /// The names in backquotes of every answer of a table.
+    fn names(table: Elsewhere) -> impl Iterator<Item = &'static str> {
+        table.iter().flat_map(|(_, here)| here.split('`').skip(1).step_by(2))
+    }
+
+    #[test]
+    fn every_answer_is_something_that_can_be_written_and_no_word_from_elsewhere_is_one_of_here() {
+        let of_the_command =
+            ["schemes", "jobs", "report", "json", "csv", "figure", "pcap", "parquet", "events", "qlog"];
+        for name in names(OPTIONS) {
+            assert!(keys::key(name).is_some() || of_the_command.contains(&name), "{name}");
+        }
+        for name in names(SCHEMES) {
+            parse_choices(name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for name in names(QUEUES) {
+            crate::bottleneck::queue(name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for name in names(RECOVERIES) {
+            words::recovery(name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for name in names(RECEIVERS) {
+            words::ack(name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for name in names(LAWS) {
+            words::avoidance(Registry::builtin(), name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for (words, _) in OPTIONS {
+            assert!(words.iter().all(|word| keys::key(word).is_none() && folded(word) == *word), "{words:?}");
+        }
+        for (words, _) in SCHEMES {
+            assert!(words.iter().all(|word| parse_choices(word).is_err()), "{words:?}");
+        }
+    }
+}
