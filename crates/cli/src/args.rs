@@ -13,11 +13,7 @@ use crate::model::ModelCommand;
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
 #[derive(Parser, Debug)]
-#[command(name = "firstflight", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(
-    after_help = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
-    included; 3 writing failed midway; 130 interrupted."
-)]
+#[command(name = "firstflight", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -27,7 +23,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Race schemes over one path.
     Race(Box<Race>),
-    /// Race the schemes of a scenario file.
+    /// Race the schemes of a scenario file, with options over it.
     Run(Box<Run>),
     /// Race schemes over many paths, drawn or listed; can be killed and resumed, and split over machines.
     Sweep(Sweep),
@@ -48,8 +44,8 @@ pub(crate) enum Command {
         /// The shell.
         shell: Shell,
     },
-    /// Print the manual page.
-    Man,
+    /// Print a manual page, or write all of them into a folder.
+    Man(Man),
 }
 
 /// Commands that the design names and that are not built yet. Naming one is an error that says so.
@@ -67,12 +63,24 @@ pub(crate) struct Race {
 
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// The scenario: the options of `race` as TOML keys, and `schemes = […]`.
+    /// The scenario: the options of `race` as TOML keys, and `schemes = […]`. An option given here replaces the file's, and
+    /// what it excludes.
     pub(crate) scenario: PathBuf,
+    #[command(flatten)]
+    pub(crate) path: PathKeys,
     #[command(flatten)]
     pub(crate) runs: RunOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// The command of the page, as in `man race` [the page of firstflight itself].
+    pub(crate) command: Vec<String>,
+    /// Write every page into this folder: firstflight.1, firstflight-race.1, ….
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -19,16 +19,18 @@ pub(crate) struct RunKeys {
     pub(crate) given: Vec<(&'static str, String)>,
 }
 
-const SCHEMES: &str = "schemes";
+/// The option of the list of schemes.
+pub(crate) const SCHEMES: &str = "schemes";
 
 impl Args for PathKeys {
     fn augment_args(command: Command) -> Command {
         let schemes = text(SCHEMES, "LIST")
-            .help("Schemes: all, or NAME[:k=v[,k=v]…][,NAME…] [all]")
-            .help_heading(Heading::Endpoints.name());
+            .help("Schemes: all, or NAME[:k=v[,k=v]…][,NAME…]; -NAME takes one away, as in all,-vegas [all]")
+            .help_heading(Heading::Schemes.name());
         command
             .args(under(Heading::Path).map(option))
             .arg(schemes)
+            .args(under(Heading::Schemes).map(option))
             .args(under(Heading::Endpoints).map(option))
     }
 
@@ -39,7 +41,7 @@ impl Args for PathKeys {
 
 impl FromArgMatches for PathKeys {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let keys = under(Heading::Path).chain(under(Heading::Endpoints));
+        let keys = under(Heading::Path).chain(under(Heading::Schemes)).chain(under(Heading::Endpoints));
         Ok(Self { given: given(matches, keys), schemes: matches.get_one::<String>(SCHEMES).cloned() })
     }
 

@@ -6,8 +6,10 @@
 mod args;
 mod documents;
 mod drawings;
+mod examples;
 mod excerpt;
 mod failure;
+mod help;
 mod inspect;
 mod interrupt;
 mod keys;
@@ -63,7 +65,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
-        Command::Man => output::print(&documents::manual(line.program())?),
+        Command::Man(asked) => documents::manual(&asked, line),
     }
 }
 

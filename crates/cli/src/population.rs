@@ -3,7 +3,7 @@
 use firstflight_lab::{How, RunError, populations};
 use firstflight_measure::{PopulationResult, population_verdict, rank_populations};
 use firstflight_report::{Record, TableStyle, csv, json, parquet, records, table};
-use firstflight_scenario::{Scenario, SchemeChoice};
+use firstflight_scenario::{Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
 use crate::failure::{Failure, Place};
@@ -14,13 +14,13 @@ use crate::results::{width, write};
 use crate::targets::Input;
 
 /// Of all schemes, which nobody named one by one, those that need not be told more to run between hosts.
-pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> Vec<SchemeChoice> {
-    let is_all = list.is_none_or(|list| list.trim() == "all");
+/// Gives those schemes, and a note for each that is left out.
+pub(crate) fn can_run(list: Option<&str>, choices: &[SchemeChoice]) -> (Vec<SchemeChoice>, Vec<String>) {
+    let is_named = |choice: &SchemeChoice| list.is_some_and(|list| is_named(list, choice));
     let (left_out, kept): (Vec<_>, Vec<_>) =
-        choices.iter().cloned().partition(|choice| is_all && choice.lacks_saved());
+        choices.iter().cloned().partition(|choice| choice.lacks_saved() && !is_named(choice));
     let lacks = |choice: &SchemeChoice| RunError::NothingSaved(choice.name().to_owned());
-    output::note(&left_out.iter().map(|choice| format!("left out: {}", lacks(choice))).collect::<Vec<_>>());
-    kept
+    (kept, left_out.iter().map(|choice| format!("left out: {}", lacks(choice))).collect())
 }
 
 /// Runs the populations and writes what was asked for.
@@ -30,12 +30,14 @@ pub(crate) fn run(
     runs: &RunOptions,
     to: &OutputOptions,
     inputs: &[Input<'_>],
+    mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
     let jobs = runs.jobs(arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
-    output::note(&scenario.ineffective(choices));
+    notes.extend(scenario.ineffective(choices));
+    output::note(&notes);
     let interrupt = Interrupt::listen();
     let groups = choices.len() + usize::from(scenario.population.is_some_and(|flows| flows.mixed));
     let progress = Progress::new(u64::from(scenario.runs) * groups as u64);

@@ -8,7 +8,8 @@ use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::log::{Folders, LoggedFlow, Taps};
 use firstflight_report::svg::figure;
 use firstflight_scenario::{
-    ByName, ChoiceError, OptionError, Scenario, SchemeChoice, over_restarts, quantity, trace_header,
+    ByName, ChoiceError, OptionError, Replaced, SUBJECTS, Scenario, ScenarioError, ScenarioFault,
+    SchemeChoice, over_restarts, quantity, trace_header,
 };
 
 use crate::args::{OutputOptions, Race, Run, RunOptions};
@@ -35,17 +36,24 @@ pub(crate) fn from_options(race: &Race, registry: Registry, arguments: &[String]
     let scenario = reading::resolve(&options, arguments)?;
     let trace = options.rate_trace_file.as_deref();
     let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
-    run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, arguments)
+    let notes = Vec::new();
+    run(&scenario, (list, &choices), &race.runs, &race.output, &inputs, notes, arguments)
 }
 
-/// `firstflight run SCENARIO.toml`.
+/// `firstflight run SCENARIO.toml`, with options over the file's.
 pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) -> Result<(), Failure> {
     let name = file.scenario.display().to_string();
     let (text, said) = reading::read(registry, &file.scenario)?;
-    let mut options = said.options;
-    reading::set(&mut options, file.runs.keys.given.iter(), arguments)?;
-    let list = said.schemes.as_ref().map(|(list, _)| list.as_str());
-    let choices = reading::schemes(registry, list).map_err(|error| {
+    let given: Vec<_> = file.path.given.iter().chain(&file.runs.keys.given).cloned().collect();
+    reading::set(&mut registry.options(), given.iter(), arguments)?;
+    let (options, replaced) = said.options.with(&given).map_err(Failure::usage)?;
+    let of_file = said.schemes.as_ref().map(|(list, _)| list.as_str());
+    let list = file.path.schemes.as_deref().map(|over| reading::over(of_file, over));
+    let choices = reading::schemes(registry, list.as_deref().or(of_file)).map_err(|error| {
+        if let Some(list) = &list {
+            let place = Place::value(arguments, "--schemes", fault(&error, list));
+            return Failure::usage(format!("--schemes: {error}")).at(place);
+        }
         let place = said.schemes.as_ref().and_then(|(list, span)| {
             let found = fault(&error, list);
             let inside =
@@ -57,12 +65,28 @@ pub(crate) fn from_file(file: &Run, registry: Registry, arguments: &[String]) ->
     })?;
     let choices = over_restarts(choices, &options).map_err(|error| Failure::usage(error.to_string()))?;
     let scenario = Scenario::resolve(&options).map_err(|error| {
-        Failure::usage(format!("{name}: {error}")).at(Place::key(&name, &text, error.key))
+        let away = of_subject(&error, &given).map_or_else(String::new, |key| {
+            format!("; `{key}` is what {name} is about, and `--{key} none` takes it away")
+        });
+        let option = format!("--{}", error.key);
+        if given.iter().any(|(key, _)| *key == error.key) {
+            return Failure::usage(format!("--{error}{away}")).at(Place::value(arguments, &option, &option));
+        }
+        Failure::usage(format!("{name}: {error}{away}")).at(Place::key(&name, &text, error.key))
     })?;
+    let notes = replaced.iter().map(|Replaced { key, by }| format!("--{by} replaces `{key}` of {name}"));
     let trace = options.rate_trace_file.as_deref();
     let mut inputs = vec![Input { what: "scenario", path: &file.scenario }];
     inputs.extend(trace.map(|path| Input { what: "rate trace", path }));
-    run(&scenario, (list, &choices), &file.runs, &file.output, &inputs, arguments)
+    let list = list.as_deref().or(of_file);
+    run(&scenario, (list, &choices), &file.runs, &file.output, &inputs, notes.collect(), arguments)
+}
+
+/// Of an option that excludes what the file is about, the file's key.
+fn of_subject(error: &ScenarioError, given: &[(&'static str, String)]) -> Option<&'static str> {
+    let ScenarioFault::Excluded { other, .. } = error.fault else { return None };
+    let in_file = |key: &&&str| !given.iter().any(|(given, _)| given == *key);
+    [error.key, other].iter().filter(in_file).find(|key| SUBJECTS.contains(key)).copied()
 }
 
 fn run(
@@ -71,11 +95,13 @@ fn run(
     runs: &RunOptions,
     to: &OutputOptions,
     inputs: &[Input<'_>],
+    mut notes: Vec<String>,
     arguments: &[String],
 ) -> Result<(), Failure> {
     if scenario.population.is_some() {
-        let choices = population::can_run(list, choices);
-        return population::run(scenario, &choices, runs, to, inputs, arguments);
+        let (choices, left_out) = population::can_run(list, choices);
+        notes.extend(left_out);
+        return population::run(scenario, &choices, runs, to, inputs, notes, arguments);
     }
     if runs.each_flow {
         let place = Place::value(arguments, "--each-flow", "--each-flow");
@@ -87,7 +113,8 @@ fn run(
     to.check(choices, inputs, arguments)?;
     let OutputOptions { pcap, events, qlog, .. } = to.clone();
     let taps = Taps::new(Folders { pcap, events, qlog }, snap).map_err(Failure::usage)?;
-    output::note(&scenario.ineffective(choices));
+    notes.extend(scenario.ineffective(choices));
+    output::note(&notes);
 
     let interrupt = Interrupt::listen();
     let total = u64::from(scenario.runs) * choices.len() as u64;
@@ -142,8 +169,11 @@ fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
         ChoiceError::Value { error, .. }
         | ChoiceError::Own { error: OptionError::Value { error, .. }, .. } => &error.found,
         ChoiceError::Own { error: OptionError::UnknownKey { key, .. }, .. } => key,
-        ChoiceError::Twice { name } => name,
-        ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => list,
+        ChoiceError::Twice { name } | ChoiceError::NotListed { name } => name,
+        ChoiceError::TakenWithParameters { found } => found,
+        ChoiceError::NothingLeft | ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => {
+            list
+        }
     }
 }
 
@@ -177,12 +207,12 @@ fn figure_until(output: &OutputOptions, rows: usize, arguments: &[String]) -> Re
 
 /// The bytes kept of a captured packet.
 fn snap(output: &OutputOptions, arguments: &[String]) -> Result<Option<NonZeroU32>, Failure> {
-    let Some(text) = &output.snap else { return Ok(None) };
+    let Some(text) = output.snap.as_ref().filter(|text| *text != "all") else { return Ok(None) };
     let bytes = quantity::count(text.trim_end_matches('B')).ok().and_then(|bytes| u32::try_from(bytes).ok());
     match bytes.and_then(NonZeroU32::new).filter(|bytes| bytes.get() <= 65_535) {
         Some(bytes) => Ok(Some(bytes)),
         None => Err(Failure::usage(format!(
-            "--snap: `{text}` is not allowed; bytes from 1 to 65535 are, as in `128B`"
+            "--snap: `{text}` is not allowed; bytes from 1 to 65535 are, as in `128B`, or `all`"
         ))
         .at(Place::value(arguments, "--snap", text))),
     }

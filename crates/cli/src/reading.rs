@@ -73,6 +73,14 @@ pub(crate) fn read(registry: Registry, path: &Path) -> Result<(String, ScenarioF
     }
 }
 
+/// A list of schemes over a file's: one that begins by taking away takes away from the file's list, or from all.
+pub(crate) fn over(of_file: Option<&str>, list: &str) -> String {
+    match of_file {
+        Some(of_file) if list.trim_start().starts_with('-') => format!("{of_file},{list}"),
+        _ => list.to_owned(),
+    }
+}
+
 /// Reads the list of schemes; without one, all race.
 pub(crate) fn schemes(registry: Registry, list: Option<&str>) -> Result<Vec<SchemeChoice>, ChoiceError> {
     registry.parse_choices(list.unwrap_or("all"))

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{Command, CommandFactory, FromArgMatches};
 use firstflight::registry::Registry;
+use firstflight_scenario::suggest::{COMMANDS, meant, meant_option};
 
 use crate::args::{Cli, NOT_BUILT};
 use crate::failure::{Failure, Place};
+use crate::help;
 use crate::model;
 
 /// The command with the built-in schemes.
@@ -50,7 +52,14 @@ impl CommandLine {
 
 /// Parses the command line.
 pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
-    match Cli::try_parse_from(&line.given) {
+    // The two helps are of two commands that differ in what they show and not in what they read.
+    let is_short = line.given.iter().any(|argument| argument == "-h");
+    let with_help = if is_short { help::short } else { help::whole };
+    let matches = with_help(Cli::command(), line.program()).try_get_matches_from(&line.given);
+    let cli = matches.and_then(|matches| {
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
+    });
+    match cli {
         Ok(cli) => Ok(Usage::Command(Box::new(cli))),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Usage::Text(error.render().to_string())),
@@ -64,13 +73,19 @@ pub(crate) fn parse(line: &CommandLine) -> Result<Usage, Failure> {
 
 fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
     if let Some(name) = text(error, ContextKind::InvalidSubcommand) {
-        let tip = || suggestion(text(error, ContextKind::SuggestedSubcommand));
+        let near = |known: &Command| {
+            let known = known.get_subcommands().map(Command::get_name);
+            meant(&name, COMMANDS, known.collect::<Vec<_>>())
+        };
         let message = if arguments.get(1).is_some_and(|command| command == "model") {
-            format!("unknown model `{name}`{}; there are {}", tip(), model::names())
+            let all = || format!("there are {}", model::names());
+            let hint = near(&command_of(arguments)).unwrap_or_else(all);
+            format!("unknown model `{name}`; {hint}")
         } else if NOT_BUILT.contains(&name.as_str()) {
             format!("`{name}` is not built yet; there are {}", commands())
         } else {
-            format!("unknown command `{name}`{}; there are {}", tip(), commands())
+            let hint = near(&Cli::command()).unwrap_or_else(|| format!("there are {}", commands()));
+            format!("unknown command `{name}`; {hint}")
         };
         return Failure::usage(message).at(Place::argument(arguments, &name));
     }
@@ -79,20 +94,64 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
     let option = argument.split_whitespace().next().unwrap_or_default().to_owned();
     let value = text(error, ContextKind::InvalidValue).unwrap_or_default();
     let message = match error.kind() {
-        ErrorKind::UnknownArgument if option.starts_with('-') => {
-            let tip = text(error, ContextKind::SuggestedArg);
-            format!("unknown option `{option}`{}", suggestion(tip))
-        }
+        ErrorKind::UnknownArgument if option.starts_with('-') => unknown_option(&option, arguments),
         ErrorKind::UnknownArgument => format!("`{argument}` was not expected here"),
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument}: a value is missing"),
+        ErrorKind::InvalidValue => {
+            let known = texts(error, ContextKind::ValidValue);
+            let all = || format!("there are {}", known.join(", "));
+            let hint = meant(&value, &[], known.iter().map(String::as_str)).unwrap_or_else(all);
+            format!("{argument}: `{value}` is not known; {hint}")
+        }
         _ => rendered(error),
     };
     let place = Place::argument(arguments, if value.is_empty() { &option } else { &value });
     Failure::usage(message).at(place)
 }
 
-fn suggestion(closest: Option<String>) -> String {
-    closest.map_or_else(String::new, |closest| format!("; did you mean `{closest}`?"))
+/// The line for an option that the command does not have: the one that is meant, or the commands that have it.
+fn unknown_option(option: &str, arguments: &[String]) -> String {
+    // Of `-rate` clap names the first letter alone.
+    let is_it = |argument: &&String| argument.starts_with(option) && !argument.starts_with("--");
+    let whole = if option.starts_with("--") { None } else { arguments.iter().find(is_it) };
+    let option = whole.map_or(option, |whole| whole.split('=').next().unwrap_or(whole));
+    let name = option.trim_start_matches('-');
+    let command = command_of(arguments);
+    let known = options(&command);
+    if let Some(hint) = meant_option(name, known.iter().map(String::as_str)) {
+        return format!("unknown option `{option}`; {hint}");
+    }
+    let root = Cli::command();
+    let others = root.get_subcommands().filter(|other| options(other).iter().any(|known| known == name));
+    let others: Vec<_> = others.map(|other| format!("`{}`", other.get_name())).collect();
+    if others.is_empty() {
+        let path: Vec<_> = std::iter::once(root.get_name()).chain(path(arguments)).collect();
+        return format!("unknown option `{option}`; `{} --help` lists all", path.join(" "));
+    }
+    format!("unknown option `{option}` here; it is one of {}", others.join(" and "))
+}
+
+/// The names of the commands that the command line descends to.
+fn path(arguments: &[String]) -> Vec<&str> {
+    let (mut command, mut path) = (Cli::command(), Vec::new());
+    for argument in arguments.iter().skip(1) {
+        let Some(next) = command.find_subcommand(argument).cloned() else { break };
+        path.push(argument.as_str());
+        command = next;
+    }
+    path
+}
+
+/// The command that the command line descends to.
+fn command_of(arguments: &[String]) -> Command {
+    let descend = |command: Command, name: &str| command.find_subcommand(name).cloned().unwrap_or(command);
+    path(arguments).into_iter().fold(Cli::command(), descend)
+}
+
+/// The long names of a command's options.
+fn options(command: &Command) -> Vec<String> {
+    let own = command.get_arguments().filter_map(|option| option.get_long().map(str::to_owned));
+    own.chain(["help".to_owned()]).collect()
 }
 
 /// Clap's own words: the first paragraph, without its `error:`.
@@ -104,10 +163,14 @@ fn rendered(error: &clap::Error) -> String {
 }
 
 fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => texts.first().cloned(),
-        _ => None,
+    texts(error, kind).into_iter().next()
+}
+
+fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use firstflight::{Bytes, Rate, Span};
 use super::error::ModelError;
 use firstflight_scenario::kind::Kind;
 use firstflight_scenario::quantity::{self, QuantityError, Why};
+use firstflight_scenario::suggest::meant;
 
 /// A parameter of a model.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +77,9 @@ impl Quantity {
             Kind::PerSecond => Self::PerSecond(per_second(text)?),
             Kind::Word(words) => {
                 let found = words.iter().find(|word| **word == text.trim());
-                let allowed = || format!("there are {}", words.join(", "));
-                Self::Word(found.ok_or_else(|| quantity::refuse(text, Why::UnknownWord, allowed()))?)
+                let all = || format!("there are {}", words.join(", "));
+                let hint = || meant(text, &[], words.iter().copied()).unwrap_or_else(all);
+                Self::Word(found.ok_or_else(|| quantity::refuse(text, Why::UnknownWord, hint()))?)
             }
             Kind::Queue | Kind::Text(_) => {
                 return Err(quantity::refuse(text, Why::UnknownWord, "models take quantities and words"));

@@ -47,7 +47,7 @@ pub use header::{HeaderError, trace_header};
 pub use keys::OptionError;
 pub use options::Options;
 pub use over_restarts::over_restarts;
-pub use overlay::Replaced;
+pub use overlay::{Replaced, SUBJECTS};
 pub use reading::read_text;
 pub use restart::RestartChoice;
 pub use scenario::{Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest};

@@ -13,7 +13,7 @@ pub struct Replaced {
 }
 
 /// What a scenario is about: another option does not replace them, because other keys of the file go with them.
-const SUBJECTS: [&str; 2] = ["rounds", "flows"];
+pub const SUBJECTS: [&str; 2] = ["rounds", "flows"];
 
 impl Options {
     /// These options with others over them, and the keys that the others replace beside their own: keys that exclude each other

@@ -2,6 +2,8 @@
 
 mod elsewhere;
 
+use std::cmp::Reverse;
+
 pub use elsewhere::{COMMANDS, LAWS, OPTIONS, QUEUES, RECEIVERS, RECOVERIES, SCHEMES};
 
 /// Words of other programs and papers, and what says the same here: the names of this program stand in backquotes.
@@ -37,13 +39,16 @@ pub fn meant_option<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + C
 }
 
 /// The known word closest to `word`, if one is close enough to have been meant: at most a third of the letters differ, and at
-/// least one may. Two neighbours that changed places are one difference; case, and `_` for `-`, are none.
+/// least one may. Two neighbours that changed places are one difference; case, and `_` for `-`, are none. Of words as close as
+/// each other it is the one that begins like `word` for longest.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word);
     let most = (word.chars().count() / 3).max(1);
     let far = |candidate: &str| strsim::osa_distance(&word, &folded(candidate));
-    let best = known.into_iter().map(|candidate| (far(candidate), candidate)).min()?;
-    (best.0 <= most).then_some(best.1)
+    let same = |candidate: &str| word.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
+    let near = known.into_iter().map(|candidate| (far(candidate), Reverse(same(candidate)), candidate));
+    let (distance, _, best) = near.min()?;
+    (distance <= most).then_some(best)
 }
 
 /// The word in lower case, with `-` for `_`.
@@ -62,6 +67,7 @@ mod tests {
     fn a_near_miss_is_suggested_and_a_far_one_is_not() {
         let known = ["rate", "rtt", "queue", "reverse-rate", "schemes"];
         assert_eq!(closest("rat", known), Some("rate"));
+        assert_eq!(closest("rtte", known), Some("rtt"), "`rate` is as close and begins otherwise");
         assert_eq!(closest("quue", known), Some("queue"));
         assert_eq!(closest("RATE", known), Some("rate"));
         assert_eq!(closest("reverse_rate", known), Some("reverse-rate"));

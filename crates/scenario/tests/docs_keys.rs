@@ -36,7 +36,7 @@ fn row(key: &Key) -> String {
 
 fn page() -> String {
     let mut page = INTRO.to_owned();
-    for heading in [Heading::Path, Heading::Endpoints, Heading::Runs] {
+    for heading in [Heading::Path, Heading::Schemes, Heading::Endpoints, Heading::Runs] {
         let rows: String = keys().filter(|key| key.heading == heading).map(row).collect();
         let head = "| key | what it means | where |\n|---|---|---|\n";
         write!(page, "\n## {}\n\n{head}{rows}", heading.name()).expect("text");

@@ -75,7 +75,7 @@ fn what_makes_no_sense_is_refused_by_name_with_what_is_allowed() {
         ("slow-start", "--size", "0B", "is zero"),
         ("slow-start", "--rate", "-10mbit", "is negative"),
         ("slow-start", "--rtt", "nan", "is not finite"),
-        ("slow-start", "--mss", "1kbit", "unknown unit"),
+        ("slow-start", "--mss", "1kbit", "is written `125B` here"),
         ("slow-start", "--segments-per-ack", "0", "not allowed"),
         ("quick-start", "--request", "20mbit", "above the path's rate"),
         ("quick-start-probability", "--threshold", "1.1", "from 0 to 1"),

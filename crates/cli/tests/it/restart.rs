@@ -42,7 +42,7 @@ fn the_table_shows_rounds_and_not_what_belongs_to_one_transfer() {
 fn what_makes_no_sense_is_refused_by_name() {
     let refuse = |more: &[&str]| refused(&[&PATH[..], more].concat());
     assert!(refuse(&["--idle", "9s"]).contains("idle: there are no rounds"));
-    assert!(refuse(&["--rounds", "0"]).contains("rounds are a whole number"));
+    assert!(refuse(&["--rounds", "-1"]).contains("rounds are a whole number"));
     assert!(
         refuse(&["--rounds", "2", "--duration", "5s"])
             .contains("--rounds: it and duration exclude each other")

@@ -248,7 +248,8 @@ fn topologies_and_routers_that_make_no_sense_are_refused_with_what_is_allowed() 
 
 #[test]
 fn help_manual_and_completions_name_every_option_of_a_scenario() {
-    let texts = [&["race", "--help"][..], &["man"], &["completions", "bash"]].map(|of| stdout(&run(of)));
+    let texts =
+        [&["race", "--help"][..], &["man", "race"], &["completions", "bash"]].map(|of| stdout(&run(of)));
     for key in firstflight_scenario::keys::names() {
         for text in &texts {
             // The manual page writes hyphens with a backslash.
@@ -264,7 +265,7 @@ fn what_the_command_alone_takes_is_said_to_be_so_in_a_scenario() {
     let options = help.split_whitespace().filter_map(|word| word.strip_prefix("--"));
     let names: Vec<&str> = options.map(|word| word.trim_end_matches([',', '.', ']', ')', ':'])).collect();
     let own = names.iter().filter(|name| {
-        firstflight_scenario::keys::key(name).is_none() && !["help", "version"].contains(name)
+        firstflight_scenario::keys::key(name).is_none() && !["help", "version", "schemes"].contains(name)
     });
     let mut count = 0;
     for name in own {

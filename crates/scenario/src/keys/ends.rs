@@ -1,4 +1,4 @@
-//! The keys of the two ends.
+//! The keys of the two ends, and of what follows a scheme there.
 
 use firstflight::Span;
 
@@ -17,7 +17,9 @@ const INITIAL_RTO: Span = Span::from_secs(1);
 pub(super) const KEYS: &[Key] = &[
     Key {
         name: "avoidance",
+        heading: Heading::Schemes,
         kind: Kind::Text("LAW"),
+        brief: "Law after start-up: reno, cubic, bbr, … [each its own]",
         help: "Avoidance law for all: reno, reno-acks, cubic, cubic-linux, vegas, vegas-linux, westwood, bbr",
         built_in: Some("reno"),
         unset: "built-in path: reno; else each scheme's own",
@@ -96,6 +98,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "restart",
+        heading: Heading::Schemes,
         kind: Kind::Text("POLICIES"),
         help: "Restart policies after idling, a row each: all, or of rfc5681, ssr, nssr, rbp-rate, rbp-cwnd, cwv, \
                quick-start, with parameters as NAME/k=v",
@@ -114,6 +117,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "ack",
         kind: Kind::Word(&words::ACK_NAMES),
         placeholder: "POLICY",
+        brief: "Receiver: every, delayed, linux, … [delayed]",
         help: "When the receiver acknowledges",
         default: Some("delayed"),
         built_in: Some("every"),
@@ -126,6 +130,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "iw",
         kind: Kind::Packets,
+        brief: "Initial window [10p]",
         help: "Initial window, such as 10p",
         default: Some("10p"),
         built_in: Some("2p"),

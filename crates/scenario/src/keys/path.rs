@@ -47,6 +47,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rate",
         kind: Kind::Rate,
+        brief: "Bottleneck rate [100mbit]",
         help: "Bottleneck rate, such as 100mbit",
         default: Some("100mbit"),
         examples: &["20mbit", "1500kbit"],
@@ -58,6 +59,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rtt",
         kind: Kind::Span,
+        brief: "Base round-trip time, both ways together [80ms]",
         help: "Base round-trip time, such as 80ms",
         default: Some("80ms"),
         examples: &["20ms", "7500us"],
@@ -69,6 +71,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "queue",
         kind: Kind::Queue,
+        brief: "Queue: 1000p, 64kB, 0.3bdp, fq-codel:1000p [1bdp]",
         help: "Queue at the bottleneck: 1000p, 64kB or 0.3bdp, or managed, as in red:100p, codel:1000p, \
                fq-codel:1000p, pie:1000p, with `,ecn` to mark; of packets the one in transmission counts, of bytes \
                it does not",
@@ -87,6 +90,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "cross",
         kind: Kind::Text("TRAFFIC"),
+        brief: "Cross traffic: 40mbit, tcp:4, web:30% [none]",
         help: "Cross traffic: none, a CBR rate, tcp:N, onoff:RATE,ON,OFF, poisson:PER-SECOND,SIZE or web:LOAD",
         default: Some("none"),
         built_in: Some("40mbit"),
@@ -126,6 +130,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "size",
         kind: Kind::Size,
+        brief: "Bytes to transfer [1MB]",
         help: "Bytes to transfer; runs until the last is delivered",
         default: Some("1MB"),
         unset: "1MB; with --rounds 24kB; built-in path: --duration",
@@ -271,6 +276,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "duration",
         kind: Kind::Span,
+        brief: "How long to send, instead of --size",
         help: "How long to send, instead of --size",
         built_in: Some("50s"),
         examples: &["5s"],
@@ -360,6 +366,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "loss",
         kind: Kind::Share,
+        brief: "Random loss, such as 2% [0]",
         help: "Random loss, such as 2%",
         default: Some("0"),
         examples: &["0.02"],
@@ -387,6 +394,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "jitter",
         kind: Kind::Span,
+        brief: "Random extra delay of a packet, at most this [none]",
         help: "Random extra delay of a packet, at most this; order is kept",
         default: Some("none"),
         examples: &["2ms"],
@@ -409,6 +417,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "rate-trace",
         kind: Kind::Text("FILE"),
+        brief: "Rate over time: 0s=100mbit,5s=20mbit, or a file",
         help: "The bottleneck's rate over time: 0s=100mbit,5s=20mbit, or a file with one `TIME RATE` a line. Times are \
                since the simulation began; beside cross traffic the flow begins later",
         default: Some("none"),

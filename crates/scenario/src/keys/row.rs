@@ -19,6 +19,9 @@ pub struct Key {
     /// The meaning of the key in one line that begins with a capital and ends without a full stop. The help adds the words
     /// of a [`Kind::Word`].
     pub help: &'static str,
+    /// The key's line in the short help, of at most 54 characters with its default; empty if the short help leaves the key
+    /// out.
+    pub brief: &'static str,
     /// The default on a path of the user's own.
     pub default: Option<&'static str>,
     /// The default on the built-in path, if it differs.
@@ -52,6 +55,8 @@ pub struct Key {
 pub enum Heading {
     /// The links, and what is sent over them.
     Path,
+    /// What is compared, and what follows start-up.
+    Schemes,
     /// The two ends.
     Endpoints,
     /// The number of runs and their seeds, which are neither hashed nor swept.
@@ -63,6 +68,7 @@ impl Heading {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Path => "Path",
+            Self::Schemes => "Schemes",
             Self::Endpoints => "Endpoints",
             Self::Runs => "Runs",
         }
@@ -97,6 +103,7 @@ pub(super) const fn row(heading: Heading) -> Key {
         kind: Kind::Text("TEXT"),
         placeholder: "",
         help: "",
+        brief: "",
         default: None,
         built_in: None,
         unset: "",

@@ -10,6 +10,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "runs",
         kind: Kind::Count(1_000_000),
+        brief: "Runs of each scheme, each with its seed [1]",
         help: "Runs of each scheme, each with a seed of its own; fields become means beside <field>_ci95",
         default: Some("1"),
         examples: &["3"],
@@ -21,6 +22,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "seed",
         kind: Kind::Count(u64::MAX),
+        brief: "First seed [1]",
         help: "First seed",
         default: Some("1"),
         examples: &["7"],

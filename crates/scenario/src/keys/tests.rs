@@ -53,6 +53,10 @@ fn help_begins_with_a_capital_and_ends_without_a_full_stop() {
         );
         assert!(key.is_flag() || key.help_line().ends_with(']'), "{}: what is so without it", key.name);
         assert!(!key.examples.is_empty(), "{}", key.name);
+        assert!(key.brief.chars().count() <= 54 && !key.brief.ends_with('.'), "{}", key.name);
+        // The law's default is the scheme's.
+        let shown = key.brief.split_once('[').map(|(_, shown)| shown.trim_end_matches(']'));
+        assert!(shown.is_none() || shown == key.default || key.name == "avoidance", "{}", key.name);
     }
 }
 

@@ -3,7 +3,9 @@
 
 use firstflight::{Bytes, Rate};
 
-use super::{Decimal, Why, in_a_line, show_bytes, show_rate};
+use super::decimal::Decimal;
+use super::show::{show_bytes, show_rate};
+use super::why::{Why, in_a_line};
 
 /// Powers of a thousand, and of 1024.
 const PREFIXES: [(&str, u64, bool); 15] = [

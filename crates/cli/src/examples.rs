@@ -1,0 +1,170 @@
+//! The examples of each command: in its whole help and on its manual page. Tests run them.
+
+/// A command line, and what it is for.
+pub(crate) type Example = (&'static str, &'static str);
+
+/// The program's name in the examples.
+pub(crate) const PROGRAM: &str = "firstflight";
+
+/// The examples of a command, which `firstflight`, `race` or `model quick-start` names.
+pub(crate) fn of(command: &str) -> &'static [Example] {
+    EXAMPLES.iter().find(|(name, _)| *name == command).map_or(&[], |(_, examples)| examples)
+}
+
+/// Each command's examples. One stands behind those that write what it reads.
+pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        PROGRAM,
+        &[
+            ("firstflight race --rate 20mbit --rtt 60ms", "Which start-up is best over this path?"),
+            ("firstflight race --rate 20mbit --rtt 60ms --report race.html", "The same, drawn."),
+            ("firstflight schemes", "What there is to race."),
+            ("firstflight help race", "All options of a command, and its examples."),
+        ],
+    ),
+    (
+        "race",
+        &[
+            (
+                "firstflight race --rate 20mbit --rtt 60ms --queue 0.5bdp --size 200kB",
+                "All schemes over a path of your own.",
+            ),
+            (
+                "firstflight race --rtt 30ms --schemes slow-start,hystart++,paced:first=4",
+                "Three schemes, one with a parameter.",
+            ),
+            ("firstflight race --rate 10mbit --schemes all,-vegas,-bbr", "All schemes but two."),
+            (
+                "firstflight race --rate 50mbit --rtt 40ms --loss 0.1% --runs 5 --seed 7",
+                "Means of five runs, with intervals.",
+            ),
+            (
+                "firstflight race --rate 20mbit --cross tcp:2 --queue fq-codel:1000p",
+                "Beside two bulk flows, through a managed queue.",
+            ),
+            (
+                "firstflight race --rate 2mbit --size 24kB --rounds 3 --restart all",
+                "Restart policies after idle times.",
+            ),
+            (
+                "firstflight race --rate 20mbit --pcap captures --events events --csv",
+                "Captures and event logs of each scheme, and rows as CSV.",
+            ),
+        ],
+    ),
+    (
+        "run",
+        &[
+            ("firstflight run scenarios/asymmetric.toml", "The race that a file describes."),
+            (
+                "firstflight run scenarios/asymmetric.toml --rate 50mbit --schemes -paced",
+                "Over it another rate, and without one of its schemes.",
+            ),
+            (
+                "firstflight run scenarios/asymmetric.toml --duration 2s --json",
+                "The option takes the place of the file's size.",
+            ),
+            (
+                "firstflight run scenarios/dumbbell.toml --flows 50 --warm-up none --csv",
+                "Fifty flows between hosts instead of thousands.",
+            ),
+        ],
+    ),
+    (
+        "sweep",
+        &[
+            (
+                "firstflight sweep scenarios/grid.toml --show 17",
+                "The command that races one path of a sweep.",
+            ),
+            (
+                "firstflight sweep scenarios/grid.toml --out grid --shard 1/100",
+                "A hundredth of it; the same command goes on where it stopped.",
+            ),
+        ],
+    ),
+    (
+        "score",
+        &[
+            ("firstflight score grid --partial", "What the parts that are there say."),
+            ("firstflight score grid --partial --report score.html", "The same, drawn."),
+        ],
+    ),
+    (
+        "schemes",
+        &[
+            ("firstflight schemes", "All schemes, restart policies and avoidance laws."),
+            ("firstflight schemes paced", "One, with its parameters."),
+            ("firstflight schemes restart --json", "All restart policies, for a program."),
+        ],
+    ),
+    (
+        "replay",
+        &[
+            ("firstflight replay events/paced.jsonl", "Does the scheme decide again as recorded?"),
+            (
+                "firstflight replay events/paced.jsonl --scheme hystart",
+                "What another scheme would have decided.",
+            ),
+        ],
+    ),
+    (
+        "model",
+        &[
+            ("firstflight model", "The models that there are."),
+            ("firstflight model quick-start --size 250kB", "One, for a transfer."),
+            (
+                "firstflight model quick-start --sweep size=10kB..10MB --csv",
+                "The same over a range of sizes.",
+            ),
+        ],
+    ),
+    (
+        "packetdrill",
+        &[("firstflight packetdrill my-test.pkt", "Does our endpoint do what the script wants?")],
+    ),
+    (
+        "inspect",
+        &[
+            ("firstflight inspect captures/paced-server.pcapng", "How its connections started."),
+            ("firstflight inspect captures/paced-server.pcapng --json", "The same, a JSON object a line."),
+        ],
+    ),
+    ("completions", &[("firstflight completions bash", "To be put where the shell looks for completions.")]),
+    (
+        "man",
+        &[
+            ("firstflight man race", "The page of a command, for `man -l -`."),
+            ("firstflight man --dir man1", "All pages, for a folder of the manual's section 1."),
+        ],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::args::Cli;
+
+    #[test]
+    fn every_command_has_examples_and_every_example_is_of_its_command() {
+        for command in Cli::command().get_subcommands() {
+            assert!(!of(command.get_name()).is_empty(), "{}", command.get_name());
+        }
+        for (name, examples) in EXAMPLES {
+            for (line, says) in *examples {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                assert_eq!(words[0], PROGRAM, "{line}");
+                assert!(*name == PROGRAM || words[1] == *name, "{line}");
+                assert!(
+                    says.ends_with(['.', '?']) && line.len() <= 76,
+                    "{line}: clap would break it at 80 columns"
+                );
+                if words[1] != "help" {
+                    Cli::try_parse_from(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
+                }
+            }
+        }
+    }
+}

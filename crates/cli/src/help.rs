@@ -1,0 +1,64 @@
+//! The help of each command: a short one that fits a screen (`-h`), and the whole with examples (`--help`).
+
+use clap::{Arg, Command};
+use firstflight_scenario::keys::{Key, key};
+
+use crate::examples::{self, PROGRAM};
+use crate::keys::SCHEMES;
+
+/// Arguments of the short help that are no keys, with their lines there.
+const BRIEF: [(&str, &str); 6] = [
+    ("scenario", "A file, as in scenarios/; options take its place"),
+    (SCHEMES, "all, or NAME[:k=v…],…; -NAME takes one away [all]"),
+    ("jobs", "Runs at a time [the number of processors]"),
+    ("json", "Print only JSON, one line for each row"),
+    ("report", "Write a page that opens offline"),
+    ("pcap", "Write captures of both ends"),
+];
+
+/// Commands with so many options that their short help has only the most used.
+const LONG: [&str; 2] = ["race", "run"];
+
+const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
+    included; 3 writing failed midway; 130 interrupted.";
+
+/// The command whose help is short.
+pub(crate) fn short(command: Command, program: &str) -> Command {
+    let command = command.after_help(format!(
+        "Help of a command: {program} race -h, or {program} race --help with all options and examples"
+    ));
+    command.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        let more = format!("All options and examples: {program} {name} --help");
+        let command = if LONG.contains(&name.as_str()) { command.mut_args(shorten) } else { command };
+        command.after_help(more)
+    })
+}
+
+/// The line of an option in the short help, or none.
+fn shorten(option: Arg) -> Arg {
+    let name = option.get_id().as_str();
+    let own = BRIEF.iter().find(|(brief, _)| *brief == name).map(|(_, line)| *line);
+    match own.or(key(name).map(|key: &Key| key.brief)).filter(|line| !line.is_empty()) {
+        Some(line) => option.help(line),
+        None => option.hide(true),
+    }
+}
+
+/// The command whose help is whole.
+pub(crate) fn whole(command: Command, program: &str) -> Command {
+    let own = format!("{}\n{EXIT_STATUS}", shown(PROGRAM, program));
+    let command = command.after_help(own);
+    command.mut_subcommands(|command| {
+        let text = shown(command.get_name(), program);
+        command.after_help(text)
+    })
+}
+
+/// The examples of a command, as a section of its help.
+fn shown(command: &str, program: &str) -> String {
+    let each =
+        |(line, says): &examples::Example| format!("  {says}\n    {}\n", line.replacen(PROGRAM, program, 1));
+    let examples: String = examples::of(command).iter().map(each).collect();
+    if examples.is_empty() { examples } else { format!("Examples:\n{examples}") }
+}
