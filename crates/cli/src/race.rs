@@ -165,12 +165,12 @@ fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
         ChoiceError::Unknown { found, .. }
         | ChoiceError::Stray { found }
         | ChoiceError::NotAParameter { found }
+        | ChoiceError::TakenWithParameters { found }
         | ChoiceError::Label { found } => found,
         ChoiceError::Value { error, .. }
         | ChoiceError::Own { error: OptionError::Value { error, .. }, .. } => &error.found,
         ChoiceError::Own { error: OptionError::UnknownKey { key, .. }, .. } => key,
         ChoiceError::Twice { name } | ChoiceError::NotListed { name } => name,
-        ChoiceError::TakenWithParameters { found } => found,
         ChoiceError::NothingLeft | ChoiceError::Empty | ChoiceError::Parameter(_) | ChoiceError::Host(_) => {
             list
         }
