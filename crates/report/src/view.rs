@@ -1,5 +1,7 @@
 //! The columns of the tables, in the terminal and in the report: heads, units, order, and which are dispensable.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::columns::{CI95, is_inspection};
@@ -146,9 +148,14 @@ impl ViewColumn {
 
     /// The text of the cell; `-` if the number is undefined.
     pub(crate) fn cell(&self, record: &Record) -> String {
+        self.told(record).to_string()
+    }
+
+    /// The parts of the cell.
+    pub(crate) fn told(&self, record: &Record) -> Told {
         match self.show {
-            Show::Name => record::name(record),
-            Show::Text => or_dash(text(record, self.field)),
+            Show::Name => record::name(record).into(),
+            Show::Text => or_dash(text(record, self.field)).into(),
             Show::Scaled(unit) => measured(record, self.field, unit),
             // A mean of counts is whole only if all counts are equal.
             Show::Count => match number(record, self.field) {
@@ -160,18 +167,18 @@ impl ViewColumn {
             Show::InitialWindow => {
                 let count = number(record, self.field).map_or_else(|| "-".to_owned(), |n| format!("{n:.0}"));
                 match text(record, "initial_window_limit") {
-                    "application" => format!("{count} app"),
-                    "receiver-window" => format!("{count} rwnd"),
-                    _ => count,
+                    "application" => format!("{count} app").into(),
+                    "receiver-window" => format!("{count} rwnd").into(),
+                    _ => count.into(),
                 }
             }
             Show::Admitted => {
                 match ["qs_granted", "qs_reduced", "qs_asked"].map(|field| number(record, field)) {
                     [Some(granted), Some(reduced), Some(asked)] => {
                         let decimals = usize::from(is_mean(record));
-                        format!("{:.decimals$}/{asked:.decimals$}", granted + reduced)
+                        format!("{:.decimals$}/{asked:.decimals$}", granted + reduced).into()
                     }
-                    _ => "-".to_owned(),
+                    _ => "-".to_owned().into(),
                 }
             }
             Show::Exit => {
@@ -180,8 +187,11 @@ impl ViewColumn {
                     (cause, None) => or_dash(cause),
                 };
                 match number(record, "exit_time_s").map(significant) {
-                    Some(at) => format!("{cause} @ {}", with_interval(record, "exit_time_s", 1.0, at)),
-                    None => cause,
+                    Some(at) => {
+                        let half = interval(record, "exit_time_s", 1.0, &at);
+                        Told { value: format!("{cause} @ {at}"), half, of: None }
+                    }
+                    None => cause.into(),
                 }
             }
         }
@@ -232,34 +242,65 @@ pub(crate) fn is_mean(record: &Record) -> bool {
 }
 
 /// The field in the unit, with the interval and the number of runs of a mean.
-pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> String {
+pub(crate) fn measured(record: &Record, field: &str, unit: f64) -> Told {
     match number(record, field) {
         Some(value) => marked(record, field, unit, significant(value / unit)),
-        None => "-".to_owned(),
+        None => "-".to_owned().into(),
     }
 }
 
-/// The text `shown` with the half-width of its confidence interval. If not all runs have the field, the number of runs in
-/// which it is defined is added, because the mean does not describe the others.
-fn marked(record: &Record, field: &str, unit: f64, shown: String) -> String {
-    let shown = with_interval(record, field, unit, shown);
-    match some_runs(record, field) {
-        Some((had, runs)) => format!("{shown} {had:.0}/{runs:.0}"),
-        None => shown,
+/// A cell in its parts: what is shown of a mean beside it is apart from it in every table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The value, or the words.
+    pub(crate) value: String,
+    /// Half of the mean's confidence interval: `±0.055`.
+    pub(crate) half: Option<String>,
+    /// The runs that have the number, of all: `7/10`. `None` if all have it, because only of some the mean does not describe
+    /// the others.
+    pub(crate) of: Option<String>,
+}
+
+impl Told {
+    /// What stands beside the value, with what sets one from the other.
+    pub(crate) fn beside(&self) -> Vec<String> {
+        match (&self.half, &self.of) {
+            (Some(half), Some(of)) => vec![format!("{half}, "), of.clone()],
+            (one, other) => one.iter().chain(other).cloned().collect(),
+        }
     }
 }
 
-/// The text `shown` with the half-width of its confidence interval, if it has one.
-fn with_interval(record: &Record, field: &str, unit: f64, shown: String) -> String {
+impl From<String> for Told {
+    fn from(value: String) -> Self {
+        Self { value, half: None, of: None }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { value, half, of } = self;
+        write!(f, "{value}{}", half.as_deref().unwrap_or_default())?;
+        of.as_ref().map_or(Ok(()), |of| write!(f, ", {of}"))
+    }
+}
+
+/// The text `value` with the half-width of its confidence interval, and with the number of runs in which the field is
+/// defined.
+fn marked(record: &Record, field: &str, unit: f64, value: String) -> Told {
+    let of = some_runs(record, field).map(|(had, runs)| format!("{had:.0}/{runs:.0}"));
+    Told { half: interval(record, field, unit, &value), value, of }
+}
+
+/// The half-width of the confidence interval of the mean that is shown as `shown`, if it has one.
+fn interval(record: &Record, field: &str, unit: f64, shown: &str) -> Option<String> {
     // An interval smaller than the last digit shown is left out; zero means that all runs gave one value.
     let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let is_seen = |half: f64| {
         half == 0.0 || format!("{:.decimals$}", half / unit).contains(|c: char| ('1'..='9').contains(&c))
     };
-    match number(record, &format!("{field}{CI95}")).filter(|half| is_seen(*half)) {
-        Some(half) => format!("{shown}±{}", two_digits(half / unit)),
-        None => shown,
-    }
+    let half = number(record, &format!("{field}{CI95}")).filter(|half| is_seen(*half))?;
+    Some(format!("±{}", two_digits(half / unit)))
 }
 
 /// An uncertainty with two digits; it needs no third.

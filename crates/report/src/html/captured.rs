@@ -18,7 +18,7 @@ pub(crate) fn named(row: &Record) -> (Vec<String>, Vec<String>) {
         "" => format!("connection {number}"),
         file => format!("{file}:\u{a0}{number}"),
     };
-    let ends = vec![format!("{}\u{a0}→\u{a0}", text(row, "from")), text(row, "to").to_owned()];
+    let ends = vec![format!("{}\u{a0}→ ", text(row, "from")), text(row, "to").to_owned()];
     (vec![name], ends)
 }
 

@@ -56,7 +56,7 @@ struct Head {
 
 #[derive(Serialize)]
 struct Cell {
-    /// The cell's parts, between which a line may break.
+    /// The cell's parts, between which a line may break. A space stays with the part before it.
     parts: Vec<String>,
     /// Small print below the cell. Below a name: the scheme that it stands for, in such parts. Below a mean: half its
     /// interval, and the number of runs that have it, if not all.
@@ -90,19 +90,19 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
     let rows = report.rows.iter().map(|row| {
         let panel = panel_of(report, row);
         let cells = columns.iter().map(|view| {
-            let cell = view.cell(row);
+            let told = view.told(row);
             let (parts, below) = match view.show {
                 Show::Name if captured::is_sender(row) => captured::named(row),
                 Show::Name => named(row, columns.iter().any(|view| view.field == "restart")),
-                Show::Text => (breakable(&dash(&cell)), Vec::new()),
-                _ => beneath(&cell, view.is_words()),
+                Show::Text => (breakable(&dash(&told.value)), Vec::new()),
+                _ => (vec![dash(&told.value)], told.beside()),
             };
             Cell {
                 parts,
                 below,
                 key: match view.sort_key(row) {
                     Some(key) => key.to_string(),
-                    None if view.is_words() && view.field != "exit_cause" => cell,
+                    None if view.is_words() && view.field != "exit_cause" => told.value,
                     None => String::new(),
                 },
                 is_words: view.is_words(),
@@ -112,18 +112,6 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
         cells.collect()
     });
     Table { heads: heads.collect(), rows: rows.collect() }
-}
-
-/// A mean, and the parts of its small print: half its interval, and the number of runs that have it. Words contain spaces
-/// of their own.
-fn beneath(cell: &str, is_words: bool) -> (Vec<String>, Vec<String>) {
-    match cell.find(|c| c == '±' || c == ' ' && !is_words) {
-        Some(at) => (
-            vec![cell[..at].to_owned()],
-            cell[at..].trim_start().split_inclusive(' ').map(str::to_owned).collect(),
-        ),
-        None => (vec![dash(cell)], Vec::new()),
-    }
 }
 
 /// The result's name, and the small print below it: the scheme and parameters that a label stands for. A restart policy
@@ -345,7 +333,7 @@ mod tests {
         let row = json!({"scheme": "vegas", "fct_s": 0.39, "fct_s_ci95": 0.055, "fct_s_runs": 7, "su_time_s": 0.2,
             "su_time_s_ci95": null, "su_time_s_runs": 1, "throughput_bps": 2e6, "throughput_bps_ci95": 0.0, "runs": 10});
         let cells = cells(std::slice::from_ref(&row));
-        let [fct, su_time, throughput] = [("0.390", "±0.055 7/10"), ("0.200", "1/10"), ("2.00", "±0")];
+        let [fct, su_time, throughput] = [("0.390", "±0.055, 7/10"), ("0.200", "1/10"), ("2.00", "±0")];
         for (mean, below) in [fct, su_time, throughput] {
             assert!(has(&cells[0], mean, below), "{cells:?}");
         }

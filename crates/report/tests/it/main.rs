@@ -1,6 +1,7 @@
 //! The page that is written: as text, and in a real browser.
 
 mod browser;
+mod cells;
 mod page;
 #[expect(
     clippy::cast_precision_loss,

@@ -48,16 +48,16 @@ fn the_table_of_costs_has_every_scheme_and_counts_what_was_given_up() {
         rows,
         [
             [
-                "pacedreno",
+                "paced reno",
                 "2",
-                "50.01",
+                "50.0 1",
                 "1.50",
                 "&gt;20",
                 "&gt;20",
                 "0",
-                "50.01",
+                "50.0 1",
                 "0",
-                "50.01",
+                "50.0 1",
                 "1.00",
                 "never",
                 "never",
@@ -65,21 +65,21 @@ fn the_table_of_costs_has_every_scheme_and_counts_what_was_given_up() {
                 "–"
             ],
             [
-                "slow-startreno",
+                "slow-start reno",
                 "2",
                 "0",
                 "2.00",
                 "3.00",
                 "3.00",
                 "0",
-                "50.01",
+                "50.0 1",
                 "0",
-                "50.01",
+                "50.0 1",
                 "1.00",
                 "1.33",
                 "1.33",
-                "50.01",
-                "50.01"
+                "50.0 1",
+                "50.0 1"
             ],
         ]
         .map(|row| row.map(|cell| cell.replace("&gt;", ">")).to_vec())
