@@ -95,8 +95,10 @@ pub(crate) struct Inspect {
     /// Captures of TCP connections: pcap or pcapng.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) captures: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: TableOptions,
     /// Print only JSON, one line for each sender of each connection.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["wide", "columns"])]
     pub(crate) json: bool,
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
@@ -133,11 +135,16 @@ pub(crate) struct Score {
     /// Score the parts that are there, even if some are missing.
     #[arg(long)]
     pub(crate) partial: bool,
+    /// Print every table: each class by itself, with every column that fits.
+    #[arg(long)]
+    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) table: TableOptions,
     /// Print only JSON, one line for each scheme and class, with every number.
-    #[arg(long, conflicts_with = "csv")]
+    #[arg(long, conflicts_with_all = ["csv", "full", "wide", "columns"])]
     pub(crate) json: bool,
     /// Print the score as CSV, with every number.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["full", "wide", "columns"])]
     pub(crate) csv: bool,
     /// Write the score as a page: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
@@ -186,15 +193,29 @@ pub(crate) struct RunOptions {
     pub(crate) each_flow: bool,
 }
 
+/// The columns of a table.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TableOptions {
+    /// Show every column of the table, whatever the terminal's width.
+    #[arg(long, conflicts_with = "columns")]
+    pub(crate) wide: bool,
+    /// Show these columns behind the name, by their names in --json, whatever the terminal's width.
+    #[arg(long, value_name = "NAME,...", allow_hyphen_values = true)]
+    pub(crate) columns: Option<String>,
+}
+
 /// Settings of the output.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputOptions {
+    #[command(flatten)]
+    pub(crate) table: TableOptions,
     /// Print only JSON, one line for each row.
-    #[arg(long, conflicts_with = "csv")]
+    #[arg(long, conflicts_with_all = ["csv", "wide", "columns"])]
     pub(crate) json: bool,
     /// Print the rows as CSV.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["wide", "columns"])]
     pub(crate) csv: bool,
     /// Write the rows as Parquet.
     #[arg(long, value_name = "FILE")]

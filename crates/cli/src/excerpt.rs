@@ -6,8 +6,8 @@ pub(crate) use firstflight_scenario::quantity::in_a_line;
 
 /// The most characters of a line that are shown around a fault.
 const LONGEST_EXCERPT: usize = 200;
-/// How many of them are before the fault, if there are more behind it.
-const BEFORE: usize = 80;
+/// The fewest, on however narrow a terminal.
+const SHORTEST_EXCERPT: usize = 40;
 /// The most characters of a message.
 const LONGEST_MESSAGE: usize = 4_000;
 
@@ -29,11 +29,15 @@ pub(crate) fn message(text: &str) -> String {
     format!("{begins} … {ends}")
 }
 
-/// What is shown of a line with a fault, and in it the characters before the fault and those of it.
-pub(crate) fn around(line: &str, column: usize, width: usize) -> (String, usize, usize) {
+/// What is shown of a line with a fault, and in it the characters before the fault and those of it. `room` is how many
+/// columns there are, if that is known.
+pub(crate) fn around(line: &str, column: usize, width: usize, room: Option<usize>) -> (String, usize, usize) {
     let length = line.chars().count();
-    let from = if length <= LONGEST_EXCERPT { 0 } else { column.saturating_sub(BEFORE) };
-    let to = length.min(from + LONGEST_EXCERPT);
+    let most = room.map_or(LONGEST_EXCERPT, |room| room.clamp(SHORTEST_EXCERPT, LONGEST_EXCERPT));
+    // An ellipsis at each end takes a column. Two fifths are before the fault, if there is more behind it.
+    let (most, before) = if length <= most { (most, 0) } else { (most - 2, most * 2 / 5) };
+    let from = if length <= most { 0 } else { column.saturating_sub(before) };
+    let to = length.min(from + most);
     let part = |from: usize, to: usize| -> String {
         // A tab is as wide as a caret's space.
         let part: String = line.chars().skip(from).take(to.saturating_sub(from)).collect();
@@ -56,24 +60,33 @@ mod tests {
 
     #[test]
     fn a_short_line_is_shown_whole() {
-        assert_eq!(around("rate = 0", 7, 1), ("rate = 0".to_owned(), 7, 1));
-        assert_eq!(around("\trate = 0", 8, 1), (" rate = 0".to_owned(), 8, 1));
-        assert_eq!(around("rate", 4, 1), ("rate".to_owned(), 4, 0));
+        assert_eq!(around("rate = 0", 7, 1, None), ("rate = 0".to_owned(), 7, 1));
+        assert_eq!(around("\trate = 0", 8, 1, None), (" rate = 0".to_owned(), 8, 1));
+        assert_eq!(around("rate", 4, 1, None), ("rate".to_owned(), 4, 0));
     }
 
     #[test]
     fn of_a_long_line_only_what_is_around_the_fault_is_shown() {
         let line = format!("{}here{}", "a".repeat(300_000), "b".repeat(300_000));
-        let (shown, column, width) = around(&line, 300_000, 4);
-        assert_eq!(shown, format!("…{}here{}…", "a".repeat(80), "b".repeat(116)));
+        let (shown, column, width) = around(&line, 300_000, 4, None);
+        assert_eq!(shown, format!("…{}here{}…", "a".repeat(80), "b".repeat(114)));
         assert_eq!((column, width), (81, 4));
-        let (shown, column, width) = around(&line, 0, line.len());
-        assert_eq!((shown, column, width), (format!("{}…", "a".repeat(200)), 0, 200));
+        let (shown, column, width) = around(&line, 0, line.len(), None);
+        assert_eq!((shown, column, width), (format!("{}…", "a".repeat(198)), 0, 198));
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_a_line_is_as_wide_as_the_terminal_with_the_fault_in_it() {
+        let line = format!("{}here{}", "a".repeat(90), "b".repeat(90));
+        let (shown, column, width) = around(&line, 90, 4, Some(76));
+        assert_eq!((shown.chars().count(), width), (76, 4));
+        assert_eq!(shown.chars().skip(column).take(width).collect::<String>(), "here");
+        assert_eq!(around("rate = 0", 7, 1, Some(10)), ("rate = 0".to_owned(), 7, 1));
     }
 
     #[test]
     fn what_controls_a_terminal_is_escaped_and_the_caret_moves_with_it() {
-        let (shown, column, width) = around("a\u{1b}[2Jb\nc", 5, 3);
+        let (shown, column, width) = around("a\u{1b}[2Jb\nc", 5, 3, None);
         assert_eq!((shown.as_str(), column, width), ("a\\u{1b}[2Jb\\nc", 10, 4));
         assert_eq!(message("a\u{7}b\rc"), "a\\u{7}b\\rc");
     }

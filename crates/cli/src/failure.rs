@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use firstflight_report::prose;
+
 use crate::excerpt;
 
 /// The exit codes other than 0.
@@ -69,6 +71,18 @@ impl Failure {
         self
     }
 
+    /// The failure as it is said on a terminal of this width: its line broken between words, and of the place what fits.
+    pub(crate) fn shown(&self, width: Option<usize>) -> String {
+        let mut out = prose::fold(&format!("error: {}\n", self.message), width, 2);
+        let Some(place) = &self.place else { return out };
+        if !place.name.is_empty() {
+            out = out + " --> " + &excerpt::message(&place.name) + "\n";
+        }
+        let room = width.map(|width| width.saturating_sub(MARGIN.len()));
+        let (line, column, width) = excerpt::around(&place.line, place.column, place.width, room);
+        out + &format!("{MARGIN}{line}\n{MARGIN}{}{}\n", " ".repeat(column), "^".repeat(width.max(1)))
+    }
+
     /// What the process ends with.
     pub(crate) fn code(&self) -> Code {
         self.code
@@ -78,16 +92,12 @@ impl Failure {
 /// `error: message`, and the place if it is known.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.message)?;
-        let Some(place) = &self.place else { return Ok(()) };
-        if !place.name.is_empty() {
-            writeln!(f, " --> {}", excerpt::message(&place.name))?;
-        }
-        let (line, column, width) = excerpt::around(&place.line, place.column, place.width);
-        writeln!(f, "  | {line}")?;
-        writeln!(f, "  | {}{}", " ".repeat(column), "^".repeat(width.max(1)))
+        f.write_str(&self.shown(None))
     }
 }
+
+/// What stands before the line with the fault.
+const MARGIN: &str = "  | ";
 
 impl Place {
     /// The first argument that is `needle`, or contains it, as a place on the command line.

@@ -6,7 +6,9 @@ use std::path::Path;
 use firstflight_inspect::{Found, Inspected, Tally};
 use firstflight_measure::VERSION;
 use firstflight_report::inspected::{labelled, recording};
-use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, json, table, write_whole};
+use firstflight_report::{
+    Drawn, Record, Report, Rows, Subject, TableStyle, html, json, prose, table, write_whole,
+};
 
 use serde::Serialize;
 
@@ -14,7 +16,6 @@ use crate::args::Inspect;
 use crate::excerpt;
 use crate::failure::Failure;
 use crate::output;
-use crate::results;
 use crate::targets::{Input, check_file};
 
 /// Senders of fewer segments are left out of the table beside one that sent more.
@@ -122,6 +123,7 @@ impl Kept {
 
 /// Reads the captures and says what was asked for.
 pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
+    let style = options.table.style(Rows::Captures, arguments)?;
     if let Some(path) = &options.report {
         let captures = options.captures.iter();
         let inputs: Vec<_> = captures.map(|path| Input { what: "capture", path }).collect();
@@ -135,7 +137,7 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
         (small, crowded) = (small + kept[0], crowded + kept[1]);
     }
     if !options.json {
-        print(&captures, small, crowded)?;
+        print(&captures, small, crowded, &style)?;
     }
     let Some(path) = &options.report else { return Ok(()) };
     let page = html::render(&report(options, &captures, arguments)?).map_err(Failure::write)?;
@@ -230,8 +232,8 @@ fn told(captures: &[Read]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn print(captures: &[Read], small: u64, crowded: u64) -> Result<(), Failure> {
-    let text = told(captures);
+fn print(captures: &[Read], small: u64, crowded: u64, style: &TableStyle) -> Result<(), Failure> {
+    let text = prose::fold(&told(captures), style.width, 2);
     let mut shown = Vec::new();
     for capture in captures {
         shown.extend(records(capture)?);
@@ -250,7 +252,6 @@ fn print(captures: &[Read], small: u64, crowded: u64) -> Result<(), Failure> {
         none if none.is_empty() => none,
         notes => format!("Not shown: {notes}; --all shows them, --json has all."),
     };
-    let style = TableStyle { colour: output::stdout_has_colour(), width: results::width() };
     output::print(&format!("{text}\n{}", table::render(&shown, &note, style)))
 }
 

@@ -4,6 +4,7 @@
 //! subcommand takes their names. `examples/own-scheme` is such a command, and `docs/own-scheme.md` explains it.
 
 mod args;
+mod columns;
 mod documents;
 mod drawings;
 mod examples;
@@ -42,7 +43,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
     match carry_out(registry, &CommandLine::of_process(registry)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::say(&failure.to_string());
+            output::say_as_it_is(&failure.shown(output::stderr_width()));
             ExitCode::from(failure.code() as u8)
         }
     }

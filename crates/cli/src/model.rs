@@ -7,9 +7,10 @@ mod svg;
 mod table;
 
 use firstflight_model::{MODELS, Model, ModelError, Row, Settings, Sweep, SweepError, object};
-use firstflight_report::{Record, check_writable, csv, json, write_whole};
+use firstflight_report::{Record, check_writable, csv, json, prose, write_whole};
 use firstflight_scenario::quantity;
 
+use crate::columns::unknown;
 use crate::failure::{Failure, Place};
 use crate::output;
 
@@ -24,7 +25,7 @@ struct Answer {
 
 /// Answers, or lists the models if none is named.
 pub(crate) fn answer(command: &ModelCommand, arguments: &[String]) -> Result<(), Failure> {
-    let Some(request) = &command.request else { return output::print(&table::list()) };
+    let Some(request) = &command.request else { return output::print_words(&table::list()) };
     let settings = settings(request, arguments)?;
     let sweep = sweep(request, arguments)?;
     let answers = match &sweep {
@@ -92,13 +93,12 @@ fn sweep(request: &Request, arguments: &[String]) -> Result<Option<Sweep>, Failu
 fn columns(request: &Request, answers: &[Answer], arguments: &[String]) -> Result<Vec<usize>, Failure> {
     let Some(first) = answers.first() else { return Ok(Vec::new()) };
     let Some(list) = &request.columns else {
-        return Ok((0..first.row.len()).filter(|at| first.row[*at].main).collect());
+        return Ok((0..first.row.len()).filter(|at| request.wide || first.row[*at].main).collect());
     };
     let place = |name: &str| {
         first.row.iter().position(|cell| cell.name == name).ok_or_else(|| {
             let names: Vec<_> = first.row.iter().map(|cell| cell.name).collect();
-            let message = format!("--columns: `{name}` is none; there are {}", names.join(", "));
-            Failure::usage(message).at(Place::value(arguments, "--columns", name))
+            Failure::usage(unknown(name, &names)).at(Place::value(arguments, "--columns", name))
         })
     };
     list.split(',').map(place).collect()
@@ -138,11 +138,13 @@ fn print(
         json::write_lines(&mut lines, &records).map_err(Failure::write)?;
         return output::print_bytes(&lines);
     }
+    let width = output::stdout_width();
+    let is_fitting = !request.wide && request.columns.is_none();
     let body = match answers {
-        [one] if sweep.is_none() => table::one(one, request.columns.as_ref().map(|_| columns)),
-        _ => table::several(sweep, answers, columns),
+        [one] if sweep.is_none() => table::one(one, request.columns.as_ref().map(|_| columns), width),
+        _ => table::several(sweep, answers, columns, (width, is_fitting)),
     };
-    output::print(&format!("{}\n{body}", heading(request.model)))
+    output::print(&format!("{}\n{body}", prose::fold(&heading(request.model), width, 0)))
 }
 
 fn heading(model: &Model) -> String {

@@ -2,7 +2,7 @@
 
 use firstflight_lab::{How, RunError, populations};
 use firstflight_measure::{PopulationResult, population_verdict, rank_populations};
-use firstflight_report::{Record, TableStyle, csv, json, parquet, records, table};
+use firstflight_report::{Record, Rows, TableStyle, csv, json, parquet, prose, records, table};
 use firstflight_scenario::{Scenario, SchemeChoice, is_named};
 
 use crate::args::{OutputOptions, RunOptions};
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Place};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::results::{width, write};
+use crate::results::write;
 use crate::targets::Input;
 
 /// Of all schemes, which nobody named one by one, those that need not be told more to run between hosts.
@@ -34,6 +34,7 @@ pub(crate) fn run(
     arguments: &[String],
 ) -> Result<(), Failure> {
     let jobs = runs.jobs(arguments)?;
+    let style = to.table.style(Rows::Population, arguments)?;
     refuse_what_is_of_one_flow(to, arguments)?;
     to.check(choices, inputs, arguments)?;
     notes.extend(scenario.ineffective(choices));
@@ -57,7 +58,7 @@ pub(crate) fn run(
     let shown = shown(&results, runs)?;
     let mut first = Ok(());
     if !shown.is_empty() {
-        let outputs = [to_stdout(scenario, &results, &shown, to), to_parquet(to, &shown)];
+        let outputs = [to_stdout(scenario, &results, &shown, (to, &style)), to_parquet(to, &shown)];
         first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
     }
     if first.is_ok() && interrupt.happened() {
@@ -103,7 +104,7 @@ fn to_stdout(
     scenario: &Scenario,
     results: &[PopulationResult],
     shown: &[Record],
-    to: &OutputOptions,
+    (to, style): (&OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
     if to.json {
         let mut lines = Vec::new();
@@ -113,8 +114,7 @@ fn to_stdout(
     if to.csv {
         return output::print_bytes(&csv::to_bytes(shown).map_err(Failure::write)?);
     }
-    let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
-    let title = format!("{}\n\n", scenario.describe());
+    let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     let flows = scenario.population.map_or(0, |population| population.flows);
     output::print(&(title + &table::render(shown, &population_verdict(flows, results), style)))
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use firstflight::registry::Registry;
 use firstflight_lab::{How, RunError, race};
 use firstflight_measure::{Recording, SchemeResult};
+use firstflight_report::Rows;
 use firstflight_report::log::{Folders, LoggedFlow, Taps};
 use firstflight_report::svg::figure;
 use firstflight_scenario::{
@@ -108,6 +109,7 @@ fn run(
         return Err(Failure::usage(EACH_FLOW).at(place));
     }
     let jobs = runs.jobs(arguments)?;
+    let style = to.table.style(Rows::Race, arguments)?;
     let snap = snap(to, arguments)?;
     let figure_until = figure_until(to, choices.len(), arguments)?;
     to.check(choices, inputs, arguments)?;
@@ -140,7 +142,7 @@ fn run(
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let program = arguments.first().map_or("", String::as_str);
     let results = Results::new((scenario, choices), raced, runs.each_run, missing, drawings, program);
-    results.write(to, figure_until)?;
+    results.write(to, &style, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }
 

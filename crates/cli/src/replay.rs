@@ -8,6 +8,7 @@ use firstflight::registry::{AnyController, Registry};
 use firstflight::{Bytes, Call, Event, Exit, Note, Pacing, Plan, TraceRecord};
 use firstflight_hostile::conformance::{Breaches, Conformance};
 use firstflight_report::log::{origin_name, phase_name};
+use firstflight_report::prose;
 use firstflight_scenario::{ByName, quantity};
 use firstflight_trace::{Calls, Header, Writer, read};
 
@@ -132,7 +133,7 @@ enum Form {
     /// A trace of its own.
     Trace(Box<Writer>),
     /// A line where something changes, or for every call.
-    Text { all: bool, last: Option<Plan> },
+    Text { all: bool, width: Option<usize>, last: Option<Plan> },
 }
 
 /// How much is printed at a time.
@@ -146,26 +147,28 @@ impl Shown {
     fn text(header: &Header, all: bool, same: bool) -> Self {
         let Header { scheme, restart, avoidance, .. } = header;
         let columns = format!("{:>12}  {:<13} {:>11}  {:<36} {}", "seconds", "call", "window", "pacing", "");
-        let buffer = format!("{scheme}, then {avoidance}; restart {restart}\n{}\n", columns.trim_end());
-        Self { buffer, same, form: Form::Text { all, last: None } }
+        let title = format!("{scheme}, then {avoidance}; restart {restart}");
+        let title = prose::fold(&title, output::stdout_width(), 2);
+        let buffer = format!("{title}\n{}\n", columns.trim_end());
+        Self { buffer, same, form: Form::Text { all, width: output::stdout_width(), last: None } }
     }
 
     fn add(&mut self, told: &TraceRecord) -> Result<(), Failure> {
         match &mut self.form {
             Form::Trace(writer) => self.buffer.push_str(&writer.told(told)),
-            Form::Text { all, last } => {
+            Form::Text { all, width, last } => {
                 let changed = last.replace(told.plan) != Some(told.plan) || !told.notes.is_empty();
                 if *all || changed {
                     let seconds = told.path.now.nanos();
                     let at = format!("{}.{:09}", seconds / 1_000_000_000, seconds % 1_000_000_000);
                     let notes = told.notes.iter().map(note).collect::<Vec<_>>().join("; ");
-                    let line = format!(
-                        "{at:>12}  {:<13} {:>11}  {:<36} {notes}",
+                    let plan = format!(
+                        "{at:>12}  {:<13} {:>11}  {:<36} ",
                         call_name(&told.call),
                         format!("{} B", told.plan.window.get()),
                         pacing(&told.plan)
                     );
-                    self.buffer.push_str(line.trim_end());
+                    self.buffer.push_str(&decided(&plan, &notes, *width));
                     self.buffer.push('\n');
                 }
             }
@@ -176,6 +179,19 @@ impl Shown {
     fn flush(&mut self) -> Result<(), Failure> {
         let text = std::mem::take(&mut self.buffer);
         output::print(&text)
+    }
+}
+
+/// The plan with its notes behind it; below it, if there is no room behind.
+fn decided(plan: &str, notes: &str, width: Option<usize>) -> String {
+    let line = format!("{plan}{notes}");
+    let line = line.trim_end();
+    match width {
+        Some(width) if line.len() > width => {
+            let notes = prose::fold(&format!("{:14}{notes}", ""), Some(width), 2);
+            format!("{}\n{notes}", plan.trim_end())
+        }
+        _ => line.to_owned(),
     }
 }
 

@@ -1,12 +1,11 @@
 //! What a race says, written where it was asked for.
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use firstflight_measure::{SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{
-    Record, Report, Subject, TableStyle, csv, html, json, parquet, records, table, write_whole,
+    Record, Report, Subject, TableStyle, csv, html, json, parquet, prose, records, table, write_whole,
 };
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
 
@@ -47,12 +46,17 @@ impl<'a> Results<'a> {
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
     /// written; the first one is reported.
-    pub(crate) fn write(mut self, to: &OutputOptions, figure_until: Option<u64>) -> Result<(), Failure> {
+    pub(crate) fn write(
+        mut self,
+        to: &OutputOptions,
+        style: &TableStyle,
+        figure_until: Option<u64>,
+    ) -> Result<(), Failure> {
         let records = self.records()?;
         let mut first = Ok(());
         if !records.is_empty() {
             let outputs = [
-                self.to_stdout(to, &records),
+                self.to_stdout(to, &records, style),
                 to_parquet(to, &records),
                 self.write_report(to, &records),
                 self.write_figure(to, &records, figure_until),
@@ -73,7 +77,7 @@ impl<'a> Results<'a> {
         Ok(self.ranked.iter().map(SchemeResult::object).collect())
     }
 
-    fn to_stdout(&self, to: &OutputOptions, records: &[Record]) -> Result<(), Failure> {
+    fn to_stdout(&self, to: &OutputOptions, records: &[Record], style: &TableStyle) -> Result<(), Failure> {
         if to.json {
             let mut lines = Vec::new();
             json::write_lines(&mut lines, records).map_err(Failure::write)?;
@@ -82,8 +86,7 @@ impl<'a> Results<'a> {
         if to.csv {
             return output::print_bytes(&csv::to_bytes(records).map_err(Failure::write)?);
         }
-        let style = TableStyle { colour: output::stdout_has_colour(), width: width() };
-        let title = format!("{}\n\n", self.scenario.describe());
+        let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
         output::print(&(title + &table::render(records, &self.verdict(), style)))?;
         let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog];
         if files.into_iter().all(Option::is_none) {
@@ -174,12 +177,4 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_whole(path, bytes).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())
-}
-
-/// The columns of the terminal, if standard output is one.
-pub(crate) fn width() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }

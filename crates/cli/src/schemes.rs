@@ -2,11 +2,13 @@
 
 use firstflight::registry::{self, LawEntry, Needs, Parameter, Registry, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
+use firstflight_report::prose;
 use firstflight_scenario::suggest::{SCHEMES, meant};
 use serde::Serialize;
 
 use crate::args::Schemes;
 use crate::failure::{Failure, Place};
+use crate::output;
 
 /// One scheme, policy or law, as `--json` gives it.
 #[derive(Serialize)]
@@ -62,7 +64,7 @@ pub(crate) fn list(asked: &Schemes, registry: Registry, arguments: &[String]) ->
         listed.retain(|one| one.name == name || one.kind == name);
     }
     if !asked.json {
-        return Ok(sections(&listed));
+        return Ok(sections(&listed, output::stdout_width()));
     }
     let mut out = Vec::new();
     firstflight_report::json::write_lines(&mut out, &listed).map_err(Failure::write)?;
@@ -143,24 +145,29 @@ fn uses(needs: Needs) -> Vec<&'static str> {
     needs.used().map(registry::Ability::name).collect()
 }
 
-fn sections(listed: &[Listed]) -> String {
-    let width = listed.iter().map(|one| one.name.len()).max().unwrap_or(0);
+fn sections(listed: &[Listed], width: Option<usize>) -> String {
+    let names = listed.iter().map(|one| one.name.len()).max().unwrap_or(0);
     let section = |(kind, title): (&str, &str)| {
         let own: Vec<_> = listed.iter().filter(|one| one.kind == kind).collect();
-        (!own.is_empty()).then(|| format!("{title}\n\n{}", table(&own, width)))
+        (!own.is_empty())
+            .then(|| format!("{}\n\n{}", prose::fold(title, width, 2), table(&own, names, width)))
     };
     SECTIONS.into_iter().filter_map(section).collect::<Vec<_>>().join("\n")
 }
 
-fn table(listed: &[&Listed], width: usize) -> String {
-    let indent = " ".repeat(width);
+/// A line for each entry, and below it what is to be known of it, with names `names` columns wide.
+fn table(listed: &[&Listed], names: usize, width: Option<usize>) -> String {
+    let indent = " ".repeat(names);
     let has_law = listed.iter().any(|one| one.law.is_some());
     let law = |text: &str| if has_law { format!("{text:9}  ") } else { String::new() };
-    let mut out = format!("{:width$}  {}{:>5}  source\n", "name", law("avoidance"), "state");
+    let mut out = format!("{:names$}  {}{:>5}  source\n", "name", law("avoidance"), "state");
     for one in listed {
         let state = one.state_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes} B"));
         let own_law = law(one.law.unwrap_or_default());
-        let head = format!("{:width$}  {own_law}{state:>5}  {}", one.name, one.source);
+        let head = format!("{:names$}  {own_law}{state:>5}  ", one.name);
+        // What a source needs more than a line stands under its column.
+        let room = width.map(|width| width.saturating_sub(head.len()));
+        let source = prose::fold(one.source, room, 0).replace('\n', &format!("\n{}", " ".repeat(head.len())));
         let abilities = [("needs", &one.needs), ("uses", &one.uses)];
         let abilities = abilities.into_iter().filter(|(_, list)| !list.is_empty());
         let abilities = abilities.map(|(what, list)| format!("{indent}  {what}: {}", list.join(", ")));
@@ -168,9 +175,9 @@ fn table(listed: &[&Listed], width: usize) -> String {
             let ListedParameter { name, default, range, help } = parameter;
             format!("{indent}  {name}={default}: {help} ({range})")
         });
-        let lines =
-            [head, format!("{indent}  {}", one.summary)].into_iter().chain(abilities).chain(parameters);
-        for line in lines {
+        let below = std::iter::once(format!("{indent}  {}", one.summary)).chain(abilities).chain(parameters);
+        let below = below.map(|line| prose::fold(&line, width, 2));
+        for line in std::iter::once(head + &source).chain(below) {
             out += &line;
             out.push('\n');
         }

@@ -77,7 +77,7 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
             human::count(manifest.paths)
         )
     });
-    print(command, &manifest, &groups, missing.len())?;
+    print(command, &manifest, &groups, missing.len(), arguments)?;
     if let Some(incomplete) = &incomplete {
         output::say(&format!("not {incomplete}\n"));
     }
@@ -93,7 +93,13 @@ pub(crate) fn score(command: &Score, registry: Registry, arguments: &[String]) -
     Ok(())
 }
 
-fn print(command: &Score, manifest: &Manifest, groups: &[Group], missing: usize) -> Result<(), Failure> {
+fn print(
+    command: &Score,
+    manifest: &Manifest,
+    groups: &[Group],
+    missing: usize,
+    arguments: &[String],
+) -> Result<(), Failure> {
     if command.json {
         let mut lines = Vec::new();
         json::write_lines(&mut lines, &report::records(groups)).map_err(Failure::write)?;
@@ -102,14 +108,15 @@ fn print(command: &Score, manifest: &Manifest, groups: &[Group], missing: usize)
     if command.csv {
         return output::print_bytes(&csv::to_bytes(&report::records(groups)).map_err(Failure::write)?);
     }
+    let fields = report::fields(groups);
+    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+    let style = command.table.style_of(&fields, arguments)?;
     let given_up = manifest.give_up.map_or_else(
         || AT_LIMIT.to_owned(),
         |times| format!("at {times} times its ideal, and counts as worse than all that ended"),
     );
-    let title = format!(
-        "{} of {} parts of the sweep {}: {} of {} paths, {} of each scheme on a path; a run is given up \
-         {given_up}\n\n\
-         All paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
+    let of = format!(
+        "{} of {} parts of the sweep {}: {} of {} paths, {} of each scheme on a path; a run is given up {given_up}",
         manifest.parts - missing as u64,
         manifest.parts,
         manifest.sweep,
@@ -117,7 +124,11 @@ fn print(command: &Score, manifest: &Manifest, groups: &[Group], missing: usize)
         manifest.paths,
         if manifest.runs == 1 { "one run".to_owned() } else { format!("{} runs", manifest.runs) },
     );
-    output::print(&(title + &report::render(groups, manifest.give_up)))
+    if command.full {
+        output::print(&report::render(groups, manifest.give_up, &of, &style))
+    } else {
+        output::print(&report::summary(groups, manifest.give_up, &of, &style))
+    }
 }
 
 fn page(

@@ -71,7 +71,7 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
         )));
     }
     let held: u64 = mine.iter().map(|part| sweep.paths_of(*part)).map(|paths| paths.end - paths.start).sum();
-    output::print(&format!(
+    output::print_words(&format!(
         "{}: {}{} with {} and {} a path {} whole; {written} {} raced now{}\n",
         excerpt::name(folder.path()),
         counted(all as u64, "part"),

@@ -271,6 +271,13 @@ pub(crate) fn described(records: &[Record]) -> &'static [Column] {
     if is_inspection(records) { FOUND } else { COLUMNS }
 }
 
+/// The field of this name in any result.
+pub(crate) fn described_field(field: &str) -> Option<&'static Column> {
+    let all =
+        SWEEP_COLUMNS.iter().chain(COLUMNS).chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS).chain(FOUND);
+    all.into_iter().find(|column| column.name == field)
+}
+
 /// Whether the records are senders of captures.
 pub(crate) fn is_inspection(records: &[Record]) -> bool {
     records.first().is_some_and(|record| record.contains_key("connection"))

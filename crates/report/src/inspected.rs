@@ -4,6 +4,7 @@ use firstflight_inspect::{Drawn, Found, Inspected, Trace};
 use firstflight_measure::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 
 use crate::columns::{Column, real, text, whole};
+use crate::grid::ALWAYS;
 use crate::human;
 use crate::record::{Record, RecordError, records};
 use crate::view::{Show, ViewColumn, view};
@@ -144,21 +145,21 @@ pub const FOUND: &[Column] = &[
 
 /// The table's columns.
 pub(crate) const VIEW: &[ViewColumn] = &[
-    view(["sender", "→ receiver"], "label", Show::Name, 0),
-    view(["seen", "at"], "vantage", Show::Text, 4),
-    view(["RTT", "ms"], "handshake_rtt_s", Show::Scaled(1e-3), 0),
-    view(["IW", "segments"], "initial_window_segments", Show::InitialWindow, 0),
-    view(["sending", ""], "pacing", Show::Text, 1),
-    view(["exit cause", "@ s"], "exit_cause", Show::Exit, 0),
-    view(["in", "round"], "exit_round", Show::Count, 3),
-    view(["in flight", "kB"], "exit_flight_bytes", Show::Scaled(1e3), 1),
-    view(["over-", "shot"], "overshoot_segments", Show::Count, 2),
-    view(["sent", "kB"], "bytes_sent", Show::Scaled(1e3), 0),
-    view(["again", "segments"], "retransmitted_segments", Show::Count, 1),
-    view(["time-", "outs"], "timeouts_suspected", Show::Count, 2),
-    view(["later", "Mbit/s"], "later_rate_bps", Show::Scaled(1e6), 1),
-    view(["to 90 %", "s"], "time_to_90pct_s", Show::Scaled(1.0), 2),
-    view(["idle", "restarts"], "idle_restarts_total", Show::Count, 4),
+    view(["sender", "→ receiver"], "label", Show::Name, ALWAYS),
+    view(["seen", "at"], "vantage", Show::Text, 8),
+    view(["RTT", "ms"], "handshake_rtt_s", Show::Scaled(1e-3), 2),
+    view(["IW", "segments"], "initial_window_segments", Show::InitialWindow, 2),
+    view(["sending", ""], "pacing", Show::Text, 6),
+    view(["exit cause", "@ s"], "exit_cause", Show::Exit, 1),
+    view(["in", "round"], "exit_round", Show::Count, 7),
+    view(["in flight", "kB"], "exit_flight_bytes", Show::Scaled(1e3), 5),
+    view(["over-", "shot"], "overshoot_segments", Show::Count, 6),
+    view(["sent", "kB"], "bytes_sent", Show::Scaled(1e3), 3),
+    view(["again", "segments"], "retransmitted_segments", Show::Count, 4),
+    view(["time-", "outs"], "timeouts_suspected", Show::Count, 5),
+    view(["later", "Mbit/s"], "later_rate_bps", Show::Scaled(1e6), 4),
+    view(["to 90 %", "s"], "time_to_90pct_s", Show::Scaled(1.0), 6),
+    view(["idle", "restarts"], "idle_restarts_total", Show::Count, 8),
 ];
 
 /// The senders as records. `file` is the first field if given, and a `label` names each sender.

@@ -7,6 +7,7 @@
 
 pub mod columns;
 pub mod csv;
+pub mod grid;
 pub mod html;
 pub mod human;
 pub mod inspected;
@@ -15,6 +16,7 @@ pub mod log;
 pub mod parquet;
 pub mod part;
 pub mod population;
+pub mod prose;
 pub mod record;
 mod reference;
 mod report;
@@ -26,9 +28,10 @@ mod thin;
 mod view;
 pub mod write;
 
+pub use grid::Columns;
 pub use html::{Drawn, HtmlError};
 pub use record::{Record, RecordError, records};
 pub use reference::BasePath;
 pub use report::{Report, Subject};
-pub use table::TableStyle;
+pub use table::{Rows, TableStyle};
 pub use write::{WholeFile, WriteError, check_writable, write_new, write_whole};

@@ -1,6 +1,7 @@
 //! The fields of a population's rows and flows, and the columns of their tables.
 
 use crate::columns::{Column, real, text, whole};
+use crate::grid::ALWAYS;
 use crate::record::Record;
 use crate::view::{Show, ViewColumn, view};
 
@@ -71,40 +72,40 @@ pub(crate) fn is_flows(records: &[Record]) -> bool {
 
 /// The columns of the table of schemes.
 pub(crate) const VIEW: &[ViewColumn] = &[
-    view(["scheme", ""], "scheme", Show::Name, 0),
-    view(["flows", ""], "population", Show::Text, 0),
-    view(["measured", ""], "flows", Show::Count, 1),
-    view(["un-", "finished"], "unfinished", Show::Count, 2),
-    view(["throughput", "mean Mbit/s"], "throughput_mean_bps", Show::Scaled(1e6), 0),
-    view(["5 %", "Mbit/s"], "throughput_p5_bps", Show::Scaled(1e6), 3),
-    view(["median", "Mbit/s"], "throughput_median_bps", Show::Scaled(1e6), 0),
-    view(["95 %", "Mbit/s"], "throughput_p95_bps", Show::Scaled(1e6), 3),
-    view(["FCT", "mean s"], "fct_mean_s", Show::Scaled(1.0), 0),
-    view(["median", "s"], "fct_median_s", Show::Scaled(1.0), 0),
-    view(["95 %", "s"], "fct_p95_s", Show::Scaled(1.0), 3),
-    view(["loss", "%"], "loss", Show::Scaled(0.01), 0),
-    view(["in start-up", "%"], "startup_loss", Show::Scaled(0.01), 0),
-    view(["lossy", "flows"], "lossy_flows", Show::Count, 1),
-    view(["time-", "outs"], "timeouts", Show::Count, 1),
-    view(["active", "mean"], "active_mean", Show::Scaled(1.0), 4),
+    view(["scheme", ""], "scheme", Show::Name, ALWAYS),
+    view(["flows", ""], "population", Show::Text, 3),
+    view(["measured", ""], "flows", Show::Count, 6),
+    view(["un-", "finished"], "unfinished", Show::Count, 5),
+    view(["throughput", "mean Mbit/s"], "throughput_mean_bps", Show::Scaled(1e6), 1),
+    view(["5 %", "Mbit/s"], "throughput_p5_bps", Show::Scaled(1e6), 7),
+    view(["median", "Mbit/s"], "throughput_median_bps", Show::Scaled(1e6), 4),
+    view(["95 %", "Mbit/s"], "throughput_p95_bps", Show::Scaled(1e6), 7),
+    view(["FCT", "mean s"], "fct_mean_s", Show::Scaled(1.0), 1),
+    view(["median", "s"], "fct_median_s", Show::Scaled(1.0), 4),
+    view(["95 %", "s"], "fct_p95_s", Show::Scaled(1.0), 7),
+    view(["loss", "%"], "loss", Show::Scaled(0.01), 2),
+    view(["in start-up", "%"], "startup_loss", Show::Scaled(0.01), 3),
+    view(["lossy", "flows"], "lossy_flows", Show::Count, 6),
+    view(["time-", "outs"], "timeouts", Show::Count, 5),
+    view(["active", "mean"], "active_mean", Show::Scaled(1.0), 8),
 ];
 
 /// The columns of the table of flows.
 pub(crate) const FLOWS_VIEW: &[ViewColumn] = &[
-    view(["flow", ""], "flow", Show::Count, 0),
-    view(["scheme", ""], "scheme", Show::Name, 0),
-    view(["flows", ""], "population", Show::Text, 2),
-    view(["start", "s"], "start_s", Show::Scaled(1.0), 0),
-    view(["from", ""], "from", Show::Text, 1),
-    view(["to", ""], "to", Show::Text, 1),
-    view(["size", "kB"], "size_bytes", Show::Scaled(1e3), 0),
-    view(["FCT", "s"], "fct_s", Show::Scaled(1.0), 0),
-    view(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 0),
-    view(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 1),
-    view(["exit", ""], "exit_cause", Show::Text, 1),
-    view(["lost", "p"], "packets_lost", Show::Count, 0),
-    view(["in start-up", "p"], "startup_packets_lost", Show::Count, 1),
-    view(["time-", "outs"], "timeouts", Show::Count, 1),
+    view(["flow", ""], "flow", Show::Count, ALWAYS),
+    view(["scheme", ""], "scheme", Show::Name, ALWAYS),
+    view(["flows", ""], "population", Show::Text, 7),
+    view(["start", "s"], "start_s", Show::Scaled(1.0), 4),
+    view(["from", ""], "from", Show::Text, 6),
+    view(["to", ""], "to", Show::Text, 6),
+    view(["size", "kB"], "size_bytes", Show::Scaled(1e3), 4),
+    view(["FCT", "s"], "fct_s", Show::Scaled(1.0), 1),
+    view(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 1),
+    view(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 5),
+    view(["exit", ""], "exit_cause", Show::Text, 3),
+    view(["lost", "p"], "packets_lost", Show::Count, 2),
+    view(["in start-up", "p"], "startup_packets_lost", Show::Count, 5),
+    view(["time-", "outs"], "timeouts", Show::Count, 5),
 ];
 
 #[cfg(test)]

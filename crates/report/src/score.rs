@@ -1,18 +1,23 @@
 //! The score of a sweep: from the rows of its parts, and to tables and records.
 
+mod summary;
 mod words;
 
+pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
 
 use firstflight_lab::score::{Group, Judged, QUANTILES, Spread, Standing};
 use firstflight_lab::{Bottleneck, PathFacts};
 use firstflight_measure::{Pairing, Quantile};
 use serde_json::Value;
-use unicode_width::UnicodeWidthStr;
 
 use crate::columns::SWEEP_COLUMNS;
+use crate::grid::{ALWAYS, Cells, Column, Columns, Grid};
+use crate::html::scored::verdict;
 use crate::human::significant;
+use crate::prose;
 use crate::record::{self, Record};
+use crate::table::TableStyle;
 
 /// Whether a row of a sweep has an ideal. A row without a size has none, nor one beside traffic that may take all of the
 /// rate. Without an ideal there is no cost.
@@ -139,71 +144,128 @@ pub(crate) fn beyond(give_up: Option<u64>) -> String {
     give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"))
 }
 
-/// The tables: all paths, then the best schemes by class, then cost by class side by side, then every class in full.
-/// `give_up` is the multiple of the ideal at which transfers were given up, if any.
-pub fn render(groups: &[Group], give_up: Option<u64>) -> String {
+/// The verdict, then `of`, which says what was scored, then the tables: all paths, the best schemes by class, cost by class
+/// side by side, every class in full. `give_up` is the multiple of the ideal at which transfers were given up, if any.
+pub fn render(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableStyle) -> String {
     let beyond = &beyond(give_up);
     let Some((all, classes)) = groups.split_first() else { return String::new() };
-    let mut out = standings(all, beyond);
-    out += "\nWho wins where: in each class the schemes with the least median cost, and those that are most often within \
-            1 % of the best\n\n";
-    out += &winners(classes);
+    let width = style.width;
+    let fitting = width.filter(|_| style.columns == Columns::Fitting);
+    let plain = |columns| Grid::new(columns, fitting).plain(width);
+    let opening = format!(
+        "{}\n\n{of}\n\nAll paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
+        verdict(all, beyond)
+    );
+    let mut out = prose::fold(&opening, width, 0) + &plain(standings(all, beyond, &style.columns));
+    let who = "\nWho wins where: in each class the schemes with the least median cost, and those that are most often within \
+               1 % of the best\n\n";
+    out += &prose::fold(who, width, 0);
+    out += &plain(winners(classes));
     for of_axis in classes.chunk_by(|a, b| a.axis == b.axis) {
-        out = out + "\nCost by " + of_axis[0].axis + ": median / 90th percentile of n rows a scheme\n\n";
-        out += &by_class(of_axis, beyond);
+        let title = format!("\nCost by {}: median / 90th percentile of n rows a scheme\n\n", of_axis[0].axis);
+        out = out + &prose::fold(&title, width, 0) + &plain(by_class(of_axis, beyond));
     }
     for class in classes {
         let races = if class.races == 1 { "race" } else { "races" };
         let title = format!("Of {}: {}, {} {races}", class.axis, class.class, class.races);
-        out = out + "\n" + &title + ": median / 90th / 99th percentile\n\n";
-        out += &standings(class, beyond);
+        let title = format!("\n{title}: median / 90th / 99th percentile\n\n");
+        out = out + &prose::fold(&title, width, 0) + &plain(standings(class, beyond, &style.columns));
     }
     out
 }
 
-/// The standing of each scheme in a class, or over all paths.
-fn standings(group: &Group, beyond: &str) -> String {
-    let head = [
-        "scheme",
-        "law",
-        "rows",
-        "given up",
-        "cost",
-        "under 1",
-        "loss %",
-        "queue, RTTs",
-        "timeouts",
-        "harm %",
-        "beyond fair",
-        "best alone",
-        "tied",
-        "within 1 %",
-        "over best",
-        "against the first",
-    ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let decided = group.races - group.nobody;
-    for one in group.by_cost() {
-        rows.push(vec![
-            one.scheme.clone(),
-            one.law.clone().unwrap_or_else(|| "several".to_owned()),
-            one.rows.to_string(),
-            share(one.unfinished, one.rows),
-            three(&one.cost, 1.0, beyond),
-            share(one.under_ideal, one.rows),
-            three(&one.loss, 100.0, "-"),
-            three(&one.queue, 1.0, "-"),
-            three(&one.timeouts, 1.0, "-"),
-            three(&one.harm, 100.0, "-"),
-            share(one.beyond_fair, one.beside_tcp),
-            share(one.best_alone, decided),
-            share(one.best_tied, decided),
-            share(one.near_best, decided),
-            three(&one.regret, 1.0, "never"),
-            against_first(group, one),
-        ]);
+/// The fields of the tables and of the [records], by which columns are chosen.
+pub fn fields(groups: &[Group]) -> Vec<String> {
+    let shown = STANDINGS.iter().map(|(field, ..)| (*field).to_owned());
+    let records = records(groups);
+    let others =
+        records.first().into_iter().flat_map(Record::keys).filter(|field| *field != "scheme").cloned();
+    let mut fields: Vec<String> = shown.collect();
+    for field in others {
+        if !fields.contains(&field) {
+            fields.push(field);
+        }
     }
-    aligned(&rows)
+    fields
+}
+
+/// The columns of a class: field, head, cells, rank. A field is that of the [records], or what their names begin with.
+const STANDINGS: [(&str, [&str; 2], Cells, u8); 16] = [
+    ("scheme", ["scheme", ""], Cells::Names, ALWAYS),
+    ("avoidance", ["law", ""], Cells::Words, 10),
+    ("rows", ["rows", ""], Cells::Numbers, 11),
+    ("unfinished", ["given", "up"], Cells::Numbers, 3),
+    ("cost", ["cost", "× ideal"], Cells::Numbers, 1),
+    ("under_ideal", ["under", "1"], Cells::Numbers, 9),
+    ("loss", ["loss", "%"], Cells::Numbers, 2),
+    ("queue_rtts", ["queue", "RTTs"], Cells::Numbers, 8),
+    ("timeouts", ["timeouts", ""], Cells::Numbers, 7),
+    ("harm", ["harm", "%"], Cells::Numbers, 6),
+    ("beyond_fair_share", ["beyond", "fair"], Cells::Numbers, 10),
+    ("best_alone", ["best", "alone"], Cells::Numbers, 9),
+    ("best_tied", ["tied", ""], Cells::Numbers, 9),
+    ("near_best", ["within", "1 %"], Cells::Numbers, 4),
+    ("regret", ["over best", "×"], Cells::Numbers, 7),
+    ("told_from_first", ["against the first", ""], Cells::Numbers, 5),
+];
+
+/// The standing of each scheme in a class, or over all paths.
+fn standings(group: &Group, beyond: &str, columns: &Columns) -> Vec<Column> {
+    let order = group.by_cost();
+    let all = || {
+        STANDINGS.iter().map(|&(field, head, cells, rank)| Column {
+            field: field.to_owned(),
+            head: head.map(str::to_owned).to_vec(),
+            cells,
+            rank,
+            texts: order.iter().map(|one| cell(group, one, field, beyond)).collect(),
+        })
+    };
+    let Columns::Chosen(fields) = columns else { return all().collect() };
+    let records: Vec<Record> = order.iter().map(|one| full(group, one)).collect();
+    let chosen = fields.iter().filter(|field| *field != "scheme").map(|field| {
+        all().find(|column| column.field == *field).unwrap_or_else(|| Column {
+            field: field.clone(),
+            head: vec![field.clone()],
+            cells: Cells::Numbers,
+            rank: ALWAYS,
+            texts: records.iter().map(|record| exact(record.get(field))).collect(),
+        })
+    });
+    all().take(1).chain(chosen).collect()
+}
+
+/// A number of a record as a cell.
+fn exact(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(Value::String(words)) => words.clone(),
+        Some(Value::Number(number)) if number.is_f64() => significant(number.as_f64().unwrap_or(f64::NAN)),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// The cell of a scheme in the column of this field.
+fn cell(group: &Group, one: &Standing, field: &str, beyond: &str) -> String {
+    let decided = group.races - group.nobody;
+    match field {
+        "scheme" => one.scheme.clone(),
+        "avoidance" => one.law.clone().unwrap_or_else(|| "several".to_owned()),
+        "rows" => one.rows.to_string(),
+        "unfinished" => share(one.unfinished, one.rows),
+        "cost" => three(&one.cost, 1.0, beyond),
+        "under_ideal" => share(one.under_ideal, one.rows),
+        "loss" => three(&one.loss, 100.0, "-"),
+        "queue_rtts" => three(&one.queue, 1.0, "-"),
+        "timeouts" => three(&one.timeouts, 1.0, "-"),
+        "harm" => three(&one.harm, 100.0, "-"),
+        "beyond_fair_share" => share(one.beyond_fair, one.beside_tcp),
+        "best_alone" => share(one.best_alone, decided),
+        "best_tied" => share(one.best_tied, decided),
+        "near_best" => share(one.near_best, decided),
+        "regret" => three(&one.regret, 1.0, "never"),
+        _ => against_first(group, one),
+    }
 }
 
 /// The races in which a scheme cost less, and those in which it cost more, than the scheme with the least median cost. `?`
@@ -222,21 +284,28 @@ fn against_first(group: &Group, one: &Standing) -> String {
     format!("{} faster, {} slower{told}", share(faster, races), share(slower, races))
 }
 
-fn winners(classes: &[Group]) -> String {
-    let head =
-        ["class", "paths", "least median cost", "within 1 % of the best most often", "nobody finished"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for group in classes {
-        let decided = group.races - group.nobody;
-        rows.push(vec![
-            format!("{}: {}", group.axis, group.class),
-            group.paths.to_string(),
-            least(group, "given up"),
-            nearest(group, decided),
-            share(group.nobody, group.races),
-        ]);
-    }
-    aligned(&rows)
+fn winners(classes: &[Group]) -> Vec<Column> {
+    let column = |field: &str, head: [&str; 2], cells, rank, text: &dyn Fn(&Group) -> String| Column {
+        field: field.to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        cells,
+        rank,
+        texts: classes.iter().map(text).collect(),
+    };
+    let decided = |group: &Group| group.races - group.nobody;
+    vec![
+        column("class", ["class", ""], Cells::Names, ALWAYS, &|group| {
+            format!("{}: {}", group.axis, group.class)
+        }),
+        column("paths", ["paths", ""], Cells::Numbers, 4, &|group| group.paths.to_string()),
+        column("cost", ["least median cost", ""], Cells::Sentences, 1, &|group| least(group, "given up")),
+        column("near_best", ["within 1 % of the best", "most often"], Cells::Sentences, 2, &|group| {
+            nearest(group, decided(group))
+        }),
+        column("races_nobody_finished", ["nobody", "finished"], Cells::Numbers, 5, &|group| {
+            share(group.nobody, group.races)
+        }),
+    ]
 }
 
 /// The three schemes with the least median cost. The text also says how many do not differ significantly from the first,
@@ -278,17 +347,27 @@ pub(crate) fn nearest(group: &Group, decided: usize) -> String {
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }
 
-fn by_class(groups: &[Group], beyond: &str) -> String {
-    let mut rows = vec![vec!["scheme".to_owned()]];
-    rows[0].extend(groups.iter().map(|group| format!("{} (n={})", group.class, group.races)));
-    for (at, one) in groups[0].standings.iter().enumerate() {
-        let cells = groups.iter().map(|group| {
-            let cost = &group.standings[at].cost;
-            format!("{} / {}", quantile(cost.at[0], 1.0, beyond), quantile(cost.at[1], 1.0, beyond))
-        });
-        rows.push(std::iter::once(one.scheme.clone()).chain(cells).collect());
-    }
-    aligned(&rows)
+fn by_class(groups: &[Group], beyond: &str) -> Vec<Column> {
+    let names = groups[0].standings.iter().map(|one| one.scheme.clone());
+    let scheme = Column {
+        field: "scheme".to_owned(),
+        head: vec!["scheme".to_owned()],
+        cells: Cells::Names,
+        rank: ALWAYS,
+        texts: names.collect(),
+    };
+    let class = |group: &Group| Column {
+        field: group.class.clone(),
+        head: vec![group.class.clone(), format!("n={}", group.races)],
+        cells: Cells::Numbers,
+        rank: 4,
+        texts: group.standings.iter().map(|one| median_and_90th(one, beyond)).collect(),
+    };
+    std::iter::once(scheme).chain(groups.iter().map(class)).collect()
+}
+
+fn median_and_90th(one: &Standing, beyond: &str) -> String {
+    format!("{} / {}", quantile(one.cost.at[0], 1.0, beyond), quantile(one.cost.at[1], 1.0, beyond))
 }
 
 fn three(spread: &Spread, factor: f64, beyond: &str) -> String {
@@ -309,22 +388,6 @@ fn quantile(quantile: Quantile, factor: f64, beyond: &str) -> String {
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub(crate) fn share(part: usize, whole: usize) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{} %", significant(part as f64 * 100.0 / whole as f64)) }
-}
-
-/// Aligns cells: the first column to the left, numbers to the right, with two spaces between.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
-            let space = " ".repeat(width - cell.width());
-            if at == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]

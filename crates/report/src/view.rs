@@ -1,16 +1,18 @@
-//! The columns of the tables, in the terminal and in the report: heads, units, order, and which are dispensable.
+//! The columns of the tables, in the terminal and in the report: heads, units, order, and which stay on a narrow terminal.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::columns::{CI95, is_inspection};
+use crate::columns::{self, CI95, Kind, is_inspection};
+use crate::grid::ALWAYS;
 use crate::human::significant;
 use crate::inspected;
 use crate::population::{self, is_flows, is_population};
 use crate::record::{self, Record, number, text};
 
 /// A column of the verdict table.
+#[derive(Clone, Copy)]
 pub(crate) struct ViewColumn {
     /// The two lines of its head; the second is its unit.
     pub(crate) head: [&'static str; 2],
@@ -18,8 +20,8 @@ pub(crate) struct ViewColumn {
     pub(crate) field: &'static str,
     /// The form of the cell.
     pub(crate) show: Show,
-    /// The order in which columns are dropped on a narrow terminal: the highest number first, 0 never.
-    pub(crate) spare: u8,
+    /// The rank: on a narrow terminal the highest is left out first.
+    pub(crate) rank: u8,
     /// The races for which the column is shown.
     pub(crate) only: Only,
 }
@@ -60,48 +62,48 @@ pub(crate) enum Show {
     Exit,
 }
 
-pub(crate) const fn view(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
-    ViewColumn { head, field, show, spare, only: Only::Always }
+pub(crate) const fn view(head: [&'static str; 2], field: &'static str, show: Show, rank: u8) -> ViewColumn {
+    ViewColumn { head, field, show, rank, only: Only::Always }
 }
 
-const fn sized(head: [&'static str; 2], field: &'static str, show: Show) -> ViewColumn {
-    ViewColumn { head, field, show, spare: 0, only: Only::Sized }
+const fn sized(head: [&'static str; 2], field: &'static str, rank: u8) -> ViewColumn {
+    ViewColumn { head, field, show: Show::Scaled(1.0), rank, only: Only::Sized }
 }
 
-const fn of_rounds(head: [&'static str; 2], field: &'static str, show: Show) -> ViewColumn {
-    ViewColumn { head, field, show, spare: 0, only: Only::Rounds }
+const fn of_rounds(head: [&'static str; 2], field: &'static str, show: Show, rank: u8) -> ViewColumn {
+    ViewColumn { head, field, show, rank, only: Only::Rounds }
 }
 
-const fn single(head: [&'static str; 2], field: &'static str, show: Show, spare: u8) -> ViewColumn {
-    ViewColumn { head, field, show, spare, only: Only::Single }
+const fn single(head: [&'static str; 2], field: &'static str, show: Show, rank: u8) -> ViewColumn {
+    ViewColumn { head, field, show, rank, only: Only::Single }
 }
 
 /// All columns, in order.
 pub(crate) const VIEW: &[ViewColumn] = &[
-    view(["scheme", ""], "scheme", Show::Name, 0),
-    view(["law", ""], "avoidance", Show::Text, 4),
-    of_rounds(["restart", ""], "restart", Show::Text),
-    of_rounds(["elapsed", "s"], "elapsed_s", Show::Scaled(1.0)),
-    of_rounds(["dropped", "p/reply"], "drops", Show::Scaled(1.0)),
-    of_rounds(["burst", "p"], "burst_packets", Show::Scaled(1.0)),
-    of_rounds(["ACK clock", "s"], "ack_clock_s", Show::Scaled(1.0)),
-    sized(["FCT", "s"], "fct_s", Show::Scaled(1.0)),
-    sized(["ideal", "s"], "ideal_fct_s", Show::Scaled(1.0)),
-    sized(["cost", "×"], "cost", Show::Scaled(1.0)),
-    single(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 0),
-    single(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 0),
-    single(["su-loss", "%"], "su_loss", Show::Scaled(0.01), 0),
-    view(["time-", "outs"], "timeouts", Show::Count, 1),
-    view(["exit cause", "@ s"], "exit_cause", Show::Exit, 0),
-    single(["cwnd", "/BDP"], "exit_cwnd_over_bdp", Show::Scaled(1.0), 2),
-    single(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 3),
-    single(["over-", "shot p"], "overshoot_lost_packets", Show::Count, 2),
-    single(["to 90 %", "s"], "time_to_90pct_s", Show::Scaled(1.0), 3),
+    view(["scheme", ""], "scheme", Show::Name, ALWAYS),
+    view(["law", ""], "avoidance", Show::Text, 8),
+    of_rounds(["restart", ""], "restart", Show::Text, 1),
+    of_rounds(["elapsed", "s"], "elapsed_s", Show::Scaled(1.0), 1),
+    of_rounds(["dropped", "p/reply"], "drops", Show::Scaled(1.0), 2),
+    of_rounds(["burst", "p"], "burst_packets", Show::Scaled(1.0), 4),
+    of_rounds(["ACK clock", "s"], "ack_clock_s", Show::Scaled(1.0), 5),
+    sized(["FCT", "s"], "fct_s", 4),
+    sized(["ideal", "s"], "ideal_fct_s", 7),
+    sized(["cost", "×"], "cost", 1),
+    single(["throughput", "Mbit/s"], "throughput_bps", Show::Scaled(1e6), 1),
+    single(["su-time", "s"], "su_time_s", Show::Scaled(1.0), 4),
+    single(["su-loss", "%"], "su_loss", Show::Scaled(0.01), 2),
+    view(["time-", "outs"], "timeouts", Show::Count, 5),
+    view(["exit cause", "@ s"], "exit_cause", Show::Exit, 3),
+    single(["cwnd", "/BDP"], "exit_cwnd_over_bdp", Show::Scaled(1.0), 7),
+    single(["found", "Mbit/s"], "exit_rate_bps", Show::Scaled(1e6), 9),
+    single(["over-", "shot p"], "overshoot_lost_packets", Show::Count, 6),
+    single(["to 90 %", "s"], "time_to_90pct_s", Show::Scaled(1.0), 6),
     ViewColumn {
         head: ["marked", "p"],
         field: "packets_marked",
         show: Show::Count,
-        spare: 4,
+        rank: 9,
         only: Only::Any,
     },
     // Reduced and refused requests are in the exports only: four columns would leave no room for names.
@@ -109,23 +111,26 @@ pub(crate) const VIEW: &[ViewColumn] = &[
         head: ["QS", "admitted"],
         field: "qs_asked",
         show: Show::Admitted,
-        spare: 6,
+        rank: 11,
         only: Only::Present,
     },
-    view(["queue", "peak p"], "queue_peak_packets", Show::Count, 5),
-    view(["cross", "lost p"], "cross_lost_packets", Show::Count, 5),
+    view(["queue", "peak p"], "queue_peak_packets", Show::Count, 10),
+    view(["cross", "lost p"], "cross_lost_packets", Show::Count, 10),
 ];
 
+/// The rank of the throughput beside a cost, which says more.
+const BESIDE_COST: u8 = 5;
+
 /// The columns for which these records have values.
-pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
+pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
     if is_inspection(records) {
-        return inspected::VIEW.iter().collect();
+        return inspected::VIEW.to_vec();
     }
     if is_population(records) {
-        return population::VIEW.iter().collect();
+        return population::VIEW.to_vec();
     }
     if is_flows(records) {
-        return population::FLOWS_VIEW.iter().collect();
+        return population::FLOWS_VIEW.to_vec();
     }
     let has = |field: &str| records.iter().any(|record| record.contains_key(field));
     let (sized, rounds) = (has("fct_s"), has("elapsed_s"));
@@ -137,7 +142,38 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<&'static ViewColumn> {
         Only::Any => records.iter().any(|record| number(record, column.field).is_some_and(|n| n > 0.0)),
         Only::Present => has(column.field),
     };
-    VIEW.iter().filter(belongs).collect()
+    let ranked = |column: &ViewColumn| match column.field {
+        "throughput_bps" if sized => ViewColumn { rank: BESIDE_COST, ..*column },
+        _ => *column,
+    };
+    VIEW.iter().filter(belongs).map(ranked).collect()
+}
+
+/// The column with the name of the records, and behind it those of these fields, in this order. A field that no table has
+/// by itself is shown in its own unit; one that is no field is left out.
+pub(crate) fn chosen(records: &[Record], fields: &[String]) -> Vec<ViewColumn> {
+    let own = columns_for(records);
+    let views = || {
+        own.iter().chain(VIEW).chain(population::VIEW).chain(population::FLOWS_VIEW).chain(inspected::VIEW)
+    };
+    let name = own.iter().find(|column| matches!(column.show, Show::Name)).copied();
+    let behind = fields.iter().filter(|field| name.is_none_or(|name| name.field != field.as_str()));
+    let found = behind.filter_map(|field| {
+        let seen = views().find(|column| column.field == field).copied();
+        seen.or_else(|| columns::described_field(field).map(plain))
+    });
+    name.into_iter().chain(found).collect()
+}
+
+/// A field in its own unit.
+fn plain(column: &columns::Column) -> ViewColumn {
+    let show = match column.kind {
+        Kind::Text => Show::Text,
+        Kind::Unsigned | Kind::Signed => Show::Count,
+        Kind::Real => Show::Scaled(1.0),
+    };
+    let unit = if column.unit == "1" { "" } else { column.unit };
+    view([column.name, unit], column.name, show, ALWAYS)
 }
 
 impl ViewColumn {

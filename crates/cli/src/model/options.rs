@@ -25,6 +25,7 @@ pub(crate) struct Request {
     pub(super) sweep: Option<String>,
     pub(super) points: Option<String>,
     pub(super) columns: Option<String>,
+    pub(super) wide: bool,
     pub(super) json: bool,
     pub(super) csv: bool,
     pub(super) svg: Option<PathBuf>,
@@ -33,6 +34,7 @@ pub(crate) struct Request {
 const SWEEP: &str = "sweep";
 const POINTS: &str = "points";
 const COLUMNS: &str = "columns";
+const WIDE: &str = "wide";
 const JSON: &str = "json";
 const CSV: &str = "csv";
 const SVG: &str = "svg";
@@ -67,6 +69,7 @@ impl FromArgMatches for Request {
             sweep: text(SWEEP),
             points: text(POINTS),
             columns: text(COLUMNS),
+            wide: matches!(matches.try_get_one::<bool>(WIDE), Ok(Some(true))),
             json: matches.get_flag(JSON),
             csv: matches.get_flag(CSV),
             svg: matches.try_get_one::<PathBuf>(SVG).ok().flatten().cloned(),
@@ -102,7 +105,7 @@ fn option(parameter: &'static Parameter) -> Arg {
         .help_heading("Parameters")
 }
 
-fn of_sweeps() -> [Arg; 4] {
+fn of_sweeps() -> [Arg; 5] {
     [
         text(SWEEP, "NAME=FROM..TO")
             .help("A row for each value of one parameter: size=1kB..10MB, or a list, rtt=10ms,100ms")
@@ -113,6 +116,12 @@ fn of_sweeps() -> [Arg; 4] {
             .help_heading("Output"),
         text(COLUMNS, "NAMES")
             .help("Columns of the table, and curves of the drawing, by their names in --json")
+            .help_heading("Output"),
+        Arg::new(WIDE)
+            .long(WIDE)
+            .action(ArgAction::SetTrue)
+            .conflicts_with_all([COLUMNS, JSON, CSV])
+            .help("Show every column of the table, whatever the terminal's width")
             .help_heading("Output"),
         Arg::new(SVG)
             .long(SVG)

@@ -1,6 +1,7 @@
 //! Answers for people.
 
 use firstflight_model::{Cell, MODELS, Parameter, Quantity, Sweep, Value};
+use firstflight_report::grid::{ALWAYS, Cells, Column, Grid};
 use firstflight_scenario::kind::Kind;
 
 use super::Answer;
@@ -25,7 +26,7 @@ fn listed(parameter: &Parameter) -> String {
 }
 
 /// One answer, a quantity a line: what went in, then what came out.
-pub(super) fn one(answer: &Answer, columns: Option<&[usize]>) -> String {
+pub(super) fn one(answer: &Answer, columns: Option<&[usize]>, width: Option<usize>) -> String {
     let given = answer.settings.iter().map(|(parameter, quantity)| {
         let quantity = quantity.map_or_else(|| "-".to_owned(), shown);
         [parameter.name.to_owned(), quantity, String::new(), parameter.help.to_owned()]
@@ -37,49 +38,40 @@ pub(super) fn one(answer: &Answer, columns: Option<&[usize]>) -> String {
     let found = columns.unwrap_or(&all).iter().filter_map(|at| answer.row.get(*at)).map(line);
     let (given, found): (Vec<_>, Vec<_>) = (given.collect(), found.collect());
     let blank = if given.is_empty() { Vec::new() } else { vec![Default::default()] };
-    aligned(&[given, blank, found].concat(), &[Side::Left, Side::Right, Side::Left, Side::Left])
+    let lines = [given, blank, found].concat();
+    let cells = [Cells::Words, Cells::Numbers, Cells::Words, Cells::Sentences];
+    let columns = cells.into_iter().enumerate().map(|(at, cells)| Column {
+        field: String::new(),
+        head: Vec::new(),
+        cells,
+        rank: ALWAYS,
+        texts: lines.iter().map(|line| line[at].clone()).collect(),
+    });
+    Grid::new(columns.collect(), width).plain(width)
 }
 
-/// Several answers, one a line: what was swept, then the columns.
-pub(super) fn several(sweep: Option<&Sweep>, answers: &[Answer], columns: &[usize]) -> String {
-    let swept = |answer: &Answer| {
-        let quantity = sweep.and_then(|sweep| answer.settings.get(sweep.parameter.name));
-        quantity.map(shown)
-    };
-    let cells = |answer: &Answer| {
-        let found = columns.iter().filter_map(|at| answer.row.get(*at));
-        swept(answer).into_iter().chain(found.map(|cell| number(&cell.value))).collect::<Vec<_>>()
-    };
-    let names =
-        columns.iter().filter_map(|at| answers.first()?.row.get(*at)).map(|cell| cell.name.to_owned());
-    let head: Vec<_> = sweep.map(|sweep| sweep.parameter.name.to_owned()).into_iter().chain(names).collect();
-    let sides = vec![Side::Right; head.len()];
-    let lines: Vec<_> = std::iter::once(head).chain(answers.iter().map(cells)).collect();
-    aligned(&lines, &sides)
+/// Several answers, one a line: what was swept, then the columns, as many as fit if that is what is asked for.
+pub(super) fn several(
+    sweep: Option<&Sweep>,
+    answers: &[Answer],
+    columns: &[usize],
+    (width, is_fitting): (Option<usize>, bool),
+) -> String {
+    let swept = sweep.map(|sweep| {
+        let text =
+            |answer: &Answer| answer.settings.get(sweep.parameter.name).map_or_else(String::new, shown);
+        numbers(sweep.parameter.name, ALWAYS, answers.iter().map(text).collect())
+    });
+    let found = columns.iter().zip(1_u8..=u8::MAX).filter_map(|(&at, rank)| {
+        let name = answers.first()?.row.get(at)?.name;
+        let text = |answer: &Answer| answer.row.get(at).map_or_else(String::new, |cell| number(&cell.value));
+        Some(numbers(name, rank, answers.iter().map(text).collect()))
+    });
+    Grid::new(swept.into_iter().chain(found).collect(), width.filter(|_| is_fitting)).plain(width)
 }
 
-/// Where the text of a column stands.
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
-}
-
-fn aligned(lines: &[impl AsRef<[String]>], sides: &[Side]) -> String {
-    let width = |at: usize| {
-        lines.iter().filter_map(|line| line.as_ref().get(at)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<_> = (0..sides.len()).map(|at| width(at).unwrap_or(0)).collect();
-    let mut out = String::new();
-    for line in lines {
-        let cells = line.as_ref().iter().zip(&widths).zip(sides).map(|((cell, width), side)| match side {
-            Side::Left => format!("{cell:width$}"),
-            Side::Right => format!("{cell:>width$}"),
-        });
-        out += cells.collect::<Vec<_>>().join("  ").trim_end();
-        out.push('\n');
-    }
-    out
+fn numbers(name: &str, rank: u8, texts: Vec<String>) -> Column {
+    Column { field: name.to_owned(), head: vec![name.to_owned()], cells: Cells::Numbers, rank, texts }
 }
 
 /// As on the command line; what no one typed is rounded.

@@ -22,4 +22,5 @@ mod safety;
 mod sweep;
 mod unlucky;
 mod usage;
+mod widths;
 mod words;

@@ -277,10 +277,17 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
             .contains("--report")
     );
     assert_eq!(status(&sweep(&file, &out, &[])), 0);
-    let table = stdout(&run(&["score", text(&out)]));
+    let summary = stdout(&run(&["score", text(&out)]));
+    assert!(summary.starts_with("Least median cost: ") && summary.lines().count() <= 30, "{summary}");
+    let full = stdout(&run(&["score", text(&out), "--full"]));
+    assert!(full.starts_with(summary.lines().next().expect("a verdict")), "{full}");
     for word in ["paced", "slow-start", "Who wins where", "Cost by cross traffic"] {
-        assert!(table.contains(word), "{word} in {table}");
+        assert!(full.contains(word), "{word} in {full}");
     }
+    let chosen = stdout(&run(&["score", text(&out), "--columns", "cost_p90,harm"]));
+    assert!(chosen.contains("\nscheme") && chosen.contains("cost_p90"), "{chosen}");
+    let line = refused(&["score", text(&out), "--columns", "cost_p91"]);
+    assert!(line.contains("there is no column `cost_p91`; did you mean `cost_p9"), "{line}");
     let json = stdout(&run(&["score", text(&out), "--json"]));
     let all: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();

@@ -9,6 +9,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use serde::Serialize;
 
 use self::tables::Table;
+pub(crate) use self::tables::verdict;
 use super::{HtmlError, STYLE, inert};
 use crate::score::{LIMITS, MEASURES, beyond};
 

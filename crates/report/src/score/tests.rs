@@ -128,6 +128,11 @@ fn groups() -> Vec<Group> {
     score(&judged_rows())
 }
 
+/// The text from its first table on.
+fn table(text: &str) -> String {
+    text[text.find("\nscheme ").expect(text) + 1..].to_owned()
+}
+
 #[test]
 fn the_definitions_stand_in_the_documentation_word_for_word() {
     let documentation = include_str!("../../../../docs/score.md");
@@ -143,18 +148,18 @@ fn the_definitions_stand_in_the_documentation_word_for_word() {
 
 #[test]
 fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
-    let text = render(&groups(), Some(20));
+    let text = table(&render(&groups(), Some(20), "", &TableStyle::default()));
     let lines: Vec<Vec<&str>> = text
         .lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
     assert_eq!(
-        lines[1][..7],
+        lines[2][..7],
         ["paced", "reno", "2", "50.0 %", "1.50 / >20 / >20", "0 %", "2.00 / 2.00 / 2.00"],
         "{text}"
     );
     assert_eq!(
-        lines[1][7..],
+        lines[2][7..],
         [
             "0.600 / 0.600 / 0.600",
             "0 / 0 / 0",
@@ -167,16 +172,19 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
             "-"
         ]
     );
-    assert_eq!(lines[2][..5], ["slow-start", "reno", "2", "0 %", "2.00 / 3.00 / 3.00"]);
-    assert_eq!(lines[2].last(), Some(&"50.0 % faster, 50.0 % slower ?"), "two races tell nothing");
+    assert_eq!(lines[3][..5], ["slow-start", "reno", "2", "0 %", "2.00 / 3.00 / 3.00"]);
+    assert_eq!(lines[3].last(), Some(&"50.0 % faster, 50.0 % slower ?"), "two races tell nothing");
     assert!(
         text.contains("\nCost by cross traffic: median / 90th percentile of n rows a scheme\n"),
         "{text}"
     );
-    let none = text.lines().position(|line| line.contains("cbr 30-60 % (n=1)")).expect(&text);
+    let none = text
+        .lines()
+        .position(|line| line.starts_with("scheme ") && line.contains("cbr 30-60 %"))
+        .expect(&text);
     assert!(
         text.lines()
-            .nth(none + 2)
+            .nth(none + 3)
             .is_some_and(|line| line.contains("1.50 / 1.50") && line.contains(">20 / >20")),
         "{text}"
     );
@@ -184,15 +192,15 @@ fn the_table_has_the_least_median_first_and_says_what_was_given_up() {
 
 #[test]
 fn each_class_has_a_table_with_every_column() {
-    let text = render(&groups(), Some(20));
+    let text = table(&render(&groups(), Some(20), "", &TableStyle::default()));
     let at = text
         .lines()
         .position(|line| line == "Of cross traffic: cbr 30-60 %, 1 race: median / 90th / 99th percentile");
     let lines: Vec<&str> = text.lines().skip(at.expect(&text)).collect();
     assert_eq!(lines[2].split_whitespace().next(), Some("scheme"));
     assert_eq!(lines[2].split("  ").filter(|cell| !cell.trim().is_empty()).count(), 16);
-    assert!(lines[3].starts_with("slow-start") && lines[3].contains("3.00 / 3.00 / 3.00"), "{text}");
-    assert!(lines[4].starts_with("paced") && lines[4].contains(">20 / >20 / >20"), "{text}");
+    assert!(lines[4].starts_with("slow-start") && lines[4].contains("3.00 / 3.00 / 3.00"), "{text}");
+    assert!(lines[5].starts_with("paced") && lines[5].contains(">20 / >20 / >20"), "{text}");
 }
 
 #[test]
@@ -207,7 +215,7 @@ fn who_is_faster_more_often_than_the_first_is_marked() {
     let rows: Vec<_> = (0..1000)
         .flat_map(|path| [row(path, "often", costs(path).0), row(path, "mostly", costs(path).1)])
         .collect();
-    let text = render(&score(&rows), Some(20));
+    let text = render(&score(&rows), Some(20), "", &TableStyle::default());
     assert!(text.contains("60.0 % faster, 40.0 % slower <"), "{text}");
     assert!(text.contains("mostly 3.00, often 3.50 (1 not told apart; faster more often: often)"), "{text}");
 }
@@ -244,11 +252,72 @@ fn runs(seeds: u64) -> Vec<Group> {
 fn what_was_not_tested_is_neither_told_apart_nor_not() {
     let told = |groups: &[Group]| records(groups)[0]["told_from_first"].clone();
     assert_eq!((told(&runs(1)), told(&runs(3))), (false.into(), Value::Null));
-    let text = render(&runs(3), Some(20));
+    let text = render(&runs(3), Some(20), "", &TableStyle::default());
     assert!(!text.contains(" ?") && text.contains("50.0 % slower\n") && text.contains("no test"), "{text}");
 }
 
 #[test]
 fn a_class_says_of_how_many_rows_its_percentiles_are() {
-    assert!(render(&runs(3), Some(20)).contains("cbr 30-60 % (n=3)"));
+    assert!(render(&runs(3), Some(20), "", &TableStyle::default()).contains("n=3"));
+}
+
+/// Fifteen schemes on paths of every class, each of which has a best scheme of its own.
+fn many() -> Vec<Group> {
+    let mut rows = Vec::new();
+    for (path, cross) in (0..40_u32).zip(["none", "2mbit", "tcp:1", "tcp:4"].into_iter().cycle()) {
+        for scheme in 0..15_u32 {
+            let cost = 1.5 + f64::from((scheme + 3 * (path % 4)) % 15) / 10.0 + f64::from(path) / 1e3;
+            let name = format!("a-scheme-with-a-long-name-{scheme}");
+            let row = swept(u64::from(path), &name, cross, (path % 7 > 0).then_some(cost));
+            rows.push(judged(&row, 1).unwrap());
+        }
+    }
+    score(&rows)
+}
+
+#[test]
+fn a_summary_opens_with_the_verdict_and_has_thirty_lines_at_most() {
+    use unicode_width::UnicodeWidthStr;
+
+    for groups in [groups(), runs(3), many()] {
+        for width in [None, Some(80), Some(120), Some(200)] {
+            let style = TableStyle { width, ..TableStyle::default() };
+            let text = summary(&groups, Some(20), "10 of 10 parts", &style);
+            assert!(text.starts_with("Least median cost: "), "{text}");
+            assert!(text.lines().count() <= 30, "{} lines: {text}", text.lines().count());
+            assert!(text.lines().all(|line| width.is_none_or(|width| line.width() <= width)), "{text}");
+            let first = &groups[0].by_cost()[0].scheme;
+            assert!(
+                text.lines().any(|line| line.starts_with(first.as_str()) || line.starts_with("a-scheme")),
+                "{text}"
+            );
+            assert!(text.contains("--full shows"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_summary_says_where_another_scheme_is_better_and_by_how_much() {
+    let text = summary(&many(), Some(20), "", &TableStyle::default());
+    let rows: Vec<&str> =
+        text.lines().skip_while(|line| !line.starts_with("Where another")).skip(4).collect();
+    assert!(rows[0].starts_with("cross traffic: "), "{text}");
+    let none = summary(&groups(), Some(20), "", &TableStyle::default());
+    assert!(none.contains("In no class does another scheme"), "two races tell nothing: {none}");
+}
+
+#[test]
+fn the_columns_of_a_score_are_chosen_by_the_fields_of_its_records() {
+    let columns = Columns::Chosen(["cost_p90", "harm", "rows"].map(str::to_owned).to_vec());
+    let style = TableStyle { columns, ..TableStyle::default() };
+    let text = table(&render(&groups(), Some(20), "", &style));
+    let words = |at: usize| text.lines().nth(at).unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(
+        (words(0), words(3)[..2].to_vec()),
+        (vec!["scheme", "cost_p90", "harm", "rows"], vec!["slow-start", "3.00"])
+    );
+    let fields = fields(&groups());
+    for field in ["cost", "cost_median", "told_from_first", "class"] {
+        assert!(fields.iter().any(|one| one == field), "{field} in {fields:?}");
+    }
 }

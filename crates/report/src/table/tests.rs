@@ -1,3 +1,5 @@
+use unicode_width::UnicodeWidthStr;
+
 use super::*;
 use crate::records;
 use firstflight_measure::Row;
@@ -33,8 +35,13 @@ fn rows() -> Vec<Row> {
     vec![paced, slow_start]
 }
 
+/// A terminal of this width without colours.
+fn wide(width: usize) -> TableStyle {
+    TableStyle { width: Some(width), ..TableStyle::default() }
+}
+
 fn plain(rows: &[Row]) -> String {
-    render(&records(rows).unwrap(), "paced wins.", TableStyle::default())
+    render(&records(rows).unwrap(), "paced wins.", &TableStyle::default())
 }
 
 #[test]
@@ -69,7 +76,7 @@ fn cells_are_in_the_unit_of_their_head() {
 fn an_exit_that_not_all_runs_had_says_how_many_did() {
     let shown = |cause: &str, causes: Value, at: Option<f64>| {
         let row = json!({"scheme": "vegas", "exit_cause": cause, "exit_causes": causes, "exit_time_s": at, "runs": 20});
-        render(&records(&[row]).unwrap(), "", TableStyle::default())
+        render(&records(&[row]).unwrap(), "", &TableStyle::default())
     };
     for (cause, causes, at, cell) in [
         ("mixed", json!({"loss": 1, "none": 19}), Some(0.471), " loss 1/20 @ 0.471 "),
@@ -130,8 +137,8 @@ fn every_column_lines_up_even_with_wide_letters() {
 #[test]
 fn nothing_is_coloured_unless_asked() {
     let records = records(&rows()).unwrap();
-    assert!(!render(&records, "v", TableStyle::default()).contains('\u{1b}'));
-    let coloured = render(&records, "v", TableStyle { colour: true, width: None });
+    assert!(!render(&records, "v", &TableStyle::default()).contains('\u{1b}'));
+    let coloured = render(&records, "v", &TableStyle { colour: true, ..TableStyle::default() });
     assert!(coloured.contains("\u{1b}[31m"), "a timeout is red");
     assert!(coloured.contains("\u{1b}[32m"), "the best is green");
 }
@@ -139,12 +146,16 @@ fn nothing_is_coloured_unless_asked() {
 #[test]
 fn a_narrow_terminal_loses_the_least_telling_columns_and_is_told() {
     let records = records(&rows()).unwrap();
-    let text = render(&records, "", TableStyle { colour: false, width: Some(80) });
-    let note = text.lines().last().unwrap();
-    assert!(note.starts_with("Left out for want of room: ") && note.contains("cross_lost_packets"), "{text}");
-    assert!(text.lines().take(4).all(|line| line.width() <= 80), "{text}");
+    let text = render(&records, "", &wide(80));
+    let note = text.split_once("Not shown for want of width: ").unwrap().1;
+    let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        note.ends_with("queue_peak_packets, cross_lost_packets; --wide shows all, --columns chooses."),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.width() <= 80), "{text}");
     assert!(text.contains("throughput") && text.contains("exit cause"));
-    let tiny = render(&records, "", TableStyle { colour: false, width: Some(10) });
+    let tiny = render(&records, "", &wide(10));
     assert!(tiny.contains("throughput"), "what matters stays");
 }
 
@@ -156,7 +167,7 @@ fn a_mean_shows_its_confidence_interval() {
     record.insert("timeouts".into(), 0.4.into());
     record.insert("timeouts_ci95".into(), 0.68.into());
     record.insert("su_time_s_ci95".into(), 0.000_02.into());
-    let text = render(&[record], "", TableStyle::default());
+    let text = render(&[record], "", &TableStyle::default());
     assert!(text.contains("59.9±0.41"), "{text}");
     assert!(text.contains("0.400±0.68"), "a mean of counts is not a whole number: {text}");
     assert!(text.contains(" 0.712 "), "an interval within the last digit says nothing: {text}");
@@ -169,7 +180,7 @@ fn a_mean_of_some_runs_says_of_how_many() {
         "su_time_s_ci95": null, "su_time_s_runs": 1, "timeouts": 0.5, "timeouts_ci95": 0.2, "timeouts_runs": 9,
         "cross_lost_packets": 3, "cross_lost_packets_ci95": 0.0, "cross_lost_packets_runs": 2,
         "exit_rate_bps": null, "exit_rate_bps_ci95": null, "exit_rate_bps_runs": 0, "runs": 10});
-    let text = render(&[row.as_object().unwrap().clone()], "", TableStyle::default());
+    let text = render(&[row.as_object().unwrap().clone()], "", &TableStyle::default());
     for cell in [" 0.390±0.055, 7/10 ", " 0.200, 1/10 ", " 0.500±0.20, 9/10 ", " 3±0, 2/10"] {
         assert!(text.contains(cell), "{cell}: {text}");
     }
@@ -180,23 +191,47 @@ fn a_mean_of_some_runs_says_of_how_many() {
 fn runs_that_gave_the_same_have_an_interval_of_nought() {
     let row = json!({"scheme": "vegas", "throughput_bps": 2e6, "throughput_bps_ci95": 0.0, "timeouts": 1.0,
         "timeouts_ci95": 0.0, "runs": 10});
-    let text = render(&[row.as_object().unwrap().clone()], "", TableStyle::default());
+    let text = render(&[row.as_object().unwrap().clone()], "", &TableStyle::default());
     assert!(text.contains(" 2.00±0 ") && text.contains(" 1±0 "), "{text}");
 }
 
 #[test]
-fn a_long_label_is_shortened_and_an_escape_in_it_is_shown_not_sent() {
+fn a_long_label_is_shortened_told_whole_and_an_escape_in_it_is_shown_not_sent() {
     let mut rows = rows();
-    rows[0].label = Some(format!("\u{1b}[2J{}", "x".repeat(60)));
-    let text = plain(&rows);
+    let label = "x".repeat(60);
+    rows[0].label = Some(format!("\u{1b}[2J{label}"));
+    let text = render(&records(&rows).unwrap(), "", &wide(100));
     assert!(!text.contains('\u{1b}'));
-    assert!(text.contains("xx…"));
-    assert!(text.lines().all(|line| line.width() <= 140));
+    assert!(text.contains("xx…xx") && text.contains(&label), "{text}");
+    assert!(plain(&rows).lines().nth(2).unwrap().contains(&label), "where there is no width it is whole");
+}
+
+#[test]
+fn chosen_columns_are_shown_in_their_order_behind_the_name_whatever_the_width() {
+    let chosen = |fields: &[&str]| {
+        let columns = Columns::Chosen(fields.iter().map(|field| (*field).to_owned()).collect());
+        let style = TableStyle { width: Some(20), columns, ..TableStyle::default() };
+        render(&records(&rows()).unwrap(), "", &style)
+    };
+    let text = chosen(&["timeouts", "throughput_bps", "retransmissions", "scheme"]);
+    let words = |at: usize| text.lines().nth(at).unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(words(0), ["scheme", "time-", "throughput", "retransmissions"]);
+    assert_eq!(words(3), ["slow-start", "1", "59.3", "0"]);
+    assert_eq!(text.lines().count(), 4);
+}
+
+#[test]
+fn every_field_of_a_kind_of_rows_can_be_chosen() {
+    for rows in [Rows::Race, Rows::Population, Rows::Captures] {
+        for field in rows.fields() {
+            assert!(!view::chosen(&[], &[field.to_owned()]).is_empty(), "{field}");
+        }
+    }
 }
 
 #[test]
 fn no_rows_is_a_table_of_heads() {
-    let text = render(&[], "", TableStyle::default());
+    let text = render(&[], "", &TableStyle::default());
     assert_eq!(text.lines().count(), 2);
 }
 
@@ -210,9 +245,12 @@ fn what_is_undefined_for_a_reason_has_a_footnote() {
     };
     let senders = [lacking("seen elsewhere"), lacking("no handshake")];
     let records = crate::inspected::labelled(None, &senders).unwrap();
-    let text = render(&records, "", TableStyle::default());
+    let text = render(&records, "", &TableStyle::default());
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[2].contains("-¹") && lines[2].contains("-²"), "{text}");
     assert!(lines[3].contains("-³") && lines[3].contains("-²"), "{text}");
     assert_eq!(lines[4..], ["¹ seen elsewhere", "² too short", "³ no handshake"], "{text}");
+    // Of columns that are not shown there are no reasons either.
+    let narrow = render(&records, "", &wide(60));
+    assert!(!narrow.contains("too short") && narrow.contains("\n² no handshake\n"), "{narrow}");
 }

@@ -30,7 +30,9 @@ fn rows(means: &[Mean]) -> Vec<Record> {
 }
 
 /// What a reader takes from a cell: the mean, half of its interval, and of how many runs it is.
-fn read(cell: &str) -> Option<(f64, Option<f64>, Option<(u64, u64)>)> {
+type Read = (f64, Option<f64>, Option<(u64, u64)>);
+
+fn read(cell: &str) -> Option<Read> {
     let (cell, of) = match cell.split_once(", ") {
         Some((cell, of)) => {
             let (had, runs) = of.split_once('/')?;
@@ -51,7 +53,7 @@ fn check(cell: &str, mean: &Mean) {
     match (half, mean.half) {
         (Some(shown), Some(half)) => assert!((shown - half).abs() <= half * 0.06, "`{cell}` of {mean:?}"),
         (None, half) => {
-            assert!(half.is_none_or(|half| half > 0.0 && half < mean.value), "`{cell}` of {mean:?}")
+            assert!(half.is_none_or(|half| half > 0.0 && half < mean.value), "`{cell}` of {mean:?}");
         }
         (Some(_), None) => panic!("`{cell}` of {mean:?}"),
     }
@@ -99,7 +101,7 @@ proptest! {
         means in proptest::collection::vec(mean(), 1..60)
     ) {
         let rows = rows(&means);
-        let terminal = cells_of_terminal(&table::render(&rows, "", TableStyle::default()));
+        let terminal = cells_of_terminal(&table::render(&rows, "", &TableStyle::default()));
         let page = html::render(&Report { rows: rows.clone(), ..Report::default() }).expect("a page");
         let page = cells_of_page(&page);
         prop_assert_eq!((terminal.len(), page.len()), (means.len(), means.len()));

@@ -13,12 +13,16 @@ use serde_json::{Value, json};
 
 use crate::common::{folder, run, status, stderr, text};
 
-/// All looks that a page must stand.
-const LOOKS: [Look; 4] = [
+/// All looks that a page must stand: on a telephone, in half of a screen, and on a wide one.
+const LOOKS: [Look; 8] = [
     SCREEN,
     Look { width: 1280, dark: true },
     Look { width: 390, dark: false },
     Look { width: 390, dark: true },
+    Look { width: 1000, dark: false },
+    Look { width: 1000, dark: true },
+    Look { width: 1600, dark: false },
+    Look { width: 1600, dark: true },
 ];
 
 /// Few paths, so that there are intervals, and some that are given up.
@@ -44,7 +48,11 @@ fn pages() -> &'static [PathBuf] {
         let few = ["--schemes", "slow-start,paced:first=4,as=mine,quick-start", "--pcap", text(&pcap)];
         let race = write(&[&path[..], &few[..]].concat(), "race.html");
         let means = write(
-            &[&path[..], &["--cross", "tcp:1", "--runs", "3", "--schemes", "hystart,adaptive"]].concat(),
+            &[
+                &path[..],
+                &["--cross", "tcp:1", "--loss", "1%", "--runs", "3", "--schemes", "hystart,adaptive"],
+            ]
+            .concat(),
             "means.html",
         );
         let [one, other] = ["slow-start-client.pcapng", "mine-server.pcapng"].map(|name| pcap.join(name));
@@ -124,6 +132,8 @@ fn every_word_and_line_stands_out_and_none_is_cut_off() {
             let width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
             assert_eq!(browser.evaluate(width), true, "{name}");
             assert_eq!(browser.evaluate(CUT_OFF), json!([]), "{name}");
+            assert_eq!(browser.evaluate(UNDRAWN), json!([]), "{name}");
+            assert_eq!(browser.evaluate(RUN_TOGETHER), json!([]), "{name}");
         }
     }
 }
@@ -139,6 +149,9 @@ fn a_page_that_is_faint_cut_off_without_a_mark_of_focus_or_too_wide_for_paper_is
          document.styleSheets[0].insertRule(':focus-visible { outline: none !important }', 0); \
          document.body.style.minWidth = '1400px';",
     );
+    // A space at the end of an inline block is not seen.
+    browser.evaluate("document.querySelector('td').innerHTML = '<span style=display:inline-block>±0, </span><span>56/60</span>'");
+    assert_eq!(browser.evaluate(RUN_TOGETHER), json!(["±0, 56/60 | ±0,56/60"]));
     let faint = browser.evaluate(&format!("({})().faint", include_str!("contrast.js")));
     let faint: Vec<String> = serde_json::from_value(faint).expect("words");
     assert!(faint.len() == 2 && faint[0].starts_with("3.45 of 4.5: \"Best"), "{faint:?}");
@@ -159,6 +172,17 @@ const CUT_OFF: &str = "[...document.querySelectorAll('.main-svg text')].filter((
     const own = text.getBoundingClientRect(), all = text.closest('svg').getBoundingClientRect();
     return own.width && (own.left < all.left - 1 || own.right > all.right + 1 || own.top < all.top - 1 || own.bottom > all.bottom + 1);
   }).map((text) => text.textContent)";
+
+/// Panels without a drawing, and drawings that leave their panel.
+const UNDRAWN: &str = "[...document.querySelectorAll('.plot')].filter((plot) => {
+    const own = plot.getBoundingClientRect(), all = [...plot.querySelectorAll('.main-svg')].map((one) => one.getBoundingClientRect());
+    return !all.some((one) => one.width > 200 && one.height > 100) || all.some((one) => one.right > own.right + 1);
+  }).map((plot) => plot.id)";
+
+/// Cells whose words the reader sees closer together than they were written.
+const RUN_TOGETHER: &str = "[...document.querySelectorAll('th, td, dt, dd')].filter((cell) => cell.checkVisibility() && cell.innerText)
+  .map((cell) => [cell.textContent, cell.innerText].map((text) => text.trim().split(/\\s+/).join(' ')))
+  .filter(([written, seen]) => written !== seen && written.replace(/ /g, '') === seen.replace(/[ ▲▼]/g, '')).map((both) => both.join(' | '))";
 
 /// What a reader can use, in the order of the page.
 const CONTROLS: &str = "window.controls = () => [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]

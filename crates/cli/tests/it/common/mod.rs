@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 /// The command, with nobody's terminal settings.
 pub(crate) fn firstflight() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_firstflight"));
-    command.stdin(Stdio::null()).env_remove("NO_COLOR");
+    command.stdin(Stdio::null()).env_remove("NO_COLOR").env_remove("COLUMNS");
     command
 }
 

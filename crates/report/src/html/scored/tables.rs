@@ -41,7 +41,7 @@ struct Cell {
 }
 
 /// The first sentence of the page.
-pub(super) fn verdict(all: &Group, beyond: &str) -> String {
+pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
     let decided = all.races - all.nobody;
     format!(
         "Least median cost: {}. Within 1 % of the best of the race most often: {}.",
