@@ -55,6 +55,7 @@ pub enum HtmlError {
 pub fn render(report: &Report) -> Result<String, HtmlError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("joined", |text: &str| crate::prose::joined(text));
     environment.add_template("report", TEMPLATE)?;
     let html = environment.get_template("report")?.render(context! {
         report => Value::from(Serde(page::Words::new(report))),

@@ -35,7 +35,7 @@ pub(crate) fn fold_line(line: &str, width: usize, hang: usize) -> Vec<String> {
 }
 
 /// The text with a space without a break behind every number that a word follows.
-fn joined(text: &str) -> String {
+pub(crate) fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut words = text.split(' ').peekable();
     while let Some(word) = words.next() {

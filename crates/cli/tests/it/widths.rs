@@ -41,9 +41,10 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
     printed(80, &[&race[..], &["--pcap", text(&pcap), "--events", text(&events)]].concat());
     let (capture, trace) = (pcap.join("paced-client.pcapng"), events.join("paced.jsonl"));
     let flows =
-        ["race", "--rate=10mbit", "--flows=20", "--arrivals=5", "--sizes=20kB", "--schemes=slow-start,vegas"];
+        ["race", "--rate=20mbit", "--rtt=40ms", "--topology=dumbbell:hosts=10", "--flows=20", "--size=50p"];
+    let each = [&flows[..], &["--schemes=slow-start,vegas", "--each-flow"]].concat();
     for width in [80, 100, 120, 200] {
-        let commands: [&[&str]; 12] = [
+        let commands: [&[&str]; 14] = [
             &RACE,
             &[
                 "race",
@@ -55,6 +56,8 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
                 "--schemes=vegas",
             ],
             &["run", concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/quick-start-routers.toml")],
+            &flows,
+            &each,
             &["sweep", text(&sweep), "--out", text(&out)],
             &["score", text(&out)],
             &["score", text(&out), "--full"],
@@ -73,7 +76,6 @@ fn whatever_a_command_prints_fits_the_terminal_from_eighty_columns_on() {
             assert!(!text.is_empty() || command[0] == "sweep" || command[0] == "inspect", "{command:?}");
             assert!(widest(&text) <= width, "{command:?} at {width}: {}\n{text}", widest(&text));
         }
-        let _ = flows;
     }
 }
 
@@ -117,7 +119,7 @@ fn an_error_is_broken_between_words_and_points_at_its_place_on_a_narrow_terminal
         firstflight().args(["race", "--rate", &rate]).env("COLUMNS", "80").output().expect("it runs");
     let error = stderr(&output);
     let caret = error.lines().last().expect("a caret");
-    assert!(error.starts_with("error: --rate: ") && caret.contains('^'), "{error}");
+    assert!(error.starts_with("error: --rate:\n  `xxx") && caret.contains('^'), "{error}");
     assert!(
         error.lines().filter(|line| line.starts_with("  | ")).all(|line| line.chars().count() <= 80),
         "{error}"

@@ -19,7 +19,8 @@ pub(crate) fn named(row: &Record) -> (Vec<String>, Vec<String>) {
         file => format!("{file}:\u{a0}{number}"),
     };
     let ends = vec![format!("{}\u{a0}→ ", text(row, "from")), text(row, "to").to_owned()];
-    (vec![name], ends)
+    // A path breaks between its folders.
+    (name.split_inclusive('/').map(str::to_owned).collect(), ends)
 }
 
 /// The facts of the row, in a few words each.

@@ -52,6 +52,7 @@ pub fn render(scored: &Scored) -> Result<String, HtmlError> {
     let beyond = &beyond(scored.give_up);
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("joined", |text: &str| crate::prose::joined(text));
     environment.add_template("score", TEMPLATE)?;
     let html = environment.get_template("score")?.render(context! {
         version => scored.version.as_str(),

@@ -8,8 +8,8 @@ const clip = (text, room, font) => {
   while (most > 1 && lengthOf(text.slice(0, most) + "…", font) > room) most--;
   return text.slice(0, most) + "…";
 };
-/** The text in lines that fit. */
-const wrap = (text, room, font) => text.split(" ").reduce((lines, part) => {
+/** The text in lines that fit, none of which ends between a number and its unit. */
+const wrap = (text, room, font) => text.split(/(?<!\d) | (?![\p{L}%×])/u).reduce((lines, part) => {
   const last = lines[lines.length - 1];
   if (last !== undefined && lengthOf(`${last} ${part}`, font) <= room) lines[lines.length - 1] = `${last} ${part}`;
   else lines.push(clip(part, room, font));

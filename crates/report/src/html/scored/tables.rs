@@ -5,6 +5,7 @@ use firstflight_measure::{Pairing, Quantile};
 use serde::Serialize;
 
 use crate::human::{count, significant};
+use crate::prose::joined;
 use crate::score::{least, nearest, share};
 
 /// A table: columns under heads that span some of them.
@@ -219,7 +220,7 @@ impl Head {
 impl Cell {
     fn words(words: &str) -> Self {
         // A number and its unit stay on one line.
-        let text = words.replace(" %", "\u{a0}%");
+        let text = joined(words);
         Self { text, key: words.to_owned(), is_words: true, ..Self::default() }
     }
 
