@@ -1,7 +1,7 @@
 //! The columns of a table, as `--wide` and `--columns` ask for them.
 
 use firstflight_report::{Columns, Rows, TableStyle};
-use firstflight_scenario::words::closest;
+use firstflight_scenario::suggest::closest;
 
 use crate::args::TableOptions;
 use crate::failure::{Failure, Place};
@@ -54,7 +54,7 @@ pub(crate) fn unknown(name: &str, fields: &[&str]) -> String {
     // The head of a column is written with spaces or hyphens where its field has underscores.
     let field = name.replace(['-', ' '], "_").to_lowercase();
     let hint = match closest(&field, fields.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(near) => format!("is `{near}` meant?"),
         None => format!("there are {}", fields.join(", ")),
     };
     format!("--columns: there is no column `{name}`; {hint}")
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn an_unknown_column_is_one_line_with_the_nearest() {
-        assert!(asked("su-loss").is_err_and(|error| error.contains("`su-loss`; did you mean `su_loss`?")));
-        assert!(asked("costs").is_err_and(|error| error.contains("did you mean `cost`?")));
+        assert!(asked("su-loss").is_err_and(|error| error.contains("`su-loss`; is `su_loss` meant?")));
+        assert!(asked("costs").is_err_and(|error| error.contains("is `cost` meant?")));
         assert!(asked("zzzzzzzzzzzzzzz").is_err_and(|error| error.contains("there are scheme, label, ")));
         assert!(asked(" , ").is_err_and(|error| error.contains("no column is named")));
     }

@@ -287,7 +287,7 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
     let chosen = stdout(&run(&["score", text(&out), "--columns", "cost_p90,harm"]));
     assert!(chosen.contains("\nscheme") && chosen.contains("cost_p90"), "{chosen}");
     let line = refused(&["score", text(&out), "--columns", "cost_p91"]);
-    assert!(line.contains("there is no column `cost_p91`; did you mean `cost_p9"), "{line}");
+    assert!(line.contains("there is no column `cost_p91`; is `cost_p9"), "{line}");
     let json = stdout(&run(&["score", text(&out), "--json"]));
     let all: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
