@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::packet::Packet;
 
 /// By no more than this do queues of one card, or interfaces of one host, hand packets over out of order; a clock that is
@@ -76,7 +78,7 @@ impl Order {
 }
 
 /// The clock of one connection: it never goes back.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Clock {
     pub(crate) last: u64,
     /// What packets' times lack since the capture's clock was set back.
@@ -88,6 +90,11 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(at: u64) -> Self {
         Self { last: at, behind: 0, set_back: None }
+    }
+
+    /// Whether the packets' own times count.
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.behind == 0
     }
 
     /// The time of a packet: its own, unless that lies before the last; then as long after the last as it is after

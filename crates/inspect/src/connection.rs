@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 
 use firstflight_tcp::{Flags, Segment, Timestamps};
+use serde::{Deserialize, Serialize};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, DISORDER};
 use crate::ecn::{Counter, Feedback, ace};
 use crate::events::{Ack, Data, Origin, Setting};
 use crate::packet::{Packet, Point};
@@ -16,7 +17,7 @@ use crate::views::Views;
 /// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
 pub(crate) type Host = usize;
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Connection {
     /// The ends, by host.
     pub(crate) ends: [SocketAddr; 2],
@@ -35,13 +36,14 @@ pub(crate) struct Connection {
 }
 
 /// What is kept of a SYN.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Syn {
     seq: u32,
     ack: u32,
     mss: Option<NonZeroU16>,
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
+    #[serde(with = "crate::asleep::timestamps")]
     pub(crate) timestamps: Option<Timestamps>,
 }
 
@@ -53,7 +55,7 @@ impl Syn {
 }
 
 /// What is known of one host.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Side {
     /// The sequence number of the first byte of its stream, by its SYN, or of the first packet seen.
     origin: Option<u32>,
@@ -78,7 +80,7 @@ pub(crate) struct Side {
 }
 
 /// When the three packets passed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Handshake {
     pub(crate) syn: Option<u64>,
     pub(crate) answer: Option<u64>,
@@ -259,8 +261,13 @@ impl Connection {
         self.hosts[from].sender.counts.out_of_window += 1;
     }
 
-    fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_reset || self.hosts.iter().all(|side| side.fin_acknowledged)
+    }
+
+    /// Whether data passed at this view's place.
+    pub(crate) fn has_data(&self) -> bool {
+        self.hosts.iter().any(|side| side.sender.first_data.is_some())
     }
 
     pub(crate) fn is_reset(&self) -> bool {
@@ -286,6 +293,22 @@ impl Connection {
             let is_same = syn.timestamps == segment.timestamps && (syn.timestamps.is_some() || is_soon);
             self.host_of(packet) == 0 && is_same
         })
+    }
+
+    /// Whether it may be packed until its next packet, and what that needs no more is forgotten. What is drawn is not packed.
+    pub(crate) fn may_rest(&mut self, now: u64) -> bool {
+        if self.is_drawn() || self.views.as_ref().is_some_and(|views| views.is_held()) {
+            return false;
+        }
+        // Where the capture's clock was set back, what is late is not known.
+        let is_in_step = self.clock.is_in_step();
+        let late = now.saturating_sub(DISORDER);
+        for side in self.hosts.iter_mut().filter(|_| is_in_step) {
+            if side.recent.as_mut().is_some_and(|recent| !recent.forget(late)) {
+                side.recent = None;
+            }
+        }
+        self.views.as_mut().is_none_or(|views| views.far.may_rest(now))
     }
 
     pub(crate) fn is_drawn(&self) -> bool {

@@ -1,11 +1,13 @@
 //! Bytes against time, in bounded space.
 
+use serde::{Deserialize, Serialize};
+
 /// A point is kept when it is later than the last one by this share of the time since the first: 1/4096, so that
 /// a curve of any length takes some ten thousand points and times are exact to a fortieth of a per cent.
 const FINENESS: u64 = 4096;
 
 /// Bytes delivered, as far as acknowledgements tell, as steps.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Curve {
     /// When, and how much by then.
     points: Vec<(u64, u64)>,
@@ -50,7 +52,7 @@ impl Curve {
 }
 
 /// A busy period: the time between two idle restarts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Period {
     /// When its first data passed.
     pub(crate) began: u64,

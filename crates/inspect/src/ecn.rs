@@ -1,6 +1,7 @@
 //! Congestion marks as receivers echo them: by RFC 3168's flag, or by the counter of Accurate ECN (RFC 9768).
 
 use firstflight_tcp::Flags;
+use serde::{Deserialize, Serialize};
 
 use crate::packet::Packet;
 
@@ -34,7 +35,7 @@ impl Feedback {
 }
 
 /// A host's counter of marked packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Counter {
     /// As it was last told, modulo eight.
     last: u8,

@@ -1,9 +1,11 @@
 //! What reaches a sender's analysis, and what it notes down.
 
+use serde::{Deserialize, Serialize};
+
 use crate::packet::Point;
 
 /// What tells a packet from its copies and from another one with the same bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Origin {
     /// IPv4's, if it is one.
     pub(crate) identification: Option<u16>,
@@ -27,7 +29,7 @@ pub(crate) struct Data {
 }
 
 /// An acknowledgement for this sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Ack {
     pub(crate) to: u64,
     /// The receiver's window in bytes, or as it stands if its scale is not known.
@@ -40,7 +42,7 @@ pub(crate) struct Ack {
 }
 
 /// A packet that was sent again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Resent {
     pub(crate) at: u64,
     pub(crate) start: u64,
@@ -56,7 +58,7 @@ pub(crate) struct Resent {
 }
 
 /// A congestion mark that was echoed: one a round trip at most.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) at: u64,
     /// In flight before it.
@@ -68,7 +70,7 @@ pub(crate) struct Mark {
 }
 
 /// An idle time and what came after it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Restart {
     pub(crate) at: u64,
     pub(crate) idle: u64,
@@ -78,7 +80,7 @@ pub(crate) struct Restart {
 }
 
 /// Sums over the connection.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) packets: u64,
     pub(crate) segments: u64,
@@ -102,7 +104,7 @@ pub(crate) struct Counts {
 }
 
 /// What is known of the path before data flows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setting {
     /// The smaller of the MSS options; payload may be less by the timestamps.
     pub(crate) mss_option: Option<u16>,

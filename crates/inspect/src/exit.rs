@@ -14,11 +14,13 @@
 //!   flight falls by a quarter without a loss or a mark, as BBR's does; and otherwise `flat`: a threshold, a delay, an ACK
 //!   train.
 
+use serde::{Deserialize, Serialize};
+
 use crate::events::{Mark, Resent};
 use crate::rounds::Round;
 
 /// Why.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Cause {
     /// Something was lost and sent again.
     Loss,
@@ -52,7 +54,7 @@ impl Cause {
 }
 
 /// The end of a start-up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Exit {
     pub(crate) cause: Cause,
     pub(crate) at: u64,

@@ -2,8 +2,10 @@
 
 use std::ops::{Deref, DerefMut};
 
+use serde::{Deserialize, Serialize};
+
 /// A list in a place of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(clippy::box_collection, reason = "an empty one takes eight bytes and not 24")]
 pub(crate) struct Few<T>(Option<Box<Vec<T>>>);
 

@@ -8,6 +8,7 @@
 //! Everything is seen from the sender. Where the capture was taken elsewhere, an acknowledgement that passes counts
 //! as heard after the time from that place to the sender and back, which the handshake showed.
 
+mod asleep;
 mod capture;
 mod clock;
 mod connection;
@@ -183,8 +184,8 @@ pub fn inspect_each(
     tally.timeless = capture.timeless();
     tally.dropped = capture.dropped();
     tally.bytes = capture.offset();
-    for (index, connection) in table.connections.into_iter().enumerate() {
-        take(senders(index + 1, *connection));
+    for (index, connection) in table.into_connections().enumerate() {
+        take(senders(index + 1, connection));
     }
     Ok((tally, capture.cut()))
 }

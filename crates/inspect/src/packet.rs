@@ -6,10 +6,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice};
 use firstflight_tcp::{Ecn, Flags, Segment};
+use serde::{Deserialize, Serialize};
 
 /// Where a packet passed, as far as it tells: copies of one that was captured at two places differ in it, and what a host
 /// sends again does not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Point {
     /// TTL or hop limit.
     pub(crate) hops: u8,

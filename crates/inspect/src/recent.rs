@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use firstflight_tcp::{Flags, Segment};
+use serde::{Deserialize, Serialize};
 
 use crate::packet::{Packet, Point};
 
@@ -17,11 +18,23 @@ pub(crate) const LONGEST_WAY: u64 = 1_000_000_000;
 const MOST: usize = 64;
 
 /// The last packets of a host.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Recent {
-    packets: VecDeque<(u64, u64, Point)>,
+    packets: VecDeque<Passed>,
+    /// When the latest of them passed.
+    latest: u64,
     /// The last SYN: a host that sends it again gives it another identification.
     syn: Option<u64>,
+}
+
+/// A packet that passed.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Passed {
+    fingerprint: u64,
+    /// When, in nanoseconds modulo 2^32, which is more than four times what is remembered.
+    at: u32,
+    /// A number for the place.
+    point: u32,
 }
 
 /// A number for what copies have in common: two packets that differ in it have the same one once in 2^64.
@@ -35,7 +48,39 @@ fn fingerprint(packet: &Packet) -> u64 {
     hasher.finish()
 }
 
+/// A number for a place: of two places the same one once in 2^32.
+fn number_of(point: Point) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    (point.hops, point.kind, point.interface).hash(&mut hasher);
+    low(hasher.finish())
+}
+
+/// The lower half.
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+fn low(number: u64) -> u32 {
+    number as u32
+}
+
+impl Passed {
+    /// How long before `at` it passed.
+    fn age(&self, at: u64) -> u64 {
+        low(at).wrapping_sub(self.at).into()
+    }
+}
+
 impl Recent {
+    /// Forgets what no packet from the time `at` on can be a copy of; says whether anything is left.
+    pub(crate) fn forget(&mut self, at: u64) -> bool {
+        if at.saturating_sub(self.latest) > LONGEST_WAY {
+            self.packets.clear();
+        } else if at > self.latest {
+            while self.packets.front().is_some_and(|one| one.age(at) > LONGEST_WAY) {
+                self.packets.pop_front();
+            }
+        }
+        self.syn.is_some() || !self.packets.is_empty()
+    }
+
     /// Whether the same packet passed no longer than `within` before, or at another place, without timestamps less than `soon`
     /// before. Without an identification, an acknowledgement alone never passed here before: a receiver sends the same one again for every packet that comes out of order.
     pub(crate) fn has(&mut self, at: u64, packet: &Packet, within: u64, soon: u64) -> bool {
@@ -48,16 +93,15 @@ impl Recent {
             }
             self.syn = Some(copied);
         }
-        while self.packets.front().is_some_and(|(then, ..)| at.saturating_sub(*then) > LONGEST_WAY) {
-            self.packets.pop_front();
-        }
+        self.forget(at);
         let has_stamp = segment.timestamps.is_some();
         let may_repeat = identification.is_none() && len == 0 && !is_syn && !segment.flags.has(Flags::FIN);
-        let is_it = |(then, one, place): &(u64, u64, Point)| {
-            let is_at_once = !may_repeat && at.saturating_sub(*then) <= within;
+        let point = number_of(point);
+        let is_it = |one: &Passed| {
+            let is_at_once = !may_repeat && one.age(at) <= within;
             // Without a timestamp, another place may be another way.
-            let is_elsewhere = *place != point && (has_stamp || at.saturating_sub(*then) < soon);
-            *one == copied && (is_at_once || is_elsewhere)
+            let is_elsewhere = one.point != point && (has_stamp || one.age(at) < soon);
+            one.fingerprint == copied && (is_at_once || is_elsewhere)
         };
         if self.packets.iter().rev().any(is_it) {
             return true;
@@ -65,7 +109,8 @@ impl Recent {
         if self.packets.len() == MOST {
             self.packets.pop_front();
         }
-        self.packets.push_back((at, copied, point));
+        self.packets.push_back(Passed { fingerprint: copied, at: low(at), point });
+        self.latest = at;
         false
     }
 }

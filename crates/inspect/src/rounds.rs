@@ -2,6 +2,8 @@
 //! of anything sent in it. Its mark is what had been sent when it began (RFC 9406 section 4.2's `windowEnd`;
 //! Linux's `end_seq`). So the first round sends the initial window.
 
+use serde::{Deserialize, Serialize};
+
 use crate::few::Few;
 
 /// The rounds kept; a start-up that takes more is counted on, but not listed.
@@ -12,7 +14,7 @@ pub(crate) const MOST_ROUNDS: usize = 256;
 const MOST_GAPS: usize = 1 << 18;
 
 /// One round, as it went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Round {
     pub(crate) began: u64,
     pub(crate) ended: Option<u64>,
@@ -52,7 +54,7 @@ pub(crate) struct Round {
 }
 
 /// A departure: since the one before it, and since the acknowledgement before it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Gap {
     since_last: u64,
     since_ack: Option<u64>,
@@ -60,7 +62,7 @@ struct Gap {
 }
 
 /// The rounds so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rounds {
     pub(crate) kept: Vec<Round>,
     pub(crate) count: u64,

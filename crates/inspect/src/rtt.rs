@@ -1,5 +1,7 @@
 //! Round-trip times as RFC 6298 smooths them, and the timer that follows.
 
+use serde::{Deserialize, Serialize};
+
 /// Linux's least variation in a timeout; RFC 6298's own least timeout of a second is what hardly any stack waits.
 const LEAST_MARGIN: u64 = 200_000_000;
 /// RFC 6298 section 2.1, before the first sample.
@@ -8,7 +10,7 @@ const FIRST_TIMEOUT: u64 = 1_000_000_000;
 /// An hour: no round trip is longer.
 const LONGEST: u64 = 3_600_000_000_000;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rtt {
     smoothed: Option<(u64, u64)>,
     least: Option<u64>,

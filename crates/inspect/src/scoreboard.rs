@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::events::Origin;
 
 /// A stretch of the stream that passed in one packet, or that should have; its first byte is its key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Range {
     end: u64,
     /// When it was first seen; for an unseen one, when what lies behind it was.
@@ -31,7 +33,7 @@ pub(crate) struct Heard {
 }
 
 /// The ranges outstanding, in order and without gaps between `una` and `next`.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Scoreboard {
     ranges: BTreeMap<u64, Range>,
     /// What was selectively acknowledged of them: from, to; neither overlapping nor adjacent.

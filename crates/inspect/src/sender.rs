@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::curve::{Curve, Period};
 use crate::events::{Ack, Counts, Data, Mark, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
@@ -27,7 +29,7 @@ const MOST_MARKS: usize = 64;
 /// Idle restarts listed; more are counted.
 const MOST_RESTARTS: usize = 64;
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
     pub(crate) setting: Setting,
     pub(crate) board: Scoreboard,
@@ -46,6 +48,7 @@ pub(crate) struct Sender {
     /// The first of them that lacks its flight of later.
     awaited_marks: usize,
     pub(crate) restarts: Few<Restart>,
+    #[serde(skip)]
     pub(crate) trace: Option<Box<Trace>>,
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: Option<u64>,

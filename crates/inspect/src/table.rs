@@ -5,21 +5,33 @@
     reason = "it is only looked up in, and takes less than an ordered map"
 )]
 use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use crate::asleep::Slot;
 use crate::connection::Connection;
 use crate::packet::Packet;
 
+/// So many connections may be awake, and one of [`AWAKE_OF`] of those beyond.
+const AWAKE: usize = 1024;
+const AWAKE_OF: usize = 4;
+
+/// So many are considered for packing at each packet: one more than a packet can open.
+const TURNS: usize = 2;
+
 #[derive(Debug, Default)]
 #[expect(clippy::disallowed_types, reason = "it is only looked up in")]
-#[expect(clippy::vec_box, reason = "the list grows without moving what is in it")]
 pub(crate) struct Table {
-    /// Each in its own place, so that the list grows without moving them.
-    pub(crate) connections: Vec<Box<Connection>>,
+    /// In order of first packets.
+    connections: Vec<Slot>,
     /// The latest connection between two ends, the smaller end first.
     latest: HashMap<(SocketAddr, SocketAddr), usize>,
     /// The connection of the last packet: the next is often of the same.
     last: Option<((SocketAddr, SocketAddr), usize)>,
+    /// Those awake, in the order in which they are considered for packing.
+    awake: VecDeque<usize>,
+    /// Memory that is used again.
+    scratch: Vec<u8>,
     is_drawn: bool,
 }
 
@@ -39,25 +51,57 @@ impl Table {
             _ => self.latest.get(&key).copied(),
         };
         let index = match known {
-            Some(index) if !self.connections[index].is_over_by(packet) => index,
+            Some(index) if !self.wake(index).is_over_by(packet) => index,
             _ => {
-                self.connections.push(Box::new(Connection::new(packet, known, self.is_drawn)));
-                self.latest.insert(key, self.connections.len() - 1);
-                self.connections.len() - 1
+                let index = self.connections.len();
+                self.connections.push(Slot::new(Connection::new(packet, known, self.is_drawn)));
+                self.awake.push_back(index);
+                self.latest.insert(key, index);
+                index
             }
         };
         self.last = Some((key, index));
-        let latest = &self.connections[index];
-        let (is_after, before) = (latest.is_after(packet), latest.before);
+        let latest = self.wake(index);
+        let (is_after, is_behind, before) =
+            (latest.is_after(packet), latest.is_behind(packet), latest.before);
         match before {
             // What the earlier one sends after this one's SYN.
-            Some(before)
-                if is_after || latest.is_behind(packet) && self.connections[before].holds(packet) =>
-            {
-                self.connections[before].packet(packet);
+            Some(before) if is_after || is_behind && self.wake(before).holds(packet) => {
+                self.wake(before);
+                self.connections[before].packet(packet.at, |connection| connection.packet(packet));
             }
-            None if is_after => self.connections[index].leave_out(packet),
-            _ => self.connections[index].packet(packet),
+            None if is_after => self.wake(index).leave_out(packet),
+            _ => self.connections[index].packet(packet.at, |connection| connection.packet(packet)),
+        }
+        self.rest(packet.at);
+    }
+
+    /// All connections, in order of their first packets. Each is unpacked when its turn comes.
+    pub(crate) fn into_connections(self) -> impl Iterator<Item = Connection> {
+        self.connections.into_iter().map(Slot::into_connection)
+    }
+
+    fn wake(&mut self, index: usize) -> &mut Connection {
+        let (connection, was_asleep) = self.connections[index].wake();
+        if was_asleep {
+            self.awake.push_back(index);
+        }
+        connection
+    }
+
+    /// Packs connections that rest, and where too many are awake those that were woken first. The others have another turn when
+    /// all had one.
+    fn rest(&mut self, now: u64) {
+        let most = AWAKE + self.connections.len() / AWAKE_OF;
+        for _ in 0..TURNS {
+            if self.awake.len() <= AWAKE {
+                return;
+            }
+            let must = self.awake.len() > most;
+            let Some(index) = self.awake.pop_front() else { return };
+            if !self.connections[index].rest(now, must, &mut self.scratch) {
+                self.awake.push_back(index);
+            }
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Whether the retransmission timer sent something, as far as packets tell.
 
+use serde::{Deserialize, Serialize};
+
 use crate::rtt::Rtt;
 
 /// RFC 8985 section 7.2: the time that the probe of a single segment waits for a delayed ACK, in addition to two round trips.
 const DELAYED_ACK: u64 = 200_000_000;
 
 /// What is known of a sender's timer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Timer {
     /// When it was last started: something was acknowledged in order, or the first segment outstanding sent again.
     since: u64,

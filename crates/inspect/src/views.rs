@@ -1,6 +1,8 @@
 //! A connection that was captured at two places: at both ends, on two interfaces of a router or a host, before and behind what
 //! cuts segments. Each place is a view of its own, and the nearest to a host tells of it as a sender.
 
+use serde::{Deserialize, Serialize};
+
 use crate::connection::{Connection, Host};
 use crate::packet::{Packet, Point};
 use crate::trace::Trace;
@@ -9,14 +11,22 @@ use crate::trace::Trace;
 const MOST_PLACES: usize = 8;
 
 /// What there is besides the view that is nearest to the opener.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Views {
     /// The view that is nearest to the host that answers.
     pub(crate) far: Connection,
     /// Places in between, by host.
     others: Vec<(Host, Point)>,
     /// Sightings of the answer, until their order is known.
+    #[serde(skip)]
     held: Vec<Packet>,
+}
+
+impl Views {
+    /// Whether sightings of the answer wait for their order.
+    pub(crate) fn is_held(&self) -> bool {
+        !self.held.is_empty()
+    }
 }
 
 impl Connection {

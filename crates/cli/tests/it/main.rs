@@ -11,6 +11,7 @@ mod examples;
 mod exports;
 mod figures;
 mod inspect;
+mod memory;
 mod model;
 mod outputs;
 mod population;

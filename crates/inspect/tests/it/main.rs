@@ -5,6 +5,7 @@ mod made;
 #[path = "../made/start.rs"]
 mod start;
 
+mod asleep;
 mod clock;
 mod copies;
 mod ecn;

@@ -1,0 +1,140 @@
+//! What the process of `firstflight inspect` takes at most, as the system counts it: 16 MiB and 2,500 bytes a connection.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::common::{firstflight, folder};
+
+const CONSTANT: u64 = 16 << 20;
+const PER_CONNECTION: u64 = 2_500;
+const CONNECTIONS: u32 = 20_000;
+
+const SYN: u8 = 2;
+const ACK: u8 = 16;
+const FIN: u8 = 1;
+
+/// A capture of raw IPv4, in memory.
+struct Made(Vec<u8>);
+
+impl Made {
+    fn new() -> Self {
+        let header = [0xA1B2_3C4D_u32, 2 | 4 << 16, 0, 0, 65_535, 101];
+        Self(header.iter().flat_map(|word| word.to_le_bytes()).collect())
+    }
+
+    /// A segment of connection `number` with `len` bytes of payload that the snap length cuts off.
+    fn segment(
+        &mut self,
+        nanos: u64,
+        number: u32,
+        is_client: bool,
+        flags: u8,
+        (seq, ack): (u32, u32),
+        len: u32,
+    ) {
+        let options: &[u8] = if flags & SYN == 0 { &[] } else { &[2, 4, 5, 180, 1, 3, 3, 7, 4, 2, 1, 1] };
+        let header = 40 + u32::try_from(options.len()).unwrap();
+        let client = (0x0A00_0000 + (number >> 14), 1024 + u16::try_from(number & 0x3FFF).unwrap());
+        let server = (0xAC10_0001_u32, 443_u16);
+        let (from, to) = if is_client { (client, server) } else { (server, client) };
+        let whole = u16::try_from(header + len).unwrap();
+        let time = [nanos / 1_000_000_000, nanos % 1_000_000_000].map(|half| u32::try_from(half).unwrap());
+        let record = [time[0], time[1], header, header + len];
+        self.0.extend(record.iter().flat_map(|word| word.to_le_bytes()));
+        self.0.extend([&[0x45, 0][..], &whole.to_be_bytes(), &[0, 0, 0x40, 0, 64, 6, 0, 0]].concat());
+        self.0.extend([from.0, to.0].map(u32::to_be_bytes).concat());
+        self.0.extend([from.1, to.1].map(u16::to_be_bytes).concat());
+        self.0.extend([seq, ack].map(u32::to_be_bytes).concat());
+        let words = u8::try_from((20 + options.len()) / 4).unwrap();
+        self.0.extend([words << 4, flags, 255, 255, 0, 0, 0, 0]);
+        self.0.extend(options);
+    }
+
+    /// A connection as it was: opened, asked, answered and closed, 10 µs a packet.
+    fn whole(&mut self, nanos: u64, number: u32) {
+        let mut at = nanos;
+        let steps = [
+            (true, SYN, 0, 0, 0),
+            (false, SYN | ACK, 0, 1, 0),
+            (true, ACK, 1, 1, 0),
+            (true, ACK, 1, 1, 500),
+            (false, ACK, 1, 501, 800),
+            (true, ACK | FIN, 501, 801, 0),
+            (false, ACK | FIN, 801, 502, 0),
+            (true, ACK, 502, 802, 0),
+        ];
+        for (is_client, flags, seq, ack, len) in steps {
+            let ack = if flags == SYN { 0 } else { 7_000 + ack };
+            self.segment(at, number, is_client, flags, (7_000 + seq, ack), len);
+            at += 10_000;
+        }
+    }
+}
+
+/// The largest resident set of the process until it ends, in bytes: the system keeps the largest, and it is read once a
+/// millisecond.
+fn peak(mut child: Child) -> u64 {
+    let status = format!("/proc/{}/status", child.id());
+    let mut largest = 0;
+    loop {
+        let ended = child.try_wait().expect("it is ours");
+        let said = fs::read_to_string(&status).unwrap_or_default();
+        let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+        largest = largest.max(kilobytes.unwrap_or(0) * 1024);
+        if let Some(ended) = ended {
+            assert!(ended.success(), "{ended}");
+            return largest;
+        }
+        sleep(Duration::from_millis(1));
+    }
+}
+
+fn inspected(capture: &Path, arguments: &[&str]) -> u64 {
+    let mut command = firstflight();
+    command.arg("inspect").arg(capture).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    peak(command.spawn().expect("the command runs"))
+}
+
+#[test]
+fn the_process_takes_16_mib_and_2500_bytes_a_connection() {
+    if !Path::new("/proc/self/status").exists() {
+        println!("skipped: only Linux counts in /proc, so nothing was measured");
+        return;
+    }
+    let place = folder("memory");
+    let mut syns = Made::new();
+    (0..CONNECTIONS)
+        .for_each(|number| syns.segment(u64::from(number) * 1000, number, true, SYN, (7_000, 0), 0));
+    let mut whole = Made::new();
+    (0..CONNECTIONS).for_each(|number| whole.whole(u64::from(number) * 100_000, number));
+    // All open at once, and left open.
+    let mut open = Made::new();
+    for step in 0..4_u32 {
+        for number in 0..CONNECTIONS {
+            let nanos = u64::from(step) * 2_000_000_000 + u64::from(number) * 10_000;
+            let (is_client, flags, seq, ack, len) = [
+                (true, SYN, 7_000, 0, 0),
+                (false, SYN | ACK, 9_000, 7_001, 0),
+                (true, ACK, 7_001, 9_001, 500),
+                (false, ACK, 9_001, 7_501, 800),
+            ][step as usize];
+            open.segment(nanos, number, is_client, flags, (seq, ack), len);
+        }
+    }
+    let allowed = CONSTANT + u64::from(CONNECTIONS) * PER_CONNECTION;
+    for (name, made) in [("syns", syns), ("whole", whole), ("open", open)] {
+        let capture = place.join(format!("{name}.pcap"));
+        fs::write(&capture, made.0).expect("written");
+        for arguments in [&[][..], &["--json"]] {
+            let taken = inspected(&capture, arguments);
+            println!("{CONNECTIONS} {name} {arguments:?}: {taken} bytes, {allowed} allowed");
+            assert!(taken > 4 << 20, "{taken} bytes were not measured");
+            assert!(taken < allowed, "{name} {arguments:?}: {taken} bytes, {allowed} allowed");
+        }
+        drop(fs::remove_file(&capture));
+    }
+}
