@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use firstflight_inspect::{Found, Inspected, Tally};
+use firstflight_inspect::{Found, Inspected, Options, Tally};
 use firstflight_measure::VERSION;
 use firstflight_report::inspected::{labelled, recording};
 use firstflight_report::{
@@ -41,6 +41,9 @@ struct Read {
 #[derive(Default)]
 struct Kept {
     shown: Vec<Inspected>,
+    /// Of those the ones that are drawn, by bytes and place, and how many were looked at for that.
+    panels: Vec<(u64, usize)>,
+    undrawn: usize,
     connections: u64,
     duplicates: u64,
     /// Senders whose copies nothing tells from what they sent again.
@@ -74,9 +77,25 @@ impl Kept {
                 self.small += 1;
             }
         }
+        if options.report.is_some() {
+            self.keep_panels();
+        }
         if !options.all && options.report.is_none() && self.shown.len() > 4 * MOST_ROWS {
             self.keep_largest();
         }
+    }
+
+    /// Those that sent most are drawn: what is drawn of the others is dropped.
+    fn keep_panels(&mut self) {
+        let drawn =
+            |(at, one): (usize, &Inspected)| one.drawn.is_some().then_some((one.found.bytes_acked, at));
+        let mut sizes: Vec<_> = self.shown.iter().enumerate().skip(self.undrawn).filter_map(drawn).collect();
+        sizes.extend(self.panels.drain(..));
+        sizes.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (_, at) in sizes.drain(MOST_PANELS.min(sizes.len())..) {
+            self.shown[at].drawn = None;
+        }
+        (self.panels, self.undrawn) = (sizes, self.shown.len());
     }
 
     /// Those that sent most are shown, in their order.
@@ -152,7 +171,8 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<(Read, [
     let mut kept = Kept::default();
     let named = is_one_of_many.then_some(name.as_str());
     let take = |senders| kept.take(named, options, senders);
-    let (tally, cut) = firstflight_inspect::inspect_each(file, options.report.is_some(), take)
+    let reading = Options { drawn: if options.report.is_some() { MOST_PANELS } else { 0 } };
+    let (tally, cut) = firstflight_inspect::inspect_each(file, &reading, take)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     if let Some(failure) = kept.failure {
         return Err(failure);

@@ -62,6 +62,12 @@ impl Slot {
         true
     }
 
+    /// What a connection that is awake, closed and drawn brought.
+    pub(crate) fn drawn_size(&self) -> Option<u64> {
+        let Self::Awake { connection, .. } = self else { return None };
+        (connection.is_drawn() && connection.is_closed()).then(|| connection.size())
+    }
+
     pub(crate) fn into_connection(self) -> Connection {
         match self {
             Self::Awake { connection, .. } => *connection,

@@ -295,9 +295,9 @@ impl Connection {
         })
     }
 
-    /// Whether it may be packed until its next packet, and what that needs no more is forgotten. What is drawn is not packed.
+    /// Whether it may be packed until its next packet, and what that needs no more is forgotten.
     pub(crate) fn may_rest(&mut self, now: u64) -> bool {
-        if self.is_drawn() || self.views.as_ref().is_some_and(|views| views.is_held()) {
+        if self.views.as_ref().is_some_and(|views| views.is_held()) {
             return false;
         }
         // Where the capture's clock was set back, what is late is not known.
@@ -309,6 +309,11 @@ impl Connection {
             }
         }
         self.views.as_mut().is_none_or(|views| views.far.may_rest(now))
+    }
+
+    /// What was acknowledged of the host that had more acknowledged.
+    pub(crate) fn size(&self) -> u64 {
+        self.hosts.iter().map(|side| side.sender.board.una).max().unwrap_or(0)
     }
 
     pub(crate) fn is_drawn(&self) -> bool {

@@ -27,6 +27,7 @@ mod rounds;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod series;
 mod table;
 mod timer;
 mod trace;
@@ -118,14 +119,21 @@ pub struct Tally {
     pub times: Times,
 }
 
-/// Reads a capture, pcap or pcapng, to its end. With `is_drawn`, time series are kept, which takes memory in
-/// proportion to the packets.
+/// How a capture is inspected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Of so many senders, those that sent most, time series are kept. More may have some, if the capture has few.
+    pub drawn: usize,
+}
+
+/// Reads a capture, pcap or pcapng, to its end. With `is_drawn`, time series of all senders are kept.
 ///
 /// # Errors
 /// When the file is no capture, or not as its format says. A file that ends within a packet is no error.
 pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError> {
     let mut all = Vec::new();
-    let (tally, cut) = inspect_each(input, is_drawn, |senders| all.extend(senders))?;
+    let options = Options { drawn: if is_drawn { usize::MAX } else { 0 } };
+    let (tally, cut) = inspect_each(input, &options, |senders| all.extend(senders))?;
     Ok(Inspection { senders: all, tally, cut })
 }
 
@@ -136,11 +144,11 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
 /// As those of [`inspect`].
 pub fn inspect_each(
     input: impl Read,
-    is_drawn: bool,
+    options: &Options,
     mut take: impl FnMut(Vec<Inspected>),
 ) -> Result<(Tally, Option<Cut>), ReadError> {
     let mut capture = Capture::new(input)?;
-    let mut table = Table::new(is_drawn);
+    let mut table = Table::new(options.drawn);
     let mut tally = Tally::default();
     let mut order = Order::default();
     while let Some(frame) = capture.next_frame()? {
@@ -211,7 +219,7 @@ fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {
             first_data: sender.first_data,
             exit: exit.filter(|_| found.exit_time_s.is_some()),
             mss,
-            trace: *trace,
+            trace,
         });
         Inspected { found, drawn }
     });

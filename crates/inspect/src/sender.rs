@@ -12,7 +12,7 @@ use crate::rounds::{Departure, Rounds};
 use crate::rtt::Rtt;
 use crate::scoreboard::{Heard, Scoreboard, Sighting};
 use crate::timer::{Fired, Timer};
-use crate::trace::Trace;
+use crate::trace::{Trace, Tracing};
 
 /// The place of a stream's first byte: room below it for what came before a capture that begins in the middle.
 pub(crate) const FIRST: u64 = 1 << 33;
@@ -48,8 +48,7 @@ pub(crate) struct Sender {
     /// The first of them that lacks its flight of later.
     awaited_marks: usize,
     pub(crate) restarts: Few<Restart>,
-    #[serde(skip)]
-    pub(crate) trace: Option<Box<Trace>>,
+    pub(crate) trace: Option<Box<Tracing>>,
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: Option<u64>,
     /// When the first repair ended, and what it repairs.
@@ -375,8 +374,8 @@ impl Sender {
         if self.repairing.is_some_and(|until| self.board.una >= until) {
             self.repairing = None;
             self.first_episode_end = self.first_episode_end.or(Some(at));
-            if let Some((_, end @ None)) = self.trace.as_mut().and_then(|trace| trace.recoveries.last_mut()) {
-                *end = Some(at);
+            if let Some(trace) = &mut self.trace {
+                trace.end_recovery(at);
             }
         }
         if (self.board.highest > before || self.board.una > una_before)
@@ -535,7 +534,7 @@ impl Sender {
             self.repairing = Some(self.board.next);
             self.counts.episodes += 1;
             if let Some(trace) = &mut self.trace {
-                trace.recoveries.push((at, None));
+                trace.begin_recovery(at);
             }
         }
         // What the repair lost of its own belongs to it.
@@ -584,7 +583,7 @@ impl Sender {
 
     pub(crate) fn mark(&mut self, at: u64, kind: &'static str, text: String) {
         if let Some(trace) = &mut self.trace {
-            trace.marks.push((at, kind, text));
+            trace.mark(at, kind, text);
         }
     }
 }

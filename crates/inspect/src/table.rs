@@ -1,11 +1,12 @@
 //! All connections of a capture.
 
+use std::cmp::Reverse;
 #[expect(
     clippy::disallowed_types,
     reason = "it is only looked up in, and takes less than an ordered map"
 )]
 use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use crate::asleep::Slot;
@@ -32,12 +33,14 @@ pub(crate) struct Table {
     awake: VecDeque<usize>,
     /// Memory that is used again.
     scratch: Vec<u8>,
-    is_drawn: bool,
+    /// How many are drawn, and the size and place of the largest of those that were closed.
+    drawn: usize,
+    largest: BTreeSet<(u64, Reverse<usize>)>,
 }
 
 impl Table {
-    pub(crate) fn new(is_drawn: bool) -> Self {
-        Self { is_drawn, ..Self::default() }
+    pub(crate) fn new(drawn: usize) -> Self {
+        Self { drawn, ..Self::default() }
     }
 
     pub(crate) fn packet(&mut self, packet: &Packet) {
@@ -54,7 +57,7 @@ impl Table {
             Some(index) if !self.wake(index).is_over_by(packet) => index,
             _ => {
                 let index = self.connections.len();
-                self.connections.push(Slot::new(Connection::new(packet, known, self.is_drawn)));
+                self.connections.push(Slot::new(Connection::new(packet, known, self.drawn > 0)));
                 self.awake.push_back(index);
                 self.latest.insert(key, index);
                 index
@@ -81,6 +84,17 @@ impl Table {
         self.connections.into_iter().map(Slot::into_connection)
     }
 
+    /// Of closed connections only the largest are drawn: traces of the others are forgotten.
+    fn keep_largest(&mut self, index: usize) {
+        let Some(size) = self.connections[index].drawn_size() else { return };
+        self.largest.insert((size, Reverse(index)));
+        if self.largest.len() > self.drawn
+            && let Some((_, Reverse(smallest))) = self.largest.pop_first()
+        {
+            self.wake(smallest).forget_traces();
+        }
+    }
+
     fn wake(&mut self, index: usize) -> &mut Connection {
         let (connection, was_asleep) = self.connections[index].wake();
         if was_asleep {
@@ -92,13 +106,14 @@ impl Table {
     /// Packs connections that rest, and where too many are awake those that were woken first. The others have another turn when
     /// all had one.
     fn rest(&mut self, now: u64) {
-        let most = AWAKE + self.connections.len() / AWAKE_OF;
+        let limit = AWAKE + self.connections.len() / AWAKE_OF;
         for _ in 0..TURNS {
             if self.awake.len() <= AWAKE {
                 return;
             }
-            let must = self.awake.len() > most;
+            let must = self.awake.len() > limit;
             let Some(index) = self.awake.pop_front() else { return };
+            self.keep_largest(index);
             if !self.connections[index].rest(now, must, &mut self.scratch) {
                 self.awake.push_back(index);
             }

@@ -144,10 +144,19 @@ impl Connection {
     }
 
     /// What is drawn of that.
-    pub(crate) fn take_trace(&mut self, host: Host) -> Option<Box<Trace>> {
-        match &mut self.views {
+    pub(crate) fn take_trace(&mut self, host: Host) -> Option<Trace> {
+        let tracing = match &mut self.views {
             Some(views) if host == 1 => views.far.hosts[host].sender.trace.take(),
             _ => self.hosts[host].sender.trace.take(),
+        };
+        tracing.map(|tracing| tracing.into_trace())
+    }
+
+    /// Nothing of it is to be drawn.
+    pub(crate) fn forget_traces(&mut self) {
+        self.hosts.iter_mut().for_each(|side| side.sender.trace = None);
+        if let Some(views) = &mut self.views {
+            views.far.forget_traces();
         }
     }
 

@@ -6,11 +6,11 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{firstflight, folder};
+use crate::common::{firstflight, folder, text};
 
 const CONSTANT: u64 = 16 << 20;
 const PER_CONNECTION: u64 = 2_500;
-const CONNECTIONS: u32 = 20_000;
+const CONNECTIONS: u32 = 10_000;
 
 const SYN: u8 = 2;
 const ACK: u8 = 16;
@@ -137,4 +137,41 @@ fn the_process_takes_16_mib_and_2500_bytes_a_connection() {
         }
         drop(fs::remove_file(&capture));
     }
+}
+
+/// A transfer of 300,000 packets, 64 segments in flight, and 300 smaller connections besides.
+#[test]
+fn a_report_of_a_long_transfer_takes_no_more_than_one_of_a_short_one() {
+    if !Path::new("/proc/self/status").exists() {
+        println!("skipped: only Linux counts in /proc, so nothing was measured");
+        return;
+    }
+    let place = folder("memory-report");
+    let peaks = [30_000_u32, 300_000].map(|packets| {
+        let mut made = Made::new();
+        made.segment(0, 0, true, SYN, (7_000, 0), 0);
+        made.segment(1_000, 0, false, SYN | ACK, (9_000, 7_001), 0);
+        for number in 0..packets {
+            let at = 1_000_000 + u64::from(number) * 20_000;
+            let (third, step) = (number / 3, number % 3);
+            let sent = |segments: u32| 7_001 + segments * 1_000;
+            if step < 2 {
+                made.segment(at, 0, true, ACK, (sent(third * 2 + step), 9_001), 1_000);
+            } else {
+                made.segment(at, 0, false, ACK, (9_001, sent((third * 2).saturating_sub(64))), 0);
+            }
+            if number % 1_000 == 0 {
+                made.whole(at, number / 1_000 + 1);
+            }
+        }
+        let capture = place.join("long.pcap");
+        fs::write(&capture, made.0).expect("written");
+        let page = place.join("page.html");
+        let taken = inspected(&capture, &["--report", text(&page)]);
+        assert!(fs::read_to_string(page).expect("a page").contains("start-up as captured"));
+        drop(fs::remove_file(&capture));
+        taken
+    });
+    println!("reports of 30 000 and of 300 000 packets: {peaks:?} bytes");
+    assert!(peaks[1] < peaks[0] + (12 << 20), "{peaks:?} bytes");
 }
