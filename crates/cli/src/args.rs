@@ -92,7 +92,7 @@ pub(crate) struct Scripts {
 
 #[derive(Args, Debug)]
 pub(crate) struct Inspect {
-    /// Captures of TCP connections: pcap or pcapng.
+    /// Captures of TCP connections: pcap or pcapng, also compressed with gzip; - is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) captures: Vec<PathBuf>,
     #[command(flatten)]
@@ -103,6 +103,9 @@ pub(crate) struct Inspect {
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Take each file for a capture of its own, also where one goes on with connections that another left open.
+    #[arg(long)]
+    pub(crate) separate: bool,
     /// Also list senders of fewer than ten segments whose peer sent more.
     #[arg(long)]
     pub(crate) all: bool,

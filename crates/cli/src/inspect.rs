@@ -1,9 +1,9 @@
 //! `firstflight inspect`: how the connections of captures started.
 
-use std::fs::File;
+use std::iter::Peekable;
 use std::path::Path;
 
-use firstflight_inspect::{Found, Inspected, Options, Tally};
+use firstflight_inspect::{Continuation, Found, Inspected, Inspector, Options, Tally};
 use firstflight_measure::VERSION;
 use firstflight_report::inspected::{labelled, recording};
 use firstflight_report::{
@@ -13,7 +13,7 @@ use firstflight_report::{
 use serde::Serialize;
 
 use crate::args::Inspect;
-use crate::excerpt;
+use crate::captures::{self, Early};
 use crate::failure::Failure;
 use crate::output;
 use crate::targets::{Input, check_file};
@@ -144,14 +144,15 @@ impl Kept {
 pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Failure> {
     let style = options.table.style(Rows::Captures, arguments)?;
     if let Some(path) = &options.report {
-        let captures = options.captures.iter();
+        let captures = options.captures.iter().filter(|path| !captures::is_stdin(path));
         let inputs: Vec<_> = captures.map(|path| Input { what: "capture", path }).collect();
         check_file("--report", path, &inputs, arguments)?;
     }
     let mut captures = Vec::new();
     let (mut small, mut crowded) = (0, 0);
-    for path in &options.captures {
-        let (capture, kept) = read(path, options, options.captures.len() > 1)?;
+    let mut paths = captures::in_order(&options.captures)?.into_iter().peekable();
+    while let Some(path) = paths.next() {
+        let (capture, kept) = read(path, &mut paths, options)?;
         captures.push(capture);
         (small, crowded) = (small + kept[0], crowded + kept[1]);
     }
@@ -165,27 +166,27 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
     Ok(())
 }
 
-fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<(Read, [u64; 2]), Failure> {
-    let (name, shown) = (path.display().to_string(), excerpt::name(path));
-    let file = File::open(path).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+/// Reads the capture that begins with this file, and the files next in `paths` that are pieces of the same.
+fn read<'a>(
+    path: &Path,
+    paths: &mut Peekable<impl Iterator<Item = &'a Path>>,
+    options: &Inspect,
+) -> Result<(Read, [u64; 2]), Failure> {
+    let is_one_of_many = options.captures.len() > 1;
+    let name = path.display().to_string();
+    let drawn = if options.report.is_some() { MOST_PANELS } else { 0 };
+    let mut inspector = Inspector::new(&Options { drawn });
+    let shown = read_pieces(&mut inspector, path, paths, options)?;
     let mut kept = Kept::default();
     let named = is_one_of_many.then_some(name.as_str());
     let take = |senders| kept.take(named, options, senders);
-    let reading = Options { drawn: if options.report.is_some() { MOST_PANELS } else { 0 } };
-    let (tally, cut) = firstflight_inspect::inspect_each(file, &reading, take)
-        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let tally = inspector.finish(take);
     if let Some(failure) = kept.failure {
         return Err(failure);
     }
     kept.flush()?;
     if !options.all && options.report.is_none() {
         kept.keep_largest();
-    }
-    if let Some(cut) = cut {
-        output::say(&format!(
-            "warning: {shown}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
-            cut.at, cut.found, cut.needed
-        ));
     }
     if tally.without_options > 0 {
         output::say(&format!(
@@ -217,6 +218,54 @@ fn read(path: &Path, options: &Inspect, is_one_of_many: bool) -> Result<(Read, [
     let told = format!("{shown}: {}", tell(&tally, kept.connections, kept.duplicates));
     let capture = Read { name: is_one_of_many.then_some(name), shown: kept.shown, told };
     Ok((capture, [kept.small, kept.crowded]))
+}
+
+/// Reads the pieces of one capture; gives what they are called.
+fn read_pieces<'a>(
+    inspector: &mut Inspector,
+    first: &Path,
+    paths: &mut Peekable<impl Iterator<Item = &'a Path>>,
+    options: &Inspect,
+) -> Result<String, Failure> {
+    let mut last = first;
+    let mut pieces = 1;
+    let mut continuation = None;
+    let mut next = Some(first);
+    while let Some(path) = next {
+        let shown = captures::shown(path);
+        let before = captures::shown(last);
+        if let Some(Continuation { apart, missing: missing @ 1.. }) = continuation {
+            output::say(&format!(
+                "warning: {shown} goes on {}.{:03} s after {before}, and at least {missing} bytes of a connection are in neither: \
+                 a piece may be missing\n",
+                apart / 1_000_000_000,
+                apart / 1_000_000 % 1000
+            ));
+        }
+        match captures::read(inspector, path)? {
+            Some(Early::Cut(cut)) => output::say(&format!(
+                "warning: {shown}: byte {}: the file ends after {} of {} bytes of a packet; what came before is used\n",
+                cut.at, cut.found, cut.needed
+            )),
+            Some(Early::Compressed(bytes)) => output::say(&format!(
+                "warning: {shown}: the compressed file ends early, after {bytes} bytes of the capture; what came before is used\n"
+            )),
+            None => {}
+        }
+        last = path;
+        continuation = match paths.peek() {
+            Some(path) if !options.separate => captures::continues(inspector, path),
+            _ => None,
+        };
+        next = if continuation.is_some() { paths.next() } else { None };
+        pieces += u64::from(next.is_some());
+    }
+    let shown = captures::shown(first);
+    Ok(if pieces == 1 {
+        shown
+    } else {
+        format!("{shown} to {}, {pieces} pieces of one capture", captures::shown(last))
+    })
 }
 
 /// What was read and what was left out.

@@ -4,6 +4,7 @@
 //! subcommand takes their names. `examples/own-scheme` is such a command, and `docs/own-scheme.md` explains it.
 
 mod args;
+mod captures;
 mod columns;
 mod documents;
 mod drawings;

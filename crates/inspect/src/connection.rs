@@ -14,6 +14,10 @@ use crate::recent::{LATEST_COPY, LONGEST_WAY, Recent};
 use crate::sender::{FARTHEST, FIRST, Sender};
 use crate::views::Views;
 
+/// What continues a connection lies no further below what was sent last, and what may be missing is no more.
+const NEAR: u64 = 1 << 24;
+const BEYOND: u64 = 1 << 28;
+
 /// One of the two hosts; the first is the one that opened the connection, or whose packet came first.
 pub(crate) type Host = usize;
 
@@ -253,6 +257,24 @@ impl Connection {
         std::iter::once((&self.hosts[from], segment.seq))
             .chain(acknowledged)
             .filter_map(|(side, number)| Some((side, side.place(number)?)))
+    }
+
+    /// The payload that is missing before the packet, if it continues this connection: its numbers are none of a new one, lie near
+    /// those that were seen or not far beyond, and the connection is open.
+    pub(crate) fn missing_before(&self, packet: &Packet) -> Option<u64> {
+        if self.is_closed() || packet.segment.flags.has(Flags::SYN) || self.is_over_by(packet) {
+            return None;
+        }
+        let is_near = |(side, place): (&Side, u64)| {
+            let next = side.sender.board.next;
+            place.saturating_add(NEAR) >= next && place <= next.saturating_add(BEYOND)
+        };
+        if !self.places(packet).all(is_near) {
+            return None;
+        }
+        let side = &self.hosts[self.host_of(packet)];
+        // A FIN is one more.
+        Some(side.place(packet.segment.seq)?.saturating_sub(side.sender.board.next + 1))
     }
 
     /// A packet passed that is of no connection that is known here.

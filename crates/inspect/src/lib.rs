@@ -18,6 +18,7 @@ mod events;
 mod exit;
 mod few;
 mod found;
+mod inspector;
 mod judge;
 mod link;
 mod packet;
@@ -32,6 +33,7 @@ mod table;
 mod timer;
 mod trace;
 mod tunnel;
+mod unzip;
 mod views;
 
 use std::io::Read;
@@ -40,13 +42,12 @@ pub use capture::{Capture, Cut, Frame, ReadError};
 pub use clock::Times;
 pub use exit::Cause;
 pub use found::{Found, FoundRestart, FoundRound};
+pub use inspector::{Continuation, Inspector};
 pub use link::Link;
 pub use trace::Trace;
+pub use unzip::Unzip;
 
-use clock::Order;
 use connection::Connection;
-use packet::{Packet, Skip};
-use table::Table;
 
 /// All that a capture told.
 #[derive(Debug, Default)]
@@ -145,57 +146,11 @@ pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError
 pub fn inspect_each(
     input: impl Read,
     options: &Options,
-    mut take: impl FnMut(Vec<Inspected>),
+    take: impl FnMut(Vec<Inspected>),
 ) -> Result<(Tally, Option<Cut>), ReadError> {
-    let mut capture = Capture::new(input)?;
-    let mut table = Table::new(options.drawn);
-    let mut tally = Tally::default();
-    let mut order = Order::default();
-    while let Some(frame) = capture.next_frame()? {
-        tally.packets += 1;
-        let Some(link) = frame.link else {
-            tally.unknown_link += 1;
-            continue;
-        };
-        let Some((before, bytes)) = link.ip(frame.data) else {
-            tally.other += 1;
-            continue;
-        };
-        let within = tunnel::innermost(bytes);
-        tally.tunnelled += u64::from(within > 0);
-        let (before, bytes) =
-            (before.saturating_add(u32::try_from(within).unwrap_or(u32::MAX)), &bytes[within..]);
-        match Packet::read(frame.at, bytes, frame.original.saturating_sub(before)) {
-            Ok(mut packet) => {
-                let (kind, index) = link.seen(frame.data);
-                (packet.point.kind, packet.point.interface) = (kind, (index, frame.interface));
-                tally.tcp += 1;
-                tally.without_options += u64::from(packet.options_cut);
-                order.push(packet);
-                while let Some(packet) = order.next(false) {
-                    table.packet(&packet);
-                }
-            }
-            Err(Skip::NotTcp) => {
-                tally.other += 1;
-                tally.other_ip += 1;
-            }
-            Err(Skip::Fragment) => tally.fragments += 1,
-            Err(Skip::Cut) => tally.cut += 1,
-            Err(Skip::Malformed) => tally.malformed += 1,
-        }
-    }
-    while let Some(packet) = order.next(true) {
-        table.packet(&packet);
-    }
-    tally.times = order.times;
-    tally.timeless = capture.timeless();
-    tally.dropped = capture.dropped();
-    tally.bytes = capture.offset();
-    for (index, connection) in table.into_connections().enumerate() {
-        take(senders(index + 1, connection));
-    }
-    Ok((tally, capture.cut()))
+    let mut inspector = Inspector::new(options);
+    let cut = inspector.read(input)?;
+    Ok((inspector.finish(take), cut))
 }
 
 fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
+use crate::Options;
 use crate::asleep::Slot;
 use crate::connection::Connection;
 use crate::packet::Packet;
@@ -19,6 +20,11 @@ const AWAKE_OF: usize = 4;
 
 /// So many are considered for packing at each packet: one more than a packet can open.
 const TURNS: usize = 2;
+
+/// The two ends of a packet's connection, the smaller first.
+fn key(packet: &Packet) -> (SocketAddr, SocketAddr) {
+    (packet.source.min(packet.destination), packet.source.max(packet.destination))
+}
 
 #[derive(Debug, Default)]
 #[expect(clippy::disallowed_types, reason = "it is only looked up in")]
@@ -39,16 +45,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(drawn: usize) -> Self {
-        Self { drawn, ..Self::default() }
+    pub(crate) fn new(options: &Options) -> Self {
+        Self { drawn: options.drawn, ..Self::default() }
     }
 
     pub(crate) fn packet(&mut self, packet: &Packet) {
-        let key = if packet.source <= packet.destination {
-            (packet.source, packet.destination)
-        } else {
-            (packet.destination, packet.source)
-        };
+        let key = key(packet);
         let known = match self.last {
             Some((last, index)) if last == key => Some(index),
             _ => self.latest.get(&key).copied(),
@@ -77,6 +79,12 @@ impl Table {
             _ => self.connections[index].packet(packet.at, |connection| connection.packet(packet)),
         }
         self.rest(packet.at);
+    }
+
+    /// The payload that is missing before the packet, if it belongs to a connection that is open.
+    pub(crate) fn missing_before(&mut self, packet: &Packet) -> Option<u64> {
+        let index = self.latest.get(&key(packet)).copied()?;
+        self.wake(index).missing_before(packet)
     }
 
     /// All connections, in order of their first packets. Each is unpacked when its turn comes.

@@ -14,6 +14,7 @@ mod inspect;
 mod memory;
 mod model;
 mod outputs;
+mod pieces;
 mod population;
 mod qlog;
 mod replay;

@@ -16,6 +16,18 @@ pub(crate) struct Pcap {
     link: Link,
 }
 
+/// What compressed the file that begins so.
+fn compressed(magic: [u8; 4]) -> Option<&'static str> {
+    Some(match magic {
+        [0x1F, 0x8B, ..] => "gzip more than once",
+        [0x28, 0xB5, 0x2F, 0xFD] => "zstd",
+        [0xFD, b'7', b'z', b'X'] => "xz",
+        [b'B', b'Z', b'h', _] => "bzip2",
+        [0x04, 0x22, 0x4D, 0x18] => "lz4",
+        _ => return None,
+    })
+}
+
 /// Bytes of the file's header.
 const HEADER: usize = 24;
 
@@ -28,8 +40,9 @@ impl Pcap {
             (_, 0x4D3C_B2A1) => (Order::Little, 1, 16),
             (_, 0xA1B2_CD34) => (Order::Big, 1000, 24),
             (_, 0x34CD_B2A1) => (Order::Little, 1000, 24),
-            ([0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD] | [0xFD, b'7', b'z', b'X'], _) => {
-                return Err(format_error(0, "the file is compressed; give it uncompressed"));
+            _ if let Some(name) = compressed(magic) => {
+                let what = format!("the file is compressed by {name}, which is not read; unpack it first");
+                return Err(format_error(0, what));
             }
             (_, other) => {
                 return Err(format_error(
