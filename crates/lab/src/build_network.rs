@@ -3,12 +3,10 @@
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Bytes, Span, Time};
 use firstflight_measure::ideal::ENDLESS;
-use firstflight_scenario::quantity::{Decimal, QueueSize};
 use firstflight_scenario::words::{Cross, QuickStartHops};
 use firstflight_scenario::{Goal, Rounds, Scenario, SchemeChoice, asks_routers, controller, sender_config};
 use firstflight_sim::{
-    Application, Flow, FlowId, LinkId, Network, PathSpec, Pause, Probability, QueueLimit, TcpSpec, Topology,
-    Traffic, Writes, in_a_row,
+    Application, Flow, FlowId, LinkId, Network, Pause, TcpSpec, Topology, Traffic, Writes, in_a_row,
 };
 
 use crate::cross_flows;
@@ -169,49 +167,5 @@ fn links(scenario: &Scenario, clients: usize) -> Topology {
     let crossings = scenario.topology.crossings();
     let others = crossings.into_iter().flat_map(|way| std::iter::repeat_n(way, pairs));
     let ways: Vec<_> = std::iter::repeat_n((0, hops), clients).chain(others).collect();
-    in_a_row(&path(scenario), hops, &ways)
-}
-
-fn path(scenario: &Scenario) -> PathSpec {
-    let reverse_delay = scenario.reverse_delay();
-    PathSpec {
-        rate: scenario.rate,
-        queue: scenario.queue_limit(),
-        forward_delay: scenario.rtt - reverse_delay,
-        reverse_delay,
-        loss: probability(scenario.loss),
-        jitter: scenario.jitter.unwrap_or(Span::ZERO),
-        access_rate: Some(scenario.access_rate),
-        receiver_rate: scenario.receiver_access_rate,
-        reverse_rate: Some(scenario.reverse_rate),
-        reverse_loss: probability(scenario.ack_loss),
-        reverse_queue: match scenario.reverse_queue {
-            Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
-            Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
-            Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
-        },
-        rates: scenario.rate_trace.clone(),
-        discipline: scenario.discipline(),
-        policer: scenario.policer,
-        ack_batch: scenario.ack_aggregation,
-    }
-}
-
-/// The loss probability to one part in 10^15.
-pub(crate) fn probability(loss: Decimal) -> Probability {
-    const PARTS: u64 = 1_000_000_000_000_000;
-    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loss_probability_keeps_its_decimals() {
-        let of = |text| probability(firstflight_scenario::quantity::fraction(text).expect("a fraction"));
-        assert_eq!(of("2%"), Probability::ratio(1, 50));
-        assert_eq!(of("0"), Probability::NEVER);
-        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
-    }
+    in_a_row(&scenario.path(), hops, &ways)
 }

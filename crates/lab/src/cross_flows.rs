@@ -5,9 +5,7 @@ use firstflight::{Span, Time};
 use firstflight_scenario::Scenario;
 use firstflight_scenario::quantity::nanos;
 use firstflight_scenario::words::Cross;
-use firstflight_sim::{
-    Arrivals, CbrSpec, Content, Ends, Flow, Gap, LinkId, OnOffSpec, Periods, Route, Traffic, Ways,
-};
+use firstflight_sim::{Arrivals, Content, Ends, Flow, Gap, LinkId, Route, Traffic, Ways};
 use firstflight_tcp::Config;
 
 /// The number of host pairs that TCP cross traffic needs: one for each bulk flow, or one for all flows that arrive during
@@ -22,14 +20,9 @@ pub(crate) fn pairs(cross: Cross) -> usize {
 
 /// The unresponsive traffic of a scenario, over the links of `way`.
 pub(crate) fn datagrams(scenario: &Scenario, way: &[LinkId]) -> Option<Flow<AnyScheme, AnyRestart, AnyLaw>> {
-    let packet = scenario.packet();
-    let traffic = match scenario.cross {
-        Cross::Cbr(rate) => Traffic::Cbr(CbrSpec { rate, packet, stop: None }),
-        Cross::OnOff { rate, on, off, pareto } => {
-            let periods = pareto.map_or(Periods::Exponential, |shape| Periods::Pareto(shape.to_f64()));
-            Traffic::OnOff(OnOffSpec { rate, packet, on, off, periods, stop: None })
-        }
-        Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => return None,
+    let traffic = match scenario.datagrams()? {
+        firstflight_sim::Cross::Cbr(spec) => Traffic::Cbr(spec),
+        firstflight_sim::Cross::OnOff(spec) => Traffic::OnOff(spec),
     };
     Some(Flow {
         forward: way.to_vec(),

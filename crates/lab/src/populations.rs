@@ -9,11 +9,12 @@ use firstflight_measure::ideal::ENDLESS;
 use firstflight_scenario::population::{ArrivalProcess, Population};
 use firstflight_scenario::topology::{Hosts, Topology};
 use firstflight_scenario::words::QuickStartHops;
-use firstflight_scenario::{Goal, Scenario, SchemeChoice, asks_routers, controller, sender_config};
+use firstflight_scenario::{
+    Goal, Scenario, SchemeChoice, asks_routers, controller, probability, sender_config,
+};
 use firstflight_sim::{Arrivals, Content, Ends, FlowId, LinkSpec, Network, ParkingLot, Sim, Sizes, Ways};
 use rayon::prelude::*;
 
-use crate::build_network::probability;
 use crate::census::Census;
 use crate::error::RunError;
 use crate::flows::{Run, flow_rows, row};

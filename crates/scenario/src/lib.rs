@@ -50,5 +50,7 @@ pub use over_restarts::over_restarts;
 pub use overlay::{Replaced, SUBJECTS};
 pub use reading::read_text;
 pub use restart::RestartChoice;
-pub use scenario::{Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest};
+pub use scenario::{
+    Goal, Rounds, Scenario, ScenarioError, ScenarioFault, Writes, fnv_1a, lowest, probability,
+};
 pub use words::Packet;

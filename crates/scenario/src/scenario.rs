@@ -4,11 +4,13 @@ mod endless;
 mod error;
 mod flows;
 mod ineffective;
+mod links;
 mod queue;
 mod resolve;
 mod text;
 
 pub use error::{ScenarioError, ScenarioFault};
+pub use links::probability;
 
 use firstflight::registry::Registry;
 use firstflight::{Bytes, Rate, Span};

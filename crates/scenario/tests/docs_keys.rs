@@ -10,7 +10,8 @@ const INTRO: &str = "# Keys of a path
 
 A key is `--key` on the command line and `key = \"…\"` in a scenario file; a sweep sets it under `[path]`, and draws it between
 two ends where it says *range*. Behind a scheme's name it is that scheme's own where it says *scheme*. What is so without it
-stands in brackets. This page is made from the table `crates/scenario/src/keys`; a test compares them.
+stands in brackets. [`emulate`](emulate.md) takes the keys of *real packets*. This page is made from the table
+`crates/scenario/src/keys`; a test compares them.
 ";
 
 /// A text within a cell.
@@ -26,6 +27,7 @@ fn row(key: &Key) -> String {
     let sweeps = if key.sweeps { range } else { Some("not in sweeps".to_owned()) };
     let notes =
         needs.into_iter().chain(excludes).chain(sweeps).chain(key.schemes.then(|| "scheme".to_owned()));
+    let notes = notes.chain(key.real.then(|| "real packets".to_owned()));
     format!(
         "| `{}`{value} | {} | {} |\n",
         key.name,

@@ -38,6 +38,8 @@ pub struct Key {
     pub schemes: bool,
     /// Whether a sweep may set the key for its paths.
     pub sweeps: bool,
+    /// Whether a path for real packets takes the key. The others say what a simulated host does.
+    pub real: bool,
     /// The place of the key in the canonical text, from one. The text is hashed, so a place never changes; a new key takes
     /// the next one.
     pub place: u8,
@@ -112,6 +114,7 @@ pub(super) const fn row(heading: Heading) -> Key {
         excludes: &[],
         schemes: false,
         sweeps: !matches!(heading, Heading::Runs),
+        real: false,
         place: 0,
         parse: |_, _| Ok(()),
         show: |_| None,

@@ -26,6 +26,7 @@ pub(super) const KEYS: &[Key] = &[
         help: "First seed",
         default: Some("1"),
         examples: &["7"],
+        real: true,
         place: 43,
         parse: |options, text| put(&mut options.plain.seed, read::seed(text)),
         show: |path| Some(path.seed.to_string()),

@@ -85,4 +85,4 @@ impl Scenario {
 }
 
 /// The unit of a probability in integers: the value that stands for one.
-const PARTS: u64 = 1_000_000_000_000_000;
+pub(super) const PARTS: u64 = 1_000_000_000_000_000;

@@ -1,0 +1,70 @@
+//! The links of the path, and the unresponsive traffic on them, as the simulator specifies them.
+
+use firstflight::Span;
+use firstflight_sim::{CbrSpec, OnOffSpec, PathSpec, Periods, Probability, QueueLimit};
+
+use super::Scenario;
+use super::queue::PARTS;
+use crate::quantity::{Decimal, QueueSize};
+use crate::words::Cross;
+
+impl Scenario {
+    /// The path: its bottleneck, its access links, its way back.
+    pub fn path(&self) -> PathSpec {
+        let reverse_delay = self.reverse_delay();
+        PathSpec {
+            rate: self.rate,
+            queue: self.queue_limit(),
+            forward_delay: self.rtt - reverse_delay,
+            reverse_delay,
+            loss: probability(self.loss),
+            jitter: self.jitter.unwrap_or(Span::ZERO),
+            access_rate: Some(self.access_rate),
+            receiver_rate: self.receiver_access_rate,
+            reverse_rate: Some(self.reverse_rate),
+            reverse_loss: probability(self.ack_loss),
+            reverse_queue: match self.reverse_queue {
+                Some(QueueSize::Packets(packets)) => QueueLimit::Packets(packets),
+                Some(QueueSize::Bytes(bytes)) => QueueLimit::Bytes(bytes),
+                Some(QueueSize::Bdp(_)) | None => QueueLimit::Unlimited,
+            },
+            rates: self.rate_trace.clone(),
+            discipline: self.discipline(),
+            policer: self.policer,
+            ack_batch: self.ack_aggregation,
+        }
+    }
+
+    /// The unresponsive cross traffic: datagrams that no host answers. `None` if there is none, or if it responds.
+    pub fn datagrams(&self) -> Option<firstflight_sim::Cross> {
+        let packet = self.packet();
+        match self.cross {
+            Cross::Cbr(rate) => Some(firstflight_sim::Cross::Cbr(CbrSpec { rate, packet, stop: None })),
+            Cross::OnOff { rate, on, off, pareto } => {
+                let periods = pareto.map_or(Periods::Exponential, |shape| Periods::Pareto(shape.to_f64()));
+                let spec = OnOffSpec { rate, packet, on, off, periods, stop: None };
+                Some(firstflight_sim::Cross::OnOff(spec))
+            }
+            Cross::None | Cross::Tcp(_) | Cross::Poisson { .. } | Cross::Web(_) => None,
+        }
+    }
+}
+
+/// The loss probability to one part in 10^15.
+pub fn probability(loss: Decimal) -> Probability {
+    Probability::ratio(loss.times(PARTS).unwrap_or(PARTS), PARTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::fraction;
+
+    #[test]
+    fn a_loss_probability_keeps_its_decimals() {
+        let of = |text| probability(fraction(text).expect("a fraction"));
+        assert_eq!(of("2%"), Probability::ratio(1, 50));
+        assert_eq!(of("0"), Probability::NEVER);
+        assert_eq!(of("0.0001%"), Probability::from_ppm(1));
+    }
+}
