@@ -220,7 +220,8 @@ fn ipv6(bytes: &[u8]) -> Result<Network, DecodeError> {
     })
 }
 
-fn ecn(field: u8) -> Ecn {
+/// The ECN field, the two low bits of a traffic class.
+pub(crate) fn ecn(field: u8) -> Ecn {
     match field & 3 {
         0 => Ecn::NotCapable,
         1 => Ecn::Ect1,

@@ -5,20 +5,26 @@
 //! - [`payload`] gives every byte of a stream a value that follows from its offset alone, so that a capture's
 //!   payload can be checked.
 //! - [`quick_start`] has the options of RFC 4782.
-//! - [`Capture`] writes pcapng with nanosecond timestamps.
+//! - [`read_passing`] reads what a router or queue needs of any IP packet; [`mark`] and [`write_quick_start`] change what those
+//!   may change.
+//! - [`Capture`] writes segments as pcapng with nanosecond timestamps, [`RawCapture`] packets of any protocol.
 //!
 //! The crate keeps no connection's state and reads no clock.
 
 mod address;
 mod decode;
 mod encode;
+mod hop;
 mod options;
 pub mod payload;
 mod pcapng;
 pub mod quick_start;
+mod raw_capture;
 
 pub use address::{Addresses, Hosts};
 pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};
 pub use encode::{EncodeError, Ip, encode};
+pub use hop::{Passing, mark, read_passing, write_quick_start};
 pub use options::{OptionError, read as read_options};
-pub use pcapng::{Capture, CaptureError, End, Interface, LONGEST_COMMENT, Sighting};
+pub use pcapng::{Capture, CaptureError, End, Interface, Sighting};
+pub use raw_capture::{Direction, LONGEST_COMMENT, Passed, RawCapture, Tap};

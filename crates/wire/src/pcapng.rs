@@ -1,25 +1,17 @@
 //! A capture at one end of a connection, as pcapng with nanosecond timestamps.
 
-use std::borrow::Cow;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use firstflight::Time;
 use firstflight_tcp::Segment;
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::{DataLink, Endianness, PcapError};
 use thiserror::Error;
 
 use crate::address::{Addresses, Hosts};
 use crate::encode::{EncodeError, Ip, encode};
 use crate::payload;
+use crate::raw_capture::{Direction, Passed, RawCapture, Tap};
 
 /// One of a connection's two hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +52,7 @@ pub struct Sighting<'a> {
     pub segment: &'a Segment,
     /// The stream offset of the segment's first payload byte, which determines the payload (see [`crate::payload`]).
     pub offset: u64,
-    /// A comment on the packet, of at most [`LONGEST_COMMENT`] bytes; may be empty.
+    /// A comment on the packet, of at most [`crate::LONGEST_COMMENT`] bytes; may be empty.
     pub comment: &'a str,
 }
 
@@ -92,16 +84,11 @@ pub enum CaptureError {
 
 /// A capture being written: one section, one interface, link type RAW.
 pub struct Capture<W: Write> {
-    writer: PcapNgWriter<BufWriter<W>>,
+    raw: RawCapture<W>,
     at: End,
-    snap_length: usize,
     packet: Vec<u8>,
     payload: Vec<u8>,
 }
-
-/// The most bytes of a comment: an option of pcapng has 16 bits for its length (`opt_comment`, draft-ietf-opsawg-pcapng
-/// section 3.5). A longer comment is truncated.
-pub const LONGEST_COMMENT: usize = 65_535;
 
 /// Hosts of the connections.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -112,11 +99,6 @@ const SERVER_PORT: u16 = 5001;
 const FIRST_PORT: u16 = 40_000;
 /// Linux's initial time to live. Hops do not decrement it.
 const HOP_LIMIT: u8 = 64;
-/// `if_tsresol`: timestamps count units of 10^-9 s.
-const NANOSECONDS: u8 = 9;
-/// `epb_flags`, bits 0 and 1: the direction.
-const INBOUND: u32 = 1;
-const OUTBOUND: u32 = 2;
 
 impl<W: Write> Capture<W> {
     /// Begins a capture on `out`, which is buffered here.
@@ -124,36 +106,9 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// When the headers cannot be written.
     pub fn new(out: W, interface: &Interface<'_>) -> io::Result<Self> {
-        let section = SectionHeaderBlock {
-            // A fixed byte order, so that a run gives identical bytes on every machine.
-            endianness: Endianness::Little,
-            options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed(concat!(
-                "firstflight ",
-                env!("CARGO_PKG_VERSION")
-            )))],
-            ..SectionHeaderBlock::default()
-        };
-        let description = InterfaceDescriptionBlock {
-            linktype: DataLink::RAW,
-            snaplen: interface.snap_length.map_or(0, NonZeroU32::get),
-            options: vec![
-                InterfaceDescriptionOption::IfName(Cow::Owned(interface.name.to_owned())),
-                InterfaceDescriptionOption::IfDescription(Cow::Owned(interface.description.to_owned())),
-                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-            ],
-        };
-        let mut writer =
-            PcapNgWriter::with_section_header(BufWriter::new(out), section).map_err(write_error)?;
-        writer.write_pcapng_block(description).map_err(write_error)?;
-        Ok(Self {
-            writer,
-            at: interface.at,
-            snap_length: interface
-                .snap_length
-                .map_or(usize::MAX, |length| usize::try_from(length.get()).unwrap_or(usize::MAX)),
-            packet: Vec::new(),
-            payload: Vec::new(),
-        })
+        let Interface { at, name, description, snap_length } = *interface;
+        let raw = RawCapture::new(out, &[Tap { name, description, snap_length }])?;
+        Ok(Self { raw, at, packet: Vec::new(), payload: Vec::new() })
     }
 
     /// Adds a packet. Packets should be added in order of time.
@@ -175,26 +130,9 @@ impl<W: Write> Capture<W> {
             at: at.nanos(),
             error,
         })?;
-        let kept = self.packet.len().min(self.snap_length);
-        let direction = if from == self.at { OUTBOUND } else { INBOUND };
-        let mut options = vec![EnhancedPacketOption::Flags(direction)];
-        if !comment.is_empty() {
-            let mut end = comment.len().min(LONGEST_COMMENT);
-            while !comment.is_char_boundary(end) {
-                end -= 1;
-            }
-            options.push(EnhancedPacketOption::Comment(Cow::Borrowed(&comment[..end])));
-        }
-        self.writer
-            .write_pcapng_block(EnhancedPacketBlock {
-                interface_id: 0,
-                timestamp: Duration::from_nanos(at.nanos()),
-                original_len: u32::try_from(self.packet.len()).unwrap_or(u32::MAX),
-                data: Cow::Borrowed(&self.packet[..kept]),
-                options,
-            })
-            .map_err(write_error)?;
-        Ok(())
+        let direction = if from == self.at { Direction::Outbound } else { Direction::Inbound };
+        let passed = Passed { tap: 0, at: at.nanos(), direction, bytes: &self.packet, comment };
+        Ok(self.raw.packet(&passed)?)
     }
 
     /// Ends the capture and returns its writer.
@@ -202,9 +140,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// An error in writing the last bytes. A dropped capture would hide that error.
     pub fn finish(self) -> io::Result<W> {
-        let mut out = self.writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
-        out.flush()?;
-        Ok(out)
+        self.raw.finish()
     }
 }
 
@@ -222,13 +158,6 @@ fn addresses(flow: u32, from: End) -> Option<Addresses> {
             destination_port: client_port,
         },
     })
-}
-
-fn write_error(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
 }
 
 #[cfg(test)]

@@ -67,12 +67,17 @@ pub fn from_ipv6(bytes: &[u8], hop_limit: u8) -> Result<IpOption, QuickStartErro
 /// The Quick-Start option among the options of an IPv4 header. An option that cannot be read is ignored, as by a host that
 /// does not know it.
 pub(crate) fn among_ipv4(options: &[u8], hop_limit: u8) -> Option<IpOption> {
+    from_ipv4(options.get(place_in_ipv4(options)?..)?, hop_limit).ok()
+}
+
+/// Where the Quick-Start option begins among the options of an IPv4 header.
+pub(crate) fn place_in_ipv4(options: &[u8]) -> Option<usize> {
     let mut rest = options;
     while let [kind, tail @ ..] = rest {
         rest = match (*kind, tail) {
             (0, _) => return None,
             (1, _) => tail,
-            (IPV4_TYPE, _) => return from_ipv4(rest, hop_limit).ok(),
+            (IPV4_TYPE, [LENGTH, ..]) => return Some(options.len() - rest.len()),
             (_, [length, ..]) if *length >= 2 => rest.get(usize::from(*length)..)?,
             _ => return None,
         };
@@ -83,13 +88,18 @@ pub(crate) fn among_ipv4(options: &[u8], hop_limit: u8) -> Option<IpOption> {
 /// The Quick-Start option in a chain of extension headers that begins with the hop-by-hop options (RFC 8200 section 4.3).
 /// An option that cannot be read is ignored.
 pub(crate) fn among_hop_by_hop(headers: &[u8], hop_limit: u8) -> Option<IpOption> {
-    let words = usize::from(*headers.get(1)?);
-    let mut rest = headers.get(2..8 * (words + 1))?;
+    from_ipv6(headers.get(place_in_hop_by_hop(headers)?..)?, hop_limit).ok()
+}
+
+/// Where the Quick-Start option begins in a chain of extension headers that begins with the hop-by-hop options.
+pub(crate) fn place_in_hop_by_hop(headers: &[u8]) -> Option<usize> {
+    let end = 8 * (usize::from(*headers.get(1)?) + 1);
+    let mut rest = headers.get(2..end)?;
     while let [kind, tail @ ..] = rest {
         rest = match (*kind, tail) {
             // Pad1.
             (0, _) => tail,
-            (IPV6_TYPE, _) => return from_ipv6(rest, hop_limit).ok(),
+            (IPV6_TYPE, [IPV6_LENGTH, ..]) => return Some(end - rest.len()),
             (_, [length, ..]) => rest.get(2 + usize::from(*length)..)?,
             (_, []) => return None,
         };
