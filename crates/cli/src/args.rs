@@ -3,12 +3,13 @@
 //! Quantities stay text here. The scenario crate parses them, so that a scenario file and the command line have one meaning
 //! and the same errors.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::keys::{PathKeys, RunKeys};
+use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
 
 /// Races TCP start-up schemes over one path, in a packet-level simulator.
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Packetdrill(Scripts),
     /// Report how the connections of captures started.
     Inspect(Inspect),
+    /// Run programs at the two ends of a path, over real packets.
+    Emulate(Box<Emulate>),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -109,6 +112,44 @@ pub(crate) struct Inspect {
     /// Also list senders of fewer than ten segments whose peer sent more.
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "firstflight emulate [OPTIONS] -- CMD_A... -- CMD_B...\n       firstflight emulate [OPTIONS] --shell",
+    after_help = "In the commands {A}, {B}, {A6} and {B6} are the addresses of the hosts: 10.0.0.1, 10.0.0.2, fd00:ff::1, \
+    fd00:ff::2. The run ends with host A's command."
+)]
+pub(crate) struct Emulate {
+    #[command(flatten)]
+    pub(crate) path: RealKeys,
+    /// The host that sends: the forward way, with the bottleneck, begins there.
+    #[arg(long, value_name = "HOST", default_value = "a", help_heading = "Hosts", ignore_case = true)]
+    pub(crate) sender: Sender,
+    /// A shell at host A instead of commands; says how another terminal gets one at host B.
+    #[arg(long, conflicts_with = "commands", help_heading = "Hosts")]
+    pub(crate) shell: bool,
+    /// The command at host A, `--`, and the command at host B, which starts first.
+    #[arg(last = true, value_name = "CMD", hide = true)]
+    pub(crate) commands: Vec<OsString>,
+    /// Print only JSON, one line; the commands' standard output goes to standard error.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Write each packet at both ends as pcapng, with what became of it.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) log: Option<PathBuf>,
+    /// Write a report of the log's connections: one HTML file that opens offline.
+    #[arg(long, value_name = "FILE", requires = "log", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// A host of an emulated path.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sender {
+    /// Host A.
+    A,
+    /// Host B.
+    B,
 }
 
 #[derive(Args, Debug)]

@@ -160,7 +160,20 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
         print(&captures, small, crowded, &style)?;
     }
     let Some(path) = &options.report else { return Ok(()) };
-    let page = html::render(&report(options, &captures, arguments)?).map_err(Failure::write)?;
+    write_page(path, &report(options, &captures, arguments)?)
+}
+
+/// Writes the page of a capture, and prints nothing of it.
+pub(crate) fn page(capture: &Path, path: &Path, arguments: &[String]) -> Result<(), Failure> {
+    let report_to = Some(path.to_path_buf());
+    let options =
+        Inspect { captures: vec![capture.to_path_buf()], json: false, report: report_to, all: false };
+    let (read, _) = read(capture, &options, false)?;
+    write_page(path, &report(&options, &[read], arguments)?)
+}
+
+fn write_page(path: &Path, report: &Report) -> Result<(), Failure> {
+    let page = html::render(report).map_err(Failure::write)?;
     write_whole(path, page.as_bytes()).map_err(Failure::write)?;
     output::say_written(path);
     Ok(())

@@ -72,6 +72,37 @@ impl FromArgMatches for RunKeys {
     }
 }
 
+/// The keys of a path for real packets. The others are there too, unseen in the help, so that they can be refused with a reason.
+#[derive(Debug, Default)]
+pub(crate) struct RealKeys {
+    /// The keys that were given, with their texts.
+    pub(crate) given: Vec<(&'static str, String)>,
+    /// A list of schemes, which is refused.
+    pub(crate) schemes: Option<String>,
+}
+
+impl Args for RealKeys {
+    fn augment_args(command: Command) -> Command {
+        let option = |key: &'static Key| option(key).hide(!key.real);
+        command.args(keys().map(option)).arg(text(SCHEMES, "LIST").hide(true))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RealKeys {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: given(matches, keys()), schemes: matches.get_one::<String>(SCHEMES).cloned() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 fn under(heading: Heading) -> impl Iterator<Item = &'static Key> {
     keys().filter(move |key| key.heading == heading)
 }

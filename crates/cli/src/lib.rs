@@ -8,6 +8,7 @@ mod captures;
 mod columns;
 mod documents;
 mod drawings;
+mod emulate;
 mod examples;
 mod excerpt;
 mod failure;
@@ -41,6 +42,9 @@ use crate::usage::{CommandLine, Usage};
 /// Carries out this process's command line with the schemes, restart policies and laws of `registry`, and answers with the
 /// exit code. An entry of the registry that cannot be named is one error, and exit code 2.
 pub fn main_with(registry: Registry) -> ExitCode {
+    if let Some(code) = emulate::inside() {
+        return code;
+    }
     match carry_out(registry, &CommandLine::of_process(registry)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -66,6 +70,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Replay(command) => replay::replay(&command, registry),
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
+        Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
         Command::Man(asked) => documents::manual(&asked, line),
     }

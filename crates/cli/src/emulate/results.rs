@@ -1,0 +1,203 @@
+//! A run in words and as JSON.
+
+use std::ffi::OsString;
+use std::io;
+
+use firstflight_emulate::linux::{Done, Ended, Ending};
+use firstflight_emulate::{A, B, DirectionReport, LatenessReport, Side};
+use firstflight_measure::VERSION;
+use firstflight_report::{human, json};
+use firstflight_scenario::Scenario;
+use firstflight_scenario::keys::key;
+use serde::Serialize;
+
+/// A run, and what was ordered.
+pub(super) struct Told<'a> {
+    pub(super) scenario: &'a Scenario,
+    /// What was given of the path.
+    pub(super) given: &'a [(&'static str, String)],
+    pub(super) sender: Side,
+    pub(super) commands: &'a [Vec<OsString>; 2],
+    pub(super) done: &'a Done,
+}
+
+/// A run as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    version: &'a str,
+    /// Every key of the path, as the canonical text of a scenario has it.
+    path: serde_json::Map<String, serde_json::Value>,
+    seed: u64,
+    sender: &'a str,
+    /// Whether packets were so late that the run does not count.
+    void: bool,
+    duration_s: f64,
+    /// What ended the run: command, duration, limit or interrupt.
+    ended_by: &'a str,
+    /// Whether the relay had a real-time priority.
+    real_time: bool,
+    a: HostLine,
+    b: HostLine,
+    forward: &'a DirectionReport,
+    reverse: &'a DirectionReport,
+    lateness: &'a LatenessReport,
+}
+
+/// The command of a host, and how it ended.
+#[derive(Serialize)]
+struct HostLine {
+    address: String,
+    command: Vec<String>,
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    /// Whether it was asked to end.
+    terminated: bool,
+}
+
+impl Told<'_> {
+    /// One line of JSON.
+    pub(super) fn json(&self) -> io::Result<String> {
+        let report = &self.done.report;
+        json::line(&Line {
+            version: VERSION,
+            path: self.settings().map(|(key, text)| (key.to_owned(), text.into())).collect(),
+            seed: self.scenario.seed,
+            sender: self.sender.name(),
+            void: report.is_void,
+            duration_s: self.seconds(),
+            ended_by: self.ended_by(),
+            real_time: self.done.is_real_time,
+            a: self.host(Side::A),
+            b: self.host(Side::B),
+            forward: &report.forward,
+            reverse: &report.reverse,
+            lateness: &report.lateness,
+        })
+    }
+
+    /// The keys of the path, whether or not they were given.
+    fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let of_the_path =
+            |name: &str| key(name).is_some_and(|key| key.real) && !["duration", "limit"].contains(&name);
+        self.scenario.settings().into_iter().filter(move |(name, _)| of_the_path(name))
+    }
+
+    fn seconds(&self) -> f64 {
+        std::time::Duration::from_nanos(self.done.report.duration.nanos()).as_secs_f64()
+    }
+
+    fn ended_by(&self) -> &'static str {
+        match self.done.ending {
+            Ending::Command => "command",
+            Ending::Duration => "duration",
+            Ending::Limit => "limit",
+            Ending::Interrupted => "interrupt",
+        }
+    }
+
+    fn host(&self, side: Side) -> HostLine {
+        let ended = self.done.ended[side as usize];
+        HostLine {
+            address: side.host().v4.to_string(),
+            command: self.commands[side as usize]
+                .iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            exit_code: ended.and_then(|ended| match ended {
+                Ended::Exited(code) => Some(code),
+                Ended::Signalled(_) => None,
+            }),
+            signal: ended.and_then(|ended| match ended {
+                Ended::Exited(_) => None,
+                Ended::Signalled(signal) => Some(signal),
+            }),
+            terminated: match side {
+                Side::A => self.done.ending != Ending::Command,
+                Side::B => self.done.is_b_terminated,
+            },
+        }
+    }
+
+    /// A table.
+    pub(super) fn text(&self) -> String {
+        let report = &self.done.report;
+        let mut text = String::from("\n");
+        let given: Vec<_> = self.given.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let path = if given.is_empty() { "the built-in path".to_owned() } else { given.join(", ") };
+        let (from, to) = (self.sender.name(), self.sender.other().name());
+        let mut line = |line: String| text.extend([human::printable(&line), "\n".to_owned()]);
+        line(format!("Path: {path}; {from} to {to}; {}", human::seconds(self.seconds())));
+        for side in Side::BOTH {
+            line(format!("{}: {}", side.name(), self.told_of(side)));
+        }
+        let ways = [&report.forward, &report.reverse];
+        let row = |name: &str, cell: &dyn Fn(&DirectionReport) -> String| {
+            format!("{name:<26}{:>16}{:>16}", cell(ways[0]), cell(ways[1]))
+        };
+        line(format!("{:<26}{:>16}{:>16}", "", format!("{from} to {to}"), format!("{to} to {from}")));
+        line(row("packets in", &|way| human::count(way.packets_in)));
+        line(row("packets out", &|way| human::count(way.packets_out)));
+        line(row("bytes out", &|way| human::count(way.bytes_out)));
+        line(row("rate", &|way| way.rate_bps.map_or_else(|| "-".to_owned(), human::rate)));
+        line(row("dropped by a queue", &|way| human::count(way.dropped.queue)));
+        line(row("dropped by the policer", &|way| human::count(way.dropped.policer)));
+        line(row("lost at random", &|way| human::count(way.dropped.random)));
+        line(row("not taken by the host", &|way| human::count(way.dropped.host)));
+        line(row("on the path at the end", &|way| human::count(way.inside)));
+        line(row("marked", &|way| human::count(way.marked)));
+        line(row("peak queue, packets", &|way| human::count(u64::from(way.peak_queue_packets))));
+        line(row("peak queue, bytes", &|way| human::count(way.peak_queue_bytes)));
+        line(row("least delay", &|way| millis(way.base_delay_ms)));
+        line(row("most delay", &|way| millis(way.peak_delay_ms)));
+        if report.forward.cross_dropped > 0 {
+            line(row("cross traffic dropped", &|way| human::count(way.cross_dropped)));
+        }
+        if report.forward.quick_start_asked > 0 {
+            line(row("Quick-Start asked", &|way| human::count(way.quick_start_asked)));
+            line(row("Quick-Start approved", &|way| {
+                human::count(way.quick_start_granted + way.quick_start_reduced)
+            }));
+        }
+        if report.forward.astray + report.reverse.astray > 0 {
+            line(row("for no host", &|way| human::count(way.astray)));
+        }
+        let LatenessReport { packets, mean_us, p50_us, p99_us, max_us, .. } = &report.lateness;
+        if *packets > 0 {
+            line(format!(
+                "Late in µs: mean {mean_us:.1}, median {p50_us:.1}, 99 % under {p99_us:.1}, at most {max_us:.1}{}{}",
+                if self.done.is_real_time { "" } else { "; without real-time priority" },
+                if report.is_void { ". VOID" } else { "" },
+            ));
+            let counts = report.lateness.histogram.iter();
+            let counts: Vec<_> = counts.map(|(bound, count)| format!("<{bound}: {count}")).collect();
+            line(format!("  {}", counts.join("  ")));
+        }
+        text
+    }
+
+    fn told_of(&self, side: Side) -> String {
+        let HostLine { address, command, terminated, .. } = self.host(side);
+        let ended = match self.done.ended[side as usize] {
+            None if command.is_empty() => "no command".to_owned(),
+            None => "did not end".to_owned(),
+            Some(_) if terminated => "asked to end".to_owned(),
+            Some(Ended::Exited(code)) => format!("status {code}"),
+            Some(Ended::Signalled(signal)) => format!("ended by signal {signal}"),
+        };
+        let command: String = command.join(" ").chars().take(60).collect();
+        format!("{address}, {ended}; {command}")
+    }
+}
+
+fn millis(ms: Option<f64>) -> String {
+    ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.3} ms"))
+}
+
+/// How to get to the hosts of `--shell`.
+pub(super) fn invitation(process: u32) -> String {
+    let (a, b) = (A.v4, B.v4);
+    let shell = format!("nsenter --target {process} --user --preserve-credentials --net --pid --mount");
+    format!(
+        "This shell is host A, {a}. For a shell at host B, {b}, say in another terminal:\n  {shell} sh\nThe path ends with this shell.\n"
+    )
+}

@@ -1,0 +1,116 @@
+//! Runs what was ordered, and says what it came to.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+use firstflight_emulate::linux::{Done, Ended, Ending, Job, RunError, Timing, run as run_job};
+use firstflight_emulate::{Path, PathError, Side, VOID};
+
+use super::Order;
+use super::results::{self, Told};
+use crate::args::{Emulate, Sender};
+use crate::failure::{Failure, Place};
+use crate::inspect;
+use crate::interrupt::Interrupt;
+use crate::output;
+
+pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Result<(), Failure> {
+    let Order { scenario, given, commands, duration, limit } = order;
+    let sender = match options.sender {
+        Sender::A => Side::A,
+        Sender::B => Side::B,
+    };
+    let path = Path::new(&scenario, sender).map_err(|error| impossible(&error, arguments))?;
+    let log = options.log.as_deref().map(|file| {
+        File::create(file)
+            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))
+    });
+    let log = log.transpose()?;
+    let stdout = options.json.then(|| io::stderr().as_fd().try_clone_to_owned()).transpose();
+    let interrupt = Interrupt::listen();
+    let job = Job {
+        path,
+        scenario: &scenario,
+        commands: commands.clone(),
+        timing: match (duration, limit) {
+            (Some(span), _) => Timing::Duration(span),
+            (None, Some(span)) => Timing::Limit(span),
+            (None, None) => Timing::Unlimited,
+        },
+        log,
+        stdout: stdout.map_err(Failure::usage)?,
+        interrupted: &|| !options.shell && interrupt.happened(),
+        ready: &|[_, process]| {
+            if options.shell {
+                output::say(&results::invitation(process));
+            }
+        },
+    };
+    let done = match run_job(job) {
+        Ok(done) => done,
+        Err(error) => {
+            // Nothing half-written is left.
+            options.log.as_ref().map(|file| std::fs::remove_file(file).ok());
+            return Err(match error {
+                RunError::Refused(_) | RunError::Command { .. } => Failure::usage(error),
+                RunError::System { .. } => Failure::write(error),
+            });
+        }
+    };
+    let told = Told { scenario: &scenario, given: &given, sender, commands: &commands, done: &done };
+    output::print(&if options.json { told.json().map_err(Failure::write)? } else { told.text() })?;
+    if let Some(path) = &options.log {
+        match &done.log {
+            Some(Ok(0)) | None => output::say_written(path),
+            Some(Ok(missed)) => {
+                let message = format!("{} lacks {missed} records: the disk is too slow", path.display());
+                return Err(Failure::write(message));
+            }
+            Some(Err(error)) => return Err(Failure::write(format!("{}: {error}", path.display()))),
+        }
+        if let Some(report) = &options.report {
+            inspect::page(path, report, arguments)?;
+        }
+    }
+    verdict(&done, options.shell)
+}
+
+/// Whether the run counts, and its commands did what they were to do.
+fn verdict(done: &Done, is_shell: bool) -> Result<(), Failure> {
+    if done.ending == Ending::Interrupted {
+        return Err(Failure::interrupted("interrupted; the result is of what was run"));
+    }
+    if done.ending == Ending::Limit {
+        return Err(Failure::check("the command at host A did not end within the limit"));
+    }
+    let [a, b] = done.ended;
+    let a = a.filter(|_| done.ending == Ending::Command && !is_shell);
+    let b = b.filter(|_| !done.is_b_terminated);
+    for (ended, side) in [(a, Side::A), (b, Side::B)] {
+        match ended {
+            None | Some(Ended::Exited(0)) => {}
+            Some(Ended::Exited(code)) => {
+                let message = format!("the command at host {} ended with status {code}", side.name());
+                return Err(Failure::check(message));
+            }
+            Some(Ended::Signalled(signal)) => {
+                let message = format!("signal {signal} ended the command at host {}", side.name());
+                return Err(Failure::check(message));
+            }
+        }
+    }
+    if done.report.is_void {
+        return Err(Failure::check(format!(
+            "the run is void: one packet in a hundred was delivered more than {} ms late",
+            VOID.nanos() / 1_000_000
+        )));
+    }
+    Ok(())
+}
+
+fn impossible(error: &PathError, arguments: &[String]) -> Failure {
+    let Some(key) = error.key() else { return Failure::usage(error) };
+    let option = format!("--{key}");
+    Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, &option))
+}

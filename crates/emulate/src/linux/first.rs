@@ -1,0 +1,118 @@
+//! What the first process of a host does once the host has its interface: it starts the command when it is told to, reports
+//! how the command ended, and takes care of processes without a parent.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, WaitStatus, pidfd_open, wait};
+
+use super::control::{hear, say};
+use crate::addresses::{A, B, Side};
+
+/// How often it looks whether a server listens, and for processes without a parent.
+const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+const SELDOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+
+/// Serves the relay until it is gone.
+pub(super) fn serve(side: Side, command: &[OsString]) -> io::Result<()> {
+    let mut child: Option<(Pid, OwnedFd)> = None;
+    // Only host B's command is waited for.
+    let mut is_listening = side == Side::A;
+    loop {
+        let socket = io::stdin();
+        let mut wanted = vec![PollFd::new(&socket, PollFlags::IN)];
+        wanted.extend(child.as_ref().map(|(_, handle)| PollFd::new(handle, PollFlags::IN)));
+        let pause = if is_listening { SELDOM } else { OFTEN };
+        match poll(&mut wanted, Some(&pause)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_told = wanted.first().is_some_and(|socket| !socket.revents().is_empty());
+        if is_told {
+            let message = hear(&socket)?;
+            match message.text.as_str() {
+                "" => return Ok(()),
+                "go" => match start(command, message.descriptor) {
+                    Ok(started) => child = Some(started),
+                    Err(error) => say(&socket, &format!("failed {error}"), None)?,
+                },
+                // To all processes of the host but this one.
+                "terminate" => drop(kill(nix::unistd::Pid::from_raw(-1), Signal::SIGTERM)),
+                _ => {}
+            }
+        }
+        while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
+            if child.as_ref().is_some_and(|(own, _)| *own == process) {
+                child = None;
+                say(&socket, &told(status), None)?;
+            }
+        }
+        if !is_listening && listens() {
+            is_listening = true;
+            say(&socket, "listening", None)?;
+        }
+    }
+}
+
+/// Starts the command; `{A}` and `{B}` in its arguments are the hosts' addresses.
+fn start(command: &[OsString], stdin: Option<OwnedFd>) -> io::Result<(Pid, OwnedFd)> {
+    let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let child = Command::new(filled(program))
+        .args(arguments.iter().map(filled))
+        .env("FIRSTFLIGHT_A", A.v4.to_string())
+        .env("FIRSTFLIGHT_B", B.v4.to_string())
+        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
+        .spawn()?;
+    let process = Pid::from_child(&child);
+    Ok((process, pidfd_open(process, PidfdFlags::empty())?))
+}
+
+/// An argument with addresses in place of `{A}`, `{B}`, `{A6}` and `{B6}`. An argument that is no UTF-8 stays as it is.
+fn filled(argument: &OsString) -> OsString {
+    let Some(text) = argument.to_str() else { return argument.clone() };
+    [
+        ("{A}", A.v4.to_string()),
+        ("{B}", B.v4.to_string()),
+        ("{A6}", A.v6.to_string()),
+        ("{B6}", B.v6.to_string()),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (name, address)| text.replace(name, address))
+    .into()
+}
+
+fn told(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exited {code}"),
+        (None, signal) => format!("signalled {}", signal.unwrap_or(0)),
+    }
+}
+
+/// Whether a process of the host listens for TCP connections, or has a UDP socket that is bound to a port.
+fn listens() -> bool {
+    /// The state LISTEN of a TCP socket (`include/net/tcp_states.h`).
+    const LISTEN: &str = "0A";
+    let lines = |file: &str| fs::read_to_string(format!("/proc/self/net/{file}")).unwrap_or_default();
+    let tcp = ["tcp", "tcp6"]
+        .iter()
+        .any(|file| lines(file).lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some(LISTEN)));
+    tcp || ["udp", "udp6"].iter().any(|file| lines(file).lines().count() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_stand_in_place_of_names() {
+        let of = |text: &str| filled(&OsString::from(text));
+        assert_eq!(of("http://{B}:80/{A}"), "http://10.0.0.2:80/10.0.0.1");
+        assert_eq!(of("[{B6}]:{A6}"), "[fd00:ff::2]:fd00:ff::1");
+        assert_eq!(of("{C} {"), "{C} {");
+    }
+}

@@ -1,0 +1,200 @@
+//! A host as the relay's process has it: its processes, and the socket to them.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use thiserror::Error;
+
+use super::control::{Message, hear, pair, say};
+use super::device::Tun;
+use super::inside::arguments;
+use crate::addresses::Side;
+
+/// Why a run did not come about, or broke off.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The system refuses namespaces or devices, and what would help.
+    #[error("{0}")]
+    Refused(String),
+    /// A command cannot be started.
+    #[error("cannot start `{command}` at host {}: {why}", side.name())]
+    Command {
+        /// The host.
+        side: Side,
+        /// The program.
+        command: String,
+        /// What the system says.
+        why: String,
+    },
+    /// The system failed.
+    #[error("{what}: {error}")]
+    System {
+        /// What was being done.
+        what: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl RunError {
+    /// Wraps an error of the system.
+    pub(super) fn of(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::System { what, error }
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+}
+
+/// A host.
+#[derive(Debug)]
+pub(super) struct Host {
+    side: Side,
+    keeper: Child,
+    socket: OwnedFd,
+    /// The first process of the host, by this process's namespace.
+    pub(super) process: u32,
+    /// How the command ended.
+    pub(super) ended: Option<Ended>,
+    /// Whether a process of the host waits for packets.
+    pub(super) is_listening: bool,
+    /// Whether its processes are gone.
+    is_gone: bool,
+    program: String,
+}
+
+/// How long a host may take to have its interface.
+const READY: Duration = Duration::from_secs(20);
+
+impl Host {
+    /// Makes a host with an interface of this MTU; `command` is what is to run there. `stdout` is the command's standard output
+    /// in place of this process's. Returns the host's device besides.
+    pub(super) fn new(
+        side: Side,
+        mtu: u32,
+        command: &[OsString],
+        stdout: Option<OwnedFd>,
+    ) -> Result<(Self, Tun), RunError> {
+        let (near, far) = pair().map_err(RunError::of("cannot make a socket"))?;
+        let mut keeper = Command::new("/proc/self/exe");
+        keeper.args(arguments("keeper", side, mtu)).args(command).stdin(Stdio::from(far));
+        if let Some(stdout) = stdout {
+            keeper.stdout(Stdio::from(stdout));
+        }
+        // The command has the far end until it is dropped, and a socket that is closed at the far end says so.
+        let spawned = keeper.spawn();
+        drop(keeper);
+        let mut host = Self {
+            side,
+            keeper: spawned.map_err(RunError::of("cannot start a process for a host"))?,
+            socket: near,
+            process: 0,
+            ended: None,
+            is_listening: false,
+            is_gone: false,
+            program: command.first().map_or_else(String::new, |program| shown(program)),
+        };
+        let device = host.ready()?;
+        Ok((host, device))
+    }
+
+    /// Waits for the host's interface.
+    fn ready(&mut self) -> Result<Tun, RunError> {
+        if !self.has_news(READY).map_err(RunError::of("cannot wait for a host"))? {
+            return Err(RunError::Refused(format!("host {} got no interface in time", self.side.name())));
+        }
+        let Message { text, descriptor, process } =
+            hear(&self.socket).map_err(RunError::of("cannot hear of a host"))?;
+        match (text.as_str(), descriptor) {
+            ("ready", Some(descriptor)) => {
+                self.process = process.unwrap_or(0);
+                Tun::new(descriptor).map_err(RunError::of("cannot use a host's device"))
+            }
+            (text, _) => Err(RunError::Refused(
+                text.strip_prefix("error ").unwrap_or("a process of a host ended at once").to_owned(),
+            )),
+        }
+    }
+
+    /// Starts the command, with this standard input.
+    pub(super) fn start(&self, stdin: Option<BorrowedFd<'_>>) -> Result<(), RunError> {
+        say(&self.socket, "go", stdin).map_err(RunError::of("cannot start a command"))
+    }
+
+    /// Asks all processes of the host to end.
+    pub(super) fn terminate(&self) {
+        // Processes that are gone need not be asked.
+        let _ = say(&self.socket, "terminate", None);
+    }
+
+    /// Waits at most so long for news of the host and takes it in. Returns whether there was any.
+    pub(super) fn wait(&mut self, longest: Duration) -> Result<bool, RunError> {
+        if self.is_gone || !self.has_news(longest).map_err(RunError::of("cannot wait for a host"))? {
+            return Ok(false);
+        }
+        let text = hear(&self.socket).map(|message| message.text).unwrap_or_default();
+        match text.split_once(' ').unwrap_or((&text, "")) {
+            ("listening", _) => self.is_listening = true,
+            ("exited", code) => self.ended = Some(Ended::Exited(code.parse().unwrap_or(-1))),
+            ("signalled", signal) => self.ended = Some(Ended::Signalled(signal.parse().unwrap_or(0))),
+            ("failed", why) => {
+                let (side, command, why) = (self.side, self.program.clone(), why.to_owned());
+                return Err(RunError::Command { side, command, why });
+            }
+            ("error", why) => return Err(RunError::Refused(why.to_owned())),
+            _ => {
+                self.is_gone = true;
+                self.ended.get_or_insert(Ended::Signalled(9));
+            }
+        }
+        Ok(true)
+    }
+
+    fn has_news(&self, longest: Duration) -> io::Result<bool> {
+        let pause = Timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(longest.subsec_nanos()),
+        };
+        let mut wanted = [PollFd::new(&self.socket, PollFlags::IN)];
+        match poll(&mut wanted, Some(&pause)) {
+            Ok(count) => Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for Host {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Ends all processes of the host, and waits for them to be gone.
+impl Drop for Host {
+    fn drop(&mut self) {
+        // The keeper may have ended by itself.
+        let _ = self.keeper.kill();
+        let _ = self.keeper.wait();
+        // Its end is the end of the first process, which closes the socket: the kernel has then removed the others.
+        while self.has_news(READY).unwrap_or(false) {
+            if hear(&self.socket).map_or(true, |message| message.text.is_empty()) {
+                break;
+            }
+        }
+    }
+}
+
+fn shown(program: &OsStr) -> String {
+    program.to_string_lossy().into_owned()
+}

@@ -1,0 +1,164 @@
+//! The processes of a host. The relay's process starts this program again, twice for each host:
+//!
+//! ```text
+//! relay ── keeper ── first process ── command, and what the command starts
+//! ```
+//!
+//! The keeper leaves the namespaces that it was started in: network, mounts, processes, and users if it must. Its child is
+//! the first process of the new process namespace: when it ends, the kernel kills all others there. Either is killed when its
+//! parent ends, so that nothing of a host outlives the relay, however that ends.
+//!
+//! Both have the socket to the relay as standard input. The command gets the relay's own.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use nix::sched::CloneFlags;
+use nix::sys::signal::{SigSet, Signal};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::process::{getegid, geteuid, set_parent_process_death_signal};
+
+use super::control::say;
+use super::first;
+use super::netlink::Netlink;
+use crate::addresses::Side;
+
+/// The first argument of a program that is started again as a process of a host. [`inside`] takes the others.
+pub const INSIDE: &str = "__inside";
+
+/// What a process of a host is started for.
+struct Orders {
+    is_first: bool,
+    side: Side,
+    mtu: u32,
+    command: Vec<OsString>,
+}
+
+/// Is a process of a host, by the arguments behind [`INSIDE`].
+pub fn inside(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let Some(orders) = orders(arguments) else { return ExitCode::from(2) };
+    let done = if orders.is_first { live(&orders) } else { keep(&orders) };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A relay that has ended needs no answer.
+            let _ = say(io::stdin(), &format!("error {error}"), None);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn orders(mut arguments: impl Iterator<Item = OsString>) -> Option<Orders> {
+    let is_first = arguments.next()? == "first";
+    let side = if arguments.next()? == "A" { Side::A } else { Side::B };
+    let mtu = arguments.next()?.to_str()?.parse().ok()?;
+    Some(Orders { is_first, side, mtu, command: arguments.collect() })
+}
+
+/// The arguments that [`inside`] reads.
+pub(super) fn arguments(role: &str, side: Side, mtu: u32) -> [OsString; 4] {
+    [INSIDE.into(), role.into(), side.name().into(), mtu.to_string().into()]
+}
+
+/// The keeper: leaves the namespaces, starts the first process and waits for it.
+fn keep(orders: &Orders) -> io::Result<()> {
+    outlive_nobody()?;
+    for_commands().thread_block()?;
+    leave()?;
+    // A change of users takes back what was asked for.
+    outlive_nobody()?;
+    let mut first = Command::new("/proc/self/exe");
+    first.arg0("firstflight").args(arguments("first", orders.side, orders.mtu)).args(&orders.command);
+    first.spawn().map_err(|error| says("cannot start a process in a new namespace", &error))?.wait()?;
+    Ok(())
+}
+
+/// Ends with the parent.
+fn outlive_nobody() -> io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+/// The signals that a terminal sends, and that ask to end: they are for the commands.
+fn for_commands() -> SigSet {
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT].into_iter().collect()
+}
+
+/// Leaves the namespaces: with the rights that the process has, or, if they do not suffice, as root of a user namespace.
+fn leave() -> io::Result<()> {
+    const NEW: CloneFlags =
+        CloneFlags::CLONE_NEWNET.union(CloneFlags::CLONE_NEWNS).union(CloneFlags::CLONE_NEWPID);
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let Err(error) = nix::sched::unshare(NEW) else { return Ok(()) };
+    if error != nix::errno::Errno::EPERM {
+        return Err(says("cannot make network namespaces", &error.into()));
+    }
+    nix::sched::unshare(NEW | CloneFlags::CLONE_NEWUSER).map_err(|error| {
+        let why = io::Error::from(error);
+        io::Error::other(format!(
+            "emulation needs root, or a kernel that lets users make user namespaces ({why})"
+        ))
+    })?;
+    let map = |file: &str, text: String| {
+        fs::write(file, text).map_err(|error| says(&format!("cannot write {file}"), &error))
+    };
+    map("/proc/self/setgroups", "deny".to_owned())?;
+    map("/proc/self/uid_map", format!("0 {user} 1"))?;
+    map("/proc/self/gid_map", format!("0 {group} 1"))
+}
+
+/// The first process: makes the host's interface, hands it to the relay, and runs the command.
+fn live(orders: &Orders) -> io::Result<()> {
+    outlive_nobody()?;
+    // The command inherits what is blocked. They do nothing to the first process of a namespace, which handles none.
+    for_commands().thread_unblock()?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .map_err(|error| says("cannot keep mounts apart", &error.into()))?;
+    // Programs see their own processes, unless a container hides parts of /proc: then the kernel allows no other one.
+    let hidden = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let _ = mount("proc", "/proc", "proc", hidden, None);
+    let device = interface(orders.side, orders.mtu)?;
+    say(io::stdin(), "ready", Some(device.as_fd()))?;
+    drop(device);
+    first::serve(orders.side, &orders.command)
+}
+
+/// The name of a host's interface.
+const NAME: &str = "path0";
+/// IPv6 asks for this MTU at least (RFC 8200 section 5).
+const LEAST_V6: u32 = 1280;
+
+/// The host's end of the path: an interface with the host's addresses.
+fn interface(side: Side, mtu: u32) -> io::Result<tun_rs::SyncDevice> {
+    let device = tun_rs::DeviceBuilder::new()
+        .name(NAME)
+        .enable(false)
+        .build_sync()
+        .map_err(|error| says("cannot open a TUN device, which needs /dev/net/tun", &error))?;
+    let configure = || {
+        // The peer is known: nothing is to be asked for, and nobody is to be told of addresses.
+        for (setting, value) in [("addr_gen_mode", "1"), ("router_solicitations", "0"), ("accept_dad", "0")] {
+            // Without IPv6 there is no such setting.
+            let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{NAME}/{setting}"), value);
+        }
+        let kernel = Netlink::new()?;
+        kernel.loopback()?;
+        kernel.up(NAME, mtu)?;
+        let index = kernel.index(NAME)?;
+        kernel.address(index, side, false)?;
+        if mtu >= LEAST_V6 {
+            // A kernel without IPv6 has hosts without IPv6.
+            let _ = kernel.address(index, side, true);
+        }
+        Ok(())
+    };
+    configure().map_err(|error: io::Error| says("cannot set the interface of a host", &error))?;
+    Ok(device)
+}
+
+fn says(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}

@@ -1,0 +1,134 @@
+//! What the kernel is told of interfaces and addresses: three messages of rtnetlink (rtnetlink(7), `linux/rtnetlink.h`).
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send, socket_with,
+};
+
+use crate::addresses::Side;
+
+/// A socket to the kernel's tables of the network namespace.
+pub(super) struct Netlink(OwnedFd);
+
+const NEW_LINK: u16 = 16;
+const NEW_ADDRESS: u16 = 20;
+const REQUEST: u16 = 1;
+const ACKNOWLEDGE: u16 = 4;
+const CREATE: u16 = 0x400;
+const UP: u32 = 1;
+const LINK_NAME: u16 = 3;
+const LINK_MTU: u16 = 4;
+const LINK_QUEUE: u16 = 13;
+const LINK_GSO_SEGMENTS: u16 = 40;
+const ADDRESS_PEER: u16 = 1;
+const ADDRESS_LOCAL: u16 = 2;
+/// No duplicate address detection (RFC 4862): there is one peer.
+const NO_DAD: u8 = 2;
+
+/// Packets that wait for the relay; a device's default of 500 would drop packets that the path has room for.
+const QUEUE: u32 = 10_000;
+
+impl Netlink {
+    pub(super) fn new() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        Ok(Self(socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?))
+    }
+
+    /// Brings the loopback interface up.
+    pub(super) fn loopback(&self) -> io::Result<()> {
+        self.ask(NEW_LINK, 0, &link(1, UP), &[])
+    }
+
+    /// Brings the interface up with this MTU. The kernel's TCP hands it single segments, so that pacing has the gaps of single
+    /// packets.
+    pub(super) fn up(&self, name: &str, mtu: u32) -> io::Result<()> {
+        let named = [name.as_bytes(), &[0]].concat();
+        let attributes = [
+            (LINK_NAME, named),
+            (LINK_MTU, mtu.to_ne_bytes().to_vec()),
+            (LINK_QUEUE, QUEUE.to_ne_bytes().to_vec()),
+            (LINK_GSO_SEGMENTS, 1u32.to_ne_bytes().to_vec()),
+        ];
+        self.ask(NEW_LINK, 0, &link(0, UP), &attributes)
+    }
+
+    /// The index of an interface.
+    pub(super) fn index(&self, name: &str) -> io::Result<u32> {
+        Ok(netdevice::name_to_index(&self.0, name)?)
+    }
+
+    /// Gives the interface the address of a host, and the other host as the only peer.
+    pub(super) fn address(&self, index: u32, side: Side, is_v6: bool) -> io::Result<()> {
+        let of = |side: Side| if is_v6 { IpAddr::V6(side.host().v6) } else { IpAddr::V4(side.host().v4) };
+        let bytes = |address: IpAddr| match address {
+            IpAddr::V4(v4) => v4.octets().to_vec(),
+            IpAddr::V6(v6) => v6.octets().to_vec(),
+        };
+        let (family, prefix) = if is_v6 { (AddressFamily::INET6, 128) } else { (AddressFamily::INET, 32) };
+        let family = u8::try_from(family.as_raw()).unwrap_or_default();
+        let mut body = vec![family, prefix, if is_v6 { NO_DAD } else { 0 }, 0];
+        body.extend(index.to_ne_bytes());
+        let attributes = [(ADDRESS_LOCAL, bytes(of(side))), (ADDRESS_PEER, bytes(of(side.other())))];
+        self.ask(NEW_ADDRESS, CREATE, &body, &attributes)
+    }
+
+    /// Sends a request and waits for its acknowledgement.
+    fn ask(&self, kind: u16, flags: u16, body: &[u8], attributes: &[(u16, Vec<u8>)]) -> io::Result<()> {
+        let message = message(kind, flags | REQUEST | ACKNOWLEDGE, body, attributes);
+        send(&self.0, &message, SendFlags::empty())?;
+        let mut answer = [0; 4096];
+        let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::empty())?;
+        // Behind the header of 16 bytes: zero, or a negative error number.
+        let code = answer.get(16..20.min(length)).and_then(|bytes| bytes.first_chunk::<4>());
+        match code.map_or(0, |code| i32::from_ne_bytes(*code)) {
+            0 => Ok(()),
+            code => Err(io::Error::from_raw_os_error(-code)),
+        }
+    }
+}
+
+/// The body of a message about a link: `struct ifinfomsg`.
+fn link(index: i32, flags: u32) -> Vec<u8> {
+    let mut body = vec![0; 4];
+    body.extend(index.to_ne_bytes());
+    body.extend(flags.to_ne_bytes());
+    body.extend(flags.to_ne_bytes());
+    body
+}
+
+/// A whole message: `struct nlmsghdr`, the body, and attributes, each padded to four bytes.
+fn message(kind: u16, flags: u16, body: &[u8], attributes: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut message = vec![0; 4];
+    message.extend(kind.to_ne_bytes());
+    message.extend(flags.to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend(body);
+    for (kind, value) in attributes {
+        let length = u16::try_from(value.len() + 4).unwrap_or(u16::MAX);
+        message.extend(length.to_ne_bytes());
+        message.extend(kind.to_ne_bytes());
+        message.extend(value);
+        message.resize(message.len().next_multiple_of(4), 0);
+    }
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
+    message[..4].copy_from_slice(&length.to_ne_bytes());
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_its_length_and_padded_attributes() {
+        let message = message(NEW_LINK, REQUEST, &link(7, UP), &[(LINK_NAME, b"tun0\0".to_vec())]);
+        assert_eq!(message.len(), 16 + 16 + 12);
+        assert_eq!(message[..4], 44u32.to_ne_bytes());
+        assert_eq!(message[20..24], 7i32.to_ne_bytes());
+        assert_eq!(message[32..34], 9u16.to_ne_bytes(), "the padding does not count");
+        assert_eq!(&message[36..], b"tun0\0\0\0\0");
+    }
+}

@@ -1,0 +1,179 @@
+//! What a run came to.
+
+use firstflight::{Bytes, Span, Time};
+use firstflight_sim::{DropCause, LinkStats, QuickStartStats};
+use serde::Serialize;
+
+use crate::lateness::LatenessReport;
+
+/// What a run came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// How long the path was there.
+    pub duration: Span,
+    /// The way over the bottlenecks.
+    pub forward: DirectionReport,
+    /// The way back.
+    pub reverse: DirectionReport,
+    /// How late packets were.
+    pub lateness: LatenessReport,
+    /// Whether they were too late for the run to count.
+    pub is_void: bool,
+}
+
+/// One direction. Bytes are IP bytes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct DirectionReport {
+    /// Packets that entered.
+    pub packets_in: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Packets that were delivered.
+    pub packets_out: u64,
+    /// Their bytes.
+    pub bytes_out: u64,
+    /// Packets that were dropped, by cause.
+    pub dropped: Dropped,
+    /// Delivered packets that a queue marked as having met congestion.
+    pub marked: u64,
+    /// Packets that entered and were neither delivered nor dropped when the run ended.
+    pub inside: u64,
+    /// Packets that were for another address than the other host's; they did not enter.
+    pub astray: u64,
+    /// Bytes delivered after the first packet, over the time from the first to the last: bits a second. `None` with fewer than
+    /// two packets.
+    pub rate_bps: Option<f64>,
+    /// The least time that a packet took from host to host, in milliseconds; `None` if none was delivered.
+    pub base_delay_ms: Option<f64>,
+    /// The most time, in milliseconds.
+    pub peak_delay_ms: Option<f64>,
+    /// The most packets that waited in a queue, the one in transmission not counted, cross traffic included.
+    pub peak_queue_packets: u32,
+    /// The most bytes that waited in a queue, cross traffic included.
+    pub peak_queue_bytes: u64,
+    /// Packets of cross traffic that were dropped.
+    pub cross_dropped: u64,
+    /// Quick-Start requests that routers were asked; a request that passes several routers counts at each.
+    pub quick_start_asked: u64,
+    /// Of them, those approved as they were.
+    pub quick_start_granted: u64,
+    /// Of them, those approved at a lower rate.
+    pub quick_start_reduced: u64,
+    /// Of them, those denied.
+    pub quick_start_refused: u64,
+}
+
+/// Packets that were dropped, by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Dropped {
+    /// A queue was full, or its discipline dropped them.
+    pub queue: u64,
+    /// The policer.
+    pub policer: u64,
+    /// Random loss.
+    pub random: u64,
+    /// The path delivered them, and the host did not take them.
+    pub host: u64,
+}
+
+impl Dropped {
+    /// Packets dropped for whatever cause.
+    pub const fn all(&self) -> u64 {
+        self.queue + self.policer + self.random + self.host
+    }
+}
+
+/// Counters of a direction.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Counts {
+    packets_in: u64,
+    bytes_in: u64,
+    packets_out: u64,
+    bytes_out: u64,
+    dropped: Dropped,
+    marked: u64,
+    pub(crate) astray: u64,
+    /// When the first packet left, and its bytes.
+    first: Option<(Time, u64)>,
+    last: Time,
+    least: Option<Span>,
+    most: Span,
+}
+
+impl Counts {
+    pub(crate) fn enters(&mut self, bytes: u64) {
+        self.packets_in += 1;
+        self.bytes_in += bytes;
+    }
+
+    /// A packet that left the path at `at`, and was with the host so long after it had entered.
+    pub(crate) fn delivers(&mut self, bytes: u64, at: Time, took: Span, marked: bool) {
+        self.packets_out += 1;
+        self.bytes_out += bytes;
+        self.marked += u64::from(marked);
+        self.first.get_or_insert((at, bytes));
+        self.last = self.last.max(at);
+        self.least = Some(self.least.map_or(took, |least| least.min(took)));
+        self.most = self.most.max(took);
+    }
+
+    pub(crate) fn drops(&mut self, cause: Option<DropCause>) {
+        let count = match cause {
+            Some(DropCause::Queue) => &mut self.dropped.queue,
+            Some(DropCause::Policer) => &mut self.dropped.policer,
+            Some(DropCause::Random) => &mut self.dropped.random,
+            None => &mut self.dropped.host,
+        };
+        *count += 1;
+    }
+
+    /// The direction in brief. `links` are the counters of its links, and `queues` say which of them have its queues.
+    pub(crate) fn report(&self, links: &[LinkStats], queues: &[usize]) -> DirectionReport {
+        let queues = || queues.iter().filter_map(|place| links.get(*place));
+        let quick_start = links.iter().fold(QuickStartStats::default(), |sum, link| QuickStartStats {
+            asked: sum.asked + link.quick_start.asked,
+            granted: sum.granted + link.quick_start.granted,
+            reduced: sum.reduced + link.quick_start.reduced,
+            refused: sum.refused + link.quick_start.refused,
+        });
+        let rate = self.first.and_then(|(at, bytes)| {
+            let rate = Bytes::new(self.bytes_out - bytes).per(self.last.since(at))?;
+            (self.packets_out > 1).then(|| as_f64(rate.bps()))
+        });
+        let dropped = self.dropped;
+        let at_links: u64 = links
+            .iter()
+            .map(|link| link.dropped_by_queue + link.dropped_by_policer + link.dropped_at_random)
+            .sum();
+        DirectionReport {
+            packets_in: self.packets_in,
+            bytes_in: self.bytes_in,
+            packets_out: self.packets_out,
+            bytes_out: self.bytes_out,
+            dropped,
+            marked: self.marked,
+            inside: self.packets_in.saturating_sub(self.packets_out + dropped.all()),
+            astray: self.astray,
+            rate_bps: rate,
+            base_delay_ms: self.least.map(millis),
+            peak_delay_ms: self.least.map(|_| millis(self.most)),
+            peak_queue_packets: queues().map(|link| link.peak_packets).max().unwrap_or(0),
+            peak_queue_bytes: queues().map(|link| link.peak_bytes).max().unwrap_or(0),
+            cross_dropped: at_links.saturating_sub(dropped.queue + dropped.policer + dropped.random),
+            quick_start_asked: quick_start.asked,
+            quick_start_granted: quick_start.granted,
+            quick_start_reduced: quick_start.reduced,
+            quick_start_refused: quick_start.refused,
+        }
+    }
+}
+
+/// Milliseconds with three decimals.
+fn millis(span: Span) -> f64 {
+    (as_f64(span.nanos()) / 1_000.0).round() / 1_000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few bits of a number to read")]
+fn as_f64(number: u64) -> f64 {
+    number as f64
+}
