@@ -83,7 +83,14 @@ pub(crate) struct RealKeys {
 
 impl Args for RealKeys {
     fn augment_args(command: Command) -> Command {
-        let option = |key: &'static Key| option(key).hide(!key.real);
+        let option = |key: &'static Key| {
+            let option = option(key).hide(!key.real);
+            match key.name {
+                "duration" => option.help("How long the run lasts [as long as the command at host A]"),
+                "limit" => option.help("The longest time that the command at host A may take [none]"),
+                _ => option,
+            }
+        };
         command.args(keys().map(option)).arg(text(SCHEMES, "LIST").hide(true))
     }
 

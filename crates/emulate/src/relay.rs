@@ -225,7 +225,7 @@ impl<D: Device, O: Observer> Relay<D, O> {
                 let now = clock.now();
                 self.lateness.record(now.since(left.at));
                 if is_taken {
-                    counts.delivers(length as u64, left.at, now.since(entered), left.marked);
+                    counts.delivers(length as u64, now, now.since(entered), left.marked);
                     self.observer.left(number, from.other(), now, packet, left.marked);
                 } else {
                     counts.drops(None);

@@ -43,6 +43,9 @@ pub struct DirectionReport {
     /// Bytes delivered after the first packet, over the time from the first to the last: bits a second. `None` with fewer than
     /// two packets.
     pub rate_bps: Option<f64>,
+    /// The most bytes that were delivered within a second, to a tenth of a second: bits a second. `None` if there was no whole
+    /// second between the first and the last packet.
+    pub busiest_second_bps: Option<f64>,
     /// The least time that a packet took from host to host, in milliseconds; `None` if none was delivered.
     pub base_delay_ms: Option<f64>,
     /// The most time, in milliseconds.
@@ -93,9 +96,15 @@ pub(crate) struct Counts {
     dropped: Dropped,
     marked: u64,
     pub(crate) astray: u64,
-    /// When the first packet left, and its bytes.
+    /// When the first packet was delivered, and its bytes.
     first: Option<(Time, u64)>,
     last: Time,
+    /// Bytes that were delivered in each of the last ten tenths of a second, from the first packet on, and how many tenths
+    /// there were.
+    tenths: [u64; 10],
+    tenth: u64,
+    /// The most bytes within ten tenths.
+    busiest: Option<u64>,
     least: Option<Span>,
     most: Span,
 }
@@ -106,15 +115,29 @@ impl Counts {
         self.bytes_in += bytes;
     }
 
-    /// A packet that left the path at `at`, and was with the host so long after it had entered.
+    /// A packet was delivered at `at`, so long after it had entered.
     pub(crate) fn delivers(&mut self, bytes: u64, at: Time, took: Span, marked: bool) {
         self.packets_out += 1;
         self.bytes_out += bytes;
         self.marked += u64::from(marked);
-        self.first.get_or_insert((at, bytes));
+        let (first, _) = *self.first.get_or_insert((at, bytes));
         self.last = self.last.max(at);
+        self.pass_tenths(at.nanos_since(first) / TENTH);
+        self.tenths[(self.tenth % 10) as usize] += bytes;
         self.least = Some(self.least.map_or(took, |least| least.min(took)));
         self.most = self.most.max(took);
+    }
+
+    /// The tenth of a second is the `tenth`: those before it are over.
+    fn pass_tenths(&mut self, tenth: u64) {
+        while self.tenth < tenth {
+            if self.tenth >= 9 {
+                let bytes = self.tenths.iter().sum();
+                self.busiest = Some(self.busiest.map_or(bytes, |most| most.max(bytes)));
+            }
+            self.tenth += 1;
+            self.tenths[(self.tenth % 10) as usize] = 0;
+        }
     }
 
     pub(crate) fn drops(&mut self, cause: Option<DropCause>) {
@@ -155,6 +178,7 @@ impl Counts {
             inside: self.packets_in.saturating_sub(self.packets_out + dropped.all()),
             astray: self.astray,
             rate_bps: rate,
+            busiest_second_bps: self.busiest.map(|bytes| as_f64(8 * bytes)),
             base_delay_ms: self.least.map(millis),
             peak_delay_ms: self.least.map(|_| millis(self.most)),
             peak_queue_packets: queues().map(|link| link.peak_packets).max().unwrap_or(0),
@@ -168,6 +192,9 @@ impl Counts {
     }
 }
 
+/// Nanoseconds of a tenth of a second.
+const TENTH: u64 = 100_000_000;
+
 /// Milliseconds with three decimals.
 fn millis(span: Span) -> f64 {
     (as_f64(span.nanos()) / 1_000.0).round() / 1_000.0
@@ -176,4 +203,61 @@ fn millis(span: Span) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "a few bits of a number to read")]
 fn as_f64(number: u64) -> f64 {
     number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Counters of a packet of 1000 bytes every `gap` milliseconds, and their report at its end.
+    fn every(gap: u64, count: u64) -> DirectionReport {
+        let mut counts = Counts::default();
+        for number in 0..count {
+            counts.enters(1_000);
+            counts.delivers(1_000, at(5_000 + number * gap), Span::from_millis(7 + number), false);
+        }
+        counts.report(&[], &[])
+    }
+
+    #[test]
+    fn rates_are_of_the_time_from_the_first_packet_on() {
+        let report = every(10, 301);
+        assert_eq!(report.rate_bps, Some(800_000.0));
+        assert_eq!(report.busiest_second_bps, Some(800_000.0));
+        assert_eq!((report.base_delay_ms, report.peak_delay_ms), (Some(7.0), Some(307.0)));
+    }
+
+    #[test]
+    fn a_rate_needs_two_packets_and_a_busiest_second_needs_a_second() {
+        assert_eq!((every(10, 0).rate_bps, every(10, 1).rate_bps), (None, None));
+        assert_eq!((every(10, 0).base_delay_ms, every(10, 99).busiest_second_bps), (None, None));
+        assert!(every(10, 120).busiest_second_bps.is_some());
+    }
+
+    #[test]
+    fn the_busiest_second_is_found_between_silences() {
+        let mut counts = Counts::default();
+        let burst = (0..200u64).map(|number| 20_000 + 5 * number);
+        for millis in [0].into_iter().chain(burst).chain([60_000]) {
+            counts.delivers(1_000, at(millis), Span::ZERO, false);
+        }
+        assert_eq!(counts.report(&[], &[]).busiest_second_bps, Some(1_600_000.0));
+    }
+
+    #[test]
+    fn what_neither_left_nor_was_dropped_is_inside() {
+        let mut counts = Counts::default();
+        (0..10).for_each(|_| counts.enters(100));
+        counts.delivers(100, at(1), Span::ZERO, true);
+        for cause in [Some(DropCause::Queue), Some(DropCause::Policer), Some(DropCause::Random), None] {
+            counts.drops(cause);
+        }
+        let report = counts.report(&[], &[]);
+        assert_eq!((report.inside, report.marked), (5, 1));
+        assert_eq!(report.dropped, Dropped { queue: 1, policer: 1, random: 1, host: 1 });
+    }
 }

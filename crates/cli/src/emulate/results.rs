@@ -139,6 +139,9 @@ impl Told<'_> {
         line(row("packets out", &|way| human::count(way.packets_out)));
         line(row("bytes out", &|way| human::count(way.bytes_out)));
         line(row("rate", &|way| way.rate_bps.map_or_else(|| "-".to_owned(), human::rate)));
+        line(row("busiest second", &|way| {
+            way.busiest_second_bps.map_or_else(|| "-".to_owned(), human::rate)
+        }));
         line(row("dropped by a queue", &|way| human::count(way.dropped.queue)));
         line(row("dropped by the policer", &|way| human::count(way.dropped.policer)));
         line(row("lost at random", &|way| human::count(way.dropped.random)));

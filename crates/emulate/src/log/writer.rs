@@ -32,7 +32,7 @@ struct Waiting {
     is_decided: bool,
 }
 
-const TAPS: [Tap<'static>; 2] = [
+pub(super) const TAPS: &[Tap<'static>] = &[
     Tap { name: "A", description: "host A, 10.0.0.1", snap_length: None },
     Tap { name: "B", description: "host B, 10.0.0.2", snap_length: None },
 ];
@@ -44,7 +44,7 @@ impl<W: Write> Writer<W> {
     /// When the headers cannot be written.
     pub fn new(out: W, epoch: u64) -> io::Result<Self> {
         Ok(Self {
-            capture: RawCapture::new(out, &TAPS)?,
+            capture: RawCapture::new(out, TAPS)?,
             epoch,
             waiting: VecDeque::new(),
             written: 0,
