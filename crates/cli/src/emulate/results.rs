@@ -31,6 +31,8 @@ struct Line<'a> {
     sender: &'a str,
     /// Whether packets were so late that the run does not count.
     void: bool,
+    /// The time zero of the path, in nanoseconds since 1970, as the log has it.
+    began_unix_ns: u64,
     duration_s: f64,
     /// What ended the run: command, duration, limit or interrupt.
     ended_by: &'a str,
@@ -64,6 +66,7 @@ impl Told<'_> {
             seed: self.scenario.seed,
             sender: self.sender.name(),
             void: report.is_void,
+            began_unix_ns: self.done.began,
             duration_s: self.seconds(),
             ended_by: self.ended_by(),
             real_time: self.done.is_real_time,
@@ -196,11 +199,15 @@ fn millis(ms: Option<f64>) -> String {
     ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.3} ms"))
 }
 
-/// How to get to the hosts of `--shell`.
+/// How to get to host B beside `--shell`; `process` is its first one.
 pub(super) fn invitation(process: u32) -> String {
     let (a, b) = (A.v4, B.v4);
-    let shell = format!("nsenter --target {process} --user --preserve-credentials --net --pid --mount");
+    let users = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/user")).ok();
+    // A namespace of users is entered only if it is another one.
+    let user =
+        if users("self") == users(&process.to_string()) { "" } else { " --user --preserve-credentials" };
     format!(
-        "This shell is host A, {a}. For a shell at host B, {b}, say in another terminal:\n  {shell} sh\nThe path ends with this shell.\n"
+        "This shell is host A, {a}. For a shell at host B, {b}, say in another terminal:\n  \
+         nsenter --target {process}{user} --net --pid --mount sh\nThe path ends with this shell.\n"
     )
 }

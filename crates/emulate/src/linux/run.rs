@@ -77,10 +77,12 @@ pub struct Done {
     pub log: Option<io::Result<u64>>,
     /// Whether the relay had a real-time priority.
     pub is_real_time: bool,
+    /// The time zero of the path, in nanoseconds since 1970, as the log has it.
+    pub began: u64,
 }
 
 /// How long host A's command waits for host B's to listen.
-const LISTENS: Duration = Duration::from_secs(2);
+const LISTENS: Duration = Duration::from_secs(1);
 /// How long a command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long host B's command may take to end by itself once host A's has, beside two round trips.
@@ -90,7 +92,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs the commands over the path.
 ///
-/// Host B's command starts first; host A's when host B's listens, or after two seconds. The run ends with host A's command: host
+/// Host B's command starts first; host A's when host B's listens, or after a second. The run ends with host A's command: host
 /// B's then has a moment to end by itself, is asked to end (SIGTERM), and is ended (SIGKILL).
 ///
 /// # Errors
@@ -108,8 +110,8 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
         listen(&mut host_b, interrupted)?;
     }
     ready([host_a.process, host_b.process]);
-    let clock = Monotonic::new();
-    let log = log.map(|file| Log::new(file, since_1970())).transpose();
+    let (clock, began) = (Monotonic::new(), since_1970());
+    let log = log.map(|file| Log::new(file, began)).transpose();
     let log = log.map_err(RunError::of("cannot write the log"))?;
     let relay = Relay::new([device_a, device_b], path, mtu as usize, log);
     let relaying =
@@ -130,7 +132,7 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
     let relayed = relaying.finish();
     drop((host_a, host_b));
     let Relayed { report, log, is_real_time } = relayed.map_err(RunError::of("the relay broke off"))?;
-    Ok(Done { report, ending, ended, is_b_terminated, log: log.map(Log::finish), is_real_time })
+    Ok(Done { report, ending, ended, is_b_terminated, log: log.map(Log::finish), is_real_time, began })
 }
 
 /// A descriptor of the same file.

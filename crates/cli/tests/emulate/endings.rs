@@ -1,0 +1,172 @@
+//! However a run ends, its result is told, and nothing is left.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::common::{status, stderr, stdout};
+use crate::setting::{can_run, emulate, run};
+
+/// Only for moments that are to differ from run to run.
+#[expect(clippy::disallowed_methods, reason = "the moments of a kill are to differ")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// The network and process namespaces of the processes that have `mark` among their arguments. Others may make namespaces at
+/// the same time, so only those of a run are looked at.
+fn namespaces(mark: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
+    let marked = entries.filter(|entry| arguments(entry).is_some_and(|line| line.contains(mark)));
+    let links = marked.flat_map(|entry| {
+        let folder = entry.path().join("ns");
+        ["net", "pid"].map(|name| fs::read_link(folder.join(name)).ok())
+    });
+    let own = ["net", "pid"].map(|name| fs::read_link(format!("/proc/self/ns/{name}")).ok());
+    links.filter(|link| !own.contains(link)).flatten().map(|link| link.display().to_string()).collect()
+}
+
+/// The processes that have `mark` among their arguments.
+fn processes(mark: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
+    entries.filter_map(|entry| arguments(&entry)).filter(|line| line.contains(mark)).collect()
+}
+
+fn arguments(process: &fs::DirEntry) -> Option<String> {
+    let line = fs::read(process.path().join("cmdline")).ok()?;
+    Some(String::from_utf8_lossy(&line).replace('\0', " "))
+}
+
+/// Waits a moment for `is_so`.
+fn soon(is_so: impl Fn() -> bool) -> bool {
+    (0..100).any(|_| {
+        let so = is_so();
+        if !so {
+            sleep(Duration::from_millis(20));
+        }
+        so
+    })
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed_at_whatever_moment() {
+    if !can_run("endings::nothing_is_left_of_a_run_that_is_killed_at_whatever_moment", &["setsid"]) {
+        return;
+    }
+    let mut seen = 0;
+    let seed = now().duration_since(UNIX_EPOCH).map_or(1, |since| u64::from(since.subsec_nanos()));
+    let mut state = seed | 1;
+    for round in 0..10u64 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // Half of them while the hosts are made, half while programs run.
+        let moment = Duration::from_micros((state >> 33) % if round % 2 == 0 { 60_000 } else { 900_000 });
+        let mark = format!("7700{round}");
+        let many = format!("setsid sleep {mark} & sleep {mark} & ping -q -i 0.01 {{B}} & sleep {mark}");
+        let words = ["--rate", "20mbit", "--", "sh", "-c", &many, "--", "sh", "-c", &many];
+        let mut running =
+            emulate(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+        sleep(moment);
+        let made = namespaces(&mark);
+        seen += made.len();
+        running.kill().expect("SIGKILL");
+        running.wait().expect("it is gone");
+        assert!(
+            soon(|| processes(&mark).is_empty()),
+            "after {moment:?}, seed {seed}: {:?}",
+            processes(&mark)
+        );
+        let left = || namespaces("").intersection(&made).cloned().collect::<Vec<_>>();
+        assert!(soon(|| left().is_empty()), "after {moment:?}, seed {seed}: {:?}", left());
+    }
+    assert!(seen > 0, "no run had come to its namespaces, seed {seed}");
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_ends_and_its_daemons_end_with_it() {
+    if !can_run("endings::nothing_is_left_of_a_run_that_ends_and_its_daemons_end_with_it", &["setsid"]) {
+        return;
+    }
+    let (a, b) = (
+        "setsid sleep 770100 & readlink /proc/self/ns/net",
+        "setsid sh -c 'trap \"\" TERM; sleep 770100; sleep 770100'",
+    );
+    let (output, result) = run("--rate 20mbit", a, b);
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert_eq!((&result["a"]["exit_code"], &result["b"]["terminated"]), (&0.into(), &true.into()));
+    let said = stderr(&output);
+    let made = said.trim();
+    assert!(made.starts_with("net:["), "{made}");
+    assert!(!namespaces("").contains(made), "{made} is left");
+    assert_eq!(processes("770100"), Vec::<String>::new());
+}
+
+#[test]
+fn the_status_is_that_of_the_commands() {
+    if !can_run("endings::the_status_is_that_of_the_commands", &[]) {
+        return;
+    }
+    for (a, b, code, says) in [
+        ("exit 3", "sleep 60", 1, "the command at host A ended with status 3"),
+        ("kill -9 $$", "sleep 60", 1, "signal 9 ended the command at host A"),
+        ("sleep 1", "exit 4", 1, "the command at host B ended with status 4"),
+        ("true", "sleep 60", 0, ""),
+    ] {
+        let (output, _) = run("--rate 20mbit", a, b);
+        assert_eq!(status(&output), code, "{a}; {b}: {}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{a}; {b}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_command_that_is_not_there_is_one_line_and_leaves_no_log() {
+    if !can_run("endings::a_command_that_is_not_there_is_one_line_and_leaves_no_log", &[]) {
+        return;
+    }
+    let log = crate::common::folder("emulate-none").join("log.pcapng");
+    for words in [["--", "/none/such", "--", "true"], ["--", "true", "--", "/none/such"]] {
+        let words = [&["--rate", "20mbit", "--log", crate::common::text(&log)][..], &words].concat();
+        let output = emulate(&words).output().expect("it runs");
+        assert_eq!((status(&output), stdout(&output).as_str()), (2, ""));
+        let said = stderr(&output);
+        assert!(said.starts_with("error: cannot start `/none/such` at host"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(!log.exists());
+    }
+}
+
+#[test]
+fn a_duration_ends_a_run_and_a_limit_fails_it() {
+    if !can_run("endings::a_duration_ends_a_run_and_a_limit_fails_it", &[]) {
+        return;
+    }
+    for (option, code, ended_by) in [("duration", 0, "duration"), ("limit", 1, "limit")] {
+        let (output, result) = run(&format!("--rate 20mbit --{option} 300ms"), "sleep 60", "sleep 60");
+        assert_eq!(
+            (status(&output), result["ended_by"].as_str()),
+            (code, Some(ended_by)),
+            "{}",
+            stderr(&output)
+        );
+        assert!(result["duration_s"].as_f64().is_some_and(|spent| (0.3..5.0).contains(&spent)), "{result}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_run_with_its_result() {
+    if !can_run("endings::an_interrupt_ends_a_run_with_its_result", &[]) {
+        return;
+    }
+    let words = ["--rate", "20mbit", "--", "sleep", "770200", "--", "sleep", "770200"];
+    let mut running = emulate(&words);
+    let running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let is_up = || processes("770200").iter().filter(|line| line.starts_with("sleep")).count() == 2;
+    assert!(soon(is_up), "{:?}", processes("770200"));
+    let id = running.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let output = running.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stdout(&output).contains("packets in"), "{}", stdout(&output));
+    assert!(soon(|| processes("770200").is_empty()));
+}

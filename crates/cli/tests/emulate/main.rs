@@ -1,0 +1,10 @@
+//! `firstflight emulate` with real packets. Every test needs root and TUN devices; one that cannot run says so.
+
+#[path = "../it/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests of the command use the rest")]
+mod common;
+mod endings;
+mod programs;
+mod replayed;
+mod setting;
+mod unprivileged;

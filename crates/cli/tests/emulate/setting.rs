@@ -1,0 +1,92 @@
+//! What the tests need of the machine, and runs of the command.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::common;
+
+/// Whether the test can run; if not, says why.
+pub(crate) fn can_run(test: &str, programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| !is_there(program));
+    let why = if let Some(program) = missing {
+        format!("it needs {program}, which is not installed")
+    } else if !is_root() {
+        "it needs root".to_owned()
+    } else if !Path::new("/dev/net/tun").exists() {
+        "it needs /dev/net/tun".to_owned()
+    } else if !is_allowed() {
+        "it needs a system that lets root make namespaces".to_owned()
+    } else {
+        return true;
+    };
+    println!("skipped emulate::{test}: {why}");
+    false
+}
+
+fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().any(|line| line.starts_with("Uid:\t0\t0"))
+}
+
+/// Whether root may make the namespaces, which in containers it may not.
+fn is_allowed() -> bool {
+    let status = Command::new("unshare").args(["--net", "--pid", "--mount", "--fork", "true"]).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain([PathBuf::from("/usr/sbin")])
+        .any(|folder| folder.join(program).is_file())
+}
+
+/// `firstflight emulate` with these words.
+pub(crate) fn emulate(words: &[&str]) -> Command {
+    let mut command = common::firstflight();
+    command.arg("emulate").args(words).stdin(Stdio::null());
+    command
+}
+
+/// A run over a path, and what it came to. Words of the options are parted by spaces; `a` and `b` are shell commands.
+pub(crate) fn run(options: &str, a: &str, b: &str) -> (Output, Value) {
+    let options: Vec<&str> = options.split_whitespace().collect();
+    let words = [&options[..], &["--json", "--", "sh", "-c", a, "--", "sh", "-c", b]].concat();
+    let output = emulate(&words).output().expect("the command runs");
+    let json = common::stdout(&output);
+    let json = serde_json::from_str(&json)
+        .unwrap_or_else(|error| panic!("{error}: {json}{}", common::stderr(&output)));
+    (output, json)
+}
+
+/// A number of a result.
+pub(crate) fn number(result: &Value, place: &str) -> u64 {
+    result.pointer(place).and_then(Value::as_u64).unwrap_or_else(|| panic!("{place} of {result}"))
+}
+
+/// A server of files in `folder`, at port 8080, in the foreground.
+pub(crate) fn nginx(folder: &Path) -> String {
+    let root = folder.display();
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {root}/{name};"))
+        .concat();
+    let configuration = format!(
+        "daemon off; worker_processes 1; error_log stderr; pid {root}/nginx.pid; user root;
+         events {{ worker_connections 64; }}
+         http {{ access_log off; {temporary} server {{ listen 8080; root {root}; }} }}"
+    );
+    std::fs::write(folder.join("nginx.conf"), configuration).expect("a configuration");
+    format!("exec nginx -p {root} -c {root}/nginx.conf")
+}
+
+/// Bytes that no program makes up, the same in each run.
+pub(crate) fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    (0..length).map(|_| next()).collect()
+}

@@ -1,0 +1,54 @@
+//! Without root.
+
+use std::process::{Command, Output};
+
+use crate::common::stderr;
+use crate::setting::can_run;
+
+/// A run as a user without rights. `device` is a shell command that runs first, in mounts of its own.
+fn as_nobody(device: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_firstflight");
+    let drop = "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all";
+    let script = format!(
+        "{device} && exec {drop} {program} emulate --rate 20mbit -- sh -c 'id -u; cat /proc/net/route | wc -l' -- sleep 60"
+    );
+    Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().expect("unshare")
+}
+
+#[test]
+fn a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces() {
+    const TEST: &str =
+        "unprivileged::a_user_without_rights_has_hosts_where_the_kernel_lets_users_have_namespaces";
+    if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
+        return;
+    }
+    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200");
+    let said = stderr(&output);
+    if said.contains("a kernel that lets users make user namespaces")
+        || said.contains("Permission denied (os error 13)")
+    {
+        println!("skipped emulate::{TEST}: this system keeps namespaces, or this folder, from users");
+        return;
+    }
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(out.starts_with("0\n"), "the user is root in its namespaces: {out}{said}");
+    assert!(out.contains("packets in"), "{out}{said}");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn a_user_who_may_not_have_a_device_is_told_so_in_one_line() {
+    const TEST: &str = "unprivileged::a_user_who_may_not_have_a_device_is_told_so_in_one_line";
+    if !can_run(TEST, &["setpriv", "unshare", "mknod"]) {
+        return;
+    }
+    let output = as_nobody("mount -t tmpfs none /dev/net && mknod -m 600 /dev/net/tun c 10 200");
+    let said = stderr(&output);
+    if output.status.code() == Some(126) || output.status.code() == Some(127) {
+        println!("skipped emulate::{TEST}: this folder is kept from users");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("/dev/net/tun") || said.contains("needs root"), "{said}");
+}
