@@ -1,8 +1,9 @@
 # demo: build the release and race the schemes over the built-in path; figures:
-# draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast;
+# draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
+# exact emulated paths are in time;
 # baseline: instructions per ACK anew, bench/instructions.csv and docs/costs.md.
 .POSIX:
-.PHONY: demo figures test bench baseline papers clean
+.PHONY: demo figures test bench bench-live baseline papers clean
 .SILENT:
 
 demo:
@@ -21,6 +22,11 @@ test:
 
 bench:
 	bash .ci/bench
+
+bench-live:
+	bash .ci/tools
+	cargo build --release --locked -p firstflight-cli
+	python3 bench/live.py target/release/firstflight
 
 baseline:
 	bash .ci/tools

@@ -7,6 +7,7 @@ mod choices;
 mod common;
 mod docs_links;
 mod documents;
+mod emulate;
 mod examples;
 mod exports;
 mod figures;
