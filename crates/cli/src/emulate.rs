@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use firstflight::Span;
 use firstflight::registry::Registry;
+use firstflight_emulate::PathError;
 use firstflight_scenario::keys::{Heading, key};
+use firstflight_scenario::topology::Topology;
 use firstflight_scenario::{ByName, Options, Scenario};
 
 use crate::args::Emulate;
@@ -72,6 +74,9 @@ fn order(options: &Emulate, registry: Registry, arguments: &[String]) -> Result<
         let message = "--limit: a run with a duration ends with it";
         return Err(Failure::usage(message).at(Place::value(arguments, "--limit", "--limit")));
     }
+    if matches!(all.plain.topology, Topology::Hosts(_)) {
+        return Err(impossible(&PathError::Hosts, arguments));
+    }
     let scenario = reading::resolve(&of_the_links(registry, &path.given, arguments)?, arguments)?;
     let trace = all.rate_trace_file.as_deref();
     let inputs: Vec<_> = trace.map(|path| Input { what: "rate trace", path }).into_iter().collect();
@@ -109,6 +114,13 @@ fn of_the_links(
     let of_links = given.iter().filter(|(name, _)| !["duration", "limit"].contains(name));
     reading::set(&mut options, of_links, arguments)?;
     Ok(options)
+}
+
+/// A path that real packets cannot have.
+fn impossible(error: &PathError, arguments: &[String]) -> Failure {
+    let Some(key) = error.key() else { return Failure::usage(error) };
+    let option = format!("--{key}");
+    Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, &option))
 }
 
 /// Why a key is refused; `None` if it is taken.

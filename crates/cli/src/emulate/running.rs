@@ -5,12 +5,12 @@ use std::io;
 use std::os::fd::AsFd;
 
 use firstflight_emulate::linux::{Done, Ended, Ending, Job, RunError, Timing, run as run_job};
-use firstflight_emulate::{Path, PathError, Side, VOID};
+use firstflight_emulate::{Path, Side, VOID};
 
-use super::Order;
 use super::results::{self, Told};
+use super::{Order, impossible};
 use crate::args::{Emulate, Sender};
-use crate::failure::{Failure, Place};
+use crate::failure::Failure;
 use crate::inspect;
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -107,10 +107,4 @@ fn verdict(done: &Done, is_shell: bool) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-fn impossible(error: &PathError, arguments: &[String]) -> Failure {
-    let Some(key) = error.key() else { return Failure::usage(error) };
-    let option = format!("--{key}");
-    Failure::usage(format!("--{error}")).at(Place::value(arguments, &option, &option))
 }
