@@ -36,7 +36,8 @@ pub(crate) fn around(line: &str, column: usize, width: usize, room: Option<usize
     let most = room.map_or(LONGEST_EXCERPT, |room| room.clamp(SHORTEST_EXCERPT, LONGEST_EXCERPT));
     // An ellipsis at each end takes a column. Two fifths are before the fault, if there is more behind it.
     let (most, before) = if length <= most { (most, 0) } else { (most - 2, most * 2 / 5) };
-    let from = if length <= most { 0 } else { column.saturating_sub(before) };
+    // Near the end of the line the rest of the room is before the fault.
+    let from = column.saturating_sub(before).min(length.saturating_sub(most));
     let to = length.min(from + most);
     let part = |from: usize, to: usize| -> String {
         // A tab is as wide as a caret's space.
@@ -81,6 +82,8 @@ mod tests {
         let (shown, column, width) = around(&line, 90, 4, Some(76));
         assert_eq!((shown.chars().count(), width), (76, 4));
         assert_eq!(shown.chars().skip(column).take(width).collect::<String>(), "here");
+        let (shown, column, width) = around(&format!("{}here", "a".repeat(90)), 90, 4, Some(76));
+        assert_eq!((shown, column, width), (format!("…{}here", "a".repeat(70)), 71, 4));
         assert_eq!(around("rate = 0", 7, 1, Some(10)), ("rate = 0".to_owned(), 7, 1));
     }
 

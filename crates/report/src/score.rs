@@ -150,7 +150,7 @@ pub fn render(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSty
     let beyond = &beyond(give_up);
     let Some((all, classes)) = groups.split_first() else { return String::new() };
     let width = style.width;
-    let fitting = width.filter(|_| style.columns == Columns::Fitting);
+    let fitting = width.filter(|_| style.columns != Columns::All);
     let plain = |columns| Grid::new(columns, fitting).plain(width);
     let opening = format!(
         "{}\n\n{of}\n\nAll paths: median / 90th / 99th percentile; docs/score.md has the definitions\n\n",
@@ -224,13 +224,15 @@ fn standings(group: &Group, beyond: &str, columns: &Columns) -> Vec<Column> {
     let Columns::Chosen(fields) = columns else { return all().collect() };
     let records: Vec<Record> = order.iter().map(|one| full(group, one)).collect();
     let chosen = fields.iter().filter(|field| *field != "scheme").map(|field| {
-        all().find(|column| column.field == *field).unwrap_or_else(|| Column {
+        let shown = all().find(|column| column.field == *field);
+        let own = || Column {
             field: field.clone(),
             head: vec![field.clone()],
             cells: Cells::Numbers,
             rank: ALWAYS,
             texts: records.iter().map(|record| exact(record.get(field))).collect(),
-        })
+        };
+        shown.map_or_else(own, |column| Column { rank: ALWAYS, ..column })
     });
     all().take(1).chain(chosen).collect()
 }

@@ -55,7 +55,7 @@ pub fn render(records: &[Record], verdict: &str, style: &TableStyle) -> String {
         Columns::Chosen(fields) => view::chosen(records, fields),
         Columns::Fitting | Columns::All => view::columns_for(records),
     };
-    let width = style.width.filter(|_| style.columns == Columns::Fitting);
+    let width = style.width.filter(|_| style.columns != Columns::All);
     let columns: Vec<Column> = views.iter().map(|view| column(view, records)).collect();
     // Reasons are numbered in the columns that are shown, and the marks take room of their own.
     let mut marked = columns.clone();

@@ -149,7 +149,7 @@ pub(crate) fn columns_for(records: &[Record]) -> Vec<ViewColumn> {
     VIEW.iter().filter(belongs).map(ranked).collect()
 }
 
-/// The column with the name of the records, and behind it those of these fields, in this order. A field that no table has
+/// The column with the name of the records, and behind it those of these fields, in this order. None is left out. A field that no table has
 /// by itself is shown in its own unit; one that is no field is left out.
 pub(crate) fn chosen(records: &[Record], fields: &[String]) -> Vec<ViewColumn> {
     let own = columns_for(records);
@@ -161,6 +161,7 @@ pub(crate) fn chosen(records: &[Record], fields: &[String]) -> Vec<ViewColumn> {
     let found = behind.filter_map(|field| {
         let seen = views().find(|column| column.field == field).copied();
         seen.or_else(|| columns::described_field(field).map(plain))
+            .map(|column| ViewColumn { rank: ALWAYS, ..column })
     });
     name.into_iter().chain(found).collect()
 }

@@ -71,7 +71,7 @@ fn best(all: &Group, beyond: &str, shown: usize, style: &TableStyle) -> String {
     for column in &mut columns {
         column.texts.truncate(shown);
     }
-    Grid::new(columns, style.width.filter(|_| style.columns == Columns::Fitting)).plain(style.width)
+    Grid::new(columns, style.width.filter(|_| style.columns != Columns::All)).plain(style.width)
 }
 
 /// A class in which another scheme has a lesser median cost than the first over all paths.

@@ -221,6 +221,16 @@ fn chosen_columns_are_shown_in_their_order_behind_the_name_whatever_the_width() 
 }
 
 #[test]
+fn a_long_name_makes_room_for_chosen_columns() {
+    let mut rows = rows();
+    rows[0].label = Some("y".repeat(60));
+    let columns = Columns::Chosen(vec!["throughput_bps".to_owned(), "exit_cause".to_owned()]);
+    let style = TableStyle { columns, ..wide(80) };
+    let text = render(&records(&rows).unwrap(), "", &style);
+    assert!(text.lines().all(|line| line.width() <= 80) && text.contains('…'), "{text}");
+}
+
+#[test]
 fn every_field_of_a_kind_of_rows_can_be_chosen() {
     for rows in [Rows::Race, Rows::Population, Rows::Captures] {
         for field in rows.fields() {
