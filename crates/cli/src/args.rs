@@ -93,7 +93,7 @@ pub(crate) struct Scripts {
     pub(crate) files: Vec<PathBuf>,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct Inspect {
     /// Captures of TCP connections: pcap or pcapng, also compressed with gzip; - is standard input.
     #[arg(required = true, value_name = "FILE")]

@@ -128,7 +128,7 @@ fn refusal(name: &str) -> Option<&'static str> {
     let key = key(name).filter(|key| !key.real)?;
     Some(match key.heading {
         Heading::Path => "the programs decide what is sent and when",
-        Heading::Endpoints => {
+        Heading::Endpoints | Heading::Schemes => {
             "the hosts' own transport decides; set it in the command, as with sysctl, which is a host's own"
         }
         Heading::Runs => "one run is emulated at a time",

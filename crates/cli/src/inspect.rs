@@ -166,9 +166,13 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
 /// Writes the page of a capture, and prints nothing of it.
 pub(crate) fn page(capture: &Path, path: &Path, arguments: &[String]) -> Result<(), Failure> {
     let report_to = Some(path.to_path_buf());
-    let options =
-        Inspect { captures: vec![capture.to_path_buf()], json: false, report: report_to, all: false };
-    let (read, _) = read(capture, &options, false)?;
+    let options = Inspect {
+        captures: vec![capture.to_path_buf()],
+        report: report_to,
+        separate: true,
+        ..Inspect::default()
+    };
+    let (read, _) = read(capture, &mut std::iter::empty().peekable(), &options)?;
     write_page(path, &report(&options, &[read], arguments)?)
 }
 
