@@ -119,24 +119,14 @@ pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
     };
     let Network { hosts, identification, hop_limit, ecn, quick_start, start, end, ip_checksum } = network;
     let captured = bytes.get(start..end.min(bytes.len())).unwrap_or(&[]);
-    let header =
-        TcpHeaderSlice::from_slice(captured).map_err(|error| DecodeError::Tcp { at: start, error })?;
+    let (header, mut segment) = tcp(captured, start)?;
     let header_length = header.slice().len();
-    let len = (end - start)
+    segment.len = (end - start)
         .checked_sub(header_length)
         .and_then(|len| u16::try_from(len).ok())
         .ok_or(DecodeError::Length { said: end, needed: start + header_length })?;
-    let mut segment = Segment {
-        seq: header.sequence_number(),
-        ack: header.acknowledgment_number(),
-        len,
-        window: header.window_size(),
-        flags: Flags(captured[13]),
-        ecn,
-        quick_start: quick_start::Options::new(quick_start, None),
-        ..Segment::default()
-    };
-    options::read(header.options(), start + TCP_FIXED, &mut segment)?;
+    segment.ecn = ecn;
+    segment.quick_start = quick_start::Options::new(quick_start, segment.quick_start.response());
     Ok(Packet {
         addresses: Addresses {
             hosts,
@@ -152,8 +142,23 @@ pub fn decode_snapped(bytes: &[u8]) -> Result<Packet<'_>, DecodeError> {
     })
 }
 
+/// The TCP header at the beginning of `bytes`, which is the packet's byte `start`, and what it says of its segment. Its payload
+/// is the caller's to count.
+pub(crate) fn tcp(bytes: &[u8], start: usize) -> Result<(TcpHeaderSlice<'_>, Segment), DecodeError> {
+    let header = TcpHeaderSlice::from_slice(bytes).map_err(|error| DecodeError::Tcp { at: start, error })?;
+    let mut segment = Segment {
+        seq: header.sequence_number(),
+        ack: header.acknowledgment_number(),
+        window: header.window_size(),
+        flags: Flags(bytes[13]),
+        ..Segment::default()
+    };
+    options::read(header.options(), start + TCP_FIXED, &mut segment)?;
+    Ok((header, segment))
+}
+
 /// Bytes of a TCP header before its options.
-const TCP_FIXED: usize = 20;
+pub(crate) const TCP_FIXED: usize = 20;
 
 /// The contents of the IP headers.
 struct Network {
@@ -232,10 +237,15 @@ pub(crate) fn ecn(field: u8) -> Ecn {
 
 /// Checks the checksum of a TCP segment of `length` bytes of which `captured` is the beginning (RFC 9293
 /// section 3.1; the pseudo-header of RFC 8200 section 8.1 sums to the same form).
-fn tcp_checksum(hosts: Hosts, captured: &[u8], length: usize) -> Checksum {
+pub(crate) fn tcp_checksum(hosts: Hosts, captured: &[u8], length: usize) -> Checksum {
     let (Ok(covered), true) = (u32::try_from(length), captured.len() == length) else {
         return Checksum::Unknown;
     };
+    verdict(&pseudo_header(hosts, covered).add_slice(captured))
+}
+
+/// The sum of the pseudo-header of a TCP segment of `length` bytes.
+pub(crate) fn pseudo_header(hosts: Hosts, length: u32) -> Sum16BitWords {
     let mut sum = match hosts {
         Hosts::V4 { source, destination } => {
             Sum16BitWords::new().add_4bytes(source.octets()).add_4bytes(destination.octets())
@@ -244,7 +254,7 @@ fn tcp_checksum(hosts: Hosts, captured: &[u8], length: usize) -> Checksum {
             Sum16BitWords::new().add_16bytes(source.octets()).add_16bytes(destination.octets())
         }
     };
-    verdict(&sum.add_4bytes(covered.to_be_bytes()).add_2bytes([0, IpNumber::TCP.0]).add_slice(captured))
+    sum.add_4bytes(length.to_be_bytes()).add_2bytes([0, IpNumber::TCP.0])
 }
 
 /// Bytes that hold their own checksum sum to all ones, whose complement is zero (RFC 1071 section 1).

@@ -60,7 +60,7 @@ pub fn encode(ip: &Ip, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> 
     if payload.len() != usize::from(segment.len) {
         return Err(EncodeError::Payload { segment: segment.len, given: payload.len() });
     }
-    let mut tcp = tcp_header(&ip.addresses, segment)?;
+    let mut tcp = tcp_header(&ip.addresses, segment, &[])?;
     let length = tcp.header_len() + payload.len();
     let hop_limit = match segment.quick_start.ip() {
         Some(IpOption::Request { hop_limit, .. }) => hop_limit,
@@ -125,13 +125,18 @@ fn hop_by_hop(option: IpOption) -> [u8; 16] {
     header
 }
 
-/// The TCP header, its checksum still zero.
-fn tcp_header(addresses: &Addresses, segment: &Segment) -> Result<TcpHeader, EncodeError> {
+/// The TCP header, its checksum still zero. `further` options follow those of the segment.
+pub(crate) fn tcp_header(
+    addresses: &Addresses,
+    segment: &Segment,
+    further: &[u8],
+) -> Result<TcpHeader, EncodeError> {
     if usize::from(segment.sack_count) > MAX_SACK_BLOCKS {
         return Err(EncodeError::SackBlocks { count: segment.sack_count });
     }
     let mut options = Vec::with_capacity(options::MAX_LENGTH);
     options::write(segment, &mut options);
+    options.extend(further);
     let has = |flag| segment.flags.has(flag);
     let mut header = TcpHeader {
         fin: has(Flags::FIN),

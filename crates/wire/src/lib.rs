@@ -2,6 +2,7 @@
 //!
 //! - [`encode`] and [`decode`] turn a [`firstflight_tcp::Segment`] into a packet with true checksums and back;
 //!   decoding is total: any input gives a packet or an error that says what is wrong and where.
+//! - [`encode_tcp`] and [`decode_tcp`] do the same for a segment that something else than IP carries.
 //! - [`payload`] gives every byte of a stream a value that follows from its offset alone, so that a capture's
 //!   payload can be checked.
 //! - [`quick_start`] has the options of RFC 4782.
@@ -20,6 +21,7 @@ pub mod payload;
 mod pcapng;
 pub mod quick_start;
 mod raw_capture;
+mod tcp;
 
 pub use address::{Addresses, Hosts};
 pub use decode::{Checksum, DecodeError, Packet, decode, decode_snapped};
@@ -28,3 +30,4 @@ pub use hop::{Passing, mark, read_passing, write_quick_start};
 pub use options::{OptionError, read as read_options};
 pub use pcapng::{Capture, CaptureError, End, Interface, Sighting};
 pub use raw_capture::{Direction, LONGEST_COMMENT, Passed, RawCapture, Tap};
+pub use tcp::{TcpSegment, decode_tcp, encode_tcp};
