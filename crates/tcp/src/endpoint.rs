@@ -197,6 +197,14 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.receiver.set_quick_ack(on);
     }
 
+    /// An ACK leaves now, if the connection is open: for a host whose peer waits for a sign that the handshake is over here too.
+    pub fn acknowledge(&mut self) {
+        self.takes_a_closer_look();
+        if self.state == State::Open {
+            self.receiver.acknowledge_now();
+        }
+    }
+
     /// Bounds the bytes that are written and not sent. Without this there is no bound. Only for an endpoint with
     /// [`Config::offload`].
     pub fn set_unsent_limit(&mut self, bytes: u64) {

@@ -73,6 +73,17 @@ impl Pages {
         }
     }
 
+    /// Bytes of a page.
+    pub(super) fn size(&self) -> u64 {
+        self.size as u64
+    }
+
+    /// Frees what is kept for later: no more will be put.
+    pub(super) fn tidy(&mut self) {
+        self.spare = None;
+        self.kept.shrink_to_fit();
+    }
+
     /// The number of the page that holds `offset`, and where in it.
     fn place(&self, offset: u64) -> (u64, usize) {
         let size = self.size as u64;

@@ -37,6 +37,11 @@ impl Reassembly {
         }
     }
 
+    /// No more will arrive: frees what is kept for that.
+    pub(super) fn tidy(&mut self) {
+        self.pages.tidy();
+    }
+
     /// Copies the first bytes in order that the application has not taken into `bytes`, and takes them of the endpoint; how
     /// many there were.
     pub(super) fn read<S: Startup, R: Startup, A: Avoidance>(

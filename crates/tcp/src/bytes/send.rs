@@ -45,6 +45,12 @@ impl SendBuffer {
         }
     }
 
+    /// All was acknowledged and no more will be written: frees what is kept for that.
+    pub(super) fn tidy(&mut self) {
+        self.pages.release(self.end.next_multiple_of(self.pages.size()));
+        self.pages.tidy();
+    }
+
     /// Bytes that [`SendBuffer::write`] would take.
     pub(super) fn free(&self) -> u64 {
         self.room - self.len()

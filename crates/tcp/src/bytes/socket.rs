@@ -112,12 +112,21 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
     /// Copies what arrived in order and was not read yet to the beginning of `bytes`; how many bytes there were. Reading opens
     /// the receive window, so that an ACK may be ready to leave afterwards. What arrived before an error can be read after it.
     pub fn read(&mut self, bytes: &mut [u8]) -> usize {
-        self.arrived.read(&mut self.endpoint, bytes)
+        let len = self.arrived.read(&mut self.endpoint, bytes);
+        if self.is_at_end() {
+            self.arrived.tidy();
+        }
+        len
     }
 
     /// The application will write no more: a FIN follows what was written.
     pub fn shutdown(&mut self) {
         self.endpoint.shut();
+    }
+
+    /// An ACK leaves now, if the connection is open.
+    pub fn acknowledge(&mut self) {
+        self.endpoint.acknowledge();
     }
 
     /// Gives the connection up: a reset is ready to leave if the peer may know of it.
@@ -151,7 +160,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
         self.written.release(self.endpoint.una());
         match self.endpoint.standing() {
             Standing::Aborted => self.fail(if opening { Error::Refused } else { Error::Reset }),
-            Standing::Closed => self.wait(now, segment),
+            Standing::Closed => {
+                self.arrived.tidy();
+                self.written.tidy();
+                self.wait(now, segment);
+            }
             Standing::Idle | Standing::Opening | Standing::Open => {}
         }
         self.forget_happenings();
@@ -205,6 +218,16 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
         self.endpoint.poll_happening()
     }
 
+    /// Keeps what the controller is told from now on for [`Socket::poll_told`]. Whoever asks for it must take it.
+    pub fn keep_told(&mut self) {
+        self.endpoint.keep_told();
+    }
+
+    /// The oldest call of the controller not yet taken.
+    pub fn poll_told(&mut self) -> Option<firstflight::TraceRecord> {
+        self.endpoint.poll_told()
+    }
+
     /// Why the connection ended before both sides had closed it, if it did.
     pub fn error(&self) -> Option<Error> {
         self.error
@@ -218,6 +241,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
     /// Whether the peer's FIN arrived and all before it was read: [`Socket::read`] will give nothing more.
     pub fn is_at_end(&self) -> bool {
         self.endpoint.peer_closed() && self.endpoint.readable() == 0
+    }
+
+    /// Whether [`Socket::shutdown`] was called.
+    pub fn is_shut(&self) -> bool {
+        self.endpoint.is_shut()
     }
 
     /// Whether all that was written is acknowledged, and the FIN if there is one.

@@ -39,6 +39,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Endpoint<S, R, A> {
         self.sender.queued()
     }
 
+    /// Whether a train is leaving, packet by packet at its gap: its next departure is exact to what the host can.
+    pub fn is_in_train(&self) -> bool {
+        self.sender.is_in_train()
+    }
+
     /// Bytes of the heap that the connection holds, happenings that nobody took included. `docs/laws.md` states their
     /// bound.
     pub fn memory(&self) -> usize {

@@ -12,6 +12,11 @@ impl<S: Startup, R: Startup, A: Avoidance> Sender<S, R, A> {
         self.stream.queued()
     }
 
+    /// Whether a train is leaving.
+    pub(crate) fn is_in_train(&self) -> bool {
+        self.shaper.pacer.train_left() > 0
+    }
+
     pub(crate) fn trouble(&self) -> Trouble {
         match self.recovery.mode {
             Mode::Recovery(_) => Trouble::Recovery,
