@@ -317,6 +317,14 @@ impl SchemeChoice {
         forced.unwrap_or(self.entry.law)
     }
 
+    /// Checks that another host than the simulator can run the scheme with its parameters.
+    ///
+    /// # Errors
+    /// The first thing that the scheme needs and the host cannot do.
+    pub fn check(&self, offers: Offers) -> Result<(), ChoiceError> {
+        self.entry.check(&self.settings, offers).map_err(ChoiceError::Host)
+    }
+
     /// Builds the scheme.
     ///
     /// # Errors

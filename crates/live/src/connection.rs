@@ -1,0 +1,418 @@
+//! One connection: its socket, and what joins its host's thread with the threads that read and write.
+
+use std::io;
+use std::num::NonZeroU16;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
+use firstflight::{Span, Time};
+use firstflight_tcp::bytes::{Error, Settings, Socket};
+use firstflight_tcp::{Flags, Role, Segment};
+
+use crate::cookie::Cookie;
+use crate::frame::HEADER;
+use crate::link::{Link, Route};
+use crate::options::{Options, Ready};
+use crate::trace::Trace;
+
+/// The segments that leave in one turn: between turns the host hears what arrived.
+const TURN: usize = 64;
+/// What a connection may keep of writes at least.
+const LEAST_SEND_BUFFER: u64 = 64 << 10;
+/// The payload of a segment that any path carries: RFC 8200 section 5 has 1280 bytes for IPv6, IPv4's paths carry as much.
+pub(crate) const BASE_SEGMENT: u16 = 1_280 - 48;
+/// RFC 1122 section 3.3.3: what any IPv4 host takes, less IP's and UDP's headers.
+pub(crate) const LEAST_SEGMENT: u16 = 576 - 28;
+/// Timeouts in a row after which a path is taken to have lost its width (RFC 8899 section 4.3).
+const TIMEOUTS_OF_A_BLACK_HOLE: u64 = 2;
+/// How often the first ACK is sent again for a server that keeps nothing before it.
+const GREETINGS: u32 = 6;
+/// After as many a reset counts: data that overtook the first ACK, or followed a lost one, is answered with a reset too.
+const GREETINGS_BEFORE_A_RESET: u32 = 2;
+/// For how long a connection that nobody holds waits for the peer's end.
+const ORPHAN: Span = Span::from_secs(60);
+
+type AnySocket = Socket<AnyScheme, AnyRestart, AnyLaw>;
+
+/// A connection.
+pub(crate) struct Connection {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What of a connection is under its lock.
+pub(crate) struct State {
+    pub(crate) socket: AnySocket,
+    pub(crate) route: Route,
+    /// Its place in its host's table.
+    pub(crate) place: usize,
+    /// Bytes of a segment, header counted in: what the path is known or thought to carry.
+    pub(crate) width: u16,
+    /// Whether the host is to look at it already.
+    pub(crate) touched: bool,
+    /// Whether the host let go of it.
+    pub(crate) over: bool,
+    /// Whether it is counted among those that wait at their end.
+    pub(crate) at_end: bool,
+    /// Whether it is to be accepted once it is open.
+    pub(crate) to_accept: bool,
+    /// What the host cannot do for it.
+    pub(crate) refused: Option<io::ErrorKind>,
+    /// When the host wakes for it, at the latest.
+    pub(crate) timer: Option<Time>,
+    /// The server has it: something but the answer to the SYN came from there.
+    confirmed: bool,
+    greeting: Option<Greeting>,
+    syns: u32,
+    /// Nobody reads and writes any more; until then the end is waited for.
+    orphan: Option<Time>,
+    /// Bytes read since the host looked last.
+    read: u64,
+    send_buffer: u64,
+    receive_buffer: u64,
+    waits: Waits,
+    trace: Option<Trace>,
+}
+
+/// The first ACK with its cookie, until the server is known to have it.
+struct Greeting {
+    cookie: Cookie,
+    segment: Option<Segment>,
+    due: Time,
+    sent: u32,
+}
+
+/// What threads wait for.
+#[derive(Clone, Copy, Default)]
+struct Waits {
+    open: bool,
+    read: bool,
+    write: bool,
+    end: bool,
+}
+
+impl Connection {
+    /// A connection that has done nothing yet.
+    pub(crate) fn new(
+        role: Role,
+        ready: Ready,
+        options: &Options,
+        route: Route,
+        trace: Option<Trace>,
+    ) -> Self {
+        let settings = Settings { send_buffer: options.send_buffer, lifetime: options.lifetime };
+        let mut socket = Socket::new(role, &ready.config, ready.controller, &settings);
+        if let Some(timeout) = options.user_timeout {
+            socket.set_user_timeout(timeout);
+        }
+        if trace.is_some() {
+            socket.keep_told();
+        }
+        let state = State {
+            socket,
+            route,
+            place: usize::MAX,
+            width: ready.config.mss + HEADER,
+            touched: false,
+            over: false,
+            at_end: false,
+            to_accept: false,
+            refused: None,
+            timer: None,
+            confirmed: role == Role::Server,
+            greeting: None,
+            syns: 0,
+            orphan: None,
+            read: 0,
+            send_buffer: options.send_buffer,
+            receive_buffer: ready.config.receive_buffer,
+            waits: Waits::default(),
+            trace,
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something changed, or for `timeout`; the connection, and whether there was time left.
+    pub(crate) fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        timeout: Option<std::time::Duration>,
+    ) -> (MutexGuard<'a, State>, bool) {
+        match timeout {
+            None => (self.changed.wait(state).unwrap_or_else(PoisonError::into_inner), true),
+            Some(timeout) => {
+                let (state, result) =
+                    self.changed.wait_timeout(state, timeout).unwrap_or_else(PoisonError::into_inner);
+                (state, !result.timed_out())
+            }
+        }
+    }
+
+    /// Wakes the threads that wait, if what they wait for is there.
+    pub(crate) fn tell(&self, state: &mut State) {
+        let waits = state.waits;
+        let met = waits.open && state.is_opened()
+            || waits.read && state.can_read()
+            || waits.write && state.can_write_much()
+            || waits.end && (state.is_ended() || state.socket.is_all_acknowledged());
+        if met || state.over {
+            state.waits = Waits::default();
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl State {
+    /// A segment arrived for the connection.
+    pub(crate) fn hear(&mut self, now: Time, segment: &Segment, cookie: Option<&Cookie>, payload: &[u8]) {
+        if segment.flags.has(Flags::SYN) {
+            // What follows its options is padding.
+            let bare = Segment { len: 0, ..*segment };
+            let opening = !self.socket.is_open();
+            self.socket.on_segment(now, &bare, &[]);
+            if let Some(cookie) = cookie.filter(|_| opening && self.socket.is_open()) {
+                let due = now + Span::from_secs(1);
+                self.greeting = Some(Greeting { cookie: *cookie, segment: None, due, sent: 0 });
+            } else if opening {
+                self.confirmed = true;
+            }
+            return;
+        }
+        let is_early = |greeting: &Greeting| greeting.sent < GREETINGS_BEFORE_A_RESET;
+        if segment.flags.has(Flags::RST) && self.greeting.as_ref().is_some_and(is_early) {
+            // A server that has not got the cookie yet knows no connection: it gets the cookie again.
+            return;
+        }
+        self.socket.on_segment(now, segment, payload);
+        if self.socket.is_open() {
+            (self.confirmed, self.greeting) = (true, None);
+        }
+    }
+
+    /// Sends what may leave now, a turn's worth at most; whether more may be left.
+    pub(crate) fn send(&mut self, now: Time, link: &mut Link) -> bool {
+        self.touched = false;
+        self.read = 0;
+        self.abort_if_orphaned(now);
+        let mut sent = 0;
+        while sent < TURN {
+            let Some((transmit, payload)) = self.socket.poll(now) else { break };
+            let (segment, pieces) = (transmit.segment, payload.pieces());
+            sent += 1;
+            if segment.flags.has(Flags::SYN) {
+                send_syn(link, &self.route, &segment, self.width, &mut self.syns);
+                continue;
+            }
+            if let Some(greeting) = self.greeting.as_mut().filter(|_| !self.confirmed) {
+                let bare = Segment { len: 0, flags: Flags::ACK, sack_count: 0, ..segment };
+                let hello = greeting.segment.get_or_insert(bare);
+                if sent == 1 && !segment.flags.has(Flags::RST) {
+                    link.send(&self.route, hello, Some(&greeting.cookie), [&[], &[]]);
+                    if segment == *hello {
+                        continue;
+                    }
+                }
+            }
+            send_in_width(link, &self.route, &segment, pieces, self.width);
+        }
+        self.greet_again(now, link);
+        if let Some(trace) = &mut self.trace {
+            while let Some(told) = self.socket.poll_told() {
+                trace.told(&told);
+            }
+        }
+        sent == TURN
+    }
+
+    /// When the host is to look at the connection next, whether or not anything arrives.
+    pub(crate) fn next_timer(&self) -> Option<Time> {
+        let greeting = self.greeting.as_ref().filter(|greeting| greeting.sent < GREETINGS);
+        let due = Time::earlier(greeting.map(|greeting| greeting.due), self.orphan);
+        Time::earlier(self.socket.next_timer(), due)
+    }
+
+    /// The instant of the timer has come.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        self.socket.on_timer(now);
+        let timeouts = self.socket.endpoint().info().timeouts_in_a_row;
+        if timeouts >= TIMEOUTS_OF_A_BLACK_HOLE && self.width > BASE_SEGMENT {
+            self.narrow(BASE_SEGMENT);
+        }
+    }
+
+    /// Segments of more than `width` bytes do not get through: they are parted from now on, as a device would part them.
+    pub(crate) fn narrow(&mut self, width: u16) {
+        self.width = self.width.min(width);
+    }
+
+    /// The instant of the next departure is that of a packet of a train.
+    pub(crate) fn is_in_train(&self) -> bool {
+        self.socket.endpoint().is_in_train()
+    }
+
+    /// Nobody reads and writes any more. What was written is still sent, and the peer's end waited for.
+    pub(crate) fn leave(&mut self, now: Time) {
+        self.socket.shutdown();
+        self.orphan = Some(now + ORPHAN);
+    }
+
+    /// Whether the handshake is over, in whatever way.
+    pub(crate) fn is_opened(&self) -> bool {
+        self.socket.is_open() || self.is_ended()
+    }
+
+    /// Whether a read would not wait.
+    pub(crate) fn can_read(&self) -> bool {
+        self.socket.readable() > 0 || self.socket.is_at_end() || self.is_ended()
+    }
+
+    /// Bytes that a write would take now.
+    pub(crate) fn room(&self) -> u64 {
+        let window = self.socket.endpoint().snapshot().cwnd.get();
+        let bound = (2 * window).max(LEAST_SEND_BUFFER).min(self.send_buffer);
+        bound.saturating_sub(self.socket.endpoint().queued()).min(self.socket.writable())
+    }
+
+    /// Whether it is worth to wake who writes.
+    fn can_write_much(&self) -> bool {
+        self.room() >= LEAST_SEND_BUFFER / 4 || self.is_ended()
+    }
+
+    /// Whether all that was written and the end of it arrived at the peer, or never will.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.over || self.refused.is_some() || self.socket.error().is_some() || self.socket.is_finished()
+    }
+
+    /// Counts what was read; whether the host is to look whether the window opens.
+    pub(crate) fn was_read(&mut self, bytes: usize) -> bool {
+        self.read += bytes as u64;
+        self.read >= self.receive_buffer / 4
+    }
+
+    /// The error of the connection, as the standard library has it.
+    pub(crate) fn error(&self) -> Option<io::Error> {
+        if let Some(kind) = self.refused {
+            return Some(kind.into());
+        }
+        let error = self.socket.error()?;
+        let kind = match error {
+            Error::Refused => io::ErrorKind::ConnectionRefused,
+            Error::Reset => io::ErrorKind::ConnectionReset,
+            Error::TimedOut => io::ErrorKind::TimedOut,
+            Error::Aborted => io::ErrorKind::ConnectionAborted,
+        };
+        Some(io::Error::new(kind, error.to_string()))
+    }
+
+    /// A thread waits until [`State::is_opened`].
+    pub(crate) fn wait_open(&mut self) {
+        self.waits.open = true;
+    }
+
+    /// A thread waits until [`State::can_read`].
+    pub(crate) fn wait_read(&mut self) {
+        self.waits.read = true;
+    }
+
+    /// A thread waits for room to write.
+    pub(crate) fn wait_write(&mut self) {
+        self.waits.write = true;
+    }
+
+    /// A thread waits until [`State::is_ended`], or all that was written is acknowledged.
+    pub(crate) fn wait_end(&mut self) {
+        self.waits.end = true;
+    }
+
+    /// Data for nobody resets the connection (RFC 1122 section 4.2.2.13), and so does a peer that never ends.
+    fn abort_if_orphaned(&mut self, now: Time) {
+        let Some(until) = self.orphan else { return };
+        let is_over = until <= now && self.socket.is_all_acknowledged() && !self.socket.is_at_end();
+        if self.socket.readable() > 0 || is_over {
+            self.orphan = None;
+            self.socket.abort();
+        } else if until <= now {
+            // What was written is still on its way, for as long as TCP tries.
+            self.orphan = Some(now + ORPHAN);
+        }
+    }
+
+    fn greet_again(&mut self, now: Time, link: &mut Link) {
+        let Some(greeting) = &mut self.greeting else { return };
+        if let Some(segment) = greeting.segment.filter(|_| greeting.due <= now && greeting.sent < GREETINGS) {
+            link.send(&self.route, &segment, Some(&greeting.cookie), [&[], &[]]);
+            greeting.sent += 1;
+            greeting.due = now + Span::from_secs(1 << greeting.sent);
+        }
+    }
+}
+
+/// Sends a SYN, padded to the width that the path is tried for: first what the device may carry, then what paths do, then what
+/// any path does. What arrives tells the server the width, and its answer is as wide.
+fn send_syn(link: &mut Link, route: &Route, segment: &Segment, width: u16, syns: &mut u32) {
+    if !link.has_cookies() {
+        return link.send(route, segment, None, [&[], &[]]);
+    }
+    let width = match *syns {
+        0 | 1 => width,
+        2 => width.min(BASE_SEGMENT),
+        _ => width.min(LEAST_SEGMENT),
+    };
+    *syns += 1;
+    send_padded(link, route, segment, None, width);
+}
+
+/// Sends a segment that has no data with padding, so that the whole has `width` bytes.
+pub(crate) fn send_padded(
+    link: &mut Link,
+    route: &Route,
+    segment: &Segment,
+    cookie: Option<&Cookie>,
+    width: u16,
+) {
+    static PADDING: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
+    let options =
+        segment.options_length() + cookie.map_or(0, |cookie| u32::try_from(cookie.len()).unwrap_or(0));
+    let len = width.saturating_sub(HEADER + u16::try_from(options).unwrap_or(0));
+    let padded = Segment { len, ..*segment };
+    link.send(route, &padded, cookie, [&PADDING[..usize::from(len)], &[]]);
+}
+
+/// Sends a segment, in parts if it is wider than the path: each is what a device would make of it (segmentation offload).
+fn send_in_width(link: &mut Link, route: &Route, segment: &Segment, payload: [&[u8]; 2], width: u16) {
+    let options = u16::try_from(segment.options_length()).unwrap_or(0);
+    let room = width.saturating_sub(HEADER + options).max(1);
+    if segment.len <= room {
+        return link.send(route, segment, None, payload);
+    }
+    let whole = payload.concat();
+    let parts = whole.chunks(usize::from(room));
+    let last = parts.len() - 1;
+    let mut seq = segment.seq;
+    for (number, part) in parts.enumerate() {
+        let mut flags = segment.flags;
+        if number < last {
+            flags.0 &= !(Flags::FIN.0 | Flags::PSH.0);
+        }
+        if number > 0 {
+            flags.0 &= !Flags::CWR.0;
+        }
+        let len = u16::try_from(part.len()).unwrap_or(0);
+        link.send(route, &Segment { seq, len, flags, ..*segment }, None, [part, &[]]);
+        seq = seq.wrapping_add(u32::from(len));
+    }
+}
+
+/// The MSS of a connection whose SYN was `width` bytes, header and padding counted in: one of three, so that peers have no others.
+pub(crate) fn mss_of_width(width: u16, own: u16) -> NonZeroU16 {
+    let width = match width {
+        width if width >= own => own,
+        width if width >= BASE_SEGMENT => BASE_SEGMENT.min(own),
+        _ => LEAST_SEGMENT.min(own),
+    };
+    NonZeroU16::new(width.saturating_sub(HEADER)).unwrap_or(NonZeroU16::MIN)
+}

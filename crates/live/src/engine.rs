@@ -1,0 +1,514 @@
+//! The thread of a host: it hears what arrives, fires timers, and sends what may leave.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use firstflight::{Span, Time};
+use firstflight_tcp::{Config, Endpoint, Flags, Role, Segment, Standing};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::set_current_timer_slack;
+
+use crate::connection::{BASE_SEGMENT, Connection, State, mss_of_width, send_padded};
+use crate::cookie::{Cookie, Ends, Offers, Remembered, Secrets, Used};
+use crate::frame::HEADER;
+use crate::host::{Command, Shared};
+use crate::link::{Arrival, Input, Link, Route, usual_segment};
+use crate::options::{Options, Ready};
+use crate::table::Table;
+use crate::trace::Trace;
+
+/// The end of the wait for a packet of a train is spent awake: a sleeper wakes late by as much.
+const SPIN: Span = Span::from_micros(60);
+/// The first port of those that connections of our own have.
+const FIRST_PORT: u64 = 1_024;
+/// A SYN-ACK over a TUN is sent once again at most, so that a peer that only claims its address gets no more than three times what
+/// it sent.
+const SYN_ACK_RETRIES: u32 = 1;
+
+/// A host's thread.
+pub(crate) struct Engine {
+    link: Link,
+    input: Option<Input>,
+    shared: Arc<Shared>,
+    options: Options,
+    ready: Ready,
+    secrets: Secrets,
+    used: Used,
+    table: Table,
+    timers: BinaryHeap<Reverse<(Time, usize, u64)>>,
+    /// Connections that may have more to send, by place and generation.
+    again: Vec<(usize, u64)>,
+    /// Connections at their end, the oldest first, by place and generation.
+    waiting: VecDeque<(usize, u64)>,
+    /// Of a TUN: connections whose peers have not proved their addresses.
+    half_open: Vec<(usize, u64)>,
+    commands: Vec<Command>,
+    begun: u64,
+    stopping: Option<Time>,
+}
+
+impl Engine {
+    pub(crate) fn new(link: Link, shared: Arc<Shared>, options: &Options) -> io::Result<Self> {
+        let largest = options.largest.map_or_else(
+            || usual_segment(&link, shared.own),
+            |largest| if link.has_cookies() { largest } else { largest.saturating_sub(20) },
+        );
+        let mss = largest.saturating_sub(HEADER).max(1);
+        Ok(Self {
+            ready: options.of_mss(mss)?,
+            link,
+            input: Some(Input::new()),
+            shared,
+            options: options.clone(),
+            secrets: Secrets::new()?,
+            used: Used::new(),
+            table: Table::default(),
+            timers: BinaryHeap::new(),
+            again: Vec::new(),
+            waiting: VecDeque::new(),
+            half_open: Vec::new(),
+            commands: Vec::new(),
+            begun: 0,
+            stopping: None,
+        })
+    }
+
+    pub(crate) fn run(mut self) {
+        // Timers are late by up to 50 us otherwise. What refuses this is late, and works.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        loop {
+            let heard = self.receive();
+            self.obey();
+            self.fire();
+            self.send_again();
+            self.link.flush();
+            self.narrow();
+            if self.is_done() {
+                return;
+            }
+            if !heard && self.again.is_empty() {
+                self.sleep();
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        self.shared.clock.now()
+    }
+
+    fn receive(&mut self) -> bool {
+        let Some(mut input) = self.input.take() else { return false };
+        let heard = self.link.receive(&mut input);
+        if heard {
+            for (from, at, ecn, bytes) in input.packets() {
+                if let Some(arrival) = self.link.read(from, at, ecn, bytes) {
+                    self.hear(&arrival);
+                }
+            }
+        }
+        self.input = Some(input);
+        heard
+    }
+
+    fn hear(&mut self, arrival: &Arrival<'_>) {
+        let now = self.now();
+        let Some(place) = self.table.find(&arrival.route.ends) else {
+            return self.hear_stranger(now, arrival);
+        };
+        let Some(connection) = self.table.at(place).map(|(connection, _)| Arc::clone(connection)) else {
+            return;
+        };
+        let mut state = connection.lock();
+        let is_new = is_syn(&arrival.segment) || arrival.cookie.is_some();
+        if is_new && state.socket.endpoint().standing() == Standing::Closed && state.socket.error().is_none()
+        {
+            // The same ends again while the old connection waits at its end (RFC 9293 section 3.6.1).
+            drop(state);
+            return self.hear_stranger(now, arrival);
+        }
+        state.hear(now, &arrival.segment, arrival.cookie.as_ref(), arrival.payload);
+        self.tend(now, place, &connection, &mut state);
+    }
+
+    /// Sends what may leave of a connection, and sees to its timer, its end and whoever waits for it.
+    fn tend(&mut self, now: Time, place: usize, connection: &Arc<Connection>, state: &mut State) {
+        let more = state.send(now, &mut self.link);
+        let Some((_, generation)) = self.table.at(place) else { return };
+        if more {
+            self.again.push((place, generation));
+        }
+        if state.socket.is_finished() {
+            state.over = true;
+            connection.tell(state);
+            self.table.remove(place);
+            return;
+        }
+        if let Some(next) = state.next_timer()
+            && state.timer.is_none_or(|timer| next < timer)
+        {
+            state.timer = Some(next);
+            self.timers.push(Reverse((next, place, generation)));
+        }
+        if state.to_accept && state.socket.is_open() {
+            state.to_accept = false;
+            self.hand_out(Arc::clone(connection));
+        }
+        if state.socket.endpoint().standing() == Standing::Closed && !state.at_end {
+            state.at_end = true;
+            self.waiting.push_back((place, generation));
+        }
+        connection.tell(state);
+    }
+
+    /// A segment of no connection.
+    fn hear_stranger(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let segment = &arrival.segment;
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if is_syn(segment) && self.is_listening(arrival.route.ends.ours) {
+            if self.link.has_cookies() {
+                self.answer_syn(now, arrival);
+            } else {
+                self.take_syn(now, arrival);
+            }
+            return;
+        }
+        if let Some(cookie) = arrival.cookie
+            && self.link.has_cookies()
+            && !segment.flags.has(Flags::SYN)
+            && self.is_listening(arrival.route.ends.ours)
+        {
+            return self.take_cookie(now, arrival, &cookie);
+        }
+        self.refuse(&arrival.route, segment);
+    }
+
+    fn is_listening(&self, port: u16) -> bool {
+        let accepts = self.shared.accepts();
+        accepts.listeners > 0 && (self.link.has_cookies() || accepts.port == port)
+    }
+
+    /// A SYN is answered, and nothing is kept of it. The answer is no longer than the SYN, or than a header with its options.
+    fn answer_syn(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let ends = &arrival.route.ends;
+        let own = self.ready.config.mss + HEADER;
+        let ours = mss_of_width(arrival.width, own);
+        let theirs = arrival.segment.mss.map_or(536, std::num::NonZeroU16::get);
+        let offers = Offers::of(&arrival.segment);
+        let what = Remembered { at: in_micros(now), mss: ours.get().min(theirs), offers };
+        let config = Config { initial_sequence: self.secrets.sequence(ends, what.at), ..self.ready.config };
+        let mut endpoint = Endpoint::new(Role::Server, &config, self.ready.controller.clone());
+        endpoint.on_segment(now, &Segment { len: 0, ..arrival.segment });
+        let Some(transmit) = endpoint.poll_transmit(now) else { return };
+        let answer = Segment { mss: Some(ours), ..transmit.segment };
+        let cookie = self.secrets.cookie(ends, arrival.segment.seq, &what);
+        send_padded(&mut self.link, &arrival.route, &answer, Some(&cookie), arrival.width.min(own));
+    }
+
+    /// The answer to the answer: the peer has the address it claims, and gets a connection.
+    fn take_cookie(&mut self, now: Time, arrival: &Arrival<'_>, cookie: &Cookie) {
+        let (ends, segment) = (&arrival.route.ends, &arrival.segment);
+        let what = self.secrets.check(now, ends, segment.seq.wrapping_sub(1), cookie);
+        let Some(what) = what.filter(|_| !self.used.has(cookie)) else {
+            return self.refuse(&arrival.route, segment);
+        };
+        let initial_sequence = self.secrets.sequence(ends, what.at);
+        let has_room = self.shared.accepts().waiting.len() < self.options.backlog && self.make_room();
+        if segment.ack != initial_sequence.wrapping_add(1) || !has_room {
+            return;
+        }
+        self.used.add(cookie);
+        if let Some(old) = self.table.find(ends) {
+            self.remove(old);
+        }
+        let connection =
+            self.begin(Role::Server, arrival.route, initial_sequence, self.ready.config.syn_retries);
+        let mut state = connection.lock();
+        state.narrow(what.mss.saturating_add(HEADER));
+        state.socket.on_segment(what.at, &what.syn(segment), &[]);
+        // The SYN-ACK left already.
+        while state.socket.poll(what.at).is_some() {}
+        state.hear(now, segment, None, arrival.payload);
+        if !state.socket.is_open() {
+            return;
+        }
+        // The client offers its cookie until it hears that it was taken.
+        state.socket.acknowledge();
+        drop(state);
+        let place = self.table.insert(*ends, Arc::clone(&connection));
+        self.tend(now, place, &connection, &mut connection.lock());
+        self.hand_out(connection);
+    }
+
+    /// Over a TUN: a SYN of a peer that knows no cookies. Of connections that are not open as many are kept as may wait.
+    fn take_syn(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let ends = &arrival.route.ends;
+        if let Some(old) = self.table.find(ends) {
+            self.remove(old);
+        }
+        let table = &self.table;
+        let is_there = |(place, generation): &(usize, u64)| {
+            table
+                .at(*place)
+                .is_some_and(|(connection, now)| now == *generation && !connection.lock().socket.is_open())
+        };
+        self.half_open.retain(is_there);
+        let waiting = self.shared.accepts().waiting.len();
+        if waiting + self.half_open.len() >= self.options.backlog || !self.make_room() {
+            return;
+        }
+        let initial_sequence = self.secrets.sequence(ends, now);
+        let connection = self.begin(Role::Server, arrival.route, initial_sequence, SYN_ACK_RETRIES);
+        let place = self.table.insert(*ends, Arc::clone(&connection));
+        let generation = self.table.at(place).map_or(0, |(_, generation)| generation);
+        self.half_open.push((place, generation));
+        let mut state = connection.lock();
+        state.to_accept = true;
+        state.hear(now, &arrival.segment, None, &[]);
+        self.tend(now, place, &connection, &mut state);
+    }
+
+    /// A connection that is open is there to be accepted.
+    fn hand_out(&self, connection: Arc<Connection>) {
+        self.shared.accepts().waiting.push_back(connection);
+        self.shared.accepted.notify_one();
+    }
+
+    /// A segment of no connection is answered with a reset (RFC 9293 section 3.10.7.1), which is no longer than it.
+    fn refuse(&mut self, route: &Route, segment: &Segment) {
+        let answer = if segment.flags.has(Flags::ACK) {
+            Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
+        } else {
+            let is_padded = segment.flags.has(Flags::SYN) && self.link.has_cookies();
+            let len = if is_padded { 1 } else { segment.sequence_length() };
+            Segment {
+                ack: segment.seq.wrapping_add(len),
+                flags: Flags::RST.with(Flags::ACK),
+                ..Segment::default()
+            }
+        };
+        self.link.send(route, &answer, None, [&[], &[]]);
+    }
+
+    /// A connection that has done nothing yet.
+    fn begin(
+        &mut self,
+        role: Role,
+        route: Route,
+        initial_sequence: u32,
+        syn_retries: u32,
+    ) -> Arc<Connection> {
+        self.begun += 1;
+        let secret = self.secrets.number(self.begun);
+        let mut ready = self.ready.clone();
+        ready.config = Config { initial_sequence, secret, syn_retries, ..ready.config };
+        let sink = self.options.traces.as_ref().and_then(|traces| traces(route.ends.peer).ok());
+        let trace = sink.map(|sink| Trace::new(&ready.header, sink));
+        Arc::new(Connection::new(role, ready, &self.options, route, trace))
+    }
+
+    fn remove(&mut self, place: usize) {
+        if let Some(connection) = self.table.remove(place) {
+            let mut state = connection.lock();
+            state.over = true;
+            connection.tell(&mut state);
+        }
+    }
+
+    /// Whether there is room for a connection. Connections that wait at their end make room, the oldest first.
+    fn make_room(&mut self) -> bool {
+        while self.table.len() >= self.options.connections {
+            let Some((place, generation)) = self.waiting.pop_front() else { return false };
+            if self.table.at(place).is_some_and(|(_, now)| now == generation) {
+                self.remove(place);
+            }
+        }
+        true
+    }
+
+    /// Does what other threads ask for.
+    fn obey(&mut self) {
+        let mut commands = std::mem::take(&mut self.commands);
+        self.shared.take_commands(&mut commands);
+        for command in commands.drain(..) {
+            match command {
+                Command::Touch(connection) => {
+                    let mut state = connection.lock();
+                    if !state.over && state.place != usize::MAX {
+                        let place = state.place;
+                        self.tend(self.now(), place, &connection, &mut state);
+                    }
+                }
+                Command::Open { peer, reply } => {
+                    // Who asked may be gone.
+                    let _ = reply.send(self.open(peer));
+                }
+                Command::Stop => {
+                    let linger = u64::try_from(self.options.linger.as_nanos()).unwrap_or(u64::MAX);
+                    self.stopping = Some(self.now() + Span::from_nanos(linger));
+                }
+            }
+        }
+        self.commands = commands;
+    }
+
+    fn open(&mut self, peer: SocketAddr) -> io::Result<Arc<Connection>> {
+        if !self.make_room() {
+            let most = self.options.connections;
+            return Err(io::Error::other(format!("the host has {most} connections, as many as it may")));
+        }
+        let now = self.now();
+        let ends = self.free_ends(peer).ok_or(io::ErrorKind::AddrNotAvailable)?;
+        let initial_sequence = self.secrets.sequence(&ends, now);
+        let route = Route { ends, from: None };
+        let connection = self.begin(Role::Client, route, initial_sequence, self.ready.config.syn_retries);
+        let place = self.table.insert(ends, Arc::clone(&connection));
+        let mut state = connection.lock();
+        state.socket.open(now);
+        self.tend(now, place, &connection, &mut state);
+        drop(state);
+        Ok(connection)
+    }
+
+    /// Ends with a port of ours that no connection to the peer has, chosen at random (RFC 6056 section 3.3.1).
+    fn free_ends(&mut self, peer: SocketAddr) -> Option<Ends> {
+        (0..1_000_u64).find_map(|n| {
+            let number = self.secrets.number(u64::MAX - self.begun * 1_000 - n);
+            let ours = u16::try_from(FIRST_PORT + number % (u64::from(u16::MAX) - FIRST_PORT)).ok()?;
+            let ends = Ends { peer, theirs: peer.port(), ours };
+            self.table.find(&ends).is_none().then_some(ends)
+        })
+    }
+
+    fn fire(&mut self) {
+        let now = self.now();
+        while let Some(Reverse((at, place, generation))) = self.timers.peek().copied()
+            && at <= now
+        {
+            self.timers.pop();
+            let Some((connection, current)) = self.table.at(place) else { continue };
+            if current != generation {
+                continue;
+            }
+            let connection = Arc::clone(connection);
+            let mut state = connection.lock();
+            if state.timer != Some(at) {
+                continue;
+            }
+            state.timer = None;
+            if state.next_timer().is_some_and(|next| next <= now) {
+                state.on_timer(now);
+            }
+            self.tend(now, place, &connection, &mut state);
+        }
+        if self.timers.len() > 4 * self.table.len() + 1_024 {
+            let table = &self.table;
+            self.timers.retain(|Reverse((at, place, generation))| {
+                table.at(*place).is_some_and(|(connection, current)| {
+                    current == *generation && connection.lock().timer == Some(*at)
+                })
+            });
+        }
+    }
+
+    fn send_again(&mut self) {
+        for (place, generation) in std::mem::take(&mut self.again) {
+            let Some((connection, current)) = self.table.at(place) else { continue };
+            if current == generation {
+                let connection = Arc::clone(connection);
+                self.tend(self.now(), place, &connection, &mut connection.lock());
+            }
+        }
+    }
+
+    /// The device refused datagrams to some peers for their length.
+    fn narrow(&mut self) {
+        for peer in self.link.take_too_large() {
+            for (_, connection) in self.table.all() {
+                let mut state = connection.lock();
+                if state.route.ends.peer == peer {
+                    state.narrow(BASE_SEGMENT);
+                }
+            }
+        }
+    }
+
+    /// Whether nobody is left to use the host, and nothing to be sent.
+    fn is_done(&self) -> bool {
+        let Some(until) = self.stopping else { return false };
+        let is_done = |connection: &Arc<Connection>| {
+            let state = connection.lock();
+            state.is_ended() || state.socket.is_all_acknowledged()
+        };
+        self.now() >= until || self.table.all().all(|(_, connection)| is_done(connection))
+    }
+
+    /// Waits until something arrives or is asked, or a timer is due.
+    fn sleep(&mut self) {
+        self.shared.sleeping.store(true, Ordering::SeqCst);
+        if self.shared.is_quiet() {
+            let next = self.timers.peek().map(|Reverse((at, place, _))| (*at, *place));
+            let in_train =
+                |place| self.table.at(place).is_some_and(|(connection, _)| connection.lock().is_in_train());
+            let spins = next.is_some_and(|(_, place)| in_train(place));
+            let until = Time::earlier(next.map(|(at, _)| at), self.stopping);
+            let early = if spins { SPIN } else { Span::ZERO };
+            let timeout = until.map(|until| timespec(until.since(self.now() + early)));
+            let mut fds = [
+                PollFd::from_borrowed_fd(self.link.fd(), PollFlags::IN),
+                PollFd::new(&self.shared.event, PollFlags::IN),
+            ];
+            // An interrupted wait ends early.
+            let woken = poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0);
+            if !woken && let Some(at) = until.filter(|_| spins) {
+                self.shared.clock.spin_until(at);
+            }
+        }
+        if !self.shared.sleeping.swap(false, Ordering::SeqCst) {
+            // Somebody woke the host, or did just now.
+            let _ = rustix::io::read(&self.shared.event, &mut [0; 8]);
+        }
+    }
+}
+
+impl Drop for Engine {
+    /// Nothing happens any more, whatever the reason: who waits is told.
+    fn drop(&mut self) {
+        for (_, connection) in self.table.all() {
+            let mut state = connection.lock();
+            if state.socket.error().is_none() && !state.socket.is_finished() {
+                state.refused = Some(io::ErrorKind::BrokenPipe);
+            }
+            state.over = true;
+            connection.tell(&mut state);
+        }
+        let mut accepts = self.shared.accepts();
+        (accepts.ended, accepts.listeners) = (true, 0);
+        accepts.waiting.clear();
+        drop(accepts);
+        self.shared.accepted.notify_all();
+    }
+}
+
+fn is_syn(segment: &Segment) -> bool {
+    segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK)
+}
+
+/// An instant as a cookie holds it.
+fn in_micros(at: Time) -> Time {
+    Time::from_nanos(at.nanos() / 1_000 * 1_000)
+}
+
+fn timespec(span: Span) -> Timespec {
+    let (seconds, nanos) = (span.nanos() / 1_000_000_000, span.nanos() % 1_000_000_000);
+    Timespec {
+        tv_sec: i64::try_from(seconds).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(nanos).unwrap_or(0),
+    }
+}

@@ -1,0 +1,113 @@
+//! Streams as applications use them.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, UdpSocket};
+use std::thread;
+use std::time::Duration;
+
+use firstflight_live::{Host, Listener, Stream};
+
+use crate::common::{LOOPBACK, both_ways, options, receive, send};
+
+#[test]
+fn a_connection_moves_bytes_both_ways_at_once_and_ends() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let connect = || Stream::connect(listener.local_addr(), &options("slow-start")).unwrap();
+    let stream = both_ways(&listener, connect, 3_000_000, 2_000_000);
+    assert_eq!(stream.stats().received, 2_000_000);
+}
+
+#[test]
+fn fifty_megabytes_arrive_as_they_were_written() {
+    let listener = Listener::bind(LOOPBACK, &options("hystart++")).unwrap();
+    let connect = || Stream::connect(listener.local_addr(), &options("hystart++")).unwrap();
+    both_ways(&listener, connect, 50_000_000, 0);
+}
+
+#[test]
+fn one_socket_has_many_connections_in_both_roles() {
+    let one = Host::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let other = Host::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let (mine, theirs) = (one.listen(0), other.listen(0));
+    thread::scope(|scope| {
+        for listener in [&mine, &theirs] {
+            scope.spawn(|| {
+                thread::scope(|scope| {
+                    for stream in listener.incoming().take(20) {
+                        scope.spawn(move || assert_eq!(receive(&stream), 100_000));
+                    }
+                });
+            });
+        }
+        for _ in 0..20 {
+            scope.spawn(|| send(&one.connect(other.local_addr()).unwrap(), 100_000));
+            scope.spawn(|| send(&other.connect(one.local_addr()).unwrap(), 100_000));
+        }
+    });
+}
+
+#[test]
+fn a_server_that_speaks_first_is_heard() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let address = listener.local_addr();
+    let server = thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        (&stream).write_all(b"hello").unwrap();
+        stream.finish(None).unwrap();
+    });
+    let mut stream = Stream::connect(address, &options("slow-start")).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "hello");
+    server.join().unwrap();
+}
+
+#[test]
+fn nobody_who_listens_is_a_refusal_and_no_answer_at_all_times_out() {
+    let host = Host::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let refused = Stream::connect(host.local_addr(), &options("slow-start")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+    let silent = UdpSocket::bind(LOOPBACK).unwrap();
+    let timed_out =
+        host.connect_timeout(silent.local_addr().unwrap(), Duration::from_millis(50)).unwrap_err();
+    assert_eq!(timed_out.kind(), ErrorKind::TimedOut);
+}
+
+#[test]
+fn a_reset_is_an_error_and_reads_and_writes_wait_no_longer_than_they_are_told() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let stream = Stream::connect(listener.local_addr(), &options("slow-start")).unwrap();
+    let (other, peer) = listener.accept().unwrap();
+    assert_ne!(peer.port(), 0);
+    stream.set_read_timeout(Some(Duration::from_millis(20)));
+    assert_eq!((&stream).read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::TimedOut);
+    stream.set_nonblocking(true);
+    assert_eq!((&stream).read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    stream.set_nonblocking(false);
+    stream.set_read_timeout(None);
+    other.abort();
+    assert_eq!((&stream).read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    assert_eq!((&stream).write(&[0; 8]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn a_writer_waits_for_a_reader_and_what_is_shut_is_not_written() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let stream = Stream::connect(listener.local_addr(), &options("slow-start")).unwrap();
+    let (other, _) = listener.accept().unwrap();
+    stream.set_write_timeout(Some(Duration::from_millis(200)));
+    let mut written = 0;
+    let error = loop {
+        match (&stream).write(&[7; 10_000]) {
+            Ok(n) => written += n,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    assert!(written < 1_000_000, "{written} bytes for a peer that reads none");
+    stream.shutdown(Shutdown::Write);
+    assert_eq!((&stream).write(&[7]).unwrap_err().kind(), ErrorKind::BrokenPipe);
+    let mut read = Vec::new();
+    (&other).read_to_end(&mut read).unwrap();
+    assert_eq!(read, vec![7; written]);
+}
