@@ -2,7 +2,8 @@
 
 use std::io;
 use std::num::NonZeroU16;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
@@ -18,7 +19,9 @@ use crate::trace::Trace;
 /// The segments that leave in one turn: between turns the host hears what arrived.
 const TURN: usize = 64;
 /// What a connection may keep of writes at least.
-const LEAST_SEND_BUFFER: u64 = 64 << 10;
+const LEAST_SEND_BUFFER: u64 = 32 << 10;
+/// What it may keep while its host holds too much.
+const SCARCE_SEND_BUFFER: u64 = 4 << 10;
 /// The payload of a segment that any path carries: RFC 8200 section 5 has 1280 bytes for IPv6, IPv4's paths carry as much.
 pub(crate) const BASE_SEGMENT: u16 = 1_280 - 48;
 /// RFC 1122 section 3.3.3: what any IPv4 host takes, less IP's and UDP's headers.
@@ -27,8 +30,6 @@ pub(crate) const LEAST_SEGMENT: u16 = 576 - 28;
 const TIMEOUTS_OF_A_BLACK_HOLE: u64 = 2;
 /// How often the first ACK is sent again for a server that keeps nothing before it.
 const GREETINGS: u32 = 6;
-/// After as many a reset counts: data that overtook the first ACK, or followed a lost one, is answered with a reset too.
-const GREETINGS_BEFORE_A_RESET: u32 = 2;
 /// For how long a connection that nobody holds waits for the peer's end.
 const ORPHAN: Span = Span::from_secs(60);
 
@@ -70,6 +71,9 @@ pub(crate) struct State {
     read: u64,
     send_buffer: u64,
     receive_buffer: u64,
+    memory: Arc<Memory>,
+    /// Bytes counted in the memory of the host.
+    held: u64,
     waits: Waits,
     trace: Option<Trace>,
 }
@@ -91,6 +95,33 @@ struct Waits {
     end: bool,
 }
 
+/// The bytes that all connections of a host hold.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    held: AtomicU64,
+    most: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(most: u64) -> Self {
+        Self { held: AtomicU64::new(0), most }
+    }
+
+    fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    fn changes(&self, from: u64, to: u64) {
+        self.held.fetch_add(to.wrapping_sub(from), Ordering::Relaxed);
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.memory.changes(self.held, 0);
+    }
+}
+
 impl Connection {
     /// A connection that has done nothing yet.
     pub(crate) fn new(
@@ -98,6 +129,7 @@ impl Connection {
         ready: Ready,
         options: &Options,
         route: Route,
+        memory: Arc<Memory>,
         trace: Option<Trace>,
     ) -> Self {
         let settings = Settings { send_buffer: options.send_buffer, lifetime: options.lifetime };
@@ -126,6 +158,8 @@ impl Connection {
             read: 0,
             send_buffer: options.send_buffer,
             receive_buffer: ready.config.receive_buffer,
+            memory,
+            held: 0,
             waits: Waits::default(),
             trace,
         };
@@ -182,11 +216,6 @@ impl State {
             }
             return;
         }
-        let is_early = |greeting: &Greeting| greeting.sent < GREETINGS_BEFORE_A_RESET;
-        if segment.flags.has(Flags::RST) && self.greeting.as_ref().is_some_and(is_early) {
-            // A server that has not got the cookie yet knows no connection: it gets the cookie again.
-            return;
-        }
         self.socket.on_segment(now, segment, payload);
         if self.socket.is_open() {
             (self.confirmed, self.greeting) = (true, None);
@@ -220,6 +249,7 @@ impl State {
             send_in_width(link, &self.route, &segment, pieces, self.width);
         }
         self.greet_again(now, link);
+        self.account();
         if let Some(trace) = &mut self.trace {
             while let Some(told) = self.socket.poll_told() {
                 trace.told(&told);
@@ -273,18 +303,30 @@ impl State {
     /// Bytes that a write would take now.
     pub(crate) fn room(&self) -> u64 {
         let window = self.socket.endpoint().snapshot().cwnd.get();
-        let bound = (2 * window).max(LEAST_SEND_BUFFER).min(self.send_buffer);
+        let bound = match self.memory.held() {
+            held if held < self.memory.most / 2 => (2 * window).max(LEAST_SEND_BUFFER),
+            held if held < self.memory.most => LEAST_SEND_BUFFER,
+            _ => SCARCE_SEND_BUFFER,
+        };
+        let bound = bound.min(self.send_buffer);
         bound.saturating_sub(self.socket.endpoint().queued()).min(self.socket.writable())
     }
 
     /// Whether it is worth to wake who writes.
     fn can_write_much(&self) -> bool {
-        self.room() >= LEAST_SEND_BUFFER / 4 || self.is_ended()
+        self.room() >= SCARCE_SEND_BUFFER.min(self.send_buffer) || self.is_ended()
     }
 
     /// Whether all that was written and the end of it arrived at the peer, or never will.
     pub(crate) fn is_ended(&self) -> bool {
         self.over || self.refused.is_some() || self.socket.error().is_some() || self.socket.is_finished()
+    }
+
+    /// Counts what the connection holds to the memory of its host.
+    pub(crate) fn account(&mut self) {
+        let held = self.socket.endpoint().queued() + self.socket.readable();
+        self.memory.changes(self.held, held);
+        self.held = held;
     }
 
     /// Counts what was read; whether the host is to look whether the window opens.

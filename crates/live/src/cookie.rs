@@ -190,34 +190,36 @@ pub(crate) fn find(options: &[u8]) -> Option<Cookie> {
     None
 }
 
-/// The cookies that were used already, so that a replayed one makes no second connection. It has a fixed size: a cookie may
-/// push out another whose hash has the same low bits.
+/// The cookies that were used already, so that a replayed one makes no second connection. It has a fixed size: of the cookies
+/// whose hashes have the same low bits it knows the newest.
 #[derive(Debug)]
-pub(crate) struct Used(Box<[u64]>);
+pub(crate) struct Used(Box<[[u64; Self::NEWEST]]>);
 
 impl Used {
-    /// For a minute's cookies, of some thousand connections.
-    const PLACES: usize = 1 << 14;
+    /// 128 KiB in all: enough for a minute's cookies, of ten thousand connections.
+    const ROWS: usize = 1 << 11;
+    const NEWEST: usize = 8;
 
     pub(crate) fn new() -> Self {
-        Self(vec![0; Self::PLACES].into_boxed_slice())
+        Self(vec![[0; Self::NEWEST]; Self::ROWS].into_boxed_slice())
     }
 
     /// Whether the cookie was used, as far as is known.
     pub(crate) fn has(&self, cookie: &Cookie) -> bool {
-        let (place, seal) = Self::place(cookie);
-        self.0[place] == seal
+        let (row, seal) = Self::place(cookie);
+        self.0[row].contains(&seal)
     }
 
     /// The cookie is used.
     pub(crate) fn add(&mut self, cookie: &Cookie) {
-        let (place, seal) = Self::place(cookie);
-        self.0[place] = seal;
+        let (row, seal) = Self::place(cookie);
+        self.0[row].rotate_right(1);
+        self.0[row][0] = seal;
     }
 
     fn place(cookie: &Cookie) -> (usize, u64) {
         let seal = u64::from_be_bytes(*cookie.last_chunk().unwrap_or(&[0; 8]));
-        (usize::from(low_half(seal)) % Self::PLACES, seal)
+        (usize::from(low_half(seal)) % Self::ROWS, seal)
     }
 }
 

@@ -13,7 +13,7 @@ use firstflight_tcp::{Config, Endpoint, Flags, Role, Segment, Standing};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::set_current_timer_slack;
 
-use crate::connection::{BASE_SEGMENT, Connection, State, mss_of_width, send_padded};
+use crate::connection::{BASE_SEGMENT, Connection, Memory, State, mss_of_width, send_padded};
 use crate::cookie::{Cookie, Ends, Offers, Remembered, Secrets, Used};
 use crate::frame::HEADER;
 use crate::host::{Command, Shared};
@@ -47,6 +47,7 @@ pub(crate) struct Engine {
     waiting: VecDeque<(usize, u64)>,
     /// Of a TUN: connections whose peers have not proved their addresses.
     half_open: Vec<(usize, u64)>,
+    memory: Arc<Memory>,
     commands: Vec<Command>,
     begun: u64,
     stopping: Option<Time>,
@@ -72,6 +73,7 @@ impl Engine {
             again: Vec::new(),
             waiting: VecDeque::new(),
             half_open: Vec::new(),
+            memory: Arc::new(Memory::new(options.memory)),
             commands: Vec::new(),
             begun: 0,
             stopping: None,
@@ -124,7 +126,8 @@ impl Engine {
             return;
         };
         let mut state = connection.lock();
-        let is_new = is_syn(&arrival.segment) || arrival.cookie.is_some();
+        let is_fresh = |cookie: &Cookie| !arrival.segment.flags.has(Flags::SYN) && !self.used.has(cookie);
+        let is_new = is_syn(&arrival.segment) || arrival.cookie.as_ref().is_some_and(is_fresh);
         if is_new && state.socket.endpoint().standing() == Standing::Closed && state.socket.error().is_none()
         {
             // The same ends again while the old connection waits at its end (RFC 9293 section 3.6.1).
@@ -179,12 +182,12 @@ impl Engine {
             }
             return;
         }
-        if let Some(cookie) = arrival.cookie
-            && self.link.has_cookies()
-            && !segment.flags.has(Flags::SYN)
-            && self.is_listening(arrival.route.ends.ours)
-        {
-            return self.take_cookie(now, arrival, &cookie);
+        if self.link.has_cookies() && self.is_listening(arrival.route.ends.ours) {
+            // Data may overtake the ACK with the cookie, or follow a lost one. A reset would end the connection that then opens.
+            if let Some(cookie) = arrival.cookie.filter(|_| !segment.flags.has(Flags::SYN)) {
+                self.take_cookie(now, arrival, &cookie);
+            }
+            return;
         }
         self.refuse(&arrival.route, segment);
     }
@@ -310,7 +313,7 @@ impl Engine {
         ready.config = Config { initial_sequence, secret, syn_retries, ..ready.config };
         let sink = self.options.traces.as_ref().and_then(|traces| traces(route.ends.peer).ok());
         let trace = sink.map(|sink| Trace::new(&ready.header, sink));
-        Arc::new(Connection::new(role, ready, &self.options, route, trace))
+        Arc::new(Connection::new(role, ready, &self.options, route, Arc::clone(&self.memory), trace))
     }
 
     fn remove(&mut self, place: usize) {

@@ -75,6 +75,7 @@ pub struct Options {
     /// Of a datagram's payload or, over a TUN, of an IP packet: bytes.
     pub(crate) largest: Option<u16>,
     pub(crate) send_buffer: u64,
+    pub(crate) memory: u64,
     pub(crate) lifetime: Span,
     pub(crate) user_timeout: Option<Span>,
     pub(crate) connections: usize,
@@ -104,6 +105,7 @@ impl Options {
             choice,
             largest: None,
             send_buffer: 4 << 20,
+            memory: 64 << 20,
             lifetime: Span::from_secs(30),
             user_timeout: None,
             connections: 16_384,
@@ -136,9 +138,16 @@ impl Options {
     }
 
     /// The most bytes of a connection that are written and not acknowledged: 4 MiB unless this is called. A connection takes
-    /// twice its congestion window and no less than 64 KiB, up to this.
+    /// twice its congestion window and no less than 32 KiB, up to this; less while the host holds much ([`Options::memory`]).
     pub fn send_buffer(mut self, bytes: u64) -> Self {
         self.send_buffer = bytes;
+        self
+    }
+
+    /// The bytes of all connections that wait to be acknowledged or read from which on connections take less: 32 KiB each from half
+    /// of it on, and 4 KiB each above it. 64 MiB unless this is called.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
         self
     }
 

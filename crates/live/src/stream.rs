@@ -186,6 +186,7 @@ impl Read for &Stream {
         if read == 0 && !state.socket.is_at_end() {
             return Err(state.error().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into()));
         }
+        state.account();
         if state.was_read(read) {
             self.touch(&mut state);
         }
@@ -199,17 +200,23 @@ impl Write for &Stream {
             return Ok(0);
         }
         let there = |state: &State| state.room() > 0 || state.is_ended() || state.socket.is_shut();
-        let mut state = self.wait_for_io(&self.0.write_timeout, State::wait_write, there)?;
-        if let Some(error) = state.error() {
-            return Err(error);
+        loop {
+            let mut state = self.wait_for_io(&self.0.write_timeout, State::wait_write, there)?;
+            if let Some(error) = state.error() {
+                return Err(error);
+            }
+            if state.socket.is_shut() || state.is_ended() {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            // What other connections hold may have left less room meanwhile.
+            let room = usize::try_from(state.room()).unwrap_or(usize::MAX);
+            let written = state.socket.write(&bytes[..bytes.len().min(room)]);
+            if written > 0 {
+                state.account();
+                self.touch(&mut state);
+                return Ok(written);
+            }
         }
-        let room = usize::try_from(state.room()).unwrap_or(usize::MAX);
-        let written = state.socket.write(&bytes[..bytes.len().min(room)]);
-        if written == 0 {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
-        self.touch(&mut state);
-        Ok(written)
     }
 
     /// Does nothing: what was written leaves as soon as it may.

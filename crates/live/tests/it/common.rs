@@ -11,7 +11,7 @@ use firstflight_wire::payload;
 /// The loopback, with a port that the system chooses.
 pub(crate) const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// Long enough for any test, so that one that stalls fails.
-const PATIENCE: Option<Duration> = Some(Duration::from_mins(1));
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));
 
 pub(crate) fn options(scheme: &str) -> Options {
     Options::new(scheme).expect("a scheme").segment_lifetime(firstflight::Span::from_millis(200))
@@ -37,7 +37,10 @@ pub(crate) fn receive(stream: &Stream) -> u64 {
     let mut buffer = vec![0; 64 << 10];
     let mut at = 0;
     loop {
-        let len = { stream }.read(&mut buffer).expect("data in time");
+        let len = match { stream }.read(&mut buffer) {
+            Ok(len) => len,
+            Err(error) => panic!("after {at} bytes of {stream:?}: {error}; {:?}", stream.info()),
+        };
         if len == 0 {
             return at;
         }

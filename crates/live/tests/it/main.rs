@@ -1,4 +1,7 @@
 //! The host on sockets, without privileges: over the loopback.
 
 mod common;
+mod conformance;
+mod proxy;
+mod strangers;
 mod streams;

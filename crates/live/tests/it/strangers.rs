@@ -1,0 +1,189 @@
+//! Peers that have proved nothing: what they get, and what they can do.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use firstflight_live::Listener;
+use firstflight_tcp::{Flags, Segment};
+use firstflight_wire::{Addresses, Checksum, Hosts, decode_tcp, encode_tcp};
+
+use crate::common::{LOOPBACK, options};
+
+const NOBODY: Hosts = Hosts::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
+
+/// A socket that speaks segments by hand.
+struct Raw(UdpSocket);
+
+impl Raw {
+    fn to(server: SocketAddr) -> Self {
+        let socket = UdpSocket::bind(LOOPBACK).unwrap();
+        socket.connect(server).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        Self(socket)
+    }
+
+    /// Sends a segment; how many bytes that is.
+    fn send(&self, segment: &Segment, options: &[u8], payload: &[u8]) -> usize {
+        let addresses = Addresses { hosts: NOBODY, source_port: 5, destination_port: 6 };
+        let segment = Segment { len: u16::try_from(payload.len()).unwrap(), ..*segment };
+        let mut bytes = Vec::new();
+        encode_tcp(&addresses, &segment, options, [payload, &[]], &mut bytes).unwrap();
+        self.0.send(&bytes).unwrap()
+    }
+
+    /// The next segment, its unknown option of 20 bytes and its length.
+    fn hear(&self) -> Option<(Segment, Vec<u8>, usize)> {
+        let mut bytes = [0; 2_000];
+        let len = self.0.recv(&mut bytes).ok()?;
+        let read = decode_tcp(NOBODY, &bytes[..len]).unwrap();
+        assert_eq!(read.checksum, Checksum::Good);
+        let cookie = read.options.windows(20).find(|option| option.starts_with(&[253, 20]));
+        Some((read.segment, cookie.unwrap_or_default().to_vec(), len))
+    }
+}
+
+fn syn() -> Segment {
+    Segment {
+        seq: 1_000,
+        flags: Flags::SYN,
+        mss: std::num::NonZeroU16::new(1_452),
+        window_scale: Some(5),
+        sack_permitted: true,
+        ..Segment::default()
+    }
+}
+
+fn ack(answer: &Segment) -> Segment {
+    Segment {
+        seq: 1_001,
+        ack: answer.seq.wrapping_add(1),
+        flags: Flags::ACK,
+        window: 1_000,
+        ..Segment::default()
+    }
+}
+
+#[test]
+fn an_answer_to_a_syn_is_one_datagram_of_less_than_three_times_its_length_however_it_is_padded() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let raw = Raw::to(listener.local_addr());
+    for padding in [0, 100, 500, 1_200, 1_400] {
+        for syn in [syn(), Segment { mss: None, window_scale: None, sack_permitted: false, ..syn() }] {
+            let sent = raw.send(&syn, &[], &vec![0; padding]);
+            let (answer, cookie, len) = raw.hear().expect("an answer");
+            assert!(answer.flags.has(Flags::SYN.with(Flags::ACK)) && cookie.len() == 20);
+            assert!(len < 3 * sent, "{len} bytes for {sent}");
+            assert!(padding < 100 || len == sent, "a padded SYN has an answer as wide: {len} and {sent}");
+            // The answer says how wide segments may be.
+            let width = sent.min(1_472);
+            let least = [528, 1_212, 1_452].into_iter().rfind(|mss| mss + 20 <= width.max(548)).unwrap();
+            assert_eq!(usize::from(answer.mss.unwrap().get()), least);
+        }
+    }
+    assert_eq!(raw.hear(), None, "nothing is sent again");
+}
+
+#[test]
+fn only_the_cookie_opens_a_connection_and_only_once() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let raw = Raw::to(listener.local_addr());
+    raw.send(&syn(), &[], &[]);
+    let (answer, cookie, _) = raw.hear().unwrap();
+    // Without the cookie, with a wrong one, for another number: nothing, not even a reset.
+    raw.send(&ack(&answer), &[], &[]);
+    raw.send(&ack(&answer), &[], b"data");
+    assert_eq!(raw.hear(), None);
+    for (place, segment) in [(15, ack(&answer)), (5, ack(&answer))] {
+        let mut forged = cookie.clone();
+        forged[place] ^= 1;
+        raw.send(&segment, &forged, &[]);
+        assert!(raw.hear().unwrap().0.flags.has(Flags::RST));
+    }
+    raw.send(&Segment { seq: 1_002, ..ack(&answer) }, &cookie, &[]);
+    assert!(raw.hear().unwrap().0.flags.has(Flags::RST));
+
+    raw.send(&ack(&answer), &cookie, &[]);
+    let (confirmed, _, _) = raw.hear().expect("a sign that the connection is there");
+    assert_eq!((confirmed.flags, confirmed.ack), (Flags::ACK, 1_001));
+    let (stream, peer) = listener.accept().unwrap();
+    assert_eq!(peer, raw.0.local_addr().unwrap());
+    assert_eq!(stream.info().mss, 528, "as wide as the SYN was");
+    stream.abort();
+    assert!(raw.hear().unwrap().0.flags.has(Flags::RST));
+    raw.send(&ack(&answer), &cookie, &[]);
+    assert!(raw.hear().unwrap().0.flags.has(Flags::RST), "a cookie that was used opens nothing");
+}
+
+#[test]
+fn whoever_claims_an_address_gets_no_more_than_it_sent() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let host = firstflight_live::Host::bind(LOOPBACK, &options("slow-start")).unwrap();
+    for server in [listener.local_addr(), host.local_addr()] {
+        let raw = Raw::to(server);
+        for flags in 0..=255 {
+            if Flags(flags).has(Flags::SYN) && !Flags(flags).has(Flags::ACK) {
+                continue;
+            }
+            let segment = Segment { flags: Flags(flags), seq: 9, ack: 7, ..Segment::default() };
+            let sent = raw.send(&segment, &[], &[]);
+            raw.0.set_read_timeout(Some(Duration::from_millis(2))).unwrap();
+            while let Some((_, _, len)) = raw.hear() {
+                assert!(len <= sent, "{len} for {sent}, flags {flags:#x}");
+            }
+        }
+        // Bytes that are no segment.
+        for bytes in [&[][..], &[0; 19], &[255; 60], &[0x50; 40]] {
+            raw.0.send(bytes).unwrap();
+        }
+        assert_eq!(raw.hear(), None);
+    }
+}
+
+#[test]
+fn a_narrow_path_is_found_by_the_handshake() {
+    // A path that swallows what is longer than its packets, and says nothing of it.
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let server = listener.local_addr();
+    let (front, back) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
+    let address = front.local_addr().unwrap();
+    let client = std::sync::OnceLock::new();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    for socket in [&front, &back] {
+        socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for up in [true, false] {
+            let (front, back, client, over) = (&front, &back, &client, &over);
+            scope.spawn(move || {
+                let mut buffer = [0; 65_536];
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    let Ok((len, from)) = (if up { front } else { back }).recv_from(&mut buffer) else {
+                        continue;
+                    };
+                    if up {
+                        client.get_or_init(|| from);
+                    }
+                    if len <= 1_300 {
+                        let (socket, to) = if up { (back, server) } else { (front, *client.wait()) };
+                        socket.send_to(&buffer[..len], to).unwrap();
+                    }
+                }
+            });
+        }
+        let _ends = Sets(&over);
+        let options =
+            options("slow-start").set("min-rto", "20ms").unwrap().set("initial-rto", "20ms").unwrap();
+        let connect = || firstflight_live::Stream::connect(address, &options).unwrap();
+        let stream = crate::common::both_ways(&listener, connect, 200_000, 200_000);
+        assert_eq!(stream.info().mss, 1_212);
+    });
+}
+
+/// Sets a flag when it is dropped, also by a test that fails.
+struct Sets<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Sets<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
