@@ -97,6 +97,7 @@ fn explain(error: &clap::Error, arguments: &[String]) -> Failure {
         ErrorKind::UnknownArgument if option.starts_with('-') => unknown_option(&option, arguments),
         ErrorKind::UnknownArgument => format!("`{argument}` was not expected here"),
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument}: a value is missing"),
+        ErrorKind::TooManyValues => format!("{option} takes no value, and `{value}` is one"),
         ErrorKind::InvalidValue => {
             let known = texts(error, ContextKind::ValidValue);
             let all = || format!("there are {}", known.join(", "));

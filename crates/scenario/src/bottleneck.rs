@@ -82,6 +82,9 @@ const QUEUE: &str = "a queue is a drop-tail limit as in `1000p`, `64kB` or `0.3b
                      `,min=…,max=…,p=…`, `codel:LIMIT` with `,target=…,interval=…`, `fq-codel:LIMIT` with \
                      `,flows=…,quantum=…` besides, `pie:LIMIT` with `,target=…`; each with `,ecn`";
 
+const LIMIT: &str = "a queue is a number of packets as in `1000p`, of bytes as in `64kB`, or of bandwidth-delay products as in \
+                     `0.3bdp`, or managed, as in `codel:1000p`";
+
 /// Reads a queue: its limit and, if it is managed, its algorithm and settings. `1000p`, `0.3bdp`, `codel:1000p`,
 /// `red:100p,min=10p,ecn`.
 ///
@@ -93,7 +96,7 @@ pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
         if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return Err(no_limit(text));
         }
-        let allowed = |error: QuantityError| QuantityError { allowed: QUEUE.into(), ..error };
+        let allowed = |error: QuantityError| QuantityError { allowed: LIMIT.into(), ..error };
         return quantity::queue(text).map(|size| (size, None)).map_err(allowed);
     };
     let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == folded(name)) else {
@@ -116,7 +119,9 @@ pub fn queue(text: &str) -> Result<(QueueSize, Option<Aqm>), QuantityError> {
     for part in parts {
         let (key, value) = part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
         if !kind.settings().contains(&key) {
-            return Err(refuse(part, Why::UnknownWord, QUEUE));
+            let all = || format!("{} takes {}", kind.name(), kind.settings().join(", "));
+            let hint = meant(key, &[], kind.settings().iter().copied());
+            return Err(refuse(part, Why::UnknownWord, hint.unwrap_or_else(all)));
         }
         if said.contains(&key) {
             return Err(refuse(part, Why::Conflict, QUEUE));
@@ -213,7 +218,7 @@ pub fn policer(text: &str) -> Result<Option<PolicerSpec>, QuantityError> {
 
 fn some_policer(text: &str) -> Result<PolicerSpec, QuantityError> {
     let Some((rate, burst)) = text.split_once(',') else {
-        return Err(refuse(text, Why::NoNumber, POLICER));
+        return Err(refuse(text, Why::Part, POLICER));
     };
     let allowed = |error: QuantityError| QuantityError { allowed: POLICER.into(), ..error };
     let rate = quantity::rate(rate).map_err(allowed)?;

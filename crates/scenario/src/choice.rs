@@ -360,6 +360,12 @@ impl SchemeChoice {
                     own.join(", ")
                 )));
             }
+            let own = keys().filter(|key| key.schemes).map(|key| key.name).chain(["as"]);
+            let known = self.entry.parameters.iter().map(|parameter| parameter.name).chain(own);
+            if let Some(hint) = meant(name, &[], known) {
+                let name = quantity::in_a_line(name);
+                return Err(ChoiceError::Parameter(format!("{scheme} has no parameter {name}; {hint}")));
+            }
             // The registry writes this error.
             let given = [(name, Value::Count(0))];
             let error = self.entry.build(CHECKED, &given).err().map(|error| error.to_string());
@@ -585,6 +591,8 @@ mod tests {
         assert!(fault("slow-start,").contains("missing"));
         assert!(fault("slow-start:").contains("no parameter"));
         assert!(fault("slow-start:nonsense=1").contains("slow-start has no parameter nonsense"));
+        assert_eq!(fault("paced:frist=3"), "paced has no parameter frist; is `first` meant?");
+        assert_eq!(fault("paced:recovry=sack"), "paced has no parameter recovry; is `recovery` meant?");
         let of_the_path = fault("slow-start:initial-rto=2s");
         assert!(
             of_the_path.contains("initial-rto is a key of the whole path, --initial-rto"),

@@ -6,6 +6,7 @@ use firstflight::{Bytes, Rate, Span};
 use firstflight_sim::Sizes;
 
 use crate::quantity::{self, Amount, Decimal, QuantityError, Why, refuse, show_rate, show_span};
+use crate::suggest::{TRAFFIC, meant};
 
 /// The other traffic on the bottleneck, in the measured flow's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +159,10 @@ pub fn cross(text: &str) -> Result<Cross, QuantityError> {
         Some(("onoff", rest)) => on_off(text, rest),
         Some(("poisson", rest)) => poisson(text, rest),
         Some(("web", load)) => web(load),
-        Some(_) => Err(refuse(text, Why::UnknownWord, CROSS)),
+        Some((name, _)) => {
+            let hint = meant(name, TRAFFIC, ["tcp", "onoff", "poisson", "web"]);
+            return Err(refuse(text, Why::UnknownWord, hint.unwrap_or_else(|| CROSS.to_owned())));
+        }
     };
     found.map_err(|error| QuantityError { allowed: CROSS.into(), ..error })
 }

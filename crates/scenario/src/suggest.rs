@@ -4,7 +4,7 @@ mod elsewhere;
 
 use std::cmp::Reverse;
 
-pub use elsewhere::{COMMANDS, LAWS, OPTIONS, QUEUES, RECEIVERS, RECOVERIES, SCHEMES};
+pub use elsewhere::{COMMANDS, LAWS, OPTIONS, QUEUES, RECEIVERS, RECOVERIES, SCHEMES, TRAFFIC};
 
 /// Words of other programs and papers, and what says the same here: the names of this program stand in backquotes.
 pub type Elsewhere = &'static [(&'static [&'static str], &'static str)];
@@ -113,6 +113,9 @@ mod tests {
         }
         for name in names(QUEUES) {
             crate::bottleneck::queue(name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for name in names(TRAFFIC) {
+            words::cross(name).unwrap_or_else(|error| panic!("{error}"));
         }
         for name in names(RECOVERIES) {
             words::recovery(name).unwrap_or_else(|error| panic!("{error}"));

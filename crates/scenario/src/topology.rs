@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::quantity::{self, QuantityError, Why, refuse};
+use crate::suggest::meant;
 
 /// The links between the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -117,6 +118,8 @@ impl fmt::Display for Topology {
 /// The largest number of hosts in all. Each host has two links.
 const MOST_HOSTS: u64 = 20_000;
 
+const KINDS: [&str; 3] = ["single", "parking-lot", "dumbbell"];
+
 const TOPOLOGY: &str = "a topology is `single`, or bottlenecks in a row as in `parking-lot:hops=3` (at most 100), with \
                         `,cross=each` (unless said), `,cross=through` or the one hop that has cross traffic, as in \
                         `,cross=2`; or, for flows between hosts, `dumbbell:hosts=102` or `parking-lot:hops=10,hosts=12` \
@@ -135,7 +138,11 @@ pub fn topology(text: &str) -> Result<Topology, QuantityError> {
     let (settings, dumbbell) = match text.split_once(':') {
         Some(("parking-lot", settings)) => (settings, false),
         Some(("dumbbell", settings)) => (settings, true),
-        _ => return Err(refuse(text, Why::UnknownWord, TOPOLOGY)),
+        found => {
+            let name = found.map_or(text, |(name, _)| name);
+            let hint = meant(name, &[], KINDS).filter(|_| !KINDS.contains(&name));
+            return Err(refuse(text, Why::UnknownWord, hint.unwrap_or_else(|| TOPOLOGY.to_owned())));
+        }
     };
     let (mut hops, mut cross, mut hosts, mut onward) = (dumbbell.then_some(1), None, None, None);
     for part in settings.split(',').map(str::trim) {
@@ -212,7 +219,7 @@ mod tests {
     fn topologies_that_make_no_sense_are_refused_with_what_is_allowed() {
         for (text, why) in [
             ("", Why::UnknownWord),
-            ("dumbell", Why::UnknownWord),
+            ("ring:hosts=3", Why::UnknownWord),
             ("parking-lot", Why::UnknownWord),
             ("parking-lot:", Why::UnknownWord),
             ("parking-lot:cross=each", Why::NoNumber),
@@ -236,6 +243,10 @@ mod tests {
             let error = topology(text).expect_err(text);
             assert_eq!(error.why, why, "{text}");
             assert!(error.to_string().contains("a topology is `single`, or"), "{error}");
+        }
+        for text in ["dumbell", "dumbel:hosts=3", "Dumbbell:hosts=3"] {
+            let error = topology(text).expect_err(text).to_string();
+            assert_eq!(error, format!("`{text}` is not known; is `dumbbell` meant?"));
         }
     }
 }

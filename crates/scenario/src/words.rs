@@ -232,7 +232,7 @@ pub fn app(text: &str) -> Result<Option<App>, QuantityError> {
         return Ok(None);
     }
     let allowed = |error: QuantityError| QuantityError { allowed: ALLOWED.into(), ..error };
-    let (write, every) = text.split_once(',').ok_or_else(|| refuse(text, Why::UnknownWord, ALLOWED))?;
+    let (write, every) = text.split_once(',').ok_or_else(|| refuse(text, Why::Part, ALLOWED))?;
     let write = quantity::amount(write).map_err(allowed)?;
     Ok(Some(App { write, every: quantity::span(every).map_err(allowed)? }))
 }
@@ -288,7 +288,7 @@ mod tests {
         let write = Amount::Bytes(firstflight::Bytes::new(64_000));
         assert_eq!(app("64kB,200ms"), Ok(Some(App { write, every: Span::from_millis(200) })));
         for (text, why) in [
-            ("64kB", Why::UnknownWord),
+            ("64kB", Why::Part),
             ("0B,1s", Why::Zero),
             ("64kB,0s", Why::Zero),
             ("64kB,1s,1s", Why::UnknownUnit("s,1s".into())),

@@ -33,6 +33,7 @@ fn an_option_of_another_program_is_told_the_one_here() {
     {
         assert_eq!(refused(&[name]), format!("error: unknown command `{name}`; {says}"));
     }
+    assert_eq!(refused(&["race", "--ecn=yes"]), "error: --ecn takes no value, and `yes` is one");
     assert_eq!(refused(&["completions", "bsh"]), "error: <SHELL>: `bsh` is not known; is `bash` meant?");
     assert!(refused(&["model", "quikstart"]).contains("unknown model `quikstart`; is `quick-start` meant?"));
 }
@@ -49,6 +50,10 @@ fn a_value_of_another_program_is_told_the_one_here() {
         ("--queue", "droptail", "`droptail` is not known; write the limit alone for a drop-tail queue"),
         ("--queue", "tail-drop:10p", "`tail-drop` is not known; write the limit alone for a drop-tail queue"),
         ("--queue", "fq_codel", "`fq_codel` has no limit; write it behind, as in `fq-codel:1000p`"),
+        ("--cross", "udp:3", "`udp:3` is not known; write the rate alone for a constant bit rate"),
+        ("--topology", "dumbel:hosts=3", "`dumbel:hosts=3` is not known; is `dumbbell` meant?"),
+        ("--schemes", "paced:frist=3", "paced has no parameter frist; is `first` meant?"),
+        ("--policer", "20mbit", "`20mbit` is only a part; a policer is a rate and the bytes of a burst"),
         ("--recovery", "tlp", "`tlp` is not known; write `rack`"),
         ("--avoidance", "newreno", "`newreno` is not known; write `reno`"),
         ("--schemes", "newreno", "unknown scheme `newreno`; write `slow-start:avoidance=reno`"),

@@ -60,7 +60,9 @@ fn queues_that_make_no_sense_are_refused_with_what_is_allowed() {
     }
     assert_eq!(queue("FQ_CoDel:1000p"), queue("fq-codel:1000p"));
     let error = queue("pie:10p,interval=1s").expect_err("no such setting").to_string();
-    assert!(error.starts_with("`interval=1s` is not known; a queue is"), "{error}");
+    assert!(error == "`interval=1s` is not known; pie takes target, ecn", "{error}");
+    let error = queue("red:10p,mim=1p").expect_err("a typo").to_string();
+    assert_eq!(error, "`mim=1p` is not known; is `min` meant?");
 }
 
 #[test]

@@ -165,7 +165,9 @@ pub(super) fn reverse_queue(text: &str) -> Result<Option<QueueSize>, QuantityErr
 pub(super) fn seed(text: &str) -> Result<u64, QuantityError> {
     const ALLOWED: &str = "a seed is a whole number from 0 to 18446744073709551615";
     let text = text.trim();
-    text.parse().map_err(|_| refuse(text, Why::OutOfRange, ALLOWED))
+    let is_number = text.parse::<f64>().is_ok();
+    let why = || if is_number { Why::OutOfRange } else { Why::NoNumber };
+    text.parse().map_err(|_| refuse(text, why(), ALLOWED))
 }
 
 /// Reads a number of runs.

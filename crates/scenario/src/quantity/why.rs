@@ -9,6 +9,9 @@ pub enum Why {
     /// A queue's algorithm without the queue's limit.
     #[error("has no limit")]
     NoLimit,
+    /// One of two parts that are wanted together.
+    #[error("is only a part")]
+    Part,
     /// A number without a unit.
     #[error("has no unit")]
     NoUnit,

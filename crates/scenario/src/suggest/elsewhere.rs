@@ -70,6 +70,14 @@ pub const QUEUES: Elsewhere = &[
     (&["cake", "fq", "fq-pie", "sfq", "fqcodel"], "`fq-codel:1000p`, the nearest queue here"),
 ];
 
+/// Cross traffic.
+pub const TRAFFIC: Elsewhere = &[
+    (&["cbr", "udp", "constant"], "the rate alone for a constant bit rate, as in `40mbit`"),
+    (&["ftp", "bulk", "flows", "iperf"], "`tcp:1` for a bulk flow"),
+    (&["on-off", "burst", "bursty"], "`onoff:40mbit,1s,1s` for datagrams in periods"),
+    (&["http"], "`web:30%` for web pages"),
+];
+
 /// Avoidance laws.
 pub const LAWS: Elsewhere = &[
     (&["newreno", "new-reno", "tcp-reno", "aimd"], "`reno`"),
