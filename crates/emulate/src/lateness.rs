@@ -105,7 +105,9 @@ mod tests {
 
     fn of(micros: &[u64]) -> Lateness {
         let mut lateness = Lateness::default();
-        micros.iter().for_each(|late| lateness.record(Span::from_micros(*late)));
+        for late in micros {
+            lateness.record(Span::from_micros(*late));
+        }
         lateness
     }
 

@@ -29,7 +29,7 @@ struct Line<'a> {
     path: serde_json::Map<String, serde_json::Value>,
     seed: u64,
     sender: &'a str,
-    /// Whether packets were so late that the run does not count.
+    /// Whether the run does not count: packets were too late, or were lost beside the path.
     void: bool,
     /// The time zero of the path, in nanoseconds since 1970, as the log has it.
     began_unix_ns: u64,
@@ -54,6 +54,8 @@ struct HostLine {
     signal: Option<i32>,
     /// Whether it was asked to end.
     terminated: bool,
+    /// Packets that were lost beside the path: the host's interface dropped them, because they were not relayed in time.
+    unread: u64,
 }
 
 impl Told<'_> {
@@ -65,7 +67,7 @@ impl Told<'_> {
             path: self.settings().map(|(key, text)| (key.to_owned(), text.into())).collect(),
             seed: self.scenario.seed,
             sender: self.sender.name(),
-            void: report.is_void,
+            void: self.done.is_void(),
             began_unix_ns: self.done.began,
             duration_s: self.seconds(),
             ended_by: self.ended_by(),
@@ -114,6 +116,7 @@ impl Told<'_> {
                 Ended::Exited(_) => None,
                 Ended::Signalled(signal) => Some(signal),
             }),
+            unread: self.done.unread[side as usize],
             terminated: match side {
                 Side::A => self.done.ending != Ending::Command,
                 Side::B => self.done.is_b_terminated,
@@ -166,6 +169,12 @@ impl Told<'_> {
         }
         if report.forward.astray + report.reverse.astray > 0 {
             line(row("for no host", &|way| human::count(way.astray)));
+        }
+        if self.done.unread != [0, 0] {
+            let [a, b] = self.done.unread;
+            line(format!(
+                "VOID: lost beside the path, because they were not relayed in time: {a} packets of A, {b} of B"
+            ));
         }
         let LatenessReport { packets, mean_us, p50_us, p99_us, max_us, .. } = &report.lateness;
         if *packets > 0 {

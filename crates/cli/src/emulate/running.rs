@@ -100,6 +100,10 @@ fn verdict(done: &Done, is_shell: bool) -> Result<(), Failure> {
             }
         }
     }
+    if done.unread != [0, 0] {
+        let message = "the run is void: packets were lost beside the path, because they came faster than they were relayed";
+        return Err(Failure::check(message));
+    }
     if done.report.is_void {
         return Err(Failure::check(format!(
             "the run is void: one packet in a hundred was delivered more than {} ms late",

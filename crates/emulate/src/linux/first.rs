@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, WaitStatus, pidfd_open, wait};
 
 use super::control::{hear, say};
+use super::netlink::NAME;
 use crate::addresses::{A, B, Side};
 
 /// How often it looks whether a server listens, and for processes without a parent.
@@ -41,6 +42,7 @@ pub(super) fn serve(side: Side, command: &[OsString]) -> io::Result<()> {
                     Ok(started) => child = Some(started),
                     Err(error) => say(&socket, &format!("failed {error}"), None)?,
                 },
+                "count" => say(&socket, &format!("unread {}", unread()), None)?,
                 // To all processes of the host but this one.
                 "terminate" => drop(kill(nix::unistd::Pid::from_raw(-1), Signal::SIGTERM)),
                 _ => {}
@@ -93,6 +95,19 @@ fn told(status: WaitStatus) -> String {
     }
 }
 
+/// Packets that the host's interface dropped because the relay did not read them in time.
+fn unread() -> u64 {
+    drops(&fs::read_to_string("/proc/self/net/dev").unwrap_or_default())
+}
+
+/// What the host's interface dropped of what was sent, by the table of interfaces (`proc_pid_net(5)`).
+fn drops(table: &str) -> u64 {
+    // Behind the name: eight counters of what was received, then bytes, packets, errors and drops of what was sent.
+    const DROPS: usize = 8 + 3;
+    let row = table.lines().find_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':'));
+    row.and_then(|row| row.split_whitespace().nth(DROPS)?.parse().ok()).unwrap_or(0)
+}
+
 /// Whether a process of the host listens for TCP connections, or has a UDP socket that is bound to a port.
 fn listens() -> bool {
     /// The state LISTEN of a TCP socket (`include/net/tcp_states.h`).
@@ -114,5 +129,13 @@ mod tests {
         assert_eq!(of("http://{B}:80/{A}"), "http://10.0.0.2:80/10.0.0.1");
         assert_eq!(of("[{B6}]:{A6}"), "[fd00:ff::2]:fd00:ff::1");
         assert_eq!(of("{C} {"), "{C} {");
+    }
+
+    #[test]
+    fn drops_are_those_of_what_the_host_sent() {
+        let table = "Inter-|   Receive |  Transmit\n face |bytes packets |bytes packets\n\
+                     \x20   lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\
+                     path0: 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+        assert_eq!((drops(table), drops("")), (32, 0));
     }
 }

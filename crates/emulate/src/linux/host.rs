@@ -68,6 +68,8 @@ pub(super) struct Host {
     pub(super) ended: Option<Ended>,
     /// Whether a process of the host waits for packets.
     pub(super) is_listening: bool,
+    /// Packets that its interface dropped because they were not read in time.
+    unread: Option<u64>,
     /// Whether its processes are gone.
     is_gone: bool,
     program: String,
@@ -101,6 +103,7 @@ impl Host {
             process: 0,
             ended: None,
             is_listening: false,
+            unread: None,
             is_gone: false,
             program: command.first().map_or_else(String::new, |program| shown(program)),
         };
@@ -137,6 +140,14 @@ impl Host {
         let _ = say(&self.socket, "terminate", None);
     }
 
+    /// Asks how many packets the host's interface dropped because they were not read in time.
+    pub(super) fn unread(&mut self) -> Result<u64, RunError> {
+        if say(&self.socket, "count", None).is_ok() {
+            while self.unread.is_none() && self.wait(READY)? {}
+        }
+        Ok(self.unread.unwrap_or(0))
+    }
+
     /// Waits at most so long for news of the host and takes it in. Returns whether there was any.
     pub(super) fn wait(&mut self, longest: Duration) -> Result<bool, RunError> {
         if self.is_gone || !self.has_news(longest).map_err(RunError::of("cannot wait for a host"))? {
@@ -145,6 +156,7 @@ impl Host {
         let text = hear(&self.socket).map(|message| message.text).unwrap_or_default();
         match text.split_once(' ').unwrap_or((&text, "")) {
             ("listening", _) => self.is_listening = true,
+            ("unread", count) => self.unread = count.parse().ok(),
             ("exited", code) => self.ended = Some(Ended::Exited(code.parse().unwrap_or(-1))),
             ("signalled", signal) => self.ended = Some(Ended::Signalled(signal.parse().unwrap_or(0))),
             ("failed", why) => {

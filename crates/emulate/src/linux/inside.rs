@@ -24,7 +24,7 @@ use rustix::process::{getegid, geteuid, set_parent_process_death_signal};
 
 use super::control::say;
 use super::first;
-use super::netlink::Netlink;
+use super::netlink::{NAME, Netlink};
 use crate::addresses::Side;
 
 /// The first argument of a program that is started again as a process of a host. [`inside`] takes the others.
@@ -126,8 +126,6 @@ fn live(orders: &Orders) -> io::Result<()> {
     first::serve(orders.side, &orders.command)
 }
 
-/// The name of a host's interface.
-const NAME: &str = "path0";
 /// IPv6 asks for this MTU at least (RFC 8200 section 5).
 const LEAST_V6: u32 = 1280;
 

@@ -13,6 +13,9 @@ use crate::addresses::Side;
 /// A socket to the kernel's tables of the network namespace.
 pub(super) struct Netlink(OwnedFd);
 
+/// The name of a host's interface.
+pub(super) const NAME: &str = "path0";
+
 const NEW_LINK: u16 = 16;
 const NEW_ADDRESS: u16 = 20;
 const REQUEST: u16 = 1;

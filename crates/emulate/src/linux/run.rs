@@ -71,6 +71,8 @@ pub struct Done {
     pub ending: Ending,
     /// How each command ended; `None` if there was none.
     pub ended: [Option<Ended>; 2],
+    /// Packets of each host that its interface dropped because the relay did not read them in time.
+    pub unread: [u64; 2],
     /// Whether this ended host B's command, whose end then means nothing.
     pub is_b_terminated: bool,
     /// How many records the log lacks, if there is a log; or why it was not written.
@@ -79,6 +81,13 @@ pub struct Done {
     pub is_real_time: bool,
     /// The time zero of the path, in nanoseconds since 1970, as the log has it.
     pub began: u64,
+}
+
+impl Done {
+    /// Whether the run does not count: packets were too late, or were lost beside the path.
+    pub fn is_void(&self) -> bool {
+        self.report.is_void || self.unread != [0, 0]
+    }
 }
 
 /// How long host A's command waits for host B's to listen.
@@ -129,10 +138,12 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
         end(&mut host_b, true)?;
     }
     let ended = [host_a.ended, host_b.ended];
+    let unread = [host_a.unread()?, host_b.unread()?];
     let relayed = relaying.finish();
     drop((host_a, host_b));
     let Relayed { report, log, is_real_time } = relayed.map_err(RunError::of("the relay broke off"))?;
-    Ok(Done { report, ending, ended, is_b_terminated, log: log.map(Log::finish), is_real_time, began })
+    let log = log.map(Log::finish);
+    Ok(Done { report, ending, ended, unread, is_b_terminated, log, is_real_time, began })
 }
 
 /// A descriptor of the same file.

@@ -6,7 +6,9 @@ use super::*;
 
 fn scenario(keys: &[(&str, &str)]) -> Scenario {
     let mut options = Options::default();
-    keys.iter().for_each(|(key, text)| options.set(key, text).expect(text));
+    for (key, text) in keys {
+        options.set(key, text).expect(text);
+    }
     Scenario::resolve(&options).expect("a scenario")
 }
 
