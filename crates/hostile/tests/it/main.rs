@@ -1,5 +1,6 @@
 //! Hosts that lie, receivers that are greedy, and the laws on whatever happens.
 
+mod agreement;
 mod conformance;
 mod greedy;
 mod hiding;
