@@ -51,6 +51,8 @@ pub(crate) struct Resent {
     pub(crate) flight: u64,
     /// In flight when data next left a round trip later.
     pub(crate) flight_later: Option<u64>,
+    /// Payload that had left before it; once there is a flight of later, what left from it on until then.
+    pub(crate) sent_later: u64,
     /// Whether a timer sent it, as far as one can see.
     pub(crate) by_timer: bool,
     /// Whether the receiver said that it had it already.

@@ -62,6 +62,9 @@ pub(crate) struct Exit {
     pub(crate) flight: u64,
     /// The round's place in its busy period, from zero.
     pub(crate) round: usize,
+    /// Whether the sender is one that paces, which need not leave for a loss and whose flight need not grow, and packets do not
+    /// tell whether it left.
+    pub(crate) is_unsure: bool,
 }
 
 /// Rounds after one that did not grow within which a fall counts to it.
@@ -90,7 +93,10 @@ pub(crate) struct Start<'a> {
 pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
     let Start { rounds, resent, has_sack, mss, .. } = *start;
     let counts = |one: &&Resent| !one.is_spurious;
-    let is_ignored = |one: &&Resent| has_sack && (is_ignored(one) || is_regained(one, rounds, mss));
+    // Of fewer than sixteen segments a sixteenth is none, and nothing tells.
+    let is_large = |one: &Resent| has_sack && one.flight >= 16 * mss;
+    let is_ignored_by = |one: &Resent| is_ignored(one) || is_regained(one, rounds, mss);
+    let is_ignored = |one: &&Resent| is_large(one) && is_ignored_by(one);
     let ignored = resent.iter().filter(counts).find(is_ignored);
     // A sender that did not heed one loss heeds no other of the same flight, until that falls.
     let is_same = |one: &Resent| {
@@ -98,13 +104,19 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
             !one.by_timer && one.at >= first.at && one.flight <= first.flight + first.flight / 8
         })
     };
-    let is_loss =
-        |one: &&Resent| !(is_ignored(one) || has_sack && (is_same(one) || is_outgrown(one, rounds, mss)));
+    let is_loss = |one: &&Resent| {
+        !(is_ignored(one) || is_large(one) && (is_same(one) || is_outgrown(one, rounds, mss)))
+    };
+    let is_undecided = |one: &Resent| {
+        !is_large(one) && (!has_sack || is_ignored_by(one) || is_outgrown(one, rounds, mss))
+            || is_undecided(one, rounds)
+    };
     let loss = resent.iter().filter(counts).find(is_loss).map(|one| Exit {
         cause: if one.by_timer { Cause::Timeout } else { Cause::Loss },
         at: one.at,
         flight: one.flight,
         round: 0,
+        is_unsure: !one.by_timer && is_undecided(one) && start.is_paced(one.at),
     });
     // What the sender cut its window for, first.
     let cut = loss.into_iter().chain(start.heeded_mark()).min_by_key(|cut| cut.at);
@@ -121,7 +133,10 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
         if at == 0 {
             continue;
         }
-        if round.by_application && !grew(round.peak, before, 1, mss) {
+        // The data ran out in a round, too, if the next one began with nothing left to send.
+        let next = rounds.get(at + 1);
+        let is_starved = round.by_application || next.is_some_and(|next| next.begins_starved);
+        if is_starved && !grew(round.peak, before, 1, mss) {
             starved += 1;
             // Requests and replies before the bulk: the window was not used, and grows when it is.
             let until_cut = rounds[at + 1..].iter().take_while(|round| !is_cut_in(round));
@@ -131,23 +146,26 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
             continue;
         }
         starved = 0;
-        let next = rounds.get(at + 1);
         let grows = grew(round.peak, before, 1, mss)
             || next.is_some_and(|next| !is_cut_in(next) && grew(next.peak, before, 2, mss));
-        if grows || !(goes_on(rounds, at) || is_full(rounds, at, before, mss)) {
+        // Vegas widens its window in every other round: one level round is not the end if the next one grows.
+        let pauses = next.is_some_and(|next| !is_cut_in(next) && grew(next.peak, before, 1, mss));
+        if grows || !(goes_on(rounds, at) || is_full(rounds, at, before, mss) && !pauses) {
             continue;
         }
-        if round.by_receiver {
+        if round.by_receiver || next.is_some_and(|next| next.by_receiver) {
             return Some(start.stopped(Cause::ReceiverWindow, before));
         }
         let stop = drained(rounds, at, greatest, cut).unwrap_or_else(|| start.stopped(Cause::Flat, before));
         let stop = ignored.and_then(|one| gave_in(stop, one, rounds)).unwrap_or(stop);
         // A first burst that a paced start is long below is not its end.
         let until_cut = rounds[at + 1..].iter().take_while(|round| !is_cut_in(round));
-        if stop.round == 0 && until_cut.into_iter().any(|round| grew(round.peak, greatest, 1, mss)) {
+        if stop.round == 0 && grows_again(until_cut.map(|round| round.peak), greatest, mss) {
             continue;
         }
-        return Some(stop);
+        // So do the trains of a paced start, of which none may be larger than the one before.
+        let is_unsure = stop.round == 0 && start.is_paced(round.ended.unwrap_or(u64::MAX));
+        return Some(Exit { is_unsure, ..stop });
     }
     // After the last round that was kept.
     let of_cut =
@@ -156,6 +174,13 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
 }
 
 impl Start<'_> {
+    /// Whether departures of the rounds that ended by `until` are paced as a rule, rather than caused by acknowledgements.
+    fn is_paced(&self, until: u64) -> bool {
+        let is_before = |round: &&Round| round.ended.is_some_and(|end| end <= until);
+        let sum = |of: fn(&Round) -> u64| self.rounds.iter().filter(is_before).map(of).sum::<u64>();
+        10 * sum(|round| round.triggered) < 9 * sum(|round| round.bursts)
+    }
+
     /// The first congestion mark that the sender heeded. One whose flight a mark did not lower, as BBR's, heeds no other of
     /// the same flight.
     fn heeded_mark(&self) -> Option<Exit> {
@@ -169,22 +194,44 @@ impl Start<'_> {
             passed.is_some_and(|one| mark.at >= one.at && mark.flight <= one.flight + one.flight / 8)
         };
         let mark = self.marks.iter().find(|mark| !is_passed(mark) && !is_same(mark))?;
-        Some(Exit { cause: Cause::Mark, at: mark.at, flight: mark.flight, round: 0 })
+        Some(Exit { cause: Cause::Mark, at: mark.at, flight: mark.flight, round: 0, is_unsure: false })
     }
 
-    /// The flight rose to `flight` and no further: the start-up ended when it first was within a sixteenth of that, since
-    /// avoidance may have brought the rest.
+    /// The flight rose to `flight` and no further: the start-up ended when it first was within a sixteenth of that, or within
+    /// two segments and a half (a quarter at most), since avoidance may have brought the rest.
     fn stopped(&self, cause: Cause, flight: u64) -> Exit {
-        let enough = flight - flight / 16;
+        let by_avoidance = (flight / 16).max((2 * self.mss + self.mss / 2).min(flight / 4));
+        let enough = flight - by_avoidance;
         let at = self.climbs.iter().find(|(_, climbed)| *climbed >= enough).map_or(0, |(at, _)| *at);
         let round = self.rounds.partition_point(|round| round.ended.is_some_and(|end| end <= at));
-        Exit { cause, at, flight, round: round.min(self.rounds.len().saturating_sub(1)) }
+        Exit { cause, at, flight, round: round.min(self.rounds.len().saturating_sub(1)), is_unsure: false }
     }
 }
 
-/// Whether the flight of a round trip later is still within a sixteenth of what it was.
+/// Whether the flight of a round trip later is still within a sixteenth of what it was, and three quarters of it left in the
+/// meantime: what is lost counts as in flight until it is repaired, and a sender that heeds a loss repairs at a lower rate.
 fn is_ignored(lost: &Resent) -> bool {
-    !lost.by_timer && lost.flight_later.is_some_and(|later| later >= lost.flight - lost.flight / 16)
+    let is_held = lost.flight_later.is_some_and(|later| later >= lost.flight - lost.flight / 16);
+    !lost.by_timer && is_held && lost.sent_later >= lost.flight - lost.flight / 4
+}
+
+/// Whether the data ended, or the application had none, before a round trip after the loss was over.
+fn is_undecided(lost: &Resent, rounds: &[Round]) -> bool {
+    let after = |round: &&Round| round.ended.is_none_or(|end| end > lost.at);
+    let is_over = !rounds.iter().any(|round| round.began > lost.at && round.bytes > 0);
+    let is_starved = rounds.iter().filter(after).take(2).any(|round| round.by_application);
+    lost.flight_later.is_none() || is_over || is_starved
+}
+
+/// Whether any of these peaks grew by more than avoidance does, above `greatest` and all before it.
+fn grows_again(peaks: impl Iterator<Item = u64>, mut greatest: u64, mss: u64) -> bool {
+    for peak in peaks {
+        if grew(peak, greatest, 1, mss) {
+            return true;
+        }
+        greatest = greatest.max(peak);
+    }
+    false
 }
 
 /// Whether the first round that begins a round after the loss, an eighth less, is back within a sixteenth of its flight: half
@@ -198,9 +245,14 @@ fn is_regained(lost: &Resent, rounds: &[Round], mss: u64) -> bool {
     };
     let heeded_by = lost.at.saturating_add((ended - began) / 8 * 7);
     let next = rounds.iter().find(|round| round.began >= heeded_by);
-    // Of fewer than sixteen segments a sixteenth is none.
-    let is_large = lost.flight >= 16 * mss;
-    !lost.by_timer && is_large && next.is_some_and(|round| round.peak >= lost.flight - lost.flight / 16)
+    let is_back = |round: &Round| round.peak >= lost.flight - lost.flight / 16;
+    // What is lost keeps the flight up until it is repaired. A repair that loses packets again makes a round long.
+    let is_as_fast = |round: &Round| {
+        let sent = u128::from(round.bytes + round.resent * mss);
+        let length = round.ended.map_or(ended - began, |end| end - round.began);
+        sent * u128::from(ended - began) >= u128::from(lost.flight - lost.flight / 4) * u128::from(length)
+    };
+    !lost.by_timer && next.is_some_and(|round| is_back(round) && is_as_fast(round))
 }
 
 /// Whether the flight passes that of the loss within a few rounds: a sender that heeds a loss is long below it then.
@@ -260,7 +312,13 @@ fn drained(rounds: &[Round], at: usize, greatest: u64, cut: Option<Exit>) -> Opt
     if cut.is_some_and(falls_for) {
         return None;
     }
-    Some(Exit { cause: Cause::Drain, at: held_at, flight: rounds[before].peak, round: before })
+    Some(Exit {
+        cause: Cause::Drain,
+        at: held_at,
+        flight: rounds[before].peak,
+        round: before,
+        is_unsure: false,
+    })
 }
 
 /// Where a sender that had not heeded losses falls after all, it left for them if they were many, and still being

@@ -22,6 +22,16 @@ const LOST: &str =
 const NO_SCALE: &str =
     "the window's scale is not in the capture: whether the receiver's window bounded it is not known";
 
+const UNDECIDED: &str = "a paced sender lost packets when it had hardly anything left to send: whether it left start-up for that is \
+     not to be seen";
+const UNDECIDED_NO_SACK: &str = "a paced sender lost packets, and without selective acknowledgements its flight is not known: whether it \
+     left start-up for that is not to be seen";
+
+const UNDECIDED_FEW: &str = "a paced sender lost packets with fewer than sixteen segments in flight: whether it left start-up for that is \
+     not to be seen";
+const NEVER_GREW: &str = "the flight of a paced sender was never larger than its first packets: whether it was in start-up is not to be \
+     seen";
+
 /// What is said of `host` as a sender.
 pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found {
     let side = &connection.hosts[host];
@@ -210,6 +220,17 @@ fn unseen_end(found: &mut Found) -> Option<Exit> {
 
 fn end_of_start_up(found: &mut Found, sender: &Sender, is_over: bool) -> Option<Exit> {
     let exit = sender.exit();
+    if let Some(Exit { is_unsure: true, cause, flight, .. }) = exit {
+        let why = match cause {
+            Cause::Flat | Cause::Drain => NEVER_GREW,
+            _ if !sender.board.has_sack => UNDECIDED_NO_SACK,
+            _ if flight < 16 * sender.mss() => UNDECIDED_FEW,
+            _ => UNDECIDED,
+        };
+        let fields = ["exit_cause", "exit_time_s", "exit_round", "exit_flight_bytes", "overshoot_segments"];
+        found.lacks(fields, why);
+        return None;
+    }
     let first = sender.first_data.unwrap_or(0);
     let is_long = sender.rounds.count - sender.rounds.before > MOST_ROUNDS as u64;
     let is_unsure = sender.has_raw_windows() && exit.is_some_and(|exit| exit.cause == Cause::ReceiverWindow);
@@ -297,6 +318,11 @@ fn initial_window(found: &mut Found, sender: &Sender) {
         found.lacks(fields, why);
         return;
     }
+    if is_unsteady(sender) {
+        let why = "round trips of data are so unlike the handshake's that rounds cannot be told where the capture was taken";
+        found.lacks(fields, why);
+        return;
+    }
     // What was lost before the capture was sent, too: what lies behind it is of the same round.
     let bytes = round.bytes + round.lost;
     let segments = round.segments + round.lost.div_ceil(sender.mss());
@@ -323,14 +349,19 @@ fn initial_window(found: &mut Found, sender: &Sender) {
     }
 }
 
-/// Away from the sender, queues blur rounds: they are apart if the gap between them is twice the even spacing of
-/// the packets in the first.
+/// Away from the sender, queues and jitter blur rounds: they are apart if the gap between them is twice the longest one between
+/// packets of the first.
 fn blurs(sender: &Sender, first: &Round, second: &Round) -> bool {
-    let (Some(from), Some(to), Some(next)) = (first.first_sent, first.last_sent, second.first_sent) else {
-        return false;
-    };
-    let inside = to.saturating_sub(from) / first.segments.saturating_sub(1).max(1);
-    sender.setting.shift > 0 && next.saturating_sub(to) < 2 * inside
+    let (Some(to), Some(next)) = (first.last_sent, second.first_sent) else { return false };
+    sender.setting.shift > 0 && next.saturating_sub(to) < 2 * first.widest
+}
+
+/// Away from the sender, an acknowledgement counts as heard after a part of the handshake's round trip. Whether the least round
+/// trip of data is twice that, or three quarters of it.
+fn is_unsteady(sender: &Sender) -> bool {
+    let both = sender.setting.handshake.zip(sender.rtt.least());
+    sender.setting.shift > 0
+        && both.is_some_and(|(handshake, least)| least > 2 * handshake || 4 * least < 3 * handshake)
 }
 
 /// What the first repair sent again, if it began at the end of start-up or within a round trip of it.

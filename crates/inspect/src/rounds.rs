@@ -32,6 +32,8 @@ pub(crate) struct Round {
     pub(crate) peak: u64,
     /// When, by the end of the round, the connection's flight was last within a sixteenth of its greatest.
     pub(crate) held_at: u64,
+    /// The longest time between two departures.
+    pub(crate) widest: u64,
     /// Departures after the first, and how many of them were back to back.
     pub(crate) departures: u64,
     pub(crate) back_to_back: u64,
@@ -218,6 +220,7 @@ fn measure(round: &mut Round, gaps: &[Gap]) {
             continue;
         }
         round.departures += 1;
+        round.widest = round.widest.max(gap.since_last);
         if gap.since_last <= close {
             round.back_to_back += 1;
         } else {

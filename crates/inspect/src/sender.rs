@@ -526,6 +526,7 @@ impl Sender {
                 end,
                 flight,
                 flight_later: None,
+                sent_later: self.counts.bytes - (end - start),
                 by_timer,
                 is_spurious: false,
             });
@@ -544,18 +545,32 @@ impl Sender {
         }
     }
 
-    /// Whether the sender had had nothing to send before this packet: acknowledgements had come to which it did
-    /// not answer though it sent its last packet short, or it had nothing in flight and was silent, or had sent its last
-    /// packet short.
+    /// Whether the sender had had nothing to send before this packet. Then it had nothing in flight and was silent, or had sent
+    /// its last packet short; or acknowledgements had come to which it did not answer: some while it repairs nothing and sent
+    /// its last packet short, or those of half of its flight and more while it repairs nothing.
     fn note_limits(&mut self, at: u64, flight_before: u64) {
         let silent = self.last_ack.max(self.last_data).map_or(0, |last| at.saturating_sub(last));
         let rest = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0) / 4;
+        let mss = self.mss();
+        let unanswered = |share: u64| {
+            self.repairing.is_none()
+                && self.acked_since > 4 * mss
+                && self.acked_since * share >= flight_before
+        };
         let had_nothing = (self.last_was_short && self.acked_since > 0 && silent > rest / 8)
+            || (self.last_was_short && unanswered(4))
+            || (silent > rest / 8 && unanswered(1) && !self.was_marked(at))
             || (flight_before == 0 && self.last_data.is_some() && (silent > rest || self.last_was_short));
         if had_nothing && let Some(round) = self.rounds.current() {
             round.by_application = true;
             round.begins_starved |= round.first_sent.is_none();
         }
+    }
+
+    /// Whether a congestion mark was echoed in the last two round trips: a sender that heeds it may be silent for half of one.
+    fn was_marked(&self, at: u64) -> bool {
+        let round_trip = self.rtt.smoothed().or(self.setting.handshake).unwrap_or(0);
+        self.marks.last().is_some_and(|mark| at.saturating_sub(mark.at) <= 2 * round_trip)
     }
 
     fn watch_flight(&mut self, at: u64, flight: u64) {
@@ -564,6 +579,7 @@ impl Sender {
             && at.saturating_sub(resent.at) >= round_trip
         {
             resent.flight_later = Some(flight);
+            resent.sent_later = self.counts.bytes - resent.sent_later;
             self.awaited += 1;
         }
         while let Some(mark) = self.marks.get_mut(self.awaited_marks)

@@ -32,6 +32,7 @@ fn lost(at: u64) -> Resent {
         end: 1,
         flight: 300_000,
         flight_later: Some(150_000),
+        sent_later: 300_000,
         by_timer: false,
         is_spurious: false,
     }
@@ -173,4 +174,85 @@ fn one_whole_window_that_is_no_larger_than_the_one_before_is_enough_if_data_is_l
     // The data ended within it.
     left.pop();
     assert_eq!(ends(&left, &[], true), None);
+}
+
+#[test]
+fn a_flight_that_grows_in_every_other_round_has_not_stopped() {
+    // Vegas, until the receiver's window holds it.
+    let mut all = rounds(&[10, 20, 20, 40, 40, 42, 42, 42]);
+    all[5..].iter_mut().for_each(|round| round.by_receiver = true);
+    let exit = ends(&all, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.flight), (Cause::ReceiverWindow, 40 * MSS));
+}
+
+#[test]
+fn a_loss_is_heeded_if_little_leaves_though_what_is_lost_keeps_the_flight_up() {
+    let held = Resent { flight: 40 * MSS, flight_later: Some(40 * MSS), sent_later: 20 * MSS, ..lost(350) };
+    let peaks = [10, 20, 40, 40, 20, 21, 22];
+    let exit = ends(&rounds(&peaks), &[held], true).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Loss, 350));
+    let heedless = Resent { sent_later: 40 * MSS, ..held };
+    assert_ne!(ends(&rounds(&peaks), &[heedless], true).unwrap().cause, Cause::Loss);
+}
+
+#[test]
+fn a_long_round_of_repairs_is_no_window_regained() {
+    // All that was lost was lost again: two round trips long, and each with half a window.
+    let mut all = rounds(&[10, 20, 40, 80, 80, 40, 41, 42]);
+    all[4].ended = Some(700);
+    all[5..].iter_mut().for_each(|round| {
+        round.began += 200;
+        round.ended = round.ended.map(|end| end + 200);
+    });
+    let exit =
+        ends(&all, &[Resent { flight: 80 * MSS, flight_later: Some(40 * MSS), ..lost(310) }], true).unwrap();
+    assert_eq!((exit.cause, exit.at), (Cause::Loss, 310));
+}
+
+#[test]
+fn of_a_paced_sender_a_loss_with_no_data_behind_it_is_unsure_and_of_an_ack_clocked_one_it_is_not() {
+    let last = Resent { flight: 40 * MSS, flight_later: None, ..lost(350) };
+    for (triggered, is_unsure) in [(0, true), (10, false)] {
+        let mut all = rounds(&[10, 20, 40, 40]);
+        all.iter_mut().for_each(|round| (round.bursts, round.triggered) = (10, triggered));
+        let exit = ends(&all, &[last], true).unwrap();
+        assert_eq!((exit.cause, exit.is_unsure), (Cause::Loss, is_unsure));
+    }
+}
+
+#[test]
+fn of_a_paced_sender_a_loss_without_sack_or_of_few_segments_is_unsure() {
+    let mut all = rounds(&[4, 8, 12, 12, 6, 7, 8, 9]);
+    all.iter_mut().for_each(|round| round.bursts = 10);
+    let few = Resent { flight: 12 * MSS, flight_later: Some(12 * MSS), sent_later: 12 * MSS, ..lost(350) };
+    assert!(ends(&all, &[few], true).unwrap().is_unsure);
+    assert!(ends(&all, &[lost(350)], false).unwrap().is_unsure);
+    let heeded = Resent { flight_later: Some(5 * MSS), sent_later: 6 * MSS, ..few };
+    assert!(!ends(&all, &[heeded], true).unwrap().is_unsure);
+}
+
+#[test]
+fn trains_of_a_paced_start_that_never_grow_are_unsure() {
+    let mut all = rounds(&[10, 10, 10, 10, 10]);
+    all.iter_mut().for_each(|round| round.bursts = 10);
+    assert!(ends(&all, &[], true).unwrap().is_unsure);
+    all.iter_mut().for_each(|round| round.triggered = 10);
+    let exit = ends(&all, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.round, exit.is_unsure), (Cause::Flat, 0, false));
+}
+
+#[test]
+fn data_that_runs_out_within_a_round_ends_nothing() {
+    let mut all = rounds(&[2, 4, 8, 7, 8, 20, 40, 80, 80, 80]);
+    all[3].bytes = MSS;
+    (all[4].by_application, all[4].begins_starved) = (true, true);
+    let exit = ends(&all, &[], true).unwrap();
+    assert_eq!((exit.cause, exit.flight), (Cause::Flat, 80 * MSS));
+}
+
+#[test]
+fn a_segment_a_round_is_avoidance_from_its_beginning() {
+    let peaks = [20, 20, 21, 22, 22, 23, 23];
+    let exit = ends(&rounds(&peaks), &[], true).unwrap();
+    assert_eq!((exit.cause, exit.round), (Cause::Flat, 0));
 }

@@ -26,10 +26,14 @@ pub(crate) type Judged = (&'static str, Verdict);
 /// All statements of a race.
 pub(crate) fn compare(raced: &Raced, mss: u64) -> Vec<Judged> {
     let Raced { record, at_sender, at_receiver } = raced;
-    let (sent, again) = (record.sends.len() as u64, record.sends.iter().filter(|one| one.is_again).count() as u64);
+    let (sent, again) =
+        (record.sends.len() as u64, record.sends.iter().filter(|one| one.is_again).count() as u64);
     let mut all = vec![
         ("segments sent", equal(at_sender, "data_segments_sent", at_sender.data_segments_sent, sent)),
-        ("segments sent again", equal(at_sender, "retransmitted_segments", at_sender.retransmitted_segments, again)),
+        (
+            "segments sent again",
+            equal(at_sender, "retransmitted_segments", at_sender.retransmitted_segments, again),
+        ),
         ("timeouts", at_most(at_sender, at_sender.timeouts_suspected, record.timeouts)),
         ("initial window", initial_window(at_sender, record)),
         ("initial window's limit", window_limit(at_sender, record, mss)),
@@ -88,13 +92,21 @@ fn window_limit(found: &Found, record: &Record, mss: u64) -> Verdict {
         return undefined(found, "initial_window_limit", found.initial_window_limit).unwrap_or(Agrees);
     };
     let until = record.first_ack.unwrap_or(u64::MAX);
-    let window = record.states.iter().take_while(|state| state.at < until).map(|state| state.cwnd).max().unwrap_or(0);
-    let sent: u64 = record.sends.iter().filter(|one| one.at < until && !one.is_again).map(|one| one.len).sum();
+    // A SYN that was sent again may have made it smaller than it was at first.
+    let before = record.states.partition_point(|state| state.at < until);
+    let window = record.states[..before].last().map_or(0, |state| state.cwnd);
+    let last = record.sends.iter().take_while(|one| one.at < until).last().map_or(0, |one| one.at);
+    let is_still_sending = until - last <= (until - record.sends[0].at) / 8;
+    let sent: u64 =
+        record.sends.iter().filter(|one| one.at < until && !one.is_again).map(|one| one.len).sum();
     let is_full = sent + mss > window;
     match (told, is_full) {
         ("window", true) | ("application" | "receiver-window", false) => Agrees,
         // The window was as large as what there was.
-        ("application" | "receiver-window", true) if sent + mss > window => Nature("the window was as large as that"),
+        ("application" | "receiver-window", true) if sent + mss > window => {
+            Nature("the window was as large as that")
+        }
+        ("window", false) if is_still_sending => Nature("pacing spread it over more than the round trip"),
         ("window", false) => Wrong("the window was larger"),
         _ => Wrong("the window was full"),
     }
@@ -143,6 +155,7 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
     if told == "none" {
         return match is {
             None => Agrees,
+            Some(exit) if exit.cause == Cause::App => Nature(FOR_WANT),
             Some(exit) if is_late(record, exit.at) => Nature("the data ended within two round trips of it"),
             Some(_) => Wrong("none is told"),
         };
@@ -151,7 +164,8 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
     let rtt = rtt_at(record, at).max(is.map_or(0, |exit| rtt_at(record, exit.at)));
     if let Some(exit) = is {
         let cause = seen_as(exit.cause);
-        let is_same = told == cause || !is_cut(told) && !is_cut(cause) && told != "receiver-window" && told != "application";
+        let is_same = told == cause
+            || !is_cut(told) && !is_cut(cause) && told != "receiver-window" && told != "application";
         if is_same && at.abs_diff(exit.at) <= rtt {
             return Agrees;
         }
@@ -162,6 +176,9 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
             return Wrong("another cut at the same time");
         }
     }
+    if is.is_some_and(|exit| exit.cause == Cause::App && exit.at <= at) {
+        return Nature(FOR_WANT);
+    }
     let before = is.is_none_or(|exit| at < exit.at);
     // The window a round trip on, and two.
     let now = state_at(record, at);
@@ -170,8 +187,8 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
     match told {
         "receiver-window" | "application" if is_unused => Agrees,
         "receiver-window" | "application" => Wrong("the window was full"),
-        "flat" | "drain" if before && later.cwnd <= now.cwnd + now.cwnd / 8 + 2 * mss => {
-            Nature("the window stopped growing before it was left")
+        "flat" | "drain" if before && later.cwnd <= now.cwnd + now.cwnd * 3 / 16 + 3 * mss => {
+            Nature("the window grew by less than a sixteenth a round before it was left")
         }
         "flat" | "drain" if before => Wrong("flat before the exit"),
         "flat" | "drain" => Wrong("flat after the exit"),
@@ -181,20 +198,33 @@ fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
     }
 }
 
-/// Whether hardly any data was left to send.
+/// For a sender an idle time, or a trickle, ends start-up; in packets start-up goes on behind it.
+const FOR_WANT: &str = "left for want of data";
+
+/// Whether hardly any data was left to send, or none until after a pause.
 fn is_late(record: &Record, at: u64) -> bool {
-    let last = record.sends.iter().rev().find(|one| !one.is_again).map_or(0, |one| one.at);
-    last <= at + 2 * rtt_at(record, at)
+    let rtt = rtt_at(record, at);
+    let new: Vec<u64> =
+        record.sends.iter().filter(|one| !one.is_again && one.at >= at).map(|one| one.at).collect();
+    let paused = new.windows(2).position(|pair| pair[1] - pair[0] > 2 * rtt);
+    let last = paused.or(new.len().checked_sub(1)).map_or(at, |place| new[place]);
+    last <= at + 2 * rtt
 }
 
 fn flight(found: &Found, record: &Record, mss: u64, exit: &Verdict) -> Verdict {
     let (Some(told), Some(is)) = (found.exit_flight_bytes, record.exit) else {
         let nothing = "there is no exit".to_owned();
-        return undefined(found, "exit_flight_bytes", found.exit_flight_bytes).unwrap_or(Verdict::Undefined(nothing));
+        return undefined(found, "exit_flight_bytes", found.exit_flight_bytes)
+            .unwrap_or(Verdict::Undefined(nothing));
     };
     if *exit != Agrees || matches!(found.exit_cause, Some("receiver-window" | "application")) {
         return Verdict::Undefined("the exit does not agree".to_owned());
     }
     let close = |other: u64| told.abs_diff(other) <= (other / 8).max(2 * mss);
-    if close(is.cwnd) || close(record.exit_flight) { Agrees } else { Wrong("more than an eighth off") }
+    let now = told_at(found, record).map_or(0, |at| state_at(record, at).cwnd);
+    if close(is.cwnd) || close(record.exit_flight) || close(now) {
+        Agrees
+    } else {
+        Wrong("more than an eighth off")
+    }
 }

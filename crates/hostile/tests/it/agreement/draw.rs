@@ -66,7 +66,7 @@ fn path(draw: &mut Draw) -> Given {
         _ => format!("{}.{:02}bdp", draw.between(0, 3), draw.between(10, 99)),
     };
     let marks = draw.weighted(&[(1, ""), (1, ",ecn")]);
-    let queue = match draw.below(10) {
+    let queue = match draw.below(8) {
         0 => format!("codel:{limit}{marks}"),
         1 => format!("fq-codel:{limit}{marks}"),
         2 => format!("pie:{limit}{marks}"),
@@ -76,7 +76,7 @@ fn path(draw: &mut Draw) -> Given {
     // Enough to leave start-up, mostly, and no more than a test has time for.
     let packets = match draw.below(5) {
         0 => draw.logarithmic(4, 400),
-        _ => (bdp * draw.between(2, 12)).clamp(150, 12_000),
+        _ => (bdp * draw.between(2, 12)).clamp(150, 6_000),
     };
     let size = packets * mss;
     let mut given = vec![
@@ -107,9 +107,13 @@ fn path(draw: &mut Draw) -> Given {
 
 /// What the ends agree on, how they acknowledge and repair.
 fn ends(draw: &mut Draw, scheme: &str) -> Given {
-    let mut given = vec![("ack", draw.one(&["every", "delayed", "linux", "freebsd", "windows-xp"]).to_string())];
+    let mut given =
+        vec![("ack", draw.one(&["every", "delayed", "linux", "freebsd", "windows-xp"]).to_string())];
     if draw.chance(2) {
-        given.push(("iw", format!("{}p", draw.weighted(&[(2, 2), (2, 3), (2, 4), (4, 10), (1, 20), (1, 32), (1, 50)]))));
+        given.push((
+            "iw",
+            format!("{}p", draw.weighted(&[(2, 2), (2, 3), (2, 4), (4, 10), (1, 20), (1, 32), (1, 50)])),
+        ));
     }
     if draw.chance(2) && scheme != "bbr" {
         let law = draw.one(registry::laws()).name;
@@ -134,7 +138,7 @@ fn ends(draw: &mut Draw, scheme: &str) -> Given {
     if draw.chance(3) {
         given.push(("timestamps", "true".to_owned()));
     }
-    if draw.chance(3) {
+    if draw.chance(2) {
         given.push(("ecn", "true".to_owned()));
     }
     given
@@ -162,11 +166,14 @@ fn troubles(draw: &mut Draw) -> Given {
         given.push(("ack-aggregation", format!("{}us", draw.logarithmic(200, 20_000))));
     }
     if draw.chance(8) {
-        given.push(("cross", match draw.below(3) {
-            0 => format!("{}kbit", draw.logarithmic(100, 900)),
-            1 => format!("tcp:{}", draw.between(1, 3)),
-            _ => format!("web:{}%", draw.between(5, 50)),
-        }));
+        given.push((
+            "cross",
+            match draw.below(3) {
+                0 => format!("{}kbit", draw.logarithmic(100, 900)),
+                1 => format!("tcp:{}", draw.between(1, 3)),
+                _ => format!("web:{}%", draw.between(5, 50)),
+            },
+        ));
     }
     given
 }

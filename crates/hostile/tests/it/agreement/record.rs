@@ -62,12 +62,15 @@ pub(crate) fn race(scenario: &Scenario, choice: &SchemeChoice) -> Result<Raced, 
     let tap = Box::new(Witness(Arc::clone(&seen)));
     let outcome = run(scenario, choice, scenario.seed, false, Some(tap), &|| false)
         .map_err(|error| error.to_string())?;
-    let Seen { captures, mut record, .. } = Arc::into_inner(seen).ok_or("the tap is held")?.into_inner().map_err(|error| error.to_string())?;
+    let Seen { captures, mut record, .. } =
+        Arc::into_inner(seen).ok_or("the tap is held")?.into_inner().map_err(|error| error.to_string())?;
     let evidence = &outcome.evidence;
     record.timeouts = evidence.timeouts.len() as u64;
     record.exit = evidence.exits.first().copied();
     record.exit_flight = record.exit.map_or(0, |exit| {
-        let is_it = |note: &&(u64, Note)| note.0 == exit.at && matches!(note.1, Note::Exited { phase: Phase::Startup, .. });
+        let is_it = |note: &&(u64, Note)| {
+            note.0 == exit.at && matches!(note.1, Note::Exited { phase: Phase::Startup, .. })
+        };
         match record.notes.iter().find(is_it) {
             Some((_, Note::Exited { flight, .. })) => flight.get(),
             _ => 0,
@@ -96,7 +99,8 @@ struct Witness(Arc<Mutex<Seen>>);
 impl Seen {
     fn new() -> Self {
         let capture = |at, name| {
-            let interface = Interface { at, name, description: "", snap_length: std::num::NonZeroU32::new(SNAP) };
+            let interface =
+                Interface { at, name, description: "", snap_length: std::num::NonZeroU32::new(SNAP) };
             Capture::new(Vec::new(), &interface).expect("memory can be written")
         };
         Self {

@@ -1,0 +1,118 @@
+//! Verdicts over many races.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::compare::{Verdict, compare, rtt_at, seen_as, told_at};
+use super::record::Raced;
+
+/// How often each verdict was given, which cause was told of which, and by how much exits that agree differ.
+#[derive(Default)]
+pub(crate) struct Summary {
+    verdicts: BTreeMap<(&'static str, Verdict), u64>,
+    /// By the cause recorded and the one told.
+    causes: BTreeMap<(&'static str, &'static str), u64>,
+    /// By the cause as an observer calls it: the error of the time in round trips, and that of the window as a share of it.
+    errors: BTreeMap<&'static str, Vec<(f64, f64)>>,
+}
+
+impl Summary {
+    /// Adds a race. If `show` names a verdict, the race is printed with it.
+    pub(crate) fn add(&mut self, raced: &Raced, mss: u64, show: &str, name: &dyn Fn() -> String) {
+        let Raced { record, at_sender: found, .. } = raced;
+        if record.sends.is_empty() {
+            return;
+        }
+        let is = record.exit.map_or("none", |exit| exit.cause.name());
+        *self.causes.entry((is, found.exit_cause.unwrap_or("undefined"))).or_default() += 1;
+        for (what, verdict) in compare(raced, mss) {
+            if let ("exit", Verdict::Agrees, Some(exit), Some(at)) =
+                (what, &verdict, record.exit, told_at(found, record))
+            {
+                let flight = found.exit_flight_bytes.unwrap_or(0);
+                let time = ratio(at.abs_diff(exit.at), rtt_at(record, exit.at));
+                let window = ratio(flight.abs_diff(exit.cwnd), exit.cwnd);
+                self.errors.entry(seen_as(exit.cause)).or_default().push((time, window));
+            }
+            let is_shown = match &verdict {
+                Verdict::Wrong(why) => show == "wrong" || show == *why,
+                Verdict::Nature(why) => show == *why,
+                Verdict::Undefined(why) => show == why,
+                Verdict::Agrees => false,
+            };
+            if is_shown {
+                let first = record.sends[0].at;
+                let exit = record
+                    .exit
+                    .map(|exit| (ratio(exit.at.saturating_sub(first), 1_000_000_000), is, exit.cwnd));
+                println!("{} {what}: {verdict:?}\n    is {exit:?}, {} timeouts", name(), record.timeouts);
+                println!(
+                    "    told {:?} @ {:?} with {:?}; initial window {:?} by {:?}; {:?} timeouts",
+                    found.exit_cause,
+                    found.exit_time_s,
+                    found.exit_flight_bytes,
+                    found.initial_window_segments,
+                    found.initial_window_limit,
+                    found.timeouts_suspected
+                );
+            }
+            *self.verdicts.entry((what, verdict)).or_default() += 1;
+        }
+    }
+
+    /// Both together.
+    pub(crate) fn joined(mut self, other: Self) -> Self {
+        for (key, count) in other.verdicts {
+            *self.verdicts.entry(key).or_default() += count;
+        }
+        for (key, count) in other.causes {
+            *self.causes.entry(key).or_default() += count;
+        }
+        for (key, list) in other.errors {
+            self.errors.entry(key).or_default().extend(list);
+        }
+        self
+    }
+
+    /// How often something wrong is said about this.
+    pub(crate) fn wrong(&self, about: &str) -> u64 {
+        let is_it = |(what, verdict): &(&'static str, Verdict)| {
+            *what == about && matches!(verdict, Verdict::Wrong(_))
+        };
+        self.verdicts.iter().filter(|(key, _)| is_it(key)).map(|(_, count)| count).sum()
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for ((is, told), count) in &self.causes {
+            writeln!(f, "{count:6}  {is} told as {told}")?;
+        }
+        for ((what, verdict), count) in &self.verdicts {
+            writeln!(f, "{count:6}  {what}: {verdict:?}")?;
+        }
+        for (cause, list) in &self.errors {
+            let at = |share: usize, of: fn(&(f64, f64)) -> f64| {
+                let mut values: Vec<f64> = list.iter().map(of).collect();
+                values.sort_by(f64::total_cmp);
+                values[(values.len() - 1) * share / 100]
+            };
+            let (time, window): (fn(&(f64, f64)) -> f64, fn(&(f64, f64)) -> f64) = (|one| one.0, |one| one.1);
+            writeln!(
+                f,
+                "{:6}  {cause}: time off by {:.3} round trips in the median, {:.3} in 95 of 100; window by {:.3} and {:.3}",
+                list.len(),
+                at(50, time),
+                at(95, time),
+                at(50, window),
+                at(95, window)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
+fn ratio(num: u64, den: u64) -> f64 {
+    num as f64 / den.max(1) as f64
+}
