@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use firstflight_inspect::SeenAt;
 
 use crate::keys::{PathKeys, RealKeys, RunKeys};
 use crate::model::ModelCommand;
@@ -106,6 +107,10 @@ pub(crate) struct Inspect {
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Where the captures were taken, where handshakes tell it wrong: sender or receiver (of the more data of a connection), or the
+    /// address of the capture's host.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) seen_at: Option<SeenAt>,
     /// Take each file for a capture of its own, also where one goes on with connections that another left open.
     #[arg(long)]
     pub(crate) separate: bool,

@@ -35,6 +35,7 @@ struct Read {
     shown: Vec<Inspected>,
     /// What was read and what was left out, in a line.
     told: String,
+    has_tcp: bool,
 }
 
 /// What is kept while the senders of a capture come.
@@ -159,6 +160,12 @@ pub(crate) fn inspect(options: &Inspect, arguments: &[String]) -> Result<(), Fai
     if !options.json {
         print(&captures, small, crowded, &style)?;
     }
+    if captures.iter().all(|capture| !capture.has_tcp) {
+        let told = if options.json { format!(": {}", told(&captures)) } else { String::new() };
+        return Err(Failure::check(format!(
+            "no TCP is in the captures, so there is nothing to inspect{told}"
+        )));
+    }
     let Some(path) = &options.report else { return Ok(()) };
     write_page(path, &report(options, &captures, arguments)?)
 }
@@ -192,11 +199,13 @@ fn read<'a>(
     let is_one_of_many = options.captures.len() > 1;
     let name = path.display().to_string();
     let drawn = if options.report.is_some() { MOST_PANELS } else { 0 };
-    let mut inspector = Inspector::new(&Options { drawn });
+    let seen_at = options.seen_at;
+    let mut inspector = Inspector::new(&Options { drawn, seen_at });
     let shown = read_pieces(&mut inspector, path, paths, options)?;
     let mut kept = Kept::default();
     let named = is_one_of_many.then_some(name.as_str());
     let take = |senders| kept.take(named, options, senders);
+    let others = inspector.without_tcp();
     let tally = inspector.finish(take);
     if let Some(failure) = kept.failure {
         return Err(failure);
@@ -232,8 +241,9 @@ fn read<'a>(
             if doubtful == 1 { "" } else { "s" }
         ));
     }
-    let told = format!("{shown}: {}", tell(&tally, kept.connections, kept.duplicates));
-    let capture = Read { name: is_one_of_many.then_some(name), shown: kept.shown, told };
+    let told = format!("{shown}: {}", tell(&tally, &others, kept.connections, kept.duplicates));
+    let capture =
+        Read { name: is_one_of_many.then_some(name), shown: kept.shown, told, has_tcp: tally.tcp > 0 };
     Ok((capture, [kept.small, kept.crowded]))
 }
 
@@ -286,13 +296,15 @@ fn read_pieces<'a>(
 }
 
 /// What was read and what was left out.
-fn tell(tally: &Tally, connections: u64, duplicates: u64) -> String {
+fn tell(tally: &Tally, others: &[(String, u64)], connections: u64, duplicates: u64) -> String {
     let plural = if connections == 1 { "" } else { "s" };
     let read = format!("{} packets, {} of TCP in {connections} connection{plural}", tally.packets, tally.tcp);
+    // A capture without TCP says what it is of.
+    let kinds: Vec<_> = others.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let kinds = if tally.tcp == 0 { format!(" ({})", kinds.join(", ")) } else { String::new() };
+    let without = format!("without TCP{kinds}");
     let noted = [
-        (tally.other, "without TCP"),
-        (if tally.tcp == 0 { tally.other_ip } else { 0 }, "of these of another protocol over IP"),
-        (if tally.tcp == 0 { tally.other - tally.other_ip } else { 0 }, "of these of no IP"),
+        (tally.other, without.as_str()),
         (tally.tunnelled, "within tunnels, told by their inner addresses"),
         (tally.fragments, "IP fragments"),
         (tally.cut, "cut within their headers"),

@@ -11,6 +11,7 @@ use crate::ecn::{Counter, Feedback, ace};
 use crate::events::{Ack, Data, Origin, Setting};
 use crate::packet::{Packet, Point};
 use crate::recent::{LATEST_COPY, LONGEST_WAY, Recent};
+use crate::seen::SeenAt;
 use crate::sender::{FARTHEST, FIRST, Sender};
 use crate::views::Views;
 
@@ -37,6 +38,8 @@ pub(crate) struct Connection {
     pub(crate) points: [Option<Point>; 2],
     /// What was seen of it at other places.
     pub(crate) views: Option<Box<Views>>,
+    /// Where the user says that the capture was taken.
+    pub(crate) seen_at: Option<SeenAt>,
 }
 
 /// What is kept of a SYN.
@@ -128,9 +131,9 @@ impl Handshake {
     }
 
     /// The round trip, without a host's own time where the capture was taken at it.
-    pub(crate) fn round_trip(&self) -> Option<u64> {
+    pub(crate) fn round_trip(&self, place: Place) -> Option<u64> {
         let [to_answerer, to_opener] = self.parts()?;
-        Some(match self.place()? {
+        Some(match place {
             Place::At(0) => to_answerer,
             Place::At(_) => to_opener,
             Place::Between => to_answerer.checked_add(to_opener)?,
@@ -186,7 +189,12 @@ impl Side {
 }
 
 impl Connection {
-    pub(crate) fn new(first: &Packet, before: Option<usize>, is_drawn: bool) -> Self {
+    pub(crate) fn new(
+        first: &Packet,
+        before: Option<usize>,
+        is_drawn: bool,
+        seen_at: Option<SeenAt>,
+    ) -> Self {
         let flags = first.segment.flags;
         // A first packet that is the answer to a SYN comes from the host that did not open.
         let is_answer = flags.has(Flags::SYN.with(Flags::ACK));
@@ -202,6 +210,7 @@ impl Connection {
             is_reset: false,
             points: [None; 2],
             views: None,
+            seen_at,
         }
     }
 
@@ -463,9 +472,9 @@ impl Connection {
         };
         let timestamps = self.hosts.iter().all(|side| side.syn.is_some_and(|syn| syn.timestamps.is_some()));
         let parts = self.handshake.parts();
-        let place = self.handshake.place();
-        let handshake = self.handshake.round_trip();
         for host in 0..2 {
+            let place = self.place_as(host);
+            let handshake = place.and_then(|place| self.handshake.round_trip(place));
             // The part of the other side is the way to the sender: the answerer's part comes first.
             let part =
                 parts.map_or(0, |[to_answerer, to_opener]| if host == 0 { to_opener } else { to_answerer });

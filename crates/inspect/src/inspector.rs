@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use crate::capture::{Capture, Cut, ReadError};
+use crate::capture::{Capture, Cut, Frame, ReadError};
 use crate::clock::{DISORDER, Order};
+use crate::link::Link;
+use crate::others::Others;
 use crate::packet::{Packet, Skip};
 use crate::table::Table;
 use crate::{Inspected, Options, Tally, senders, tunnel};
@@ -18,6 +20,7 @@ pub struct Inspector {
     table: Table,
     order: Order,
     tally: Tally,
+    others: Others,
     /// The latest time of a packet.
     last_at: u64,
 }
@@ -34,7 +37,13 @@ pub struct Continuation {
 impl Inspector {
     /// Nothing is read yet.
     pub fn new(options: &Options) -> Self {
-        Self { table: Table::new(options), order: Order::default(), tally: Tally::default(), last_at: 0 }
+        Self {
+            table: Table::new(options),
+            order: Order::default(),
+            tally: Tally::default(),
+            others: Others::default(),
+            last_at: 0,
+        }
     }
 
     /// Whether this capture, of which the first packets are read here, goes on with what was read: it begins when that has
@@ -84,20 +93,29 @@ impl Inspector {
                     }
                 }
                 Err(Left::UnknownLink) => self.tally.unknown_link += 1,
-                Err(Left::NoIp) => self.tally.other += 1,
-                Err(Left::Skip(Skip::NotTcp)) => {
+                Err(Left::NoIp(link)) => {
+                    self.tally.other += 1;
+                    self.others.frame(link, frame.data);
+                }
+                Err(Left::NotTcp(packet)) => {
+                    self.others.packet(packet);
                     self.tally.other += 1;
                     self.tally.other_ip += 1;
                 }
                 Err(Left::Skip(Skip::Fragment)) => self.tally.fragments += 1,
                 Err(Left::Skip(Skip::Cut)) => self.tally.cut += 1,
-                Err(Left::Skip(Skip::Malformed)) => self.tally.malformed += 1,
+                Err(Left::Skip(Skip::Malformed | Skip::NotTcp)) => self.tally.malformed += 1,
             }
         }
         self.tally.timeless += capture.timeless();
         self.tally.dropped += capture.dropped();
         self.tally.bytes += capture.offset();
         Ok(capture.cut())
+    }
+
+    /// What was read that is no TCP: kinds of packets in words, with how many of each, those with most first.
+    pub fn without_tcp(&self) -> Vec<(String, u64)> {
+        self.others.named()
     }
 
     /// Hands the senders of each connection to `take`, in the order of the connections' first packets. The results of all senders
@@ -120,21 +138,26 @@ impl Inspector {
 }
 
 /// Why a frame is left out.
-enum Left {
+enum Left<'a> {
     UnknownLink,
-    NoIp,
+    NoIp(Link),
+    /// The IP packet.
+    NotTcp(&'a [u8]),
     Skip(Skip),
 }
 
 /// The TCP segment in a frame.
-fn packet(frame: &crate::Frame<'_>, tally: &mut Tally) -> Result<Packet, Left> {
+fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> {
     let link = frame.link.ok_or(Left::UnknownLink)?;
-    let (before, bytes) = link.ip(frame.data).ok_or(Left::NoIp)?;
+    let (before, bytes) = link.ip(frame.data).ok_or(Left::NoIp(link))?;
     let within = tunnel::innermost(bytes);
     tally.tunnelled += u64::from(within > 0);
     let before = before.saturating_add(u32::try_from(within).unwrap_or(u32::MAX));
     let read = Packet::read(frame.at, &bytes[within..], frame.original.saturating_sub(before));
-    let mut packet = read.map_err(Left::Skip)?;
+    let mut packet =
+        read.map_err(
+            |skip| if skip == Skip::NotTcp { Left::NotTcp(&bytes[within..]) } else { Left::Skip(skip) },
+        )?;
     let (kind, index) = link.seen(frame.data);
     (packet.point.kind, packet.point.interface) = (kind, (index, frame.interface));
     Ok(packet)

@@ -19,6 +19,7 @@ const EARLY_GAPS: &str = "packets of the first rounds are missing from the captu
 const UNSEEN_DATA: &str = "the data that this host sent is not in the capture";
 const LOST: &str =
     "packets between the first round and the second were lost before the capture: which round's is not known";
+const LESSER: &str = "where the capture was taken is given by the other direction, which has more data; give the address of the capture's host";
 const NO_SCALE: &str =
     "the window's scale is not in the capture: whether the receiver's window bounded it is not known";
 
@@ -93,7 +94,8 @@ fn path(found: &mut Found, connection: &Connection, host: Host) {
         found.lacks(["vantage", "handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], &why);
         return;
     };
-    found.vantage = handshake.place().map(|place| match place {
+    let place = connection.place_of(host);
+    found.vantage = place.map(|place| match place {
         Place::At(at) if at == host => "sender",
         Place::At(_) => "receiver",
         Place::Between => "between",
@@ -103,7 +105,7 @@ fn path(found: &mut Found, connection: &Connection, host: Host) {
         found.lacks(["handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], why);
         return;
     }
-    found.handshake_rtt_s = handshake.round_trip().map(seconds);
+    found.handshake_rtt_s = place.and_then(|place| handshake.round_trip(place)).map(seconds);
     let [sender, receiver] = if host == 0 { [to_opener, to_answerer] } else { [to_answerer, to_opener] };
     found.rtt_to_sender_s = Some(seconds(sender));
     found.rtt_to_receiver_s = Some(seconds(receiver));
@@ -194,9 +196,14 @@ fn start_up(found: &mut Found, connection: &Connection, host: Host) -> Option<Ex
         let why = if sender.is_unheard() { NO_ACKS } else { "no data that was sent once was acknowledged" };
         found.lacks(["min_rtt_s"], why);
     }
+    let lesser = || connection.is_lesser(host).then(|| LESSER.to_owned());
+    if connection.is_lesser(host) {
+        found.min_rtt_s = None;
+        found.lacks(["min_rtt_s"], LESSER);
+    }
     let gaps = || has_early_gaps(sender).then(|| EARLY_GAPS.to_owned());
     let copies = || copied(sender);
-    if let Some(why) = no_start(connection, host).or_else(copies).or_else(gaps) {
+    if let Some(why) = no_start(connection, host).or_else(lesser).or_else(copies).or_else(gaps) {
         found.lacks(STARTUP_FIELDS[1..13].iter().copied(), &why);
         return None;
     }

@@ -21,12 +21,14 @@ mod found;
 mod inspector;
 mod judge;
 mod link;
+mod others;
 mod packet;
 mod reason;
 mod recent;
 mod rounds;
 mod rtt;
 mod scoreboard;
+mod seen;
 mod sender;
 mod series;
 mod table;
@@ -44,6 +46,7 @@ pub use exit::Cause;
 pub use found::{Found, FoundRestart, FoundRound};
 pub use inspector::{Continuation, Inspector};
 pub use link::Link;
+pub use seen::SeenAt;
 pub use trace::Trace;
 pub use unzip::Unzip;
 
@@ -125,6 +128,8 @@ pub struct Tally {
 pub struct Options {
     /// Of so many senders, those that sent most, time series are kept. More may have some, if the capture has few.
     pub drawn: usize,
+    /// At which host the capture was taken; if not given, the handshakes tell.
+    pub seen_at: Option<SeenAt>,
 }
 
 /// Reads a capture, pcap or pcapng, to its end. With `is_drawn`, time series of all senders are kept.
@@ -133,7 +138,7 @@ pub struct Options {
 /// When the file is no capture, or not as its format says. A file that ends within a packet is no error.
 pub fn inspect(input: impl Read, is_drawn: bool) -> Result<Inspection, ReadError> {
     let mut all = Vec::new();
-    let options = Options { drawn: if is_drawn { usize::MAX } else { 0 } };
+    let options = Options { drawn: if is_drawn { usize::MAX } else { 0 }, seen_at: None };
     let (tally, cut) = inspect_each(input, &options, |senders| all.extend(senders))?;
     Ok(Inspection { senders: all, tally, cut })
 }

@@ -70,6 +70,23 @@ impl Link {
         }
     }
 
+    /// The type of what the frame carries behind its VLAN tags, or its length field, if the link has one.
+    pub(crate) fn ethernet_type(self, frame: &[u8]) -> Option<u16> {
+        let (mut at, start) = match self {
+            Self::Ethernet => (12, 14),
+            Self::Cooked => (14, 16),
+            Self::Cooked2 => (0, 22),
+            Self::Raw | Self::Loopback | Self::Ppp | Self::PppoE => return None,
+        };
+        let mut next = start + 2;
+        loop {
+            match u16_at(frame, at)? {
+                tag if TAGS.contains(&tag) => (at, next) = (next, next + 4),
+                kind => return Some(kind),
+            }
+        }
+    }
+
     /// The bytes of the frame before its IP packet, and the packet; `None` if it carries something else or is cut
     /// before it.
     pub fn ip(self, frame: &[u8]) -> Option<(u32, &[u8])> {

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
-use crate::Options;
 use crate::asleep::Slot;
 use crate::connection::Connection;
 use crate::packet::Packet;
+use crate::{Options, SeenAt};
 
 /// So many connections may be awake, and one of [`AWAKE_OF`] of those beyond.
 const AWAKE: usize = 1024;
@@ -41,12 +41,13 @@ pub(crate) struct Table {
     scratch: Vec<u8>,
     /// How many are drawn, and the size and place of the largest of those that were closed.
     drawn: usize,
+    seen_at: Option<SeenAt>,
     largest: BTreeSet<(u64, Reverse<usize>)>,
 }
 
 impl Table {
     pub(crate) fn new(options: &Options) -> Self {
-        Self { drawn: options.drawn, ..Self::default() }
+        Self { drawn: options.drawn, seen_at: options.seen_at, ..Self::default() }
     }
 
     pub(crate) fn packet(&mut self, packet: &Packet) {
@@ -59,7 +60,8 @@ impl Table {
             Some(index) if !self.wake(index).is_over_by(packet) => index,
             _ => {
                 let index = self.connections.len();
-                self.connections.push(Slot::new(Connection::new(packet, known, self.drawn > 0)));
+                let drawn = self.drawn > 0;
+                self.connections.push(Slot::new(Connection::new(packet, known, drawn, self.seen_at)));
                 self.awake.push_back(index);
                 self.latest.insert(key, index);
                 index

@@ -107,7 +107,7 @@ impl Connection {
     }
 
     fn open_view(&mut self, packet: &Packet) {
-        let mut view = Self::new(packet, self.before, self.is_drawn());
+        let mut view = Self::new(packet, self.before, self.is_drawn(), self.seen_at);
         view.take(packet);
         let is_nearer = self.points[0].is_some_and(|point| packet.point.hops > point.hops);
         match &mut self.views {

@@ -14,6 +14,7 @@ mod figures;
 mod inspect;
 mod memory;
 mod model;
+mod nothing;
 mod outputs;
 mod pieces;
 mod population;

@@ -15,5 +15,6 @@ mod handshakes;
 mod hostile;
 mod pauses;
 mod reuse;
+mod seen;
 mod shapes;
 mod tunnels;
