@@ -274,16 +274,31 @@ impl Connection {
         if self.is_closed() || packet.segment.flags.has(Flags::SYN) || self.is_over_by(packet) {
             return None;
         }
-        let is_near = |(side, place): (&Side, u64)| {
-            let next = side.sender.board.next;
-            place.saturating_add(NEAR) >= next && place <= next.saturating_add(BEYOND)
-        };
-        if !self.places(packet).all(is_near) {
+        if !self.is_near(packet) {
             return None;
         }
         let side = &self.hosts[self.host_of(packet)];
         // A FIN is one more.
         Some(side.place(packet.segment.seq)?.saturating_sub(side.sender.board.next + 1))
+    }
+
+    /// Whether its numbers lie near those that were seen of this connection, or not far beyond.
+    fn is_near(&self, packet: &Packet) -> bool {
+        let mut places = self.places(packet).peekable();
+        places.peek().is_some()
+            && places.all(|(side, place)| {
+                let next = side.sender.board.next;
+                place.saturating_add(NEAR) >= next && place <= next.saturating_add(BEYOND)
+            })
+    }
+
+    /// Whether the packet is of this connection, though its tunnel is not known here: the same SYN, or a number near.
+    pub(crate) fn fits(&self, packet: &Packet) -> bool {
+        let segment = &packet.segment;
+        if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) {
+            return self.hosts[self.host_of(packet)].syn.is_some_and(|syn| syn.seq == segment.seq);
+        }
+        self.is_near(packet)
     }
 
     /// A packet passed that is of no connection that is known here.

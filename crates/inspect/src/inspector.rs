@@ -150,7 +150,7 @@ enum Left<'a> {
 fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> {
     let link = frame.link.ok_or(Left::UnknownLink)?;
     let (before, bytes) = link.ip(frame.data).ok_or(Left::NoIp(link))?;
-    let within = tunnel::innermost(bytes);
+    let tunnel::Inner { at: within, tunnel } = tunnel::innermost(bytes);
     tally.tunnelled += u64::from(within > 0);
     let before = before.saturating_add(u32::try_from(within).unwrap_or(u32::MAX));
     let read = Packet::read(frame.at, &bytes[within..], frame.original.saturating_sub(before));
@@ -158,6 +158,7 @@ fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> 
         read.map_err(
             |skip| if skip == Skip::NotTcp { Left::NotTcp(&bytes[within..]) } else { Left::Skip(skip) },
         )?;
+    packet.tunnel = tunnel;
     let (kind, index) = link.seen(frame.data);
     (packet.point.kind, packet.point.interface) = (kind, (index, frame.interface));
     Ok(packet)

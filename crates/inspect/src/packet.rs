@@ -40,6 +40,8 @@ pub(crate) struct Packet {
     pub(crate) options_len: u8,
     /// Whether the capture cut some of the options off.
     pub(crate) options_cut: bool,
+    /// A number for the tunnels that it was in; 0 without one.
+    pub(crate) tunnel: u64,
 }
 
 /// Why a packet is left out.
@@ -95,6 +97,7 @@ impl Packet {
             options_len: (header[12] >> 4) * 4 - 20,
 
             options_cut,
+            tunnel: 0,
         })
     }
 }

@@ -22,19 +22,26 @@ const AWAKE_OF: usize = 4;
 const TURNS: usize = 2;
 
 /// The two ends of a packet's connection, the smaller first.
-fn key(packet: &Packet) -> (SocketAddr, SocketAddr) {
+type Ends = (SocketAddr, SocketAddr);
+
+fn ends(packet: &Packet) -> Ends {
     (packet.source.min(packet.destination), packet.source.max(packet.destination))
 }
+
+/// So many tunnels are remembered with connections between the same ends.
+const MOST_TUNNELS: usize = 64;
 
 #[derive(Debug, Default)]
 #[expect(clippy::disallowed_types, reason = "it is only looked up in")]
 pub(crate) struct Table {
     /// In order of first packets.
     connections: Vec<Slot>,
-    /// The latest connection between two ends, the smaller end first.
-    latest: HashMap<(SocketAddr, SocketAddr), usize>,
+    /// The latest connection between two ends without a tunnel.
+    latest: HashMap<Ends, usize>,
+    /// The latest connections between two ends within tunnels, by tunnel.
+    tunnelled: HashMap<Ends, Vec<(u64, usize)>>,
     /// The connection of the last packet: the next is often of the same.
-    last: Option<((SocketAddr, SocketAddr), usize)>,
+    last: Option<((Ends, u64), usize)>,
     /// Those awake, in the order in which they are considered for packing.
     awake: VecDeque<usize>,
     /// Memory that is used again.
@@ -51,10 +58,11 @@ impl Table {
     }
 
     pub(crate) fn packet(&mut self, packet: &Packet) {
-        let key = key(packet);
+        let ends = ends(packet);
+        let key = (ends, packet.tunnel);
         let known = match self.last {
             Some((last, index)) if last == key => Some(index),
-            _ => self.latest.get(&key).copied(),
+            _ => self.find(ends, packet),
         };
         let index = match known {
             Some(index) if !self.wake(index).is_over_by(packet) => index,
@@ -63,7 +71,7 @@ impl Table {
                 let drawn = self.drawn > 0;
                 self.connections.push(Slot::new(Connection::new(packet, known, drawn, self.seen_at)));
                 self.awake.push_back(index);
-                self.latest.insert(key, index);
+                self.remember(ends, packet.tunnel, index);
                 index
             }
         };
@@ -85,13 +93,45 @@ impl Table {
 
     /// The payload that is missing before the packet, if it belongs to a connection that is open.
     pub(crate) fn missing_before(&mut self, packet: &Packet) -> Option<u64> {
-        let index = self.latest.get(&key(packet)).copied()?;
+        let index = self.find(ends(packet), packet)?;
         self.wake(index).missing_before(packet)
     }
 
     /// All connections, in order of their first packets. Each is unpacked when its turn comes.
     pub(crate) fn into_connections(self) -> impl Iterator<Item = Connection> {
         self.connections.into_iter().map(Slot::into_connection)
+    }
+
+    /// The latest connection of the packet's ends and tunnel; if there is none, one of the same ends outside or in another tunnel
+    /// that the packet's numbers fit: a tunnel may have other ends, or another identifier, for each direction, or hold one only.
+    fn find(&mut self, ends: Ends, packet: &Packet) -> Option<usize> {
+        let plain = self.latest.get(&ends).copied();
+        if self.tunnelled.is_empty() && packet.tunnel == 0 {
+            return plain;
+        }
+        let within = self.tunnelled.get(&ends).cloned().unwrap_or_default();
+        let is_it = |known: &&(u64, usize)| known.0 == packet.tunnel;
+        let own = if packet.tunnel == 0 { plain } else { within.iter().find(is_it).map(|(_, index)| *index) };
+        if own.is_some() {
+            return own;
+        }
+        let mut others = within.iter().rev().map(|(_, index)| *index).chain(plain);
+        let fitting = others.find(|index| self.wake(*index).fits(packet))?;
+        self.remember(ends, packet.tunnel, fitting);
+        Some(fitting)
+    }
+
+    fn remember(&mut self, ends: Ends, tunnel: u64, index: usize) {
+        if tunnel == 0 {
+            self.latest.insert(ends, index);
+            return;
+        }
+        let within = self.tunnelled.entry(ends).or_default();
+        within.retain(|(known, _)| *known != tunnel);
+        if within.len() == MOST_TUNNELS {
+            within.remove(0);
+        }
+        within.push((tunnel, index));
     }
 
     /// Of closed connections only the largest are drawn: traces of the others are forgotten.

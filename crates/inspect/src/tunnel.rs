@@ -1,5 +1,7 @@
 //! IP packets that carry others: IP in IP, GRE, VXLAN, GENEVE and GTP-U. The innermost is what is looked at.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::link::{Link, behind_ethernet_type};
 
 /// Tunnels in tunnels are looked into to this depth.
@@ -14,16 +16,52 @@ const VXLAN_PORT: u16 = 4789;
 const GENEVE_PORT: u16 = 6081;
 const GTP_PORT: u16 = 2152;
 
-/// Where the innermost IP packet begins in this one; 0 if it carries no other.
-pub(crate) fn innermost(packet: &[u8]) -> usize {
-    let mut at = 0;
+/// What is within tunnels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Inner {
+    /// Where the innermost IP packet begins; 0 if there is no other.
+    pub(crate) at: usize,
+    /// A number for the tunnels: their kinds, ends and identifiers; 0 without a tunnel. Two tunnels have the same one once in 2^64.
+    pub(crate) tunnel: u64,
+}
+
+/// The innermost IP packet in this one.
+pub(crate) fn innermost(packet: &[u8]) -> Inner {
+    let mut inner = Inner::default();
+    let mut hasher = DefaultHasher::new();
     for _ in 0..MOST_LAYERS {
-        match within(&packet[at..]).filter(|more| packet.get(at + more).is_some_and(|first| is_ip(*first))) {
-            Some(more) => at += more,
-            None => break,
-        }
+        let outer = &packet[inner.at..];
+        let is_inside = |more: &usize| packet.get(inner.at + more).is_some_and(|first| is_ip(*first));
+        let Some(more) = within(outer).filter(is_inside) else { break };
+        identity(outer).hash(&mut hasher);
+        inner = Inner { at: inner.at + more, tunnel: hasher.finish().max(1) };
     }
-    at
+    inner
+}
+
+/// What the two directions of a tunnel have in common: its ends, the smaller first, its protocol and port, and its identifier.
+fn identity(packet: &[u8]) -> (Option<[&[u8]; 2]>, Option<u8>, Option<u16>, Option<&[u8]>) {
+    let is_ipv4 = packet.first().is_some_and(|first| first >> 4 == 4);
+    let (addresses, length, start) =
+        if is_ipv4 { (12, 4, usize::from(packet[0] & 15) * 4) } else { (8, 16, 40) };
+    let address = |at: usize| packet.get(at..at + length);
+    let ends = address(addresses).zip(address(addresses + length));
+    let ends = ends.map(|(from, to)| [from.min(to), from.max(to)]);
+    let protocol = packet.get(if is_ipv4 { 9 } else { 6 }).copied();
+    let id = |at: usize, bytes: usize| packet.get(at..at + bytes);
+    match protocol {
+        Some(GRE) => {
+            let flags = u16_at(packet, start).unwrap_or(0);
+            let key = start + if flags & 0x8000 == 0 { 4 } else { 8 };
+            (ends, protocol, None, id(key, 4).filter(|_| flags & 0x2000 != 0))
+        }
+        Some(UDP) => {
+            let port = u16_at(packet, start + 2);
+            // The endpoint of GTP-U is of four bytes, the networks of the others of three.
+            (ends, protocol, port, id(start + 12, if port == Some(GTP_PORT) { 4 } else { 3 }))
+        }
+        _ => (ends, protocol, None, None),
+    }
 }
 
 fn is_ip(first: u8) -> bool {

@@ -71,3 +71,60 @@ fn what_only_looks_like_a_tunnel_is_left_alone() {
         assert_eq!((told.tally.other_ip, told.tally.tunnelled, told.senders.len()), (1, 0, 0));
     }
 }
+
+/// In VXLAN, by its network, between these two hosts.
+fn vxlan(network: u8, hosts: [u8; 2], ip: &[u8]) -> Vec<u8> {
+    let mut outer = udp(4789, &[&[8, 0, 0, 0, 0, 0, network, 0][..], &ethernet(IP, ip)].concat());
+    (outer[15], outer[19]) = (hosts[0], hosts[1]);
+    outer
+}
+
+#[test]
+fn connections_of_the_same_inner_ends_in_two_tunnels_are_two() {
+    let plain = frames(101, false, false);
+    // The other tenant's numbers are others by a byte of each, and its packets pass a little later.
+    let other = plain.iter().map(|(at, ip)| {
+        let mut ip = ip.clone();
+        let is_client = ip[15] == 1;
+        let (number, acknowledged) = if is_client { (24, 28) } else { (28, 24) };
+        ip[number] ^= 9;
+        if ip[33] & 16 != 0 || !is_client {
+            ip[acknowledged] ^= 5;
+        }
+        (at + 3_000_000, ip)
+    });
+    let other: Vec<_> = other.collect();
+    for (one_tunnel, other_tunnel) in [((5, [1, 2]), (6, [1, 2])), ((5, [1, 2]), (5, [1, 3]))] {
+        let wrap = |(network, hosts): (u8, [u8; 2]), frames: &[(u64, Vec<u8>)]| -> Vec<(u64, Vec<u8>)> {
+            let outer = |ip: &[u8]| if ip[15] == 1 { hosts } else { [hosts[1], hosts[0]] };
+            frames.iter().map(|(at, ip)| (*at, vxlan(network, outer(ip), ip))).collect()
+        };
+        let mut both = [wrap(one_tunnel, &plain), wrap(other_tunnel, &other)].concat();
+        both.sort_by_key(|(at, _)| *at);
+        let told = inspect(&pcap(PLAIN, &both)[..], false).expect("a capture");
+        let found: Vec<_> = told.senders.iter().map(|one| &one.found).collect();
+        assert_eq!(found.len(), 2, "{one_tunnel:?} {other_tunnel:?}");
+        for found in found {
+            assert_eq!((found.bytes_sent, found.retransmitted_segments), (Some(7 * 1460), Some(1)));
+            assert_eq!((found.exit_cause, found.out_of_window), (Some("loss"), 0));
+        }
+    }
+}
+
+#[test]
+fn a_tunnel_of_each_direction_or_of_one_holds_one_connection() {
+    type Wrap = fn(&[u8]) -> Vec<u8>;
+    let wraps: [Wrap; 3] = [
+        // A network of its own, or another pair of ends, for each direction; and the answers outside.
+        |ip| vxlan(if ip[15] == 1 { 5 } else { 6 }, [1, 2], ip),
+        |ip| vxlan(5, if ip[15] == 1 { [1, 2] } else { [3, 4] }, ip),
+        |ip| if ip[15] == 1 { ipv4(4, ip) } else { ip.to_vec() },
+    ];
+    for wrap in wraps {
+        let wrapped: Vec<_> = frames(101, false, false).iter().map(|(at, ip)| (*at, wrap(ip))).collect();
+        let told = inspect(&pcap(PLAIN, &wrapped)[..], false).expect("a capture");
+        assert_eq!(told.senders.len(), 1);
+        let found = &told.senders[0].found;
+        assert_eq!((found.bytes_acked, found.exit_cause), (6 * 1460, Some("loss")));
+    }
+}
