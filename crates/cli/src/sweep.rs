@@ -44,7 +44,7 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
 
     let interrupt = Interrupt::listen();
     #[expect(clippy::disallowed_methods, reason = "the summary says how long it took")]
-    let began = Instant::now();
+    let (began, processor_before) = (Instant::now(), processor_seconds());
     let paths = missing.iter().map(|part| sweep.paths_of(*part)).map(|paths| paths.end - paths.start).sum();
     let progress = Progress::of_paths(paths);
     let (over, written) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -80,7 +80,7 @@ pub(crate) fn sweep(command: &Command, registry: Registry, arguments: &[String])
         counted(sweep.rows_a_path(), "row"),
         if all == 1 { "is" } else { "are" },
         if written == 1 { "was" } else { "were" },
-        spent(began.elapsed().as_secs_f64()),
+        if written == 0 { String::new() } else { spent(began.elapsed().as_secs_f64(), processor_before) },
     ))
 }
 
@@ -140,10 +140,12 @@ fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What it took: seconds, and processor seconds where the system says them.
-fn spent(seconds: f64) -> String {
-    match processor_seconds() {
-        Some(processor) if seconds > 0.0 => {
+/// What it took: seconds, and processor seconds since `before` where the system says them. The system counts processor time in
+/// hundredths of a second, so that how many processors that were is said of a second and more alone.
+fn spent(seconds: f64, before: Option<f64>) -> String {
+    const TOLD: f64 = 1.0;
+    match processor_seconds().zip(before).map(|(now, before)| now - before) {
+        Some(processor) if seconds >= TOLD => {
             format!(
                 ", in {seconds:.1} s and {processor:.1} s of processor time ({:.2} at a time)",
                 processor / seconds
