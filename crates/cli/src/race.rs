@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use firstflight::registry::Registry;
-use firstflight_lab::{How, RunError, race};
+use firstflight_lab::{How, RunError, race, references};
 use firstflight_measure::{Recording, SchemeResult};
 use firstflight_report::Rows;
 use firstflight_report::log::{Folders, LoggedFlow, Taps};
@@ -133,15 +133,20 @@ fn run(
         },
     };
     let raced = race(scenario, choices, &how);
-    drop(progress);
     let raced = match raced {
         Err(RunError::Interrupted) => Vec::new(),
         other => other.map_err(Failure::usage)?,
     };
+    let references = match references(scenario, choices, &raced, &how) {
+        Err(RunError::Interrupted) => Vec::new(),
+        other => other.map_err(Failure::usage)?,
+    };
+    drop(progress);
 
     let missing = if interrupt.happened() { missing(scenario, choices, &raced) } else { Vec::new() };
     let program = arguments.first().map_or("", String::as_str);
-    let results = Results::new((scenario, choices), raced, runs.each_run, missing, drawings, program);
+    let results =
+        Results::new((scenario, choices), (raced, references), runs.each_run, missing, drawings, program);
     results.write(to, &style, figure_until)?;
     taps.failure().map_or(Ok(()), |error| Err(Failure::write(error)))
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use firstflight_measure::{SchemeResult, VERSION, ideal};
+use firstflight_measure::{Reference, SchemeResult, VERSION, ideal};
 use firstflight_report::svg::figure::{self, Frame};
 use firstflight_report::{
     Record, Report, Subject, TableStyle, csv, html, json, parquet, prose, records, table, write_whole,
 };
 use firstflight_scenario::{Scenario, SchemeChoice, show_choices};
+use serde_json::Value;
 
 use crate::args::OutputOptions;
 use crate::drawings::{Drawing, Drawings, base_path};
@@ -20,6 +21,8 @@ pub(crate) struct Results<'a> {
     /// As they were asked for.
     choices: &'a [SchemeChoice],
     ranked: Vec<SchemeResult>,
+    /// Beside which the verdict judges some of them.
+    references: Vec<Reference>,
     each_run: bool,
     /// After an interrupt: the rows that lack runs, and how many they have.
     missing: Vec<String>,
@@ -33,7 +36,7 @@ impl<'a> Results<'a> {
     /// Puts the results in order.
     pub(crate) fn new(
         (scenario, choices): (&'a Scenario, &'a [SchemeChoice]),
-        mut ranked: Vec<SchemeResult>,
+        (mut ranked, references): (Vec<SchemeResult>, Vec<Reference>),
         each_run: bool,
         missing: Vec<String>,
         drawings: Drawings,
@@ -41,7 +44,7 @@ impl<'a> Results<'a> {
     ) -> Self {
         firstflight_measure::rank(&scenario.contest(), &mut ranked);
         let drawings = drawings.of(&ranked, scenario.seed);
-        Self { scenario, choices, ranked, each_run, missing, drawings, program }
+        Self { scenario, choices, ranked, references, each_run, missing, drawings, program }
     }
 
     /// Writes everything that was asked for. A failure of one output does not keep the others from being
@@ -86,8 +89,17 @@ impl<'a> Results<'a> {
         if to.csv {
             return output::print_bytes(&csv::to_bytes(records).map_err(Failure::write)?);
         }
-        let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
-        output::print(&(title + &table::render(records, &self.verdict(), style)))?;
+        let title = prose::fold(
+            &format!(
+                "{}\
+\
+",
+                self.scenario.describe()
+            ),
+            style.width,
+            0,
+        );
+        output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style)))?;
         let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog];
         if files.into_iter().all(Option::is_none) {
             output::say("nothing was written to a file; --report FILE.html draws this race\n");
@@ -129,10 +141,23 @@ impl<'a> Results<'a> {
             scenario_hash: self.scenario.hash(),
             scenario_text: self.scenario.canonical(),
             verdict: self.verdict(),
-            rows: records.to_vec(),
+            rows: self.shown(records),
             drawn: Vec::new(),
             ideal: self.ideal(),
         }
+    }
+
+    /// The records as people see them: an interval of zero would be read as certainty found by many runs where the seed cannot
+    /// make them differ, which the verdict says.
+    fn shown(&self, records: &[Record]) -> Vec<Record> {
+        let mut records = records.to_vec();
+        if !self.scenario.seed_changes_runs() {
+            let is_none = |value: &Value| value.as_f64() == Some(0.0);
+            for record in &mut records {
+                record.retain(|field, value| !(field.ends_with("_ci95") && is_none(value)));
+            }
+        }
+        records
     }
 
     /// What the clairvoyant sender would have delivered by the end of the longest run drawn.
@@ -158,7 +183,7 @@ impl<'a> Results<'a> {
 
     /// The verdict; after an interrupt it says so first.
     fn verdict(&self) -> String {
-        let verdict = firstflight_measure::verdict(&self.scenario.contest(), &self.ranked);
+        let verdict = firstflight_measure::verdict(&self.scenario.contest(), &self.ranked, &self.references);
         if self.missing.is_empty() { verdict } else { format!("{}. So far: {verdict}", self.interruption()) }
     }
 

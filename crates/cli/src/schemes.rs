@@ -2,7 +2,9 @@
 
 use firstflight::registry::{self, LawEntry, Needs, Parameter, Registry, RestartEntry, SchemeEntry};
 use firstflight::schemes::Initial;
+use firstflight_measure::ALONE;
 use firstflight_report::prose;
+use firstflight_scenario::deploy;
 use firstflight_scenario::suggest::{SCHEMES, meant};
 use serde::Serialize;
 
@@ -26,6 +28,8 @@ struct Listed {
     needs: Vec<&'static str>,
     /// What changes what it does where a host gives it, and what it works without.
     uses: Vec<&'static str>,
+    /// What is needed beyond the sender: the field `deploy` of a row; `alone` if nothing.
+    deploy: String,
     /// Bytes that govern a connection, the copy for undo not counted: a scheme with `rfc5681` and its own law, a
     /// policy with `slow-start` and `reno`, a law with `slow-start` and `rfc5681`.
     state_bytes: Option<usize>,
@@ -89,6 +93,7 @@ impl Listed {
             parameters: parameters(entry.parameters),
             needs: needs(entry.needs),
             uses: uses(entry.needs),
+            deploy: deploy(entry.needs),
             state_bytes: scheme.zip(law).map(|(scheme, law)| scheme.state_size(&law)),
         }
     }
@@ -104,6 +109,7 @@ impl Listed {
             parameters: parameters(entry.parameters),
             needs: needs(entry.needs),
             uses: uses(entry.needs),
+            deploy: deploy(entry.needs),
             state_bytes: policy.map(|policy| policy.state_size_beside_slow_start()),
         }
     }
@@ -119,6 +125,7 @@ impl Listed {
             parameters: Vec::new(),
             needs: needs(entry.needs),
             uses: uses(entry.needs),
+            deploy: deploy(entry.needs),
             state_bytes: slow_start.map(|scheme| scheme.state_size(&entry.build())),
         }
     }
@@ -171,11 +178,15 @@ fn table(listed: &[&Listed], names: usize, width: Option<usize>) -> String {
         let abilities = [("needs", &one.needs), ("uses", &one.uses)];
         let abilities = abilities.into_iter().filter(|(_, list)| !list.is_empty());
         let abilities = abilities.map(|(what, list)| format!("{indent}  {what}: {}", list.join(", ")));
+        let deploy = (one.deploy != ALONE).then(|| format!("{indent}  deploy: {}", one.deploy));
         let parameters = one.parameters.iter().map(|parameter| {
             let ListedParameter { name, default, range, help } = parameter;
             format!("{indent}  {name}={default}: {help} ({range})")
         });
-        let below = std::iter::once(format!("{indent}  {}", one.summary)).chain(abilities).chain(parameters);
+        let below = std::iter::once(format!("{indent}  {}", one.summary))
+            .chain(abilities)
+            .chain(deploy)
+            .chain(parameters);
         let below = below.map(|line| prose::fold(&line, width, 2));
         for line in std::iter::once(head + &source).chain(below) {
             out += &line;

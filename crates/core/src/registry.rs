@@ -12,7 +12,7 @@ mod parameter;
 
 pub use crate::large::Large;
 pub use list::{EntryProblem, Registry, RegistryError};
-pub use needs::{Ability, Missing, Needs, Offers, check};
+pub use needs::{Ability, Help, Missing, Needs, Offers, check};
 #[cfg(feature = "alloc")]
 pub use outside::{OutsideLaw, OutsideStartup};
 pub use parameter::{Kind, Parameter, ParameterError, Problem, Settings, Value};
@@ -406,7 +406,7 @@ pub struct SchemeEntry {
     pub law: &'static str,
     /// The parameters that a user may set.
     pub parameters: &'static [Parameter],
-    /// What it needs of its host.
+    /// What it needs of its host, and beyond it.
     pub needs: Needs,
     /// Builds the scheme from settings that were checked.
     pub make: fn(Initial, &Settings<'_>) -> AnyScheme,
@@ -423,7 +423,7 @@ pub struct RestartEntry {
     pub source: &'static str,
     /// The parameters that a user may set.
     pub parameters: &'static [Parameter],
-    /// What it needs of its host.
+    /// What it needs of its host, and beyond it.
     pub needs: Needs,
     /// Builds the policy from settings that were checked.
     pub make: fn(Initial, &Settings<'_>) -> AnyRestart,
@@ -438,7 +438,7 @@ pub struct LawEntry {
     pub summary: &'static str,
     /// The paper, RFC or code that defines it.
     pub source: &'static str,
-    /// What it needs of its host.
+    /// What it needs of its host, and beyond it.
     pub needs: Needs,
     /// Builds the law.
     pub make: fn() -> AnyLaw,

@@ -85,6 +85,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         recovery: words::recovery_name(own.recovery).to_owned(),
         stack: words::stack_if_not_rfc(own.stack).map(str::to_owned),
         restart: own.restart.to_string(),
+        deploy: scenario.deploy(choice),
         flows: flows.len() as u64,
         unfinished: count(&mut flows.iter().map(|(_, flow)| flow.finished().is_none())),
         throughput_mean_bps: throughputs.mean(),

@@ -1,5 +1,6 @@
 //! Observing the measured flow, for the recording and the metrics.
 
+mod growth;
 mod queue;
 mod surroundings;
 
@@ -13,6 +14,7 @@ use firstflight_scenario::quantity::humane_rate;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 
+use self::growth::GrowthWatch;
 pub(crate) use self::surroundings::Surroundings;
 
 /// How a run is observed.
@@ -39,6 +41,7 @@ pub(crate) struct Observer {
     new_data: bool,
     /// The number of recorded round-trip samples, modulo 2^32.
     rtt_samples: u32,
+    growth: GrowthWatch,
     established: bool,
     after_timeout: bool,
     /// The number of exits at the newest reduction. An undo of that reduction undoes the exits after it.
@@ -70,6 +73,7 @@ impl Observer {
             sequences: [Sequence::default(); 2],
             new_data: false,
             rtt_samples: 0,
+            growth: GrowthWatch::default(),
             established: false,
             after_timeout: false,
             exits_at_cut: 0,
@@ -332,6 +336,12 @@ impl Recorder for Observer {
         let new_data = std::mem::take(&mut self.new_data);
         if new_data && self.evidence.su_end.is_none() && !self.evidence.exits.is_empty() {
             self.watch_su_end(at, &snapshot());
+        }
+        if self.evidence.exits.is_empty() {
+            let said = self.growth.hear(&snapshot(), self.evidence.recording.mss);
+            self.evidence.su_counts = self.evidence.su_counts.max(said);
+        } else {
+            self.growth = GrowthWatch::default();
         }
         if self.full {
             self.draw(at, &snapshot());

@@ -6,7 +6,7 @@ mod class;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use firstflight_measure::{Pairing, Quantile, quantile};
+use firstflight_measure::{ALONE, Pairing, Quantile, quantile};
 
 use self::class::classes;
 use crate::sweep::PathFacts;
@@ -22,6 +22,8 @@ pub struct Judged {
     pub scheme: String,
     /// Its avoidance law.
     pub law: String,
+    /// What it needs beyond the sender ([`firstflight_measure::Row::deploy`]).
+    pub deploy: String,
     /// The seed.
     pub seed: u64,
     /// FCT over the ideal; `None` if the run was given up.
@@ -49,6 +51,8 @@ pub struct Standing {
     pub scheme: String,
     /// Its avoidance law; `None` if rows differ in it.
     pub law: Option<String>,
+    /// What it needs beyond the sender.
+    pub deploy: String,
     /// The number of rows.
     pub rows: usize,
     /// The rows whose run was given up.
@@ -82,6 +86,11 @@ pub struct Standing {
     /// The comparison with the scheme of the least median cost in the class, race by race. That scheme itself has only
     /// ties.
     pub against_first: Pairing,
+    /// The same comparison draw by draw: costs of the races of a draw are averaged first. The test is of these.
+    pub draws_against_first: Pairing,
+    /// The comparison draw by draw with the scheme of the least median cost among those that a sender's operator can deploy
+    /// alone; no races if there is none.
+    pub draws_against_alone: Pairing,
 }
 
 /// Median, 90th and 99th percentile of a number.
@@ -134,21 +143,25 @@ impl Group {
         self.draws == self.races
     }
 
-    /// Whether a scheme differs significantly from the one with the least median cost; `None` if the races are not
-    /// independent, because no test is made then.
+    /// Whether a scheme differs significantly from the one with the least median cost. The sample is of draws, each with the
+    /// mean cost of its races: runs of one path share the path.
     ///
     /// The first scheme is chosen from these rows, so any pair may be compared. The test is corrected for all pairs.
-    pub fn tells_from_first(&self, one: &Standing) -> Option<bool> {
+    pub fn tells_from_first(&self, one: &Standing) -> bool {
+        self.tells(&one.draws_against_first)
+    }
+
+    /// Whether a comparison draw by draw is significant, corrected for all pairs of schemes.
+    pub fn tells(&self, draws: &Pairing) -> bool {
         let schemes = self.standings.iter().filter(|one| one.rows > 0).count();
-        let pairs = schemes * schemes.saturating_sub(1) / 2;
-        self.is_independent().then(|| one.against_first.tells(pairs))
+        draws.tells(schemes * schemes.saturating_sub(1) / 2)
     }
 
     /// Whether a scheme differs significantly from the one with the least median cost by being faster more often. The
     /// scheme with the least median may be the slower one in most races.
     pub fn beats_first(&self, one: &Standing) -> bool {
-        let Pairing { faster, slower, .. } = one.against_first;
-        faster > slower && self.tells_from_first(one) == Some(true)
+        let Pairing { faster, slower, .. } = one.draws_against_first;
+        faster > slower && self.tells_from_first(one)
     }
 }
 
@@ -247,23 +260,50 @@ fn group(axis: &'static str, class: String, rows: &[&Judged], schemes: &[&str]) 
         nobody: races.len() - bests.len(),
         standings: standings.collect(),
     };
+    let alone = group.by_cost().into_iter().find(|one| one.deploy == ALONE).map(|one| one.scheme.clone());
+    if let Some(alone) = alone {
+        for one in &mut group.standings {
+            let pairs = pairs(&one.scheme, &alone, &races);
+            one.draws_against_alone = compared(pairs.values().map(|pairs| mean(pairs)));
+        }
+    }
     if let Some(first) = group.by_cost().first().map(|first| first.scheme.clone()) {
         for one in &mut group.standings {
-            one.against_first = pairing(&one.scheme, &first, &races);
+            let pairs = pairs(&one.scheme, &first, &races);
+            one.against_first = compared(pairs.values().flatten().copied());
+            one.draws_against_first = compared(pairs.values().map(|pairs| mean(pairs)));
         }
     }
     group
 }
 
-/// The comparison of `scheme` with `other`.
-fn pairing(scheme: &str, other: &str, races: &Races<'_>) -> Pairing {
-    let mut pairing = Pairing::default();
+/// The costs of one scheme and of another in a race; `None` for a run that was given up.
+type Costs = (Option<f64>, Option<f64>);
+
+/// The costs of `scheme` and of `other` in each race that both were in, by draw.
+fn pairs(scheme: &str, other: &str, races: &Races<'_>) -> BTreeMap<u64, Vec<Costs>> {
+    let mut pairs: BTreeMap<u64, Vec<Costs>> = BTreeMap::new();
     for rows in races.values() {
         let of = |name: &str| rows.iter().find(|row| row.scheme == name);
         if let (Some(own), Some(other)) = (of(scheme), of(other)) {
-            pairing.add(own.cost, other.cost);
+            pairs.entry(own.draw).or_default().push((own.cost, other.cost));
         }
     }
+    pairs
+}
+
+/// The mean of each side's costs. A side with a run that was given up has none: it is worse than all that ended.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn mean(pairs: &[Costs]) -> Costs {
+    let mean = |side: fn(&Costs) -> Option<f64>| {
+        pairs.iter().map(side).sum::<Option<f64>>().map(|sum| sum / pairs.len() as f64)
+    };
+    (mean(|pair| pair.0), mean(|pair| pair.1))
+}
+
+fn compared(pairs: impl Iterator<Item = Costs>) -> Pairing {
+    let mut pairing = Pairing::default();
+    pairs.for_each(|(own, other)| pairing.add(own, other));
     pairing
 }
 
@@ -299,6 +339,7 @@ fn standing(
     Standing {
         scheme: scheme.to_owned(),
         law: own.first().map(|row| &row.law).filter(|law| own.iter().all(|row| row.law == **law)).cloned(),
+        deploy: own.first().map_or_else(String::new, |row| row.deploy.clone()),
         rows: own.len(),
         unfinished: count(|row| row.cost.is_none()),
         under_ideal: count(|row| row.cost.is_some_and(|cost| cost < 1.0)),
@@ -315,6 +356,8 @@ fn standing(
         best_tied,
         near_best,
         against_first: Pairing::default(),
+        draws_against_first: Pairing::default(),
+        draws_against_alone: Pairing::default(),
     }
 }
 

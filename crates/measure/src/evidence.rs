@@ -12,6 +12,8 @@ pub struct Evidence {
     pub recording: Recording,
     /// Exits from start-up that were not undone, in order.
     pub exits: Vec<ExitSeen>,
+    /// By how much ACKs widened the window in start-up.
+    pub su_counts: SuCounts,
     /// Window reductions that were not undone: when, and the window before in payload bytes.
     pub cuts: Vec<(u64, u64)>,
     /// When each retransmission timeout expired.
@@ -50,6 +52,52 @@ pub struct ExitSeen {
     pub cwnd: u64,
     /// The rate that the scheme found, in IP bits per second.
     pub rate: Option<u64>,
+}
+
+/// By how much ACKs widened the window in start-up, as far as the run tells: only an ACK that acknowledges more than a segment,
+/// as a delayed one does, tells bytes from ACKs. The order is by how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SuCounts {
+    /// No ACK that acknowledged more than a segment widened the window.
+    #[default]
+    Either,
+    /// Such ACKs widened it, each by a segment at most (RFC 5681 section 3.1).
+    Acks,
+    /// One widened it by more than a segment, and none by more than it acknowledged (RFC 9002 section 7.3.1).
+    Bytes,
+    /// One widened it by more than it acknowledged.
+    Beyond,
+}
+
+impl SuCounts {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Either, Self::Acks, Self::Bytes, Self::Beyond];
+
+    /// The word in rows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Either => "either",
+            Self::Acks => "acks",
+            Self::Bytes => "bytes",
+            Self::Beyond => "beyond",
+        }
+    }
+
+    /// What this word of a row says; [`SuCounts::Either`] for any other word.
+    pub fn of(name: &str) -> Self {
+        Self::ALL.into_iter().find(|counts| counts.name() == name).unwrap_or_default()
+    }
+
+    /// What an ACK that acknowledges `acked` bytes and widens the window by `growth` says.
+    pub fn said_by(acked: u64, growth: u64, mss: u64) -> Self {
+        match growth {
+            0 => Self::Either,
+            _ if acked <= mss && growth <= mss => Self::Either,
+            _ if growth > acked => Self::Beyond,
+            _ if growth > mss => Self::Bytes,
+            _ => Self::Acks,
+        }
+    }
 }
 
 /// How Quick-Start's routers answered requests for a rate (RFC 4782): counts of requests, each request once for every

@@ -32,6 +32,8 @@ pub struct Contest {
     pub goal: Goal,
     /// The payload that the path could carry, in bit/s; `None` if other traffic shares the path, or if the rate changes.
     pub payload_bps: Option<f64>,
+    /// Whether the seed can change a run. Where it cannot, several runs are one.
+    pub seeded: bool,
 }
 
 /// The measured scheme, as rows name it.
@@ -51,6 +53,8 @@ pub struct Subject {
     pub stack: Option<String>,
     /// The restart policy.
     pub restart: String,
+    /// What is needed beyond the sender, as [`Row::deploy`] says it.
+    pub deploy: String,
 }
 
 /// The measured scheme and its path.
@@ -99,10 +103,12 @@ pub fn row(measured: &Measured, evidence: &Evidence) -> Row {
         recovery: subject.recovery.clone(),
         stack: subject.stack.clone(),
         restart: subject.restart.clone(),
+        deploy: subject.deploy.clone(),
         throughput_bps: metrics::throughput_bps(evidence),
         loss: metrics::loss(evidence),
         su_time_s: metrics::su_time(evidence).map(seconds),
         su_throughput_bps: metrics::su_throughput_bps(evidence),
+        su_counts: evidence.su_counts.name().to_owned(),
         su_loss: metrics::su_loss(evidence),
         timeouts: evidence.timeouts.len() as u64,
         su_timeouts: metrics::su_timeouts(evidence),

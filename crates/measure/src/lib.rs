@@ -31,7 +31,7 @@ mod summary;
 mod tap;
 mod verdict;
 
-pub use evidence::{Evidence, ExitSeen, RouterAnswers};
+pub use evidence::{Evidence, ExitSeen, RouterAnswers, SuCounts};
 pub use ideal::{IdealKind, IdealSender, Policer};
 pub use judge::{Contest, CrossTotals, Goal, Measured, Subject, VERSION, add_harm, row, set_ideal};
 pub use others::Hop;
@@ -40,7 +40,10 @@ pub use population_row::{FlowRow, PopulationRow};
 pub use quantile::{Quantile, interval, quantile};
 pub use recording::{Drop, Mark, PhaseKind, PhaseSpan, Recording, Send, State};
 pub use result::{PopulationResult, SchemeResult};
-pub use row::Row;
+pub use row::{ALONE, Row};
 pub use show::rounded_rate;
 pub use tap::Tap;
-pub use verdict::{population_verdict, rank, rank_populations, verdict};
+pub use verdict::{
+    Reference, help, laws_differ, listed, population_verdict, rank, rank_populations, verdict,
+    wants_reference,
+};

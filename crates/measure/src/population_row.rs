@@ -23,6 +23,8 @@ pub struct PopulationRow {
     pub stack: Option<String>,
     /// The restart policy.
     pub restart: String,
+    /// What is needed beyond the sender, as [`crate::Row::deploy`] says it.
+    pub deploy: String,
     /// How many flows were measured.
     pub flows: u64,
     /// Of those, how many did not finish by the end of the run.

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// What [`Row::deploy`] says of a scheme that a sender's operator can deploy without anybody's help.
+pub const ALONE: &str = "alone";
+
 /// One result row. `_bps` is bits per second; `None` (JSON `null`) where a number is undefined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
@@ -21,6 +24,9 @@ pub struct Row {
     pub stack: Option<String>,
     /// The restart policy.
     pub restart: String,
+    /// What the scheme, its law and its restart policy need beyond the sender: `router-help`, `marks` and `memory`, joined by
+    /// `+`, or [`ALONE`].
+    pub deploy: String,
     /// Payload delivered in order over the time since the SYN.
     pub throughput_bps: f64,
     /// Own data packets dropped over data packets sent; `None` if none was sent.
@@ -29,6 +35,8 @@ pub struct Row {
     pub su_time_s: Option<f64>,
     /// Payload delivered of what was sent in su-time, over su-time.
     pub su_throughput_bps: Option<f64>,
+    /// What widened the window in start-up: a word of [`crate::SuCounts`].
+    pub su_counts: String,
     /// Data packets dropped of those sent in su-time, over those sent.
     pub su_loss: Option<f64>,
     /// Retransmission timeouts of data, not of the SYN.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
+use crate::evidence::SuCounts;
 use crate::result::{PopulationResult, SchemeResult};
 use crate::student::mean_and_ci95;
 
@@ -12,7 +13,7 @@ impl SchemeResult {
     /// `<field>_runs` is the number of runs in which the field is defined, if not in all. `runs` is the number of runs, and
     /// `seed` is the first seed. Su-throughput is the mean over the runs with a su-time, unless none has one, because
     /// without a su-time it describes the whole flow. An exit cause that differs between runs is `mixed`, and `exit_causes`
-    /// counts the causes.
+    /// counts the causes. How start-up counted is the most that any run did.
     pub fn object(&self) -> Map<String, Value> {
         joined(&self.rows)
     }
@@ -42,7 +43,7 @@ fn fields<T: Serialize>(row: &T) -> Map<String, Value> {
 }
 
 /// Fields that are the same for all runs, or name the first.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "scheme",
     "label",
     "params",
@@ -51,6 +52,7 @@ const NAMES: [&str; 13] = [
     "recovery",
     "stack",
     "restart",
+    "deploy",
     "exit_cause",
     "ideal_kind",
     "seed",
@@ -63,6 +65,10 @@ fn many(first: &Map<String, Value>, rows: &[Map<String, Value>]) -> Map<String, 
     for (field, value) in first {
         match field.as_str() {
             "exit_cause" => causes(&mut object, rows),
+            "su_counts" => {
+                let said = rows.iter().filter_map(|row| row.get("su_counts")?.as_str()).map(SuCounts::of);
+                object.insert(field.clone(), said.max().unwrap_or_default().name().into());
+            }
             "seed" => {
                 object.insert("runs".to_owned(), Value::from(rows.len()));
                 object.insert(field.clone(), value.clone());

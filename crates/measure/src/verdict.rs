@@ -1,20 +1,31 @@
-//! The order of a table, best first, and its one-line verdict.
+//! The order of a table, best first, and its verdict.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
+use self::credit::Credit;
 use self::judged::{EQUAL, Judged};
 use self::pairs::Pairs;
+use self::words::{named, percent, span, su_loss, whole};
 use crate::judge::{Contest, Goal};
 use crate::result::SchemeResult;
+use crate::row::ALONE;
 use crate::show::rounded_rate;
 
+mod credit;
 mod judged;
+mod lag;
+mod laws;
+mod luck;
 mod pairs;
 mod populations;
+mod words;
 
+pub use credit::{Reference, wants_reference};
+pub use laws::laws_differ;
 pub use populations::{population_verdict, rank_populations};
+pub use words::{help, listed};
 
 /// Orders results best first.
 ///
@@ -53,21 +64,53 @@ fn none_last(a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// The verdict on ranked results, in one line, from their numbers only.
-pub fn verdict(contest: &Contest, ranked: &[SchemeResult]) -> String {
-    let Some(first) = ranked.first() else { return "No run was finished.".to_owned() };
-    let standing = Standing { pairs: Pairs::new(contest, ranked), first, best: Judged::of(first), ranked };
+/// The verdict on ranked results, in one line, from their numbers only: the best scheme that a sender's operator can deploy
+/// alone, what help from beyond the sender adds, and what the runs do not decide. `references` are of this race
+/// ([`wants_reference`]).
+pub fn verdict(contest: &Contest, ranked: &[SchemeResult], references: &[Reference]) -> String {
+    let alone: Vec<&SchemeResult> = ranked.iter().filter(|result| deploy(result) == ALONE).collect();
+    let field = if alone.is_empty() { ranked.iter().collect() } else { alone };
+    let Some(&first) = field.first() else { return "No run was finished.".to_owned() };
+    let standing = Standing {
+        contest,
+        pairs: Pairs::new(contest, ranked),
+        credit: Credit { contest, ranked, references },
+        first,
+        best: Judged::of(first),
+        field,
+        ranked,
+    };
     let says = match contest.goal {
         Goal::Rounds => standing.by_elapsed(),
         Goal::Transfer { .. } => standing.by_cost(),
-        Goal::Duration => standing.by_throughput(contest),
+        Goal::Duration => standing.by_throughput(),
     };
-    says + &standing.aborted()
+    says + &standing.undecided()
+        + &standing.credit.says()
+        + &standing.laws()
+        + &luck::says(contest, ranked)
+        + &standing.aborted()
 }
 
-/// Ranked results with the first of them singled out.
+/// A verb of one and of several.
+const TAKES: [&str; 2] = ["takes", "take"];
+const REACHES: [&str; 2] = ["reaches", "reach"];
+
+/// What a result needs beyond the sender.
+fn deploy(result: &SchemeResult) -> &str {
+    match result.rows.first().map(|row| row.deploy.as_str()) {
+        None | Some("") => ALONE,
+        Some(deploy) => deploy,
+    }
+}
+
+/// Ranked results with the best of those singled out that one can deploy alone.
 struct Standing<'a> {
+    contest: &'a Contest,
     pairs: Pairs,
+    credit: Credit<'a>,
+    /// The results that compete for the first place: those that one can deploy alone, or all if none can be.
+    field: Vec<&'a SchemeResult>,
     first: &'a SchemeResult,
     best: Judged,
     ranked: &'a [SchemeResult],
@@ -75,58 +118,65 @@ struct Standing<'a> {
 
 impl Standing<'_> {
     fn by_elapsed(&self) -> String {
-        let Some(elapsed) = self.best.whole("elapsed_s") else {
-            return self.nobody("Nobody finished every reply within the limit", "elapsed_s");
-        };
-        let drops = |judged: &Judged| match judged.number("drops") {
-            Some(drops) if drops > 0.0 => {
-                format!("{drops:.2} packets dropped a reply{}", judged.some("drops"))
-            }
-            _ => "nothing dropped".to_owned(),
-        };
         let says = |judged: &Judged| {
+            let drops = match judged.number("drops") {
+                Some(drops) if drops > 0.0 => {
+                    format!("{drops:.2} packets dropped a reply{}", judged.some("drops"))
+                }
+                _ => "nothing dropped".to_owned(),
+            };
             let elapsed = judged.number("elapsed_s").map_or_else(String::new, span);
-            format!("{elapsed} with {}", drops(judged))
+            format!("{elapsed} with {drops}")
         };
-        let (winners, behind) =
-            (self.winners("elapsed time after an idle time"), self.behind("elapsed_s", &says));
-        format!("{winners}, {} with {}{behind}.", span(elapsed), drops(&self.best))
+        let (helped, behind) = (self.helped(TAKES, &says), self.behind("elapsed_s", &says));
+        if self.best.whole("elapsed_s").is_none() {
+            return self.nobody("finished every reply", "elapsed_s", &helped);
+        }
+        format!("{}, {}{helped}{behind}.", self.winners("elapsed time after an idle time"), says(&self.best))
     }
 
     fn by_cost(&self) -> String {
         let best = &self.best;
-        if best.cost.or(best.fct).is_none() {
-            return self.nobody("No scheme finished every transfer within the limit", "fct_s");
-        }
-        let fair = best.object.get("ideal_kind").and_then(Value::as_str) == Some("fair-share");
-        let ideal = if fair { "ideal of a fair share" } else { "ideal" };
         let says = |judged: &Judged| match judged.cost {
             Some(cost) => format!("{}, {cost:.2} times", fct(judged)),
             None => fct(judged),
         };
+        let helped = self.helped(TAKES, &fct);
+        if best.cost.or(best.fct).is_none() {
+            return self.nobody("finished every transfer", "fct_s", &helped);
+        }
+        let fair = best.object.get("ideal_kind").and_then(Value::as_str) == Some("fair-share");
+        let ideal = if fair { "ideal of a fair share" } else { "ideal" };
         let times = match best.cost {
             Some(cost) => format!("{cost:.2} times the {ideal}"),
             None => "with no ideal to compare with: others may take all of the rate".to_owned(),
         };
         let by = if best.cost.is_some() { "cost" } else { "completion time" };
-        let (winners, behind) = (self.winners(by), self.behind("fct_s", &says));
-        format!("{winners}, {}, {times}{behind}.", fct(best))
+        let behind = self.behind("fct_s", &says);
+        format!("{}, {}, {times}{helped}{behind}.", self.winners(by), fct(best))
     }
 
-    fn by_throughput(&self, contest: &Contest) -> String {
+    fn by_throughput(&self) -> String {
         let best = &self.best;
-        let share =
-            share(contest, best).map_or_else(String::new, |share| format!(" ({share} of what is available)"));
+        let share = share(self.contest, best)
+            .map_or_else(String::new, |share| format!(" ({share} of what is available)"));
         let start_up = match best.number("su_time_s") {
             Some(time) => format!("start-up {}{}", span(time), best.some("su_time_s")),
             None => "no end of start-up".to_owned(),
         };
+        let helped = self.helped(REACHES, &|judged| {
+            format!("{} with {}", rounded_rate(whole(judged.throughput)), su_loss(judged))
+        });
         let losses = self.ranked.iter().map(|result| (Judged::of(result).su_loss.unwrap_or(0.0), result));
         let heaviest = losses.max_by(|a, b| a.0.total_cmp(&b.0));
-        let heavier = heaviest.filter(|(loss, _)| *loss > best.su_loss.unwrap_or(0.0));
+        let is_named =
+            |result: &SchemeResult| self.best_helped().iter().any(|one| std::ptr::eq(*one, result));
+        let heavier =
+            heaviest.filter(|(loss, result)| *loss > best.su_loss.unwrap_or(0.0) && !is_named(result));
         let other = heavier.map_or_else(String::new, |(_, result)| {
             let (others, judged) = (self.alike(result), Judged::of(result));
-            let reach = if others.len() > 1 { "reach" } else { "reaches" };
+            let reach = REACHES[usize::from(others.len() > 1)];
+            let others: Vec<&str> = others.iter().map(|result| result.name.as_str()).collect();
             format!(
                 "; {} {reach} {} with {}",
                 listed(&others),
@@ -134,27 +184,76 @@ impl Standing<'_> {
                 su_loss(&judged)
             )
         });
-        let (winners, doubt) =
-            (self.winners("throughput, within 1 % by su-loss"), self.doubt("throughput_bps"));
+        let winners = self.winners("throughput, within 1 % by su-loss");
         let throughput = rounded_rate(whole(best.throughput));
-        format!("{winners}, {throughput}{share}, {start_up} with {}{other}{doubt}.", su_loss(best))
+        format!("{winners}, {throughput}{share}, {start_up} with {}{helped}{other}.", su_loss(best))
     }
 
-    /// The names of this result and of all that equal it in every run, in the order of the table.
-    fn alike(&self, to: &SchemeResult) -> Vec<&str> {
-        let is_like = |result: &&SchemeResult| std::ptr::eq(*result, to) || self.pairs.alike(result, to);
-        self.ranked.iter().filter(is_like).map(|result| result.name.as_str()).collect()
+    /// This result and all that equal it in every run, in the order of the table; of those that are in one class of help.
+    fn alike(&self, to: &SchemeResult) -> Vec<&SchemeResult> {
+        let is_like = |result: &&SchemeResult| {
+            std::ptr::eq(*result, to) || deploy(result) == deploy(to) && self.pairs.alike(result, to)
+        };
+        self.ranked.iter().filter(is_like).collect()
     }
 
-    /// The best result and its deciding number. There is no best among results that are equal in every run.
+    /// The best result and what decides. There is no best among results that are equal in every run, nor one whose gain is
+    /// that of counting bytes.
     fn winners(&self, what: &str) -> String {
-        let names = self.alike(self.first);
-        let lead = match (names.len(), self.ranked.len()) {
+        let winners = self.alike(self.first);
+        let alone = if self.field.len() < self.ranked.len() { "alone " } else { "" };
+        let lead = match (winners.len(), self.ranked.len()) {
             (_, 1) => String::new(),
             (alike, all) if alike == all => format!("By {what}: "),
-            _ => format!("Best by {what}: "),
+            _ if winners.iter().all(|winner| self.credit.is_bytes_alone(winner)) => {
+                let whose = if alone.is_empty() { "" } else { "that one can deploy alone " };
+                format!("None {whose}is better by {what} than slow start that counts bytes: ")
+            }
+            _ => format!("Best {alone}by {what}: "),
         };
-        lead + &named(&names)
+        let with = match deploy(self.first) {
+            ALONE => String::new(),
+            deploy => format!(", with {}", help(deploy)),
+        };
+        lead + &named(&winners) + &with
+    }
+
+    /// The best result of each kind of help, best first.
+    fn best_helped(&self) -> Vec<&SchemeResult> {
+        let mut bests: Vec<&SchemeResult> = Vec::new();
+        let with_help = self.ranked.iter().filter(|result| deploy(result) != deploy(self.first));
+        for result in with_help.filter(|result| deploy(result) != ALONE) {
+            if !bests.iter().any(|best| deploy(best) == deploy(result)) {
+                bests.push(result);
+            }
+        }
+        bests
+    }
+
+    /// What each kind of help from beyond the sender adds; nothing of a kind whose results did not finish.
+    fn helped(&self, verbs: [&str; 2], says: &dyn Fn(&Judged) -> String) -> String {
+        let is_whole = |result: &&SchemeResult| pairs::mean_of(self.contest, result).is_some();
+        let place = |of: &SchemeResult| self.ranked.iter().position(|result| std::ptr::eq(result, of));
+        let says = |best: &SchemeResult| {
+            let (alike, kind) = (self.alike(best), help(deploy(best)));
+            let verb = verbs[usize::from(alike.len() > 1)];
+            let does = format!("{} {verb} {}", named(&alike), says(&Judged::of(best)));
+            let is_several = kind.contains(" and ");
+            if self.pairs.alike(self.first, best) {
+                return format!(
+                    "; {kind} {} nothing: {does}",
+                    ["changes", "change"][usize::from(is_several)]
+                );
+            }
+            if place(best) > place(self.first) {
+                return format!("; {kind} {} no gain: {does}", ["shows", "show"][usize::from(is_several)]);
+            }
+            let doubt = self.pairs.doubt(best, self.first).map_or_else(String::new, |lag| {
+                format!(", which {} runs do not tell from chance ({})", best.rows.len(), lag.would())
+            });
+            format!("; with {kind} {does}{doubt}")
+        };
+        self.best_helped().into_iter().filter(is_whole).map(says).collect()
     }
 
     /// The results whose connections were aborted.
@@ -170,10 +269,12 @@ impl Standing<'_> {
         format!(" {connections} of {} {were} aborted, for nothing was answered any more.", listed(&names))
     }
 
-    /// The sentence for a field that no result has in all runs: which results have it in some.
-    fn nobody(&self, says: &str, field: &str) -> String {
+    /// The sentence for a field that the best has not in all runs: which results have it in some, and what help does.
+    fn nobody(&self, did: &str, field: &str, helped: &str) -> String {
         let some = self.ranked.iter().any(|result| Judged::of(result).runs(field).0 > 0);
-        if some { format!("{says}: {}.", self.unfinished(field)) } else { format!("{says}.") }
+        let which = if some { format!(": {}", self.unfinished(field)) } else { String::new() };
+        let who = if helped.is_empty() { "No scheme" } else { "No scheme that one can deploy alone" };
+        format!("{who} {did} within the limit{which}{helped}.")
     }
 
     /// The results that lack the field in some or all runs; empty if there are none.
@@ -197,64 +298,65 @@ impl Standing<'_> {
         format!("{some}{between}{none}")
     }
 
-    /// The results that did not finish, or the last result if all did; and those whose lag may be chance.
+    /// The results that did not finish, or the last result if all did.
     fn behind(&self, field: &str, says: &dyn Fn(&Judged) -> String) -> String {
         let unfinished = self.unfinished(field);
-        let doubt = self.doubt(field);
         if !unfinished.is_empty() {
-            return format!("; {unfinished}{doubt}");
+            return format!("; {unfinished}");
         }
-        let is_behind = |last: &&SchemeResult| {
-            !self.pairs.alike(self.first, last) && !self.pairs.doubtful(self.first, last)
-        };
-        let last = self.ranked[1..].last().filter(is_behind).map_or_else(String::new, |last| {
-            let names = self.alike(last);
-            let are = if names.len() > 1 { "are" } else { "is" };
-            format!("; last {are} {}, {}", named(&names), says(&Judged::of(last)))
-        });
-        last + &doubt
+        self.last().map_or_else(String::new, |last| {
+            let alike = self.alike(last);
+            let are = if alike.len() > 1 { "are" } else { "is" };
+            format!("; last {are} {}, {}", named(&alike), says(&Judged::of(last)))
+        })
     }
 
-    /// With several runs, the results that have the field in all runs and may be as good as the best.
-    fn doubt(&self, field: &str) -> String {
-        let is_close = |result: &&SchemeResult| {
-            Judged::of(result).whole(field).is_some()
-                && !self.pairs.alike(self.first, result)
-                && self.pairs.doubtful(self.first, result)
+    /// The last result, if it is clearly behind and not named as one with help.
+    fn last(&self) -> Option<&SchemeResult> {
+        let is_named = |last: &SchemeResult| {
+            std::ptr::eq(last, self.first) || self.best_helped().iter().any(|best| std::ptr::eq(*best, last))
         };
-        let names: Vec<&str> =
-            self.ranked[1..].iter().filter(is_close).map(|result| result.name.as_str()).collect();
-        if names.is_empty() {
+        let is_behind = |last: &SchemeResult| {
+            !self.pairs.alike(self.first, last) && self.pairs.doubt(self.first, last).is_none()
+        };
+        self.ranked.last().filter(|last| !is_named(last) && is_behind(last))
+    }
+
+    /// The results that the verdict names, the best first. Without a transfer the last is not named.
+    fn mentioned(&self) -> Vec<&SchemeResult> {
+        let mut all = self.alike(self.first);
+        all.extend(self.best_helped());
+        all.extend(self.last().filter(|_| self.contest.goal != Goal::Duration));
+        all
+    }
+
+    /// The sentence that laws differ between the results named; none where no law governed, for none of them left start-up.
+    fn laws(&self) -> String {
+        let named = self.mentioned();
+        if named.iter().all(|result| credit::never_left(result)) {
             return String::new();
         }
-        doubt_of(names.len(), &listed(&names), self.pairs.comparisons)
+        let named: Vec<_> = named.into_iter().map(governs).collect();
+        laws_differ(&named, self.ranked.iter().map(words::law), laws::option)
+    }
+
+    /// With several runs, the results that may be as good as the best and have what decides in all runs. Those that need help
+    /// are not among them.
+    fn undecided(&self) -> String {
+        let is_whole = |result: &SchemeResult| pairs::mean_of(self.contest, result).is_some();
+        let mut others = Vec::new();
+        for result in self.field.iter().skip(1).filter(|result| is_whole(result) && is_whole(self.first)) {
+            let doubt = self.pairs.doubt(self.first, result);
+            let doubt = doubt.filter(|_| !self.pairs.alike(self.first, result));
+            others.extend(doubt.map(|doubt| (result.name.as_str(), doubt)));
+        }
+        lag::undecided(self.first.rows.len(), &self.first.name, &others, self.pairs.comparisons)
     }
 }
 
-/// The clause about results whose lag behind the best may be chance.
-fn doubt_of(count: usize, names: &str, comparisons: u64) -> String {
-    let together = match comparisons {
-        1 => String::new(),
-        comparisons => format!(", for {comparisons} comparisons together"),
-    };
-    let (verb, intervals, hold) = match count {
-        1 => ("is", "the interval of its difference", "holds"),
-        _ => ("are", "the intervals of their differences", "hold"),
-    };
-    format!("; {names} {verb} not clearly behind: {intervals} seed by seed (95 %{together}) {hold} zero")
-}
-
-/// Names, with their common part written once.
-fn named(names: &[&str]) -> String {
-    listed(names) + if names.len() > 1 { " alike" } else { "" }
-}
-
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
-    }
+/// The law of a result, and the parameters that were set.
+fn governs(result: &SchemeResult) -> (&str, &str) {
+    result.rows.first().map(|row| (row.avoidance.as_str(), row.params.as_str())).unwrap_or_default()
 }
 
 /// Payload throughput over the payload share of the available rate; `None` if other traffic shares the path.
@@ -263,42 +365,8 @@ fn share(contest: &Contest, best: &Judged) -> Option<String> {
     Some(percent(best.throughput / payload))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate above zero")]
-fn whole(bps: f64) -> u64 {
-    bps as u64
-}
-
-fn su_loss(judged: &Judged) -> String {
-    match judged.su_loss {
-        Some(loss) if loss > 0.0 => format!("su-loss {}{}", percent(loss), judged.some("su_loss")),
-        Some(_) => "no su-loss".to_owned(),
-        None => "no data sent".to_owned(),
-    }
-}
-
 fn fct(judged: &Judged) -> String {
     judged.number("fct_s").map_or_else(String::new, span)
-}
-
-/// A time with at least three digits, so that small values do not appear as zero.
-fn span(seconds: f64) -> String {
-    match seconds {
-        s if s >= 0.9995 => format!("{s:.2} s"),
-        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
-        s if s >= 0.009_95 => format!("{:.1} ms", s * 1e3),
-        s if s >= 0.000_999_5 => format!("{:.2} ms", s * 1e3),
-        s => format!("{:.1} µs", s * 1e6),
-    }
-}
-
-/// A percentage with three digits, so that small values do not appear as zero.
-fn percent(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    match percent {
-        p if p >= 10.0 => format!("{p:.1} %"),
-        p if p >= 0.01 => format!("{p:.2} %"),
-        _ => "under 0.01 %".to_owned(),
-    }
 }
 
 #[cfg(test)]

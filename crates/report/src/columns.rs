@@ -52,6 +52,11 @@ pub const COLUMNS: &[Column] = &[
     text("recovery", "How losses are found and repaired."),
     text("stack", "Whose sender it is where the RFCs and Linux differ; left out where it goes by the RFCs."),
     text("restart", "The policy after idleness."),
+    text(
+        "deploy",
+        "What the scheme, its law and its restart policy need beyond the sender: alone if nothing, else router-help (routers \
+         that approve a rate), marks (queues that mark, ECN), memory (values that an earlier connection saved), joined by +.",
+    ),
     real(
         "throughput_bps",
         "bit/s",
@@ -74,6 +79,12 @@ pub const COLUMNS: &[Column] = &[
         "Payload delivered of the data sent in su-time, over su-time: what stands in a queue at its end counts, so that it may \
          exceed the link's rate. Where su-time is undefined: payload delivered in order over the flow's time since the first \
          data packet. A mean is over the runs with a su-time, unless none has one.",
+    ),
+    text(
+        "su_counts",
+        "What widened the window in start-up: acks, by a segment at most for each; bytes, by more, and by no more than the ACK \
+         acknowledged; beyond, by more than that; either, if no ACK that acknowledged more than a segment widened it, so that \
+         the two do not differ. Of several runs, the most that any did.",
     ),
     real(
         "su_loss",

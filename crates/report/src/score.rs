@@ -1,8 +1,10 @@
 //! The score of a sweep: from the rows of its parts, and to tables and records.
 
+mod sentence;
 mod summary;
 mod words;
 
+pub use sentence::sentence;
 pub use summary::summary;
 pub use words::{LIMITS, MEASURES};
 
@@ -58,6 +60,10 @@ pub fn judged(record: &Record, paths_a_draw: u64) -> Result<Judged, &'static str
             label => label.to_owned(),
         },
         law: record::text(record, "avoidance").to_owned(),
+        deploy: Some(record::text(record, "deploy"))
+            .filter(|deploy| !deploy.is_empty())
+            .ok_or("deploy")?
+            .to_owned(),
         seed: record.get("seed").and_then(Value::as_u64).ok_or("seed")?,
         cost: record::number(record, "cost"),
         loss: match record.get("loss") {
@@ -93,6 +99,7 @@ fn full(group: &Group, one: &Standing) -> Record {
     put("class", group.class.clone().into());
     put("scheme", one.scheme.clone().into());
     put("avoidance", one.law.clone().into());
+    put("deploy", one.deploy.clone().into());
     put("paths", group.paths.into());
     put("races", group.races.into());
     put("draws", group.draws.into());
@@ -140,7 +147,7 @@ fn spreads(one: &Standing) -> [(&'static str, &Spread); 6] {
 }
 
 /// The text for an infinite cost, such as `>20` if transfers are given up at twenty times the ideal.
-pub(crate) fn beyond(give_up: Option<u64>) -> String {
+pub fn beyond(give_up: Option<u64>) -> String {
     give_up.map_or_else(|| "unfinished".to_owned(), |times| format!(">{times}"))
 }
 
@@ -278,10 +285,10 @@ fn against_first(group: &Group, one: &Standing) -> String {
     if faster + slower == 0 {
         return "-".to_owned();
     }
-    let told = match group.tells_from_first(one) {
-        Some(false) => " ?",
-        _ if group.beats_first(one) => " <",
-        _ => "",
+    let told = match (group.tells_from_first(one), group.beats_first(one)) {
+        (false, _) => " ?",
+        (true, true) => " <",
+        (true, false) => "",
     };
     format!("{} faster, {} slower{told}", share(faster, races), share(slower, races))
 }
@@ -322,20 +329,12 @@ pub(crate) fn least(group: &Group, beyond: &str) -> String {
         .take(3)
         .map(|one| format!("{} {}", one.scheme, quantile(one.cost.at[0], 1.0, beyond)))
         .collect();
-    let same = if group.is_independent() {
-        let same = order.iter().filter(|one| group.tells_from_first(one) == Some(false)).count();
-        let faster: Vec<_> =
-            order.iter().filter(|one| group.beats_first(one)).map(|one| one.scheme.as_str()).collect();
-        let faster = if faster.is_empty() {
-            String::new()
-        } else {
-            format!("; faster more often: {}", faster.join(", "))
-        };
-        format!("{same} not told apart{faster}")
-    } else {
-        "several races of a draw: no test".to_owned()
-    };
-    format!("{} ({same})", names.join(", "))
+    let same = order.iter().filter(|one| !group.tells_from_first(one)).count();
+    let faster: Vec<_> =
+        order.iter().filter(|one| group.beats_first(one)).map(|one| one.scheme.as_str()).collect();
+    let faster =
+        if faster.is_empty() { String::new() } else { format!("; faster more often: {}", faster.join(", ")) };
+    format!("{} ({same} not told apart{faster})", names.join(", "))
 }
 
 /// The three schemes, or fewer, that are most often within a hundredth of the best, as shares of the races that some scheme

@@ -1,8 +1,8 @@
 //! Which schemes race, and with which parameters: `NAME[:k=v[,k=v]…][,NAME…]`, `all`, and `-NAME`, which takes one away.
 
-use firstflight::registry::{self, AnyScheme, Missing, Offers, Registry, SchemeEntry, Value};
+use firstflight::registry::{self, AnyScheme, Missing, Needs, Offers, Registry, SchemeEntry, Value};
 use firstflight::schemes::Initial;
-use firstflight_tcp::{Growth, Stack};
+use firstflight_tcp::{Growth, SlowStartCounts, Stack};
 
 use crate::keys::{OptionError, key, keys};
 use crate::options::Options;
@@ -10,7 +10,7 @@ use crate::parameter::{CHECKED, read};
 use crate::quantity::{self, QuantityError, Why, refuse};
 use crate::restart::RestartChoice;
 use crate::suggest::{SCHEMES, meant};
-use crate::words::{growth_name, stack_if_not_rfc};
+use crate::words::{growth_name, slow_start_counts_name, stack_if_not_rfc};
 
 /// The parameter of a scheme that resumes an earlier connection: the window that the connection saved.
 pub const SAVED_WINDOW: &str = "saved";
@@ -271,6 +271,23 @@ impl SchemeChoice {
             self.own_text.push((KEY, text));
         }
         self
+    }
+
+    /// Slow start that counts bytes, with this choice's options of the path.
+    pub fn slow_start_counting_bytes(&self) -> Self {
+        const KEY: &str = "slow-start-counts";
+        let (counts, mut choice) = (SlowStartCounts::Bytes, self.slow_start_instead());
+        let text = slow_start_counts_name(Some(counts)).to_owned();
+        choice.own.plain.slow_start_counts = Some(counts);
+        choice.own.remember(KEY, &text);
+        choice.own_text.retain(|(key, _)| *key != KEY);
+        choice.own_text.push((KEY, text));
+        choice
+    }
+
+    /// What the scheme needs of its host, and beyond it, with its parameters.
+    pub(crate) fn needs(&self) -> Needs {
+        self.entry.needs_with(&self.settings)
     }
 
     /// The choice without its label.

@@ -1,9 +1,12 @@
 //! What `firstflight-measure` needs from a scenario to evaluate a run over it.
 
+use firstflight::registry::{Help, Needs};
 use firstflight_measure::ideal::{ENDLESS, ip_bytes};
-use firstflight_measure::{Contest, IdealKind, IdealSender, Measured, Policer, Subject};
+use firstflight_measure::{ALONE, Contest, IdealKind, IdealSender, Measured, Policer, Subject};
+use firstflight_sim::Batch;
 
 use crate::asking::is_quick_start;
+use crate::bottleneck::{Aqm, AqmKind};
 use crate::choice::SchemeChoice;
 use crate::scenario::{Goal, Scenario};
 use crate::words::{self, Cross};
@@ -35,7 +38,15 @@ impl Scenario {
             recovery: words::recovery_name(own.recovery).to_owned(),
             stack: words::stack_if_not_rfc(own.stack).map(str::to_owned),
             restart: own.restart.to_string(),
+            deploy: self.deploy(choice),
         }
+    }
+
+    /// What the scheme, its law and its restart policy need beyond the sender: words of [`Help`] joined by `+`, or `alone`.
+    pub fn deploy(&self, choice: &SchemeChoice) -> String {
+        let own = self.for_scheme(choice);
+        let law = own.registry.law(choice.law(own.avoidance)).map(|law| law.needs).unwrap_or_default();
+        deploy(choice.needs().and(own.restart.entry.needs).and(law))
     }
 
     /// The condition that ends a run.
@@ -54,7 +65,25 @@ impl Scenario {
 
     /// The criterion by which the results of a race over this scenario are compared.
     pub fn contest(&self) -> Contest {
-        Contest { goal: self.goal_of_runs(), payload_bps: self.payload_bps() }
+        Contest {
+            goal: self.goal_of_runs(),
+            payload_bps: self.payload_bps(),
+            seeded: self.seed_changes_runs(),
+        }
+    }
+
+    /// Whether the seed can change a run: whether anything on the path is drawn at random. Which queue of FQ-CoDel a flow
+    /// gets is, and matters to flows beside others alone, which start at random themselves.
+    pub fn seed_changes_runs(&self) -> bool {
+        let draws = |aqm: Aqm| matches!(aqm.kind, AqmKind::Red | AqmKind::Pie);
+        self.cross != Cross::None
+            || self.population.is_some()
+            || !self.loss.is_zero()
+            || !self.ack_loss.is_zero()
+            || self.jitter.is_some()
+            || self.aqm.is_some_and(draws)
+            || matches!(self.ack_aggregation, Some(Batch::Every(_)))
+            || self.rounds.is_some_and(|rounds| rounds.spread.is_some() || rounds.clients > 1)
     }
 
     /// The payload share of the available rate; `None` if other traffic shares the path.
@@ -117,6 +146,12 @@ impl Scenario {
         let mss = u64::from(self.mss);
         ip_bytes(payload, mss, u64::from(self.packet()) - mss)
     }
+}
+
+/// What these needs are beyond the sender: words of [`Help`] joined by `+`, or `alone`.
+pub fn deploy(needs: Needs) -> String {
+    let words: Vec<&str> = needs.help().map(Help::name).collect();
+    if words.is_empty() { ALONE.to_owned() } else { words.join("+") }
 }
 
 #[cfg(test)]

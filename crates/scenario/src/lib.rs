@@ -44,6 +44,7 @@ pub use choice::{
 pub use controller::{ControllerError, controller, sender_config};
 pub use file::{FileError, ScenarioFile, scalar, schemes};
 pub use header::{HeaderError, trace_header};
+pub use judged::deploy;
 pub use keys::OptionError;
 pub use options::Options;
 pub use over_restarts::over_restarts;

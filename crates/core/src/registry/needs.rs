@@ -140,29 +140,77 @@ impl Set {
     }
 }
 
-/// What a scheme, restart policy or law needs of its host, and what it uses where the host gives it.
+/// What a scheme, restart policy or law needs beyond the sender that runs it. A sender's operator cannot deploy it alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Help {
+    /// Routers on the path answer: they approve a rate, as in Quick-Start (RFC 4782).
+    Routers = 1,
+    /// Queues on the path mark packets, and the receiver echoes the marks (ECN, RFC 3168).
+    Marks = 1 << 1,
+    /// Somebody keeps what an earlier connection over the path learned, as in Careful Resume (RFC 9959).
+    Memory = 1 << 2,
+}
+
+impl Help {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Routers, Self::Marks, Self::Memory];
+
+    /// The word in rows and lists.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Routers => "router-help",
+            Self::Marks => "marks",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+/// What a scheme, restart policy or law needs of its host, what it uses where the host gives it, and what it needs beyond
+/// its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
     needed: Set,
     used: Set,
+    /// Bits of [`Help`].
+    help: u8,
 }
 
 impl Needs {
-    /// Needs `abilities`, and uses no others.
+    /// Needs `abilities`, and uses no others. The need for [`Ability::RateRequest`] is one for the help of routers, that for
+    /// [`Ability::Marks`] one for marks; [`Needs::helped_by`] declares other help.
     pub const fn of(abilities: &[Ability]) -> Self {
-        Self { needed: Set::of(abilities), used: Set(0) }
+        let needed = Set::of(abilities);
+        let routers = if needed.has(Ability::RateRequest) { Help::Routers as u8 } else { 0 };
+        let marks = if needed.has(Ability::Marks) { Help::Marks as u8 } else { 0 };
+        Self { needed, used: Set(0), help: routers | marks }
+    }
+
+    /// These needs, and `help` from beyond the sender.
+    #[must_use]
+    pub const fn helped_by(self, help: Help) -> Self {
+        Self { help: self.help | help as u8, ..self }
+    }
+
+    /// The help from beyond the sender that is needed; none if a sender's operator can deploy the scheme alone.
+    pub fn help(self) -> impl Iterator<Item = Help> {
+        Help::ALL.into_iter().filter(move |help| self.help & *help as u8 != 0)
     }
 
     /// These needs, with `abilities` used as well.
     #[must_use]
     pub const fn using(self, abilities: &[Ability]) -> Self {
-        Self { needed: self.needed, used: Set(self.used.0 | Set::of(abilities).0) }
+        Self { used: Set(self.used.0 | Set::of(abilities).0), ..self }
     }
 
     /// The needs and uses of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self { needed: Set(self.needed.0 | other.needed.0), used: Set(self.used.0 | other.used.0) }
+        Self {
+            needed: Set(self.needed.0 | other.needed.0),
+            used: Set(self.used.0 | other.used.0),
+            help: self.help | other.help,
+        }
     }
 
     /// Whether `ability` is needed.

@@ -17,7 +17,7 @@
 
 use crate::compact::Bytes32;
 use crate::evidence::is_starved;
-use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::registry::{Ability, Help, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
 use crate::schemes::slow_start::NEEDS;
 use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Origin, Pacing, Path, Plan, Sent, Startup, Step};
@@ -118,7 +118,8 @@ pub(crate) const CAREFUL_RESUME: SchemeEntry = SchemeEntry {
     ],
     needs: NEEDS
         .and(Needs::of(&[Ability::Rate, Ability::Sends, Ability::LateTimer, Ability::NewestAck]))
-        .using(&[Ability::Backlog]),
+        .using(&[Ability::Backlog])
+        .helped_by(Help::Memory),
     make: |initial, settings| CarefulResume::from_settings(initial, settings).into(),
 };
 

@@ -1,7 +1,7 @@
 //! Names, parameters and needs.
 
 use firstflight::registry::{
-    self, Ability, Kind, Missing, Needs, Offers, ParameterError, Problem, Value, check,
+    self, Ability, Help, Kind, Missing, Needs, Offers, ParameterError, Problem, Value, check,
 };
 use firstflight::schemes::Initial;
 use firstflight::{Bytes, Rate, Span};
@@ -151,4 +151,27 @@ fn a_scheme_around_another_needs_what_the_one_inside_needs() {
     assert!(!entry.needs_with(&[]).has(Ability::Train));
     assert!(!entry.needs_with(&around("slow-start")).has(Ability::Train));
     assert!(entry.needs_with(&around("paced")).has(Ability::Train));
+}
+
+#[test]
+fn what_is_needed_beyond_the_sender_is_declared_and_that_of_the_scheme_inside_counts() {
+    let help = |name| {
+        let entry = registry::scheme(name).expect("registered");
+        entry.needs.help().map(Help::name).collect::<Vec<_>>()
+    };
+    assert_eq!(help("quick-start"), ["router-help"]);
+    assert_eq!(help("careful-resume"), ["memory"]);
+    let others =
+        registry::schemes().iter().filter(|one| !["quick-start", "careful-resume"].contains(&one.name));
+    others.for_each(|one| assert_eq!(help(one.name), [""; 0], "{}", one.name));
+    let policies = registry::restarts().iter().filter(|one| one.needs.help().next().is_some());
+    assert_eq!(policies.map(|one| one.name).collect::<Vec<_>>(), ["quick-start"]);
+
+    let entry = registry::scheme("quick-start").expect("registered");
+    let inside = entry.parameter("around").and_then(|around| around.kind.word("careful-resume"));
+    let needs = entry.needs_with(&[("around", inside.expect("a plain scheme"))]);
+    assert_eq!(needs.help().collect::<Vec<_>>(), [Help::Routers, Help::Memory]);
+    // What a scheme only uses it works without; marks that it needs are help.
+    assert_eq!(Needs::of(&[Ability::Marks]).help().collect::<Vec<_>>(), [Help::Marks]);
+    assert_eq!(Needs::default().using(&[Ability::Marks, Ability::RateRequest]).help().count(), 0);
 }

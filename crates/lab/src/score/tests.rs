@@ -16,6 +16,7 @@ fn row(path: u64, scheme: &str, cost: Option<f64>) -> Judged {
         draw: path,
         scheme: scheme.to_owned(),
         law: "reno".to_owned(),
+        deploy: "alone".to_owned(),
         seed: 1,
         cost,
         loss: Some(0.0),
@@ -183,8 +184,8 @@ fn schemes_are_compared_with_the_first_race_by_race_and_what_was_given_up_is_slo
         (faster, slower, alike, all.tells_from_first(&all.standings[at]))
     };
     assert_eq!(all.by_cost()[0].scheme, "a");
-    assert_eq!([against(0), against(1)], [(0, 0, 20, Some(false)), (0, 20, 0, Some(true))]);
-    assert_eq!([against(2), against(3)], [(0, 20, 0, Some(true)), (0, 1, 19, Some(false))]);
+    assert_eq!([against(0), against(1)], [(0, 0, 20, false), (0, 20, 0, true)]);
+    assert_eq!([against(2), against(3)], [(0, 20, 0, true), (0, 1, 19, false)]);
     // The intervals of the medians of a and b overlap all the same.
     let ends = |at: usize| match all.standings[at].cost.at[0] {
         Quantile::Value { low: Some(low), high: Some(high), .. } => (low, high),
@@ -239,15 +240,44 @@ fn rows_under_the_ideal_and_beyond_a_fair_share_are_counted_and_a_law_is_that_of
     assert_eq!((b.under_ideal, b.beside_tcp, b.beyond_fair, b.law.as_deref()), (0, 0, 0, None));
 }
 
+/// Forty races of twenty paths are twenty comparisons: what a path favours it favours in all of its runs.
 #[test]
-fn races_that_share_a_path_test_nothing() {
-    let again = |row: Judged| Judged { seed: 2, ..row };
-    let rows: Vec<_> = (0..20)
-        .flat_map(|path| [row(path, "a", Some(1.0)), row(path, "b", Some(2.0))])
-        .flat_map(|row| [row.clone(), again(row)])
-        .collect();
-    let all = &score(&rows)[0];
-    assert_eq!((all.standings[1].against_first.slower, all.tells_from_first(&all.standings[1])), (40, None));
+fn runs_of_a_path_are_averaged_before_paths_are_compared() {
+    let runs = |costs: fn(u64) -> [(f64, f64); 2]| {
+        let rows = (0..20).flat_map(|path| {
+            let seeds = costs(path).into_iter().zip(1..);
+            seeds.flat_map(move |((a, b), seed)| {
+                [Judged { seed, ..row(path, "a", Some(a)) }, Judged { seed, ..row(path, "b", Some(b)) }]
+            })
+        });
+        let all = score(&rows.collect::<Vec<_>>()).remove(0);
+        let one = all.standings[1].clone();
+        (one.against_first, one.draws_against_first, all.tells_from_first(&one))
+    };
+    let of = |faster, slower, alike| Pairing { faster, slower, alike };
+    assert_eq!(runs(|_| [(1.0, 2.0), (1.0, 2.0)]), (of(0, 40, 0), of(0, 20, 0), true));
+    // Fourteen paths of twenty are no difference, though 28 races of forty would be one.
+    let most = |path| if path < 14 { [(1.0, 2.0); 2] } else { [(1.0, 0.9); 2] };
+    assert_eq!(runs(most), (of(12, 28, 0), of(6, 14, 0), false));
+    assert!(of(12, 28, 0).tells(1));
+    // The mean of a path decides, and not how many of its runs: b has the least median, and a the least mean of every path.
+    let rows = (0..20).flat_map(|path| {
+        let of = |seed, scheme, cost| Judged { seed, ..row(path, scheme, Some(cost)) };
+        [of(1, "a", 1.0), of(1, "b", 0.5), of(2, "a", 1.0), of(2, "b", 1.6)]
+    });
+    let a = score(&rows.collect::<Vec<_>>()).remove(0).standings.remove(0);
+    assert_eq!((a.against_first, a.draws_against_first), (of(20, 20, 0), of(20, 0, 0)));
+}
+
+#[test]
+fn a_path_with_a_run_that_was_given_up_is_worse_than_one_without() {
+    let rows = (0..20).flat_map(|path| {
+        let of = |seed, scheme, cost| Judged { seed, ..row(path, scheme, cost) };
+        [of(1, "a", Some(3.0)), of(2, "a", Some(3.0)), of(1, "b", Some(3.1)), of(2, "b", None)]
+    });
+    let all = score(&rows.collect::<Vec<_>>()).remove(0);
+    let one = &all.standings[1];
+    assert_eq!((one.draws_against_first.slower, all.tells_from_first(one)), (20, true));
 }
 
 /// The first is chosen among all from the same rows, so that whoever came out first by luck meets who came out last.
@@ -272,7 +302,7 @@ fn of_schemes_that_are_alike_one_is_told_from_the_first_in_a_twentieth_of_the_sw
             row.cost = Some(1.0 + draw());
         }
         let all = group("all", String::new(), &rows.iter().collect::<Vec<_>>(), &schemes);
-        told += usize::from(all.standings.iter().any(|one| all.tells_from_first(one) == Some(true)));
+        told += usize::from(all.standings.iter().any(|one| all.tells_from_first(one)));
     }
     assert!(told <= SWEEPS / 20, "{told} of {SWEEPS}");
 }
@@ -303,7 +333,7 @@ fn where_medians_are_given_up_the_first_gave_up_least_and_then_cost_least_where_
 
 /// A list makes several paths of one draw, which have all but the listed option in common.
 #[test]
-fn races_that_share_a_draw_test_nothing_and_have_no_interval_but_in_classes_with_one_of_each() {
+fn races_that_share_a_draw_are_one_comparison_and_have_an_interval_only_in_classes_with_one_of_each() {
     let of = |draw: u64, ack: &str, cost: f64, scheme: &str| {
         let path = 2 * draw + u64::from(ack == "linux");
         let row = row(path, scheme, Some(cost));
@@ -319,7 +349,7 @@ fn races_that_share_a_draw_test_nothing_and_have_no_interval_but_in_classes_with
         let has_interval = matches!(one.cost.at[0], Quantile::Value { low: Some(_), .. });
         (group.paths, group.draws, group.tells_from_first(one), has_interval)
     };
-    assert_eq!(told(&groups[0]), (40, 20, None, false));
+    assert_eq!(told(&groups[0]), (40, 20, true, false));
     let receivers: Vec<_> = groups.iter().filter(|group| group.axis == "receiver").map(told).collect();
-    assert_eq!(receivers, [(20, 20, Some(true), true); 2]);
+    assert_eq!(receivers, [(20, 20, true, true); 2]);
 }

@@ -10,6 +10,7 @@ mod populations;
 mod quick_start;
 mod race;
 mod random_paths;
+mod references;
 mod restart;
 mod stacks;
 mod successors;

@@ -61,7 +61,7 @@ fn the_default_race() {
     let choices = parse_choices("slow-start,slow-start-paced,limited,hystart,paced").expect("schemes");
     let mut results = race(&path, &choices, &How::default()).expect("a race");
     rank(&path.contest(), &mut results);
-    insta::assert_snapshot!(table(&results) + "\n" + &verdict(&path.contest(), &results));
+    insta::assert_snapshot!(table(&results) + "\n" + &verdict(&path.contest(), &results, &[]));
 }
 
 #[test]

@@ -2,64 +2,121 @@
 
 use std::collections::BTreeMap;
 
-use super::{doubt_of, listed, whole};
+use super::lag::{Lag, Measure, undecided};
+use super::laws::{laws_differ, option};
+use super::words::{help, whole};
 use crate::result::PopulationResult;
+use crate::row::ALONE;
 use crate::show::rounded_rate;
-use crate::student::mean_and_half;
 
 /// Orders results best first, by the mean over flows of a flow's throughput. Results of unmixed populations come before
 /// those of the mixed one.
 pub fn rank_populations(results: &mut [PopulationResult]) {
     results.sort_by(|a, b| {
         let throughput = |result| number(result, MEAN).unwrap_or(0.0);
-        is_alone(b).cmp(&is_alone(a)).then(throughput(b).total_cmp(&throughput(a)))
+        is_unmixed(b).cmp(&is_unmixed(a)).then(throughput(b).total_cmp(&throughput(a)))
     });
 }
 
-/// The verdict on ranked results of populations of `flows` flows, in one line, from their numbers only.
+/// The verdict on ranked results of populations of `flows` flows, in one line, from their numbers only. A population's flows
+/// all have its scheme; the best is of a scheme that a sender's operator can deploy without help.
 pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
-    let [first, rest @ ..] = ranked else { return "No run was finished.".to_owned() };
+    let unmixed: Vec<&PopulationResult> = ranked.iter().take_while(|result| is_unmixed(result)).collect();
+    let alone: Vec<&PopulationResult> =
+        unmixed.iter().copied().filter(|result| deploy(result) == ALONE).collect();
+    let field = if alone.is_empty() { &unmixed } else { &alone };
+    let Some(first) = field.first().copied().or(ranked.first()) else {
+        return "No run was finished.".to_owned();
+    };
     if number(first, "flows") == Some(0.0) {
         return format!("No flow was measured: {}.", says(flows, first));
     }
-    let alone: Vec<&PopulationResult> = rest.iter().take_while(|result| is_alone(result)).collect();
-    let Some(last) = alone.last() else { return format!("{}.", says(flows, first)) };
-    let schemes = alone.len() as u64 + 1;
+    if unmixed.len() < 2 {
+        return format!("{}.", says(flows, first));
+    }
+    let schemes = unmixed.len() as u64;
     let comparisons = schemes * (schemes - 1) / 2;
-    let is_doubtful = |result: &&&PopulationResult| may_be_chance(first, result, comparisons);
-    let doubtful: Vec<&str> = alone.iter().filter(is_doubtful).map(|result| result.name.as_str()).collect();
-    let behind = if is_doubtful(&last) { String::new() } else { format!("; last {}", says(flows, last)) };
-    let doubt = if doubtful.is_empty() {
-        String::new()
+    let doubt = |result: &PopulationResult| may_be_chance(first, result, comparisons);
+    let others: Vec<(&str, Lag)> =
+        field.iter().skip(1).filter_map(|result| Some((result.name.as_str(), doubt(result)?))).collect();
+    let bests = best_helped(&unmixed, first);
+    let helped: Vec<String> = bests
+        .iter()
+        .map(|best| {
+            let kind = help(deploy(best));
+            let gains = number(best, MEAN) > number(first, MEAN);
+            let chance =
+                may_be_chance(best, first, comparisons).filter(|_| gains).map_or_else(String::new, |lag| {
+                    format!(", which {} runs do not tell from chance ({})", best.rows.len(), lag.would())
+                });
+            let lead = if gains { format!("with {kind}") } else { format!("{kind} shows no gain:") };
+            format!("; {lead} {}{chance}", says(flows, best))
+        })
+        .collect();
+    let last = field.last().filter(|last| !std::ptr::eq(**last, first) && doubt(last).is_none());
+    let behind = last.map_or_else(String::new, |last| format!("; last {}", says(flows, last)));
+    let deployed =
+        if alone.is_empty() || alone.len() == unmixed.len() { "" } else { " of those without help" };
+    let undecided = undecided(first.rows.len(), &first.name, &others, comparisons);
+    let one_run = if first.rows.len() == 1 {
+        " One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed."
     } else {
-        doubt_of(doubtful.len(), &listed(&doubtful), comparisons)
+        ""
     };
-    format!("Best by a flow's throughput, each alone: {}{behind}{doubt}.", says(flows, first))
+    let named: Vec<_> = [first].iter().chain(&bests).chain(last).map(|result| governs(result)).collect();
+    let laws = laws_differ(&named, unmixed.iter().map(|result| governs(result).0), option);
+    format!(
+        "Best{deployed} by a flow's throughput, each scheme by itself: {}{}{behind}.{undecided}{laws}{one_run}",
+        says(flows, first),
+        helped.concat()
+    )
 }
 
-/// Whether the difference between two results may be chance. It may if the confidence interval of the differences contains
-/// zero, or if there is no interval. Both populations have the same flows for a seed.
-fn may_be_chance(best: &PopulationResult, other: &PopulationResult, comparisons: u64) -> bool {
+/// The best result of each kind of help that the first does not need.
+fn best_helped<'a>(unmixed: &[&'a PopulationResult], first: &PopulationResult) -> Vec<&'a PopulationResult> {
+    let mut bests: Vec<&PopulationResult> = Vec::new();
+    for result in unmixed.iter().filter(|result| ![ALONE, deploy(first)].contains(&deploy(result))) {
+        if !bests.iter().any(|best| deploy(best) == deploy(result)) {
+            bests.push(result);
+        }
+    }
+    bests
+}
+
+/// The lag of another result behind the best, if it may be chance. Both populations have the same flows for a seed.
+fn may_be_chance(best: &PopulationResult, other: &PopulationResult, comparisons: u64) -> Option<Lag> {
     if best.rows.len().max(other.rows.len()) < 2 {
-        return false;
+        return None;
     }
     let others: BTreeMap<u64, Option<f64>> =
         other.rows.iter().map(|row| (row.seed, row.throughput_mean_bps)).collect();
-    let less = |row: &crate::population_row::PopulationRow| {
-        Some(row.throughput_mean_bps? - others.get(&row.seed).copied()??)
+    let both = |row: &crate::population_row::PopulationRow| {
+        Some((row.throughput_mean_bps?, others.get(&row.seed).copied()??))
     };
-    let differences: Vec<f64> = best.rows.iter().filter_map(less).collect();
-    match mean_and_half(&differences, comparisons) {
-        Some((mean, Some(half))) => mean <= half,
-        _ => true,
-    }
+    let pairs: Vec<(f64, f64)> = best.rows.iter().filter_map(both).collect();
+    Lag::may_be_chance(Measure::Throughput, &pairs, comparisons)
 }
 
-fn is_alone(result: &PopulationResult) -> bool {
+fn is_unmixed(result: &PopulationResult) -> bool {
     result.rows.first().is_some_and(|row| row.population == "only")
 }
 
+/// The law of a result, and the parameters that were set.
+fn governs(result: &PopulationResult) -> (&str, &str) {
+    result.rows.first().map(|row| (row.avoidance.as_str(), row.params.as_str())).unwrap_or_default()
+}
+
+/// What a result needs beyond the senders.
+fn deploy(result: &PopulationResult) -> &str {
+    match result.rows.first().map(|row| row.deploy.as_str()) {
+        None | Some("") => ALONE,
+        Some(deploy) => deploy,
+    }
+}
+
 fn says(flows: u32, result: &PopulationResult) -> String {
+    let law = result.rows.first().map_or("", |row| row.avoidance.as_str());
+    let law = if law.is_empty() { String::new() } else { format!(" ({law})") };
     let throughput = number(result, MEAN)
         .map_or_else(|| "no throughput".to_owned(), |bps| format!("a mean of {}", rounded_rate(whole(bps))));
     let loss =
@@ -69,12 +126,12 @@ fn says(flows: u32, result: &PopulationResult) -> String {
         _ => String::new(),
     };
     let came = match number(result, "flows") {
-        Some(came) if is_alone(result) && came < f64::from(flows) => {
+        Some(came) if is_unmixed(result) && came < f64::from(flows) => {
             format!(", of {flows} flows {came} came")
         }
         _ => String::new(),
     };
-    format!("{}: {throughput} a flow{loss}{unfinished}{came}", result.name.as_str())
+    format!("{}{law}: {throughput} a flow{loss}{unfinished}{came}", result.name.as_str())
 }
 
 const MEAN: &str = "throughput_mean_bps";

@@ -92,7 +92,7 @@ fn elsewhere(all: &Group, classes: &[Group], beyond: &str, width: Option<usize>)
         let order = group.by_cost();
         let Some(own) = order.iter().find(|one| one.scheme == first) else { continue };
         let best = order[0];
-        let is_told = best.scheme != first && group.tells_from_first(own) != Some(false);
+        let is_told = best.scheme != first && group.tells_from_first(own);
         if is_told && let Some(ratio) = ratio(own, best) {
             worse.push(Worse { ratio, group, best, own });
         }

@@ -21,6 +21,7 @@ fn swept_along(path: u64, scheme: &str, more: &[(&str, &str)], cost: Option<f64>
         params: format!("saved={}B", path.path),
         queue_mean_packets: 50.0,
         avoidance: "reno".into(),
+        deploy: "alone".into(),
         harm_bps: 1e6,
         loss: Some(0.02),
         ideal_fct_s: Some(Some(1.0)),
@@ -249,11 +250,15 @@ fn runs(seeds: u64) -> Vec<Group> {
 }
 
 #[test]
-fn what_was_not_tested_is_neither_told_apart_nor_not() {
+fn several_runs_of_a_path_are_tested_as_one() {
     let told = |groups: &[Group]| records(groups)[0]["told_from_first"].clone();
-    assert_eq!((told(&runs(1)), told(&runs(3))), (false.into(), Value::Null));
+    assert_eq!(
+        [told(&runs(1)), told(&runs(3))],
+        [Value::from(false), false.into()],
+        "two paths tell nothing"
+    );
     let text = render(&runs(3), Some(20), "", &TableStyle::default());
-    assert!(!text.contains(" ?") && text.contains("50.0 % slower\n") && text.contains("no test"), "{text}");
+    assert!(text.contains("50.0 % slower ?\n") && !text.contains("no test"), "{text}");
 }
 
 #[test]
@@ -283,7 +288,7 @@ fn a_summary_opens_with_the_verdict_and_has_thirty_lines_at_most() {
         for width in [None, Some(80), Some(120), Some(200)] {
             let style = TableStyle { width, ..TableStyle::default() };
             let text = summary(&groups, Some(20), "10 of 10 parts", &style);
-            assert!(text.starts_with("Least median cost: "), "{text}");
+            assert!(text.starts_with("Best by median cost: "), "{text}");
             assert!(text.lines().count() <= 30, "{} lines: {text}", text.lines().count());
             assert!(text.lines().all(|line| width.is_none_or(|width| line.width() <= width)), "{text}");
             let first = &groups[0].by_cost()[0].scheme;
@@ -320,4 +325,47 @@ fn the_columns_of_a_score_are_chosen_by_the_fields_of_its_records() {
     for field in ["cost", "cost_median", "told_from_first", "class"] {
         assert!(fields.iter().any(|one| one == field), "{field} in {fields:?}");
     }
+}
+
+/// A scheme that needs help, with these costs of its paths.
+fn helped(scheme: &str, deploy: &str, law: &str, cost: impl Fn(u64) -> f64) -> Vec<Judged> {
+    let row = |path| judged(&swept(path, scheme, "none", Some(cost(path))), 1).unwrap();
+    (0..20).map(|path| Judged { deploy: deploy.into(), law: law.into(), ..row(path) }).collect()
+}
+
+#[test]
+fn the_sentence_names_the_best_alone_what_help_adds_and_the_last() {
+    let rows = [
+        helped("asks", "router-help", "reno", |_| 1.2),
+        helped("own", "alone", "cubic", |_| 1.5),
+        helped("close", "alone", "cubic", |path| if path == 0 { 1.6 } else { 1.5 }),
+        helped("remembers", "memory", "reno", |_| 1.7),
+        helped("last", "alone", "reno", |_| 3.0),
+    ];
+    assert_eq!(
+        sentence(&score(&rows.concat())[0], ">20"),
+        "Best alone by median cost: own (cubic) 1.50; with router help asks (reno) 1.20; memory shows no gain: remembers (reno) \
+         1.70; last is last (reno) 3.00. The sign test race by race does not tell close from own. Laws differ: cubic against \
+         reno; avoidance = \"reno\" in the sweep compares start-ups alone."
+    );
+    let chance = [
+        helped("asks", "router-help", "reno", |path| if path < 11 { 1.2 } else { 1.6 }),
+        helped("own", "alone", "reno", |_| 1.5),
+    ];
+    let said = sentence(&score(&chance.concat())[0], ">20");
+    assert!(
+        said.ends_with("with router help asks (reno) 1.20, which the sign test does not tell from chance."),
+        "{said}"
+    );
+    assert!(
+        sentence(&score(&helped("only", "memory", "reno", |_| 2.0))[0], ">20")
+            .starts_with("Best by median cost, with memory: only (reno) 2.00.")
+    );
+}
+
+#[test]
+fn a_row_of_a_version_that_did_not_say_what_a_scheme_needs_is_refused_by_name() {
+    let mut record = swept(1, "paced", "none", None);
+    record.remove("deploy");
+    assert_eq!(judged(&record, 1).unwrap_err(), "deploy");
 }

@@ -198,3 +198,63 @@ fn the_ideal_line_turns_where_the_rate_does() {
     assert_eq!(line, [(120 * MS, 0), (620 * MS, 480_000), (820 * MS, 576_000)]);
     assert_eq!(ideal_line(&[], 820 * MS, (24, 25)), []);
 }
+
+fn of(options: &[(&str, &str)]) -> Scenario {
+    let mut set = Options::default();
+    for (key, text) in [("rate", "10mbit")].iter().chain(options) {
+        set.set(key, text).expect(text);
+    }
+    Scenario::resolve(&set).expect("a scenario")
+}
+
+#[test]
+fn what_a_row_needs_beyond_the_sender_is_of_scheme_law_and_restart_policy() {
+    let deploy = |options: &[(&str, &str)], scheme: &str| {
+        of(options).deploy(&crate::parse_choices(scheme).expect("a scheme")[0])
+    };
+    assert_eq!(deploy(&[], "suss"), "alone");
+    assert_eq!(deploy(&[], "quick-start"), "router-help");
+    assert_eq!(deploy(&[], "quick-start:around=careful-resume"), "router-help+memory");
+    assert_eq!(deploy(&[], "suss:restart=quick-start"), "router-help");
+    assert_eq!(deploy(&[("restart", "quick-start")], "careful-resume"), "router-help+memory");
+}
+
+#[test]
+fn the_seed_changes_runs_where_something_is_drawn() {
+    let changes = |options: &[(&str, &str)]| of(options).seed_changes_runs();
+    for fixed in [
+        &[][..],
+        &[("loss", "0"), ("queue", "codel:100p")],
+        &[("queue", "fq-codel:100p")],
+        &[("ack-loss", "0.0")],
+        &[("policer", "5mbit,64kB")],
+        &[("rounds", "3"), ("idle", "1s")],
+        &[("app", "10p,1s")],
+    ] {
+        assert!(!changes(fixed), "{fixed:?}");
+    }
+    for drawn in [
+        &[("loss", "0.1%")][..],
+        &[("ack-loss", "1%")],
+        &[("jitter", "1ms")],
+        &[("cross", "5mbit")],
+        &[("cross", "tcp:1")],
+        &[("queue", "red:100p")],
+        &[("queue", "pie:100p")],
+        &[("rounds", "3"), ("idle", "1s"), ("clients", "2")],
+    ] {
+        assert!(changes(drawn), "{drawn:?}");
+    }
+    assert!(Scenario::default().seed_changes_runs());
+}
+
+#[test]
+fn slow_start_counting_bytes_has_a_schemes_own_options_and_counts_bytes() {
+    let choice = crate::parse_choices("hystart++:rounds=3,iw=4p,slow-start-counts=acks,as=x")
+        .expect("a scheme")
+        .remove(0);
+    let slow_start = choice.slow_start_counting_bytes();
+    assert_eq!(slow_start.to_string(), "slow-start:iw=4p,slow-start-counts=bytes");
+    let own = of(&[]).for_scheme(&slow_start);
+    assert_eq!((own.iw, own.slow_start_counts), (4, Some(firstflight_tcp::SlowStartCounts::Bytes)));
+}

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::human::{count, significant};
 use crate::prose::joined;
-use crate::score::{least, nearest, share};
+use crate::score::{least, nearest, sentence, share};
 
 /// A table: columns under heads that span some of them.
 #[derive(Serialize)]
@@ -45,8 +45,8 @@ struct Cell {
 pub(crate) fn verdict(all: &Group, beyond: &str) -> String {
     let decided = all.races - all.nobody;
     format!(
-        "Least median cost: {}. Within 1 % of the best of the race most often: {}.",
-        least(all, beyond),
+        "{} Within 1 % of the best of the race most often: {}.",
+        sentence(all, beyond),
         nearest(all, decided)
     )
 }
@@ -180,7 +180,7 @@ pub(super) fn by_class(groups: &[Group], beyond: &str) -> Table {
 /// Whether a scheme has the least median cost, does not differ significantly from that scheme, or is faster than it more
 /// often.
 fn is_best(group: &Group, one: &Standing) -> bool {
-    group.tells_from_first(one) == Some(false) || group.beats_first(one)
+    !group.tells_from_first(one) || group.beats_first(one)
 }
 
 fn spans(spans: &[(&'static str, usize)]) -> Vec<Span> {

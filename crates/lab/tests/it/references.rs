@@ -1,0 +1,119 @@
+//! Slow start that counts bytes beside a race, and what runs owe to counting bytes or to the seed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use firstflight_lab::{How, race, references};
+use firstflight_measure::{Reference, Row, SchemeResult, rank, verdict};
+use firstflight_scenario::{Options, Scenario, SchemeChoice, parse_choices};
+
+fn scenario(options: &[(&str, &str)]) -> Scenario {
+    let mut set = Options::default();
+    for (key, text) in options {
+        set.set(key, text).expect(text);
+    }
+    Scenario::resolve(&set).expect("a scenario")
+}
+
+/// The results of a race, best first, and its references.
+fn raced(options: &[(&str, &str)], schemes: &str) -> (Scenario, Vec<SchemeResult>, Vec<Reference>) {
+    let (path, choices) = (scenario(options), parse_choices(schemes).expect(schemes));
+    let mut results = race(&path, &choices, &How::default()).expect("a race");
+    let references = references(&path, &choices, &results, &How::default()).expect("references");
+    rank(&path.contest(), &mut results);
+    (path, results, references)
+}
+
+const FAR: [(&str, &str); 4] = [("rate", "1gbit"), ("rtt", "100ms"), ("size", "1MB"), ("queue", "4bdp")];
+
+/// Delayed ACKs and no exit: what tells the schemes apart is what an ACK counts.
+#[test]
+fn schemes_that_never_left_start_up_and_count_bytes_are_held_to_slow_start_that_does() {
+    let (path, results, references) = raced(&FAR, "slow-start,search,hystart-linux,hystart++");
+    let counts = |name: &str| {
+        let result = results.iter().find(|result| result.name == name).expect(name);
+        (result.rows[0].su_counts.as_str(), result.rows[0].exit_cause.as_str())
+    };
+    assert_eq!([counts("slow-start"), counts("search")], [("acks", "none"); 2]);
+    assert_eq!([counts("hystart-linux"), counts("hystart++")], [("bytes", "none"); 2]);
+    let [Reference { of, result }] = &references[..] else { panic!("one slow start for both") };
+    assert_eq!(
+        (of.len(), result.name.as_str(), &result.rows[0].fct_s),
+        (2, "slow-start", &results[0].rows[0].fct_s)
+    );
+    let line = verdict(&path.contest(), &results, &references);
+    assert!(
+        line.starts_with("None is better by cost than slow start that counts bytes: hystart-linux (cubic) and hystart++ (reno)")
+            && line.contains(" never left start-up, and are no better than slow start that counts bytes"),
+        "{line}"
+    );
+}
+
+#[test]
+fn what_a_scheme_has_over_slow_start_that_counts_bytes_is_its_own() {
+    let (path, results, references) = raced(&FAR, "slow-start,suss");
+    let line = verdict(&path.contest(), &results, &references);
+    assert!(
+        line.starts_with("Best by cost: suss (cubic)") && line.contains(" Slow start that counts bytes has "),
+        "{line}"
+    );
+}
+
+/// Where every ACK is for one segment, or all count bytes, counting bytes gains nothing.
+#[test]
+fn a_reference_runs_only_where_it_is_needed() {
+    let needed = |more: &[(&str, &str)], schemes| raced(&[&FAR[..], more].concat(), schemes).2.len();
+    assert_eq!(needed(&[], "slow-start,hystart++"), 1);
+    assert_eq!(needed(&[("ack", "every")], "slow-start,hystart++"), 0);
+    assert_eq!(needed(&[("slow-start-counts", "bytes")], "slow-start,hystart++"), 0);
+    assert_eq!(needed(&[], "slow-start,search"), 0);
+    assert_eq!(needed(&[], "hystart-linux,hystart++"), 0);
+    assert_eq!(needed(&[], "slow-start,hystart++,hystart-linux:iw=20p"), 2, "an initial window each");
+}
+
+#[test]
+fn a_slow_start_of_the_race_that_counts_bytes_is_the_reference() {
+    let (path, choices) =
+        (scenario(&FAR), parse_choices("slow-start,slow-start:slow-start-counts=bytes,as=b,hystart++"));
+    let choices = choices.expect("schemes");
+    let results = race(&path, &choices, &How::default()).expect("a race");
+    let made = AtomicU64::new(0);
+    let tap = |_: &SchemeChoice, _| {
+        made.fetch_add(1, Ordering::Relaxed);
+        Ok(None)
+    };
+    let found =
+        references(&path, &choices, &results, &How { tap: &tap, ..How::default() }).expect("references");
+    let names: Vec<_> = found.iter().map(|found| found.result.name.as_str()).collect();
+    assert_eq!((names, made.into_inner()), (vec!["b"], 0));
+}
+
+/// The scenario says whether the seed can change a run; where it says no, runs of other seeds are the same to the bit.
+#[test]
+fn where_nothing_is_drawn_other_seeds_give_the_same_runs() {
+    for more in [
+        &[("queue", "20p")][..],
+        &[("queue", "codel:50p")],
+        &[("queue", "fq-codel:50p,ecn"), ("ecn", "true")],
+        &[("policer", "5mbit,20kB")],
+        &[("rounds", "3"), ("idle", "1s")],
+        &[("app", "10p,200ms")],
+        &[("ack-aggregation", "4")],
+        &[("rate-trace", "0s=10mbit,1s=3mbit,2s=10mbit")],
+        &[("topology", "parking-lot:hops=3")],
+        &[("qs-hops", "1")],
+    ] {
+        let options =
+            [&[("rate", "10mbit"), ("rtt", "40ms"), ("size", "300kB"), ("runs", "3")][..], more].concat();
+        let path = scenario(&options);
+        assert!(!path.seed_changes_runs(), "{more:?}");
+        let choices = parse_choices("all").expect("schemes");
+        for result in race(&path, &choices, &How::default()).expect("a race") {
+            let of = |row: &Row| Row { seed: 0, ..row.clone() };
+            assert!(
+                result.rows.iter().all(|row| of(row) == of(&result.rows[0])),
+                "{more:?}: {}",
+                result.name
+            );
+        }
+    }
+}

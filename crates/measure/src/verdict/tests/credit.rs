@@ -1,0 +1,108 @@
+//! What is byte counting's is not credited to a scheme.
+
+use super::*;
+
+/// A scheme that never left start-up, what its start-up counted, and its completion time.
+fn grown(name: &str, counts: &str, time: f64) -> SchemeResult {
+    let mut result = timed(name, &[Some(time)]);
+    (result.rows[0].su_counts, result.rows[0].exit_cause) = (counts.to_owned(), "none".to_owned());
+    result
+}
+
+fn beside(of: &[&str], time: f64) -> [Reference; 1] {
+    let of = of.iter().map(|name| (*name).to_owned()).collect();
+    [Reference { of, result: grown("slow-start", "bytes", time) }]
+}
+
+#[test]
+fn a_start_up_that_was_never_left_and_counts_bytes_is_no_better_than_slow_start_that_does() {
+    let ranked = [
+        grown("h", "bytes", 0.86),
+        grown("h++", "bytes", 0.86),
+        grown("s", "acks", 1.26),
+        grown("t", "acks", 1.26),
+    ];
+    assert_eq!(
+        super::super::verdict(&sized(), &ranked, &beside(&["h", "h++"], 0.86)),
+        "None is better by cost than slow start that counts bytes: h and h++ alike, 860 ms, 0.43 times the ideal; last are s and \
+         t alike, 1.26 s, 0.63 times. h and h++ never left start-up, and are no better than slow start that counts bytes, \
+         860 ms; s and t count ACKs, and --slow-start-counts bytes has all count alike."
+    );
+}
+
+#[test]
+fn a_scheme_is_credited_with_what_it_has_over_slow_start_that_counts_the_same() {
+    let ranked = [grown("twice", "beyond", 0.70), grown("h", "bytes", 0.86), grown("s", "acks", 1.26)];
+    let line = super::super::verdict(&sized(), &ranked, &beside(&["twice", "h"], 0.86));
+    assert!(
+        line.starts_with("Best by cost: twice, 700 ms")
+            && line.contains(" h never left start-up, and is no better than "),
+        "{line}"
+    );
+    let line =
+        super::super::verdict(&sized(), &[ranked[0].clone(), ranked[2].clone()], &beside(&["twice"], 0.86));
+    assert!(line.ends_with(" Slow start that counts bytes has 860 ms; s counts ACKs, and --slow-start-counts bytes has all count alike."), "{line}");
+}
+
+#[test]
+fn a_start_up_that_was_left_is_not_said_never_to_have_been() {
+    let mut ranked = [grown("h", "bytes", 0.86), grown("h++", "bytes", 0.86), grown("s", "acks", 1.26)];
+    ranked[0].rows[0].exit_cause = "delay".to_owned();
+    let line = super::super::verdict(&sized(), &ranked, &beside(&["h", "h++"], 0.86));
+    assert!(
+        line.contains(" h and h++ are no better than slow start that counts bytes, 860 ms; s counts ACKs"),
+        "{line}"
+    );
+}
+
+#[test]
+fn in_a_given_time_throughput_is_compared() {
+    let of = |name: &str, counts: &str, mbps: f64| {
+        let mut result = grown(name, counts, 1.0);
+        result.rows[0].throughput_bps = mbps * 1e6;
+        result
+    };
+    let ranked = [of("h", "bytes", 9.0), of("s", "acks", 6.0)];
+    assert_eq!(wants_reference(&THROUGHPUT, &ranked), ["h"]);
+    let references = [Reference { of: vec!["h".to_owned()], result: of("slow-start", "bytes", 9.05) }];
+    let line = super::super::verdict(&THROUGHPUT, &ranked, &references);
+    assert!(
+        line.starts_with("None is better by throughput")
+            && line.contains("counts bytes, 9.050 Mbit/s; s counts"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_reference_is_wanted_only_where_counting_bytes_may_have_gained() {
+    let wants = |ranked: &[SchemeResult]| wants_reference(&sized(), ranked);
+    let (bytes, acks) = (grown("h", "bytes", 0.86), grown("s", "acks", 1.26));
+    assert_eq!(wants(&[bytes.clone(), acks.clone()]), ["h"]);
+    assert!(wants(&[bytes.clone(), grown("s", "bytes", 1.26)]).is_empty(), "all count alike");
+    assert!(wants(&[bytes.clone(), grown("s", "either", 1.26)]).is_empty(), "it made no difference");
+    assert!(wants(&[acks.clone(), grown("h", "bytes", 1.26)]).is_empty(), "it gained nothing");
+    let mut left = bytes.clone();
+    left.rows[0].exit_cause = "delay".to_owned();
+    assert_eq!(wants(&[left.clone(), acks.clone()]), ["h"], "it is the best");
+    assert!(
+        wants(&[grown("own", "beyond", 0.5), left.clone(), acks.clone()]).len() == 1,
+        "another is the best"
+    );
+    let mut beyond = left.clone();
+    beyond.rows[0].su_counts = "beyond".to_owned();
+    assert!(
+        wants(&[beyond, acks.clone()]).is_empty(),
+        "it does more than count bytes, and its exit decided, too"
+    );
+    assert!(wants_reference(&rounds(), &[bytes, acks]).is_empty(), "later replies are restarts");
+}
+
+#[test]
+fn what_a_start_up_counted_is_told_by_acks_that_acknowledge_more_than_a_segment() {
+    use crate::evidence::SuCounts;
+    let said =
+        [(1000, 0), (1000, 1000), (2000, 1000), (2000, 1500), (2000, 2000), (2000, 2001), (1000, 1500)]
+            .map(|(acked, growth)| SuCounts::said_by(acked, growth, 1000).name());
+    assert_eq!(said, ["either", "either", "acks", "bytes", "bytes", "beyond", "beyond"]);
+    assert!(SuCounts::ALL.into_iter().all(|counts| SuCounts::of(counts.name()) == counts));
+}

@@ -1,0 +1,154 @@
+//! What one can deploy alone, what help adds, and whose law it is.
+
+use super::*;
+
+/// A scheme with its law, what it needs beyond the sender, and its completion times by seed; it left start-up.
+fn scheme(name: &str, law: &str, deploy: &str, times: &[Option<f64>]) -> SchemeResult {
+    let mut result = timed(name, times);
+    for row in &mut result.rows {
+        (row.avoidance, row.deploy, row.exit_cause) = (law.to_owned(), deploy.to_owned(), "loss".to_owned());
+    }
+    result
+}
+
+fn four() -> Vec<SchemeResult> {
+    vec![
+        scheme("quick-start", "reno", "router-help", &[Some(0.4)]),
+        scheme("careful-resume", "reno", "memory", &[Some(0.5)]),
+        scheme("suss", "cubic", "alone", &[Some(0.6)]),
+        scheme("slow-start", "reno", "alone", &[Some(2.0)]),
+    ]
+}
+
+#[test]
+fn the_best_is_one_that_can_be_deployed_alone_and_what_help_adds_is_said() {
+    assert_eq!(
+        verdict(&sized(), &four()),
+        "Best alone by cost: suss (cubic), 600 ms, 0.30 times the ideal; with router help quick-start (reno) takes 400 ms; \
+         with memory careful-resume (reno) takes 500 ms; last is slow-start (reno), 2.00 s, 1.00 times. \
+         Laws differ: cubic against reno; --avoidance reno compares start-ups alone."
+    );
+    let line = verdict(&rounds(), &four());
+    assert!(
+        line.starts_with(
+            "Best alone by elapsed time after an idle time: suss (cubic), 600 ms with nothing dropped; with router help \
+             quick-start (reno) takes 400 ms with nothing dropped; with memory careful-resume"
+        ),
+        "{line}"
+    );
+    let mut ranked = four();
+    ranked[0].rows[0].throughput_bps = 2e6;
+    let line = verdict(&THROUGHPUT, &ranked);
+    assert!(
+        line.contains("; with router help quick-start (reno) reaches 2.000 Mbit/s with no su-loss; memory changes nothing"),
+        "{line}"
+    );
+}
+
+#[test]
+fn help_that_gains_nothing_is_said_to() {
+    let mut ranked = four();
+    ranked.rotate_left(2);
+    ranked[2].rows[0].cost = Some(Some(1.5));
+    ranked[3].rows[0].cost = Some(Some(0.3));
+    ranked.swap(1, 3);
+    let line = verdict(&sized(), &ranked);
+    for says in [
+        "Best alone by cost: suss (cubic), 600 ms",
+        "; memory changes nothing: careful-resume (reno) takes 500 ms",
+        "; router help shows no gain: quick-start (reno) takes 400 ms",
+    ] {
+        assert!(line.contains(says), "{says}: {line}");
+    }
+}
+
+#[test]
+fn kinds_of_help_are_named_and_one_kind_is_told_by_its_best() {
+    let ranked = [
+        scheme("both", "reno", "router-help+memory", &[Some(0.3)]),
+        scheme("marked", "reno", "marks", &[Some(0.4)]),
+        scheme("marked-too", "reno", "marks", &[Some(0.5)]),
+        scheme("own", "reno", "alone", &[Some(0.6)]),
+    ];
+    assert_eq!(
+        verdict(&sized(), &ranked),
+        "Best alone by cost: own (reno), 600 ms, 0.30 times the ideal; with router help and memory both (reno) takes \
+         300 ms; with marks (ECN) marked (reno) takes 400 ms."
+    );
+    assert_eq!(
+        verdict(&sized(), &ranked[..2]),
+        "Best by cost: both (reno), with router help and memory, 300 ms, 0.15 times the ideal; marks (ECN) shows no gain: \
+         marked (reno) takes 400 ms."
+    );
+}
+
+#[test]
+fn help_may_finish_what_nobody_does_alone() {
+    let mut ranked = four();
+    for result in &mut ranked[2..] {
+        (result.rows[0].fct_s, result.rows[0].cost) = (Some(None), Some(None));
+    }
+    let line = verdict(&sized(), &ranked);
+    assert!(
+        line.starts_with(
+            "No scheme that one can deploy alone finished every transfer within the limit: suss and slow-start did not \
+             finish within the limit; with router help quick-start (reno) takes 400 ms; with memory"
+        ),
+        "{line}"
+    );
+}
+
+#[test]
+fn what_help_adds_may_be_chance() {
+    let ranked = [
+        scheme("asks", "reno", "router-help", &[Some(1.0), Some(5.0), Some(9.0)]),
+        scheme("own", "reno", "alone", &[Some(1.9), Some(4.9), Some(9.1)]),
+    ];
+    let line = verdict(&sized(), &ranked);
+    assert!(
+        line.starts_with(
+            "Best alone by cost: own (reno), 5.30 s, 2.65 times the ideal; with router help asks (reno) takes 5.00 s, which \
+             3 runs do not tell from chance (about 15 would)."
+        ),
+        "{line}"
+    );
+}
+
+#[test]
+fn laws_are_said_to_differ_only_where_one_governed_and_advice_is_given_where_it_helps() {
+    let differ = |ranked: &[SchemeResult]| {
+        let line = verdict(&sized(), ranked);
+        line.split_once(" Laws differ: ").map(|(_, laws)| laws.to_owned())
+    };
+    let two =
+        |law: &str| [scheme("a", "cubic", "alone", &[Some(1.0)]), scheme("b", law, "alone", &[Some(2.0)])];
+    assert_eq!(differ(&two("cubic")), None);
+    assert_eq!(
+        differ(&two("reno")).as_deref(),
+        Some("cubic against reno; --avoidance cubic compares start-ups alone.")
+    );
+    let mut own = two("reno");
+    own[1].rows[0].params = "iw=4p,avoidance=reno".to_owned();
+    assert_eq!(differ(&own).as_deref(), Some("cubic against reno."), "its own law heeds no option");
+    let mut never = two("reno");
+    for result in &mut never {
+        result.rows[0].exit_cause = "none".to_owned();
+    }
+    assert_eq!(differ(&never), None, "no law governed");
+}
+
+#[test]
+fn who_is_alike_has_its_law_beside_it_or_all_have_one() {
+    let alike = |law: &str| {
+        verdict(
+            &sized(),
+            &[scheme("a", "reno", "alone", &[Some(1.0)]), scheme("b", law, "alone", &[Some(1.0)])],
+        )
+    };
+    assert!(alike("reno").starts_with("By cost: a and b (reno) alike, 1.00 s"), "{}", alike("reno"));
+    assert!(
+        alike("cubic").starts_with("By cost: a (reno) and b (cubic) alike, 1.00 s"),
+        "{}",
+        alike("cubic")
+    );
+}
