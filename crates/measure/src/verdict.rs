@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use self::credit::Credit;
-use self::judged::{EQUAL, Judged};
+use self::judged::{EQUAL, Judged, deploy};
 use self::pairs::Pairs;
 use self::words::{named, percent, span, su_loss, whole};
 use crate::judge::{Contest, Goal};
@@ -95,14 +95,6 @@ pub fn verdict(contest: &Contest, ranked: &[SchemeResult], references: &[Referen
 /// A verb of one and of several.
 const TAKES: [&str; 2] = ["takes", "take"];
 const REACHES: [&str; 2] = ["reaches", "reach"];
-
-/// What a result needs beyond the sender.
-fn deploy(result: &SchemeResult) -> &str {
-    match result.rows.first().map(|row| row.deploy.as_str()) {
-        None | Some("") => ALONE,
-        Some(deploy) => deploy,
-    }
-}
 
 /// Ranked results with the best of those singled out that one can deploy alone.
 struct Standing<'a> {

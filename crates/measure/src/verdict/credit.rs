@@ -1,8 +1,7 @@
 //! What is byte counting's and not a scheme's: a start-up that was never left grew as slow start does, and is compared with
 //! slow start that counts the same.
 
-use super::deploy;
-use super::judged::EQUAL;
+use super::judged::{EQUAL, deploy};
 use super::pairs::mean_of;
 use super::words::{listed, span};
 use crate::evidence::SuCounts;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::result::SchemeResult;
+use crate::row::ALONE;
 
 /// The share within which throughputs of a group count as equal to the best.
 pub(super) const EQUAL: f64 = 0.01;
@@ -50,5 +51,13 @@ impl Judged {
             (had, runs) if had < runs && had > 0 => format!(" in {had} of {runs} runs"),
             _ => String::new(),
         }
+    }
+}
+
+/// What a result needs beyond the sender.
+pub(super) fn deploy(result: &SchemeResult) -> &str {
+    match result.rows.first().map(|row| row.deploy.as_str()) {
+        None | Some("") => ALONE,
+        Some(deploy) => deploy,
     }
 }

@@ -77,7 +77,7 @@ fn not_told(all: &Group, first: &Standing, order: &[&Standing]) -> String {
     let draws = if all.is_independent() {
         "race by race"
     } else {
-        "draw by draw, the costs of a draw's races averaged"
+        "draw by draw, the costs of a draw's races averaged,"
     };
     let is_are = |names: &[&str]| if names.len() > 1 { "are" } else { "is" };
     let same = if same.is_empty() {
