@@ -14,6 +14,15 @@ pub struct Found {
     pub from: String,
     /// Its receiver.
     pub to: String,
+    /// The tunnel in which the sender's first packet was, if it was in one: its kind and its identifier, as `vxlan 5`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<String>,
+    /// The tunnel's end at the sender, if there is a tunnel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outer_from: Option<String>,
+    /// The tunnel's end at the receiver, if there is a tunnel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outer_to: Option<String>,
     /// `client` if the sender opened the connection, `server` if it answered; unknown without a handshake.
     pub role: Option<&'static str>,
     /// The first packet of the connection, since 1970 or whatever the capture counts from.

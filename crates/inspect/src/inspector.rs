@@ -56,7 +56,7 @@ impl Inspector {
         let mut capture = Capture::new(input)?;
         let mut first_at = None;
         let mut missing = None;
-        let mut begun = BTreeSet::new();
+        let mut hosts = BTreeSet::new();
         for _ in 0..FIRST_PACKETS {
             let Some(frame) = capture.next_frame()? else { break };
             let began = *first_at.get_or_insert(frame.at);
@@ -65,7 +65,7 @@ impl Inspector {
             }
             // What is missing, the first packet of each host of a connection shows.
             if let Ok(packet) = packet(&frame, &mut Tally::default())
-                && begun.insert((packet.source, packet.destination))
+                && hosts.insert((packet.source, packet.destination))
             {
                 missing = missing.max(self.table.missing_before(&packet));
             }
@@ -150,7 +150,7 @@ enum Left<'a> {
 fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> {
     let link = frame.link.ok_or(Left::UnknownLink)?;
     let (before, bytes) = link.ip(frame.data).ok_or(Left::NoIp(link))?;
-    let tunnel::Inner { at: within, tunnel } = tunnel::innermost(bytes);
+    let tunnel::Inner { at: within, tunnel, outer } = tunnel::innermost(bytes);
     tally.tunnelled += u64::from(within > 0);
     let before = before.saturating_add(u32::try_from(within).unwrap_or(u32::MAX));
     let read = Packet::read(frame.at, &bytes[within..], frame.original.saturating_sub(before));
@@ -158,7 +158,7 @@ fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> 
         read.map_err(
             |skip| if skip == Skip::NotTcp { Left::NotTcp(&bytes[within..]) } else { Left::Skip(skip) },
         )?;
-    packet.tunnel = tunnel;
+    (packet.tunnel, packet.outer) = (tunnel, outer);
     let (kind, index) = link.seen(frame.data);
     (packet.point.kind, packet.point.interface) = (kind, (index, frame.interface));
     Ok(packet)

@@ -8,6 +8,8 @@ use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice
 use firstflight_tcp::{Ecn, Flags, Segment};
 use serde::{Deserialize, Serialize};
 
+use crate::tunnel::Outer;
+
 /// Where a packet passed, as far as it tells: copies of one that was captured at two places differ in it, and what a host
 /// sends again does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -42,6 +44,8 @@ pub(crate) struct Packet {
     pub(crate) options_cut: bool,
     /// A number for the tunnels that it was in; 0 without one.
     pub(crate) tunnel: u64,
+    /// The tunnel that it was in at once.
+    pub(crate) outer: Option<Outer>,
 }
 
 /// Why a packet is left out.
@@ -98,6 +102,7 @@ impl Packet {
 
             options_cut,
             tunnel: 0,
+            outer: None,
         })
     }
 }

@@ -121,8 +121,8 @@ impl Tracing {
 
 /// From the first to the last.
 fn span<T>(list: &[T], at: impl Fn(&T) -> u64) -> u64 {
-    let (Some(first), Some(last)) = (list.first(), list.last()) else { return 0 };
-    at(last).saturating_sub(at(first))
+    let (Some(one), Some(other)) = (list.first(), list.last()) else { return 0 };
+    at(other).saturating_sub(at(one))
 }
 
 #[cfg(test)]

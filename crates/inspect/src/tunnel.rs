@@ -1,6 +1,10 @@
 //! IP packets that carry others: IP in IP, GRE, VXLAN, GENEVE and GTP-U. The innermost is what is looked at.
 
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::link::{Link, behind_ethernet_type};
 
@@ -23,6 +27,48 @@ pub(crate) struct Inner {
     pub(crate) at: usize,
     /// A number for the tunnels: their kinds, ends and identifiers; 0 without a tunnel. Two tunnels have the same one once in 2^64.
     pub(crate) tunnel: u64,
+    /// The tunnel that it is in at once, without those around that.
+    pub(crate) outer: Option<Outer>,
+}
+
+/// A tunnel, as a packet in it tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Outer {
+    pub(crate) from: IpAddr,
+    pub(crate) to: IpAddr,
+    protocol: u8,
+    port: Option<u16>,
+    id: Option<u32>,
+}
+
+/// The kind and the identifier: `vxlan 5`.
+impl fmt::Display for Outer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match (self.protocol, self.port) {
+            (GRE, _) => "gre",
+            (UDP, Some(VXLAN_PORT)) => "vxlan",
+            (UDP, Some(GENEVE_PORT)) => "geneve",
+            (UDP, _) => "gtp-u",
+            _ => "ip",
+        };
+        write!(f, "{kind}")?;
+        self.id.map_or(Ok(()), |id| write!(f, " {id}"))
+    }
+}
+
+impl Outer {
+    fn of(packet: &[u8]) -> Option<Self> {
+        let (_, protocol, port, id) = identity(packet);
+        let id = id.map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)));
+        let (from, to): (IpAddr, IpAddr) = if packet.first()? >> 4 == 4 {
+            let [from, to] = [12, 16].map(|at| packet.get(at..)?.first_chunk::<4>().copied());
+            (from?.into(), to?.into())
+        } else {
+            let [from, to] = [8, 24].map(|at| packet.get(at..)?.first_chunk::<16>().copied());
+            (from?.into(), to?.into())
+        };
+        Some(Self { from, to, protocol: protocol?, port, id })
+    }
 }
 
 /// The innermost IP packet in this one.
@@ -34,13 +80,16 @@ pub(crate) fn innermost(packet: &[u8]) -> Inner {
         let is_inside = |more: &usize| packet.get(inner.at + more).is_some_and(|first| is_ip(*first));
         let Some(more) = within(outer).filter(is_inside) else { break };
         identity(outer).hash(&mut hasher);
-        inner = Inner { at: inner.at + more, tunnel: hasher.finish().max(1) };
+        inner = Inner { at: inner.at + more, tunnel: hasher.finish().max(1), outer: Outer::of(outer) };
     }
     inner
 }
 
+/// Ends, protocol, port, identifier.
+type Identity<'a> = (Option<[&'a [u8]; 2]>, Option<u8>, Option<u16>, Option<&'a [u8]>);
+
 /// What the two directions of a tunnel have in common: its ends, the smaller first, its protocol and port, and its identifier.
-fn identity(packet: &[u8]) -> (Option<[&[u8]; 2]>, Option<u8>, Option<u16>, Option<&[u8]>) {
+fn identity(packet: &[u8]) -> Identity<'_> {
     let is_ipv4 = packet.first().is_some_and(|first| first >> 4 == 4);
     let (addresses, length, start) =
         if is_ipv4 { (12, 4, usize::from(packet[0] & 15) * 4) } else { (8, 16, 40) };

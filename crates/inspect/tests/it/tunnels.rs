@@ -59,6 +59,16 @@ fn every_encapsulation_is_looked_into() {
         let found = &told.senders[0].found;
         assert_eq!((found.from.as_str(), found.bytes_sent), ("10.0.0.1:40000", Some(7 * 1460)), "{name}");
         assert_eq!(told.tally.tunnelled, if link == 101 { 14 } else { 0 }, "{name}");
+        let tunnel = match name {
+            "IP in IP" | "IP in IPv6" => Some("ip"),
+            "GRE" | "GRE, Ethernet" | "GRE in VXLAN" => Some("gre"),
+            "GRE with key" => Some("gre 7"),
+            "VXLAN" => Some("vxlan 5"),
+            "GENEVE" => Some("geneve 5"),
+            "GTP-U" | "GTP-U, extended" => Some("gtp-u 1"),
+            _ => None,
+        };
+        assert_eq!(found.tunnel.as_deref(), tunnel, "{name}");
     }
 }
 
@@ -126,5 +136,9 @@ fn a_tunnel_of_each_direction_or_of_one_holds_one_connection() {
         assert_eq!(told.senders.len(), 1);
         let found = &told.senders[0].found;
         assert_eq!((found.bytes_acked, found.exit_cause), (6 * 1460, Some("loss")));
+        let tunnel = found.tunnel.as_deref().expect("the sender's packets are in one");
+        assert!(["vxlan 5", "ip"].contains(&tunnel), "{tunnel}");
+        let outer = [&found.outer_from, &found.outer_to].map(|end| end.as_deref().expect("an address"));
+        assert_eq!(outer, ["192.0.2.1", "192.0.2.2"]);
     }
 }
