@@ -101,9 +101,22 @@ pub(crate) struct Inspect {
     pub(crate) captures: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableOptions,
+    /// Tell only of senders that this holds for, such as `bytes_sent>1MB`, `exit_cause=loss`, `host=10.0.0.0/8` or
+    /// `port=443`; several must all hold.
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub(crate) filter: Vec<String>,
     /// Print only JSON, one line for each sender of each connection.
     #[arg(long, conflicts_with_all = ["wide", "columns"])]
     pub(crate) json: bool,
+    /// Print the senders as CSV.
+    #[arg(long, conflicts_with_all = ["json", "wide", "columns"])]
+    pub(crate) csv: bool,
+    /// Print only the summary over all senders; with --json as one JSON object.
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) summary: bool,
+    /// Write the senders as Parquet.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) parquet: Option<PathBuf>,
     /// Write a report: one HTML file that opens offline.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -114,7 +127,7 @@ pub(crate) struct Inspect {
     /// Take each file for a capture of its own, also where one goes on with connections that another left open.
     #[arg(long)]
     pub(crate) separate: bool,
-    /// Also list senders of fewer than ten segments whose peer sent more.
+    /// Show all senders: also those of fewer than ten segments whose peer sent more, and more than the fifty largest.
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -24,16 +24,24 @@ impl std::error::Error for CsvError {}
 /// An error of the CSV encoder.
 pub fn to_bytes(records: &[Record]) -> Result<Vec<u8>, CsvError> {
     let fields = record::fields(records);
+    let mut bytes = lines([fields.iter().map(String::clone)])?;
+    bytes.extend(lines(records.iter().map(|record| fields.iter().map(|field| cell(record.get(field)))))?);
+    Ok(bytes)
+}
+
+/// Lines of cells.
+pub(crate) fn lines<L>(lines: impl IntoIterator<Item = L>) -> Result<Vec<u8>, CsvError>
+where
+    L: IntoIterator<Item = String>,
+{
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let failed = |error: csv::Error| CsvError(error.to_string());
-    writer.write_record(&fields).map_err(failed)?;
-    for record in records {
-        writer.write_record(fields.iter().map(|field| cell(record.get(field)))).map_err(failed)?;
+    for line in lines {
+        writer.write_record(line).map_err(|error| CsvError(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| CsvError(error.to_string()))
 }
 
-fn cell(value: Option<&Value>) -> String {
+pub(crate) fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),

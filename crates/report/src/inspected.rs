@@ -1,4 +1,9 @@
-//! An inspection of captures: its fields, its table, and its report.
+//! An inspection of captures: its fields, its table, its summary, its exports, and its report.
+
+mod distribution;
+pub mod rows;
+mod summary;
+mod summary_text;
 
 use firstflight_inspect::{Drawn, Found, Inspected, Trace};
 use firstflight_measure::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
@@ -8,6 +13,10 @@ use crate::grid::ALWAYS;
 use crate::human;
 use crate::record::{Record, RecordError, records};
 use crate::view::{Show, ViewColumn, view};
+
+pub use distribution::Quantiles;
+pub use summary::{Distributions, Summary, Summed};
+pub use summary_text::render as render_summary;
 
 /// The fields of a sender in a capture, in the order of [`Found`], without those that are lists.
 pub const FOUND: &[Column] = &[

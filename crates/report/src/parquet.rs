@@ -146,13 +146,6 @@ fn values<'a>(name: &'a str, records: &'a [Record]) -> impl Iterator<Item = Opti
 }
 
 fn field(name: &str, kind: Kind) -> Field {
-    let data_type = match kind {
-        Kind::Text => DataType::Utf8,
-        Kind::Unsigned => DataType::UInt64,
-        Kind::Signed => DataType::Int64,
-        Kind::Real => DataType::Float64,
-    };
-    let field = Field::new(name, data_type, true);
     let of_runs = || name.strip_suffix(RUNS).and_then(columns::column);
     let (unit, description) = match (columns::column(name), name.ends_with(CI95)) {
         (Some(column), true) => (
@@ -162,17 +155,33 @@ fn field(name: &str, kind: Kind) -> Field {
         (Some(column), false) => (column.unit, column.meaning.to_owned()),
         (None, _) => match of_runs() {
             Some(column) => ("runs", format!("Of how many runs it is the mean: {}", column.meaning)),
-            None => return field,
+            None => return typed(name, kind),
         },
     };
+    described(name, kind, unit, description)
+}
+
+fn typed(name: &str, kind: Kind) -> Field {
+    let data_type = match kind {
+        Kind::Text => DataType::Utf8,
+        Kind::Unsigned => DataType::UInt64,
+        Kind::Signed => DataType::Int64,
+        Kind::Real => DataType::Float64,
+    };
+    Field::new(name, data_type, true)
+}
+
+/// A column that says its unit and its meaning.
+pub(crate) fn described(name: &str, kind: Kind, unit: &str, description: String) -> Field {
     let mut said = BTreeMap::from([("description".to_owned(), description)]);
     if !unit.is_empty() {
         said.insert("unit".to_owned(), unit.to_owned());
     }
-    field.with_metadata(said)
+    typed(name, kind).with_metadata(said)
 }
 
-fn array(name: &str, kind: Kind, records: &[Record]) -> ArrayRef {
+/// The values of one field. What is no text becomes JSON in a column of text.
+pub(crate) fn array(name: &str, kind: Kind, records: &[Record]) -> ArrayRef {
     let values = values(name, records).map(|value| value.filter(|value| !value.is_null()));
     match kind {
         Kind::Text => Arc::new(

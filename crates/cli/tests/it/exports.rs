@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use firstflight_report::columns::{COLUMNS, JOINED_COLUMNS, Kind};
+use firstflight_report::columns::{COLUMNS, Column, JOINED_COLUMNS, Kind};
+use firstflight_report::inspected::rows;
 use firstflight_report::population::POPULATION_COLUMNS;
 use serde_json::json;
 
@@ -173,10 +174,10 @@ fn a_browser_draws_the_figure_as_an_image() {
     assert!(stdout(&shown).contains("<title>drawn true</title>"), "{}", stdout(&shown));
 }
 
-/// The columns as `docs/exports.md` lists them.
-fn listed() -> String {
+/// Columns as `docs/exports.md` lists them.
+fn listed(columns: impl Iterator<Item = &'static Column>) -> String {
     let mut table = String::from("| Column | Type | Unit | Meaning |\n|---|---|---|---|\n");
-    for column in COLUMNS.iter().chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS) {
+    for column in columns {
         let kind = match column.kind {
             Kind::Text => "text",
             Kind::Unsigned => "whole, not negative",
@@ -194,12 +195,18 @@ fn listed() -> String {
 fn the_manual_lists_every_column_as_it_is() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exports.md");
     let manual = std::fs::read_to_string(&path).expect("the manual");
-    let (before, rest) = manual.split_once("<!-- columns -->\n").expect("a beginning of the table");
-    let (there, after) = rest.split_once("<!-- end of columns -->").expect("an end of the table");
+    let races = COLUMNS.iter().chain(JOINED_COLUMNS).chain(POPULATION_COLUMNS);
+    let tables = [("columns", listed(races)), ("columns of senders", listed(rows::columns()))];
+    let mut updated = manual.clone();
+    for (name, table) in tables {
+        let [begin, end] = [format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->")];
+        let (before, rest) = updated.split_once(&begin).expect("a beginning of the table");
+        let (_, after) = rest.split_once(&end).expect("an end of the table");
+        updated = [before, &begin, &table, &end, after].concat();
+    }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        let whole = format!("{before}<!-- columns -->\n{}<!-- end of columns -->{after}", listed());
-        std::fs::write(&path, whole).expect("written");
+        std::fs::write(&path, updated).expect("written");
         return;
     }
-    assert_eq!(there, listed(), "docs/exports.md is behind the columns; UPDATE_GOLDEN=1 writes it anew");
+    assert_eq!(manual, updated, "docs/exports.md is behind the columns; UPDATE_GOLDEN=1 writes it anew");
 }

@@ -24,6 +24,7 @@ mod restart;
 mod run_over;
 mod safety;
 mod sweep;
+mod telling;
 mod unlucky;
 mod usage;
 mod widths;

@@ -1,0 +1,147 @@
+//! The senders that the table and the report show: those that sent most, the largest first.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use firstflight_inspect::Inspected;
+use firstflight_measure::VERSION;
+use firstflight_report::inspected::{labelled, recording};
+use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, table, write_whole};
+
+use crate::args::Inspect;
+use crate::failure::Failure;
+use crate::output;
+
+/// Senders of fewer segments are left out beside one that sent more.
+const FEW: u64 = 10;
+
+/// The most panels that a report draws.
+pub(super) const MOST_PANELS: usize = 12;
+
+/// The most senders without `--all`.
+const MOST_ROWS: usize = 50;
+
+/// A sender, and its capture's name where there are several.
+struct One {
+    file: Option<String>,
+    sender: Inspected,
+}
+
+/// The senders that are shown.
+#[derive(Default)]
+pub(super) struct Shown {
+    all: Vec<One>,
+    /// Senders left out: of few segments, and for want of room.
+    small: u64,
+    crowded: u64,
+}
+
+impl Shown {
+    /// The senders of one connection.
+    pub(super) fn take(&mut self, file: Option<&str>, senders: Vec<Inspected>, is_all: bool) {
+        let matter: Vec<bool> = (0..senders.len()).map(|at| is_all || matters(&senders, at)).collect();
+        for (sender, matters) in senders.into_iter().zip(matter) {
+            if matters {
+                self.all.push(One { file: file.map(str::to_owned), sender });
+            } else {
+                self.small += 1;
+            }
+        }
+        if self.all.len() > 4 * MOST_ROWS {
+            self.sort(is_all);
+        }
+    }
+
+    /// The largest first, those of a size in order of their connections; without `is_all` no more than there is room for.
+    pub(super) fn sort(&mut self, is_all: bool) {
+        if is_all && self.all.is_sorted_by_key(|one| Reverse(size(&one.sender))) {
+            return;
+        }
+        self.all.sort_by_key(|one| Reverse(size(&one.sender)));
+        if !is_all && self.all.len() > MOST_ROWS {
+            self.crowded += (self.all.len() - MOST_ROWS) as u64;
+            self.all.truncate(MOST_ROWS);
+        }
+    }
+
+    /// The table, below what stands before it; empty without senders. `left_out` says what a filter left out.
+    pub(super) fn table(&self, left_out: &str, style: &TableStyle) -> Result<String, Failure> {
+        let records = self.records()?;
+        if records.is_empty() {
+            return Ok(if left_out.is_empty() { String::new() } else { format!("\n{left_out}\n") });
+        }
+        let note = [self.note("--all shows them, --json has all"), left_out.to_owned()];
+        let note =
+            note.iter().filter(|note| !note.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
+        Ok(format!("\n{}", table::render(&records, &note, style)))
+    }
+
+    /// Which senders are not shown, in a sentence; empty if all are.
+    fn note(&self, how: &str) -> String {
+        let small = format!("{} senders of fewer than {FEW} segments", self.small);
+        let crowded = format!("{} senders that sent less than these", self.crowded);
+        let notes = [(self.small, small), (self.crowded, crowded)];
+        let notes: Vec<String> =
+            notes.into_iter().filter(|(count, _)| *count > 0).map(|(_, note)| note).collect();
+        if notes.is_empty() { String::new() } else { format!("Not shown: {}; {how}.", notes.join(", and ")) }
+    }
+
+    fn records(&self) -> Result<Vec<Record>, Failure> {
+        let mut records = Vec::new();
+        for one in &self.all {
+            let sender = std::slice::from_ref(&one.sender);
+            records.extend(labelled(one.file.as_deref(), sender).map_err(Failure::write)?);
+        }
+        Ok(records)
+    }
+
+    /// Writes the report.
+    pub(super) fn report(
+        &self,
+        path: &Path,
+        options: &Inspect,
+        (told, left_out): (&str, &str),
+        arguments: &[String],
+    ) -> Result<(), Failure> {
+        let drawn = self.all.iter().filter(|one| one.sender.drawn.is_some()).take(MOST_PANELS);
+        let drawn: Vec<_> = drawn
+            .filter_map(|one| Some(Drawn::new(&recording(one.file.as_deref(), &one.sender)?, None)))
+            .collect();
+        let cut = if drawn.len() < self.all.len() {
+            format!("The {} that sent most are drawn, of {}.", drawn.len(), self.all.len())
+        } else {
+            String::new()
+        };
+        let verdict = [cut, self.note("--all shows them"), left_out.to_owned()];
+        let verdict = verdict.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>();
+        let names: Vec<String> = options.captures.iter().map(|path| path.display().to_string()).collect();
+        let report = Report {
+            subject: Subject::Captures,
+            title: names.join(", "),
+            command: arguments.join(" "),
+            version: VERSION.to_owned(),
+            scenario_text: told.to_owned(),
+            verdict: verdict.join(" "),
+            rows: self.records()?,
+            drawn,
+            ..Report::default()
+        };
+        let page = html::render(&report).map_err(Failure::write)?;
+        write_whole(path, page.as_bytes()).map_err(Failure::write)?;
+        output::say_written(path);
+        Ok(())
+    }
+}
+
+/// What a sender sent, or what was acknowledged if that is more or alone is known.
+fn size(sender: &Inspected) -> u64 {
+    sender.found.bytes_sent.unwrap_or(0).max(sender.found.bytes_acked)
+}
+
+/// Whether a sender is shown: a request beside a reply is not, as long as there is a reply.
+fn matters(all: &[Inspected], at: usize) -> bool {
+    let one = &all[at].found;
+    let mut others = all.iter().enumerate().filter(|(other, _)| *other != at);
+    let fewer = |other: &Inspected| other.found.data_segments_sent < one.data_segments_sent;
+    one.data_segments_sent.is_none_or(|sent| sent >= FEW) || others.all(|(_, other)| fewer(other))
+}

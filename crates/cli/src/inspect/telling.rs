@@ -1,0 +1,182 @@
+//! What is told of the senders of captures, as they come: JSON, CSV, Parquet, the summary, and those that are shown.
+
+use firstflight_inspect::{Found, Inspected};
+use firstflight_report::inspected::rows::{self, ParquetRows};
+use firstflight_report::inspected::{Summary, render_summary};
+use firstflight_report::{Record, WholeFile, json};
+use serde::Serialize;
+
+use crate::args::Inspect;
+use crate::failure::Failure;
+use crate::output;
+
+use super::filter::Filter;
+use super::shown::Shown;
+
+/// JSON and CSV are written in pieces of this size.
+const PIECE: usize = 1 << 16;
+
+/// All that is told of senders.
+pub(super) struct Telling<'a> {
+    options: &'a Inspect,
+    filters: Vec<Filter>,
+    summary: Summary,
+    shown: Shown,
+    /// Lines for standard output that are not written yet.
+    lines: Vec<u8>,
+    parquet: Option<ParquetRows<WholeFile>>,
+    /// A failure to write what was asked for.
+    failure: Option<Failure>,
+}
+
+/// A sender as JSON has it.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(flatten)]
+    found: &'a Found,
+}
+
+impl<'a> Telling<'a> {
+    /// Begins to tell.
+    pub(super) fn new(options: &'a Inspect) -> Result<Self, Failure> {
+        let filters = options.filter.iter().map(|text| Filter::parse(text)).collect::<Result<_, _>>()?;
+        let parquet = match &options.parquet {
+            Some(path) => {
+                let file = WholeFile::create(path).map_err(Failure::write)?;
+                Some(ParquetRows::new(file).map_err(Failure::write)?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            options,
+            filters,
+            summary: Summary::default(),
+            shown: Shown::default(),
+            lines: if options.csv { rows::csv_header().map_err(Failure::write)? } else { Vec::new() },
+            parquet,
+            failure: None,
+        })
+    }
+
+    /// The senders of one connection.
+    pub(super) fn take(&mut self, file: &str, senders: Vec<Inspected>) {
+        if self.failure.is_none() {
+            self.failure = self.tell(file, senders).err();
+        }
+    }
+
+    /// The first failure to write.
+    pub(super) fn check(&mut self) -> Result<(), Failure> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn tell(&mut self, file: &str, mut senders: Vec<Inspected>) -> Result<(), Failure> {
+        let had = senders.len();
+        let has_rows = self.options.csv || self.parquet.is_some();
+        let needs_row = has_rows || self.filters.iter().any(Filter::reads_fields);
+        let mut failure = None;
+        let mut records: Vec<Record> = Vec::new();
+        senders.retain_mut(|one| {
+            let row = if needs_row { rows::row(file, &mut one.found) } else { Ok(Record::new()) };
+            let row = row.unwrap_or_else(|error| {
+                failure = Some(Failure::write(error));
+                Record::new()
+            });
+            let is_wanted = self.filters.iter().all(|filter| filter.takes(&one.found, &row));
+            if is_wanted && has_rows {
+                records.push(row);
+            }
+            is_wanted
+        });
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        self.summary.leave_out((had - senders.len()) as u64);
+        if senders.is_empty() {
+            return Ok(());
+        }
+        self.summary.add_connection();
+        for one in &senders {
+            self.summary.add(&one.found);
+        }
+        for record in records {
+            if self.options.csv {
+                self.lines.extend(rows::csv_line(&record).map_err(Failure::write)?);
+            }
+            if let Some(parquet) = &mut self.parquet {
+                parquet.push(record).map_err(Failure::write)?;
+            }
+        }
+        if self.options.json && !self.options.summary {
+            let file = (self.options.captures.len() > 1).then_some(file);
+            let lines: Vec<_> = senders.iter().map(|one| Line { file, found: &one.found }).collect();
+            json::write_lines(&mut self.lines, &lines).map_err(Failure::write)?;
+        }
+        if self.lines.len() >= PIECE {
+            self.flush()?;
+        }
+        if self.options.report.is_some() || !(self.options.json || self.options.csv || self.options.summary) {
+            let name = (self.options.captures.len() > 1).then_some(file);
+            self.shown.take(name, senders, self.options.all);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        let lines = std::mem::take(&mut self.lines);
+        output::print_bytes(&lines)
+    }
+
+    /// Writes what is left. `told` says what was read, a line a capture.
+    pub(super) fn end(mut self, told: &str, arguments: &[String]) -> Result<(), Failure> {
+        self.shown.sort(self.options.all);
+        self.flush()?;
+        self.print(told)?;
+        if let (Some(rows), Some(path)) = (self.parquet.take(), &self.options.parquet) {
+            rows.finish().map_err(Failure::write)?.commit().map_err(Failure::write)?;
+            output::say_written(path);
+        }
+        match &self.options.report {
+            Some(path) => self.shown.report(path, self.options, (told, &self.left_out()), arguments),
+            None => Ok(()),
+        }
+    }
+
+    fn print(&self, told: &str) -> Result<(), Failure> {
+        let options = self.options;
+        if options.json || options.csv {
+            if self.summary.left_out() > 0 {
+                output::note(&[self.left_out()]);
+            }
+            if !options.summary {
+                return Ok(());
+            }
+            return output::print(&json::line(&self.summary.summed()).map_err(Failure::write)?);
+        }
+        let mut text = told.to_owned();
+        if self.summary.senders() > 1 || options.summary {
+            text.push('\n');
+            text += &render_summary(&self.summary.summed());
+        }
+        let notes = self.left_out();
+        if options.summary {
+            if !notes.is_empty() {
+                text = [&text, "\n", &notes, "\n"].concat();
+            }
+            return output::print(&text);
+        }
+        output::print(&(text + &self.shown.table(&notes)?))
+    }
+
+    /// What the filters leave out, in a sentence; empty if nothing.
+    fn left_out(&self) -> String {
+        let (left_out, senders) = (self.summary.left_out(), self.summary.senders());
+        if left_out == 0 {
+            return String::new();
+        }
+        let filters: Vec<_> = self.options.filter.iter().map(|filter| format!("`{filter}`")).collect();
+        format!("--filter {} leaves out {left_out} of {} senders.", filters.join(" and "), left_out + senders)
+    }
+}

@@ -1,0 +1,172 @@
+//! The summary over all senders as text, no wider than 80 columns where no reason is longer.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::distribution::Quantiles;
+use super::summary::Summed;
+use crate::human;
+
+/// The heads of the distributions' columns.
+const HEADS: [&str; 8] = ["least", "25 %", "median", "75 %", "90 %", "most", "senders", "undefined"];
+
+/// The most reasons that are listed of one number.
+const MOST_REASONS: usize = 3;
+
+/// A row: its name, the distribution, and the unit of what is shown.
+pub(crate) type Row<'a> = (&'static str, &'a Quantiles, f64);
+
+/// The rows of the distributions.
+pub(crate) fn rows(told: &Summed) -> [Row<'_>; 6] {
+    let of = &told.distributions;
+    [
+        ("initial window, segments", &of.initial_window_segments, 1.0),
+        ("  bounded by the window", &of.initial_window_segments_by_window, 1.0),
+        ("handshake RTT, ms", &of.handshake_rtt_s, 1e-3),
+        ("to 90 %, s", &of.time_to_90pct_s, 1.0),
+        ("sent again, %", &of.retransmitted_share, 0.01),
+        ("idle restarts", &of.idle_restarts_total, 1.0),
+    ]
+}
+
+/// What all senders came to, in two lines.
+pub(crate) fn sentences(told: &Summed) -> [String; 2] {
+    let plural = |count: u64, what: &str| {
+        format!("{} {what}{}", human::count(count), if count == 1 { "" } else { "s" })
+    };
+    let senders = format!(
+        "{} in {}: {} sent, {} acknowledged",
+        plural(told.senders, "sender"),
+        plural(told.connections, "connection"),
+        bytes(told.bytes_sent),
+        bytes(told.bytes_acked)
+    );
+    let (resent, sent) = (told.retransmitted_segments, told.data_segments_sent);
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let share = if sent == 0 { 0.0 } else { resent as f64 * 100.0 / sent as f64 };
+    let share = human::significant(share);
+    let mut text = format!("{} of {} sent again ({share} %)", human::count(resent), plural(sent, "segment"));
+    if told.uncounted_senders > 0 {
+        let _ = write!(text, "; sendings of {} not counted", plural(told.uncounted_senders, "sender"));
+    }
+    [senders, text]
+}
+
+/// Senders by exit cause, the most frequent first.
+pub(crate) fn exits(told: &Summed) -> String {
+    let mut causes: Vec<_> = told.exit_causes.iter().collect();
+    causes.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let causes = causes.iter().map(|(cause, count)| format!("{cause} {}", human::count(**count)));
+    causes.collect::<Vec<_>>().join(", ")
+}
+
+/// A cell of a distribution.
+pub(crate) fn cell(value: &Value, unit: f64) -> String {
+    match (value.as_u64(), value.as_f64()) {
+        (Some(count), _) => count.to_string(),
+        (None, Some(real)) => human::significant(real / unit),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// The cells of a distribution: its quantiles, and how many are defined and undefined.
+pub(crate) fn cells(of: &Quantiles, unit: f64) -> [String; 8] {
+    let [least, p25, median, p75, p90, most] =
+        [&of.least, &of.p25, &of.median, &of.p75, &of.p90, &of.most].map(|value| cell(value, unit));
+    [least, p25, median, p75, p90, most, of.defined.to_string(), of.undefined.to_string()]
+}
+
+/// The reasons of a number's undefined values, the most frequent first.
+pub(crate) fn reasons(of: &Quantiles) -> Vec<String> {
+    let mut all: Vec<_> = of.reasons.iter().collect();
+    all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let rest: u64 = all.iter().skip(MOST_REASONS).map(|(_, count)| **count).sum();
+    let listed =
+        all.iter().take(MOST_REASONS).map(|(why, count)| format!("{count}: {}", human::printable(why)));
+    listed.chain((rest > 0).then(|| format!("{rest}: other reasons"))).collect()
+}
+
+/// The summary as lines of text; the text ends with a newline.
+pub fn render(told: &Summed) -> String {
+    let rows = rows(told);
+    let cells: Vec<_> = rows.iter().map(|(_, of, unit)| cells(of, *unit)).collect();
+    let width = |at: usize| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(HEADS[at].len());
+    let names = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let line = |name: &str, cells: [&str; 8]| {
+        let mut text = format!("{name:names$}");
+        for (at, cell) in cells.into_iter().enumerate() {
+            let _ = write!(text, " {cell:>width$}", width = width(at));
+        }
+        text + "\n"
+    };
+    let mut text = sentences(told).join("\n") + "\n";
+    text += &line("", HEADS);
+    for ((name, ..), cells) in rows.iter().zip(&cells) {
+        text += &line(name, cells.each_ref().map(String::as_str));
+    }
+    let _ = writeln!(text, "exit cause: {}", exits(told));
+    for (name, of, _) in rows {
+        // What bounded a window is told in words, and is no defect.
+        for why in reasons(of) {
+            let _ =
+                writeln!(text, "undefined {}, of {why}", name.trim().split(',').next().unwrap_or_default());
+        }
+    }
+    text
+}
+
+fn bytes(count: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let count = count as f64;
+    let (unit, name) = match count {
+        size if size >= 1e12 => (1e12, "TB"),
+        size if size >= 1e9 => (1e9, "GB"),
+        size if size >= 1e6 => (1e6, "MB"),
+        size if size >= 1e3 => (1e3, "kB"),
+        _ => return format!("{count:.0} bytes"),
+    };
+    format!("{} {name}", human::significant(count / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspected::Summary;
+    use firstflight_inspect::Found;
+
+    #[test]
+    fn the_text_fits_80_columns_and_says_every_distribution() {
+        let mut summary = Summary::default();
+        summary.add_connection();
+        for at in 0..40_000_u64 {
+            let mut found = Found {
+                initial_window_segments: Some(10 + at % 3),
+                initial_window_limit: Some("window"),
+                handshake_rtt_s: Some(0.0123),
+                bytes_sent: Some(123_456),
+                data_segments_sent: Some(1000),
+                retransmitted_segments: Some(at % 2),
+                exit_cause: Some("loss"),
+                ..Found::default()
+            };
+            found.undefined.insert("time_to_90pct_s", "too short".to_owned());
+            summary.add(&found);
+        }
+        let text = render(&summary.summed());
+        assert!(
+            text.starts_with("40,000 senders in 1 connection: 4.94 GB sent, 0 bytes acknowledged\n"),
+            "{text}"
+        );
+        for words in [
+            "initial window, segments    10   10     11    12    12    12   40000         0\n",
+            "handshake RTT, ms         12.3 12.3   12.3  12.3  12.3  12.3   40000         0\n",
+            "sent again, %                0    0      0 0.100 0.100 0.100   40000         0\n",
+            "exit cause: loss 40,000\n",
+            "undefined to 90 %, of 40000: too short\n",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
