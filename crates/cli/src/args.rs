@@ -114,6 +114,9 @@ pub(crate) struct Inspect {
     /// Print only the summary over all senders; with --json as one JSON object.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) summary: bool,
+    /// Print the `race` command of the path that each sender saw, with the evidence of each value as a comment.
+    #[arg(long, conflicts_with_all = ["json", "csv", "summary"])]
+    pub(crate) as_race: bool,
     /// Write the senders as Parquet.
     #[arg(long, value_name = "FILE")]
     pub(crate) parquet: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! `firstflight inspect`: how the connections of captures started.
 
+mod as_race;
 mod filter;
 mod shown;
 mod telling;
@@ -16,7 +17,6 @@ use crate::failure::Failure;
 use crate::output;
 use crate::targets::{Input, check_file, is_same};
 
-use shown::MOST_PANELS;
 use telling::Telling;
 
 /// What is counted of one capture.
@@ -100,9 +100,8 @@ fn read<'a>(
     telling: &mut Telling<'_>,
 ) -> Result<(String, Tally), Failure> {
     let name = path.display().to_string();
-    let drawn = if options.report.is_some() { MOST_PANELS } else { 0 };
     let seen_at = options.seen_at;
-    let mut inspector = Inspector::new(&Options { drawn, seen_at });
+    let mut inspector = Inspector::new(&Options { drawn: shown::drawn(options), seen_at });
     let shown = read_pieces(&mut inspector, path, paths, options)?;
     let mut counts = Counts::default();
     let take = |senders: Vec<Inspected>| {

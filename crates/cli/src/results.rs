@@ -144,6 +144,7 @@ impl<'a> Results<'a> {
             rows: self.shown(records),
             drawn: Vec::new(),
             ideal: self.ideal(),
+            summary: None,
         }
     }
 

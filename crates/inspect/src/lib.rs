@@ -23,6 +23,7 @@ mod judge;
 mod link;
 mod others;
 mod packet;
+mod path;
 mod reason;
 mod recent;
 mod rounds;
@@ -46,6 +47,7 @@ pub use exit::Cause;
 pub use found::{Found, FoundRestart, FoundRound};
 pub use inspector::{Continuation, Inspector};
 pub use link::Link;
+pub use path::PathSeen;
 pub use seen::SeenAt;
 pub use trace::Trace;
 pub use unzip::Unzip;
@@ -88,6 +90,8 @@ pub struct Drawn {
     pub mss: u64,
     /// The time series.
     pub trace: Trace,
+    /// What was seen of the path.
+    pub path: PathSeen,
 }
 
 /// Packets, by what became of them.
@@ -180,6 +184,7 @@ fn senders(number: usize, mut connection: Connection) -> Vec<Inspected> {
             exit: exit.filter(|_| found.exit_time_s.is_some()),
             mss,
             trace,
+            path: sender.path.as_deref().map(|path| path.seen(found.syn_data_bytes)).unwrap_or_default(),
         });
         Inspected { found, drawn }
     });

@@ -8,6 +8,7 @@ use crate::curve::{Curve, Period};
 use crate::events::{Ack, Counts, Data, Mark, Resent, Restart, Setting};
 use crate::exit::{self, Exit, Start};
 use crate::few::Few;
+use crate::path::PathWatch;
 use crate::rounds::{Departure, Rounds};
 use crate::rtt::Rtt;
 use crate::scoreboard::{Heard, Scoreboard, Sighting};
@@ -49,6 +50,8 @@ pub(crate) struct Sender {
     awaited_marks: usize,
     pub(crate) restarts: Few<Restart>,
     pub(crate) trace: Option<Box<Tracing>>,
+    /// What is seen of the path; only with a trace.
+    pub(crate) path: Option<Box<PathWatch>>,
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: Option<u64>,
     /// When the first repair ended, and what it repairs.
@@ -100,6 +103,7 @@ impl Sender {
             awaited_marks: 0,
             restarts: Few::default(),
             trace: is_drawn.then(Box::default),
+            path: is_drawn.then(Box::default),
             first_data: None,
             last_data: None,
             first_episode_end: None,
@@ -344,6 +348,14 @@ impl Sender {
         }
         if self.board.delivered() > delivered_before {
             self.period.curve.step(at, self.board.delivered().saturating_sub(FIRST));
+            let (delivered, mss) = (self.board.delivered().saturating_sub(FIRST), self.mss());
+            let is_whole = blocks.is_empty() && self.repairing.is_none();
+            if let Some(path) = &mut self.path {
+                path.delivered(at, delivered, mss);
+                if newly > 0 && is_whole {
+                    path.acknowledged(newly, mss);
+                }
+            }
         }
         self.counts_of_time(at, sample);
         let edge = ack.to.saturating_add(ack.window);
@@ -393,6 +405,9 @@ impl Sender {
             if let Some(trace) = &mut self.trace {
                 trace.rtts.push((at, rtt));
             }
+            if let Some(path) = &mut self.path {
+                path.round_trip(rtt);
+            }
         }
     }
 
@@ -431,6 +446,9 @@ impl Sender {
             return;
         }
         self.counts.restarts += 1;
+        if let Some(path) = &mut self.path {
+            path.again();
+        }
         self.rounds.finish(at);
         self.forget_raw_windows();
         self.exit = self.exit().map(Box::new);
@@ -499,6 +517,9 @@ impl Sender {
         seen: &Sighting,
     ) {
         self.counts.resent_segments += segments;
+        if let Some(path) = &mut self.path {
+            path.lost();
+        }
         let is_too_soon = seen.last_seen.is_some_and(|last| at.saturating_sub(last) < self.soon());
         self.counts.too_soon += if is_too_soon { segments } else { 0 };
         self.counts.resent_bytes += end - start;

@@ -154,7 +154,7 @@ impl Connection {
 
     /// Nothing of it is to be drawn.
     pub(crate) fn forget_traces(&mut self) {
-        self.hosts.iter_mut().for_each(|side| side.sender.trace = None);
+        self.hosts.iter_mut().for_each(|side| (side.sender.trace, side.sender.path) = (None, None));
         if let Some(views) = &mut self.views {
             views.far.forget_traces();
         }

@@ -59,6 +59,7 @@ pub fn render(report: &Report) -> Result<String, HtmlError> {
     environment.add_template("report", TEMPLATE)?;
     let html = environment.get_template("report")?.render(context! {
         report => Value::from(Serde(page::Words::new(report))),
+        summary => Value::from(Serde(report.summary.as_ref().map(captured::summary))),
         verdict_table => Value::from(Serde(page::verdict_table(report))),
         every_number => Value::from(Serde(page::every_number(report))),
         definitions => Value::from(Serde(page::definitions(report))),

@@ -3,7 +3,7 @@
 mod distribution;
 pub mod rows;
 mod summary;
-mod summary_text;
+pub(crate) mod summary_text;
 
 use firstflight_inspect::{Drawn, Found, Inspected, Trace};
 use firstflight_measure::{Mark, PhaseKind, PhaseSpan, Recording, Send, State};
@@ -291,6 +291,7 @@ fn marks(found: &Found, drawn: &Drawn) -> Vec<Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use firstflight_inspect::PathSeen;
     use serde_json::Value;
 
     #[test]
@@ -331,7 +332,8 @@ mod tests {
     #[test]
     fn repairs_stand_between_the_phases_they_fall_into() {
         let trace = Trace { recoveries: vec![(40, Some(60)), (80, None)], ..Trace::default() };
-        let drawn = Drawn { began: 0, ended: 100, first_data: Some(10), exit: Some(50), mss: 1, trace };
+        let path = PathSeen::default();
+        let drawn = Drawn { began: 0, ended: 100, first_data: Some(10), exit: Some(50), mss: 1, trace, path };
         let spans: Vec<_> = phases(&drawn).iter().map(|span| (span.from, span.to, span.kind)).collect();
         assert_eq!(
             spans,

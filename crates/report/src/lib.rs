@@ -24,6 +24,7 @@ pub mod score;
 pub mod svg;
 pub mod table;
 mod thin;
+mod undefined;
 
 mod view;
 pub mod write;

@@ -1,6 +1,7 @@
 //! The contents of the HTML report.
 
 use crate::html::Drawn;
+use crate::inspected::Summed;
 use crate::record::Record;
 
 /// The subject of a report.
@@ -33,6 +34,8 @@ pub struct Report {
     pub scenario_text: String,
     /// The verdict in one line.
     pub verdict: String,
+    /// Of captures with several senders: all senders together.
+    pub summary: Option<Summed>,
     /// The results, best first: [`crate::records`] of the rows.
     pub rows: Vec<Record>,
     /// The runs that are drawn, in the order of the rows. A row without one has no panel.

@@ -1,7 +1,6 @@
 //! The terminal table: aligned, in the order given, coloured only when asked, and as wide as the terminal.
 
 use anstyle::{AnsiColor, Style};
-use serde_json::Value;
 
 use crate::columns::{self, COLUMNS};
 use crate::grid::{Cells, Column, Columns, Grid};
@@ -10,6 +9,7 @@ use crate::inspected::FOUND;
 use crate::population::POPULATION_COLUMNS;
 use crate::prose;
 use crate::record::{Record, number};
+use crate::undefined;
 use crate::view::{self, Show, ViewColumn};
 
 /// The style of the table.
@@ -108,19 +108,15 @@ fn column(view: &ViewColumn, records: &[Record]) -> Column {
 
 /// Marks the cells that are undefined for a reason: the reasons, in order of their marks.
 fn footnotes(columns: &mut [Column], records: &[Record]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    for (at, record) in records.iter().enumerate() {
-        let Some(undefined) = record.get("undefined").and_then(Value::as_object) else { continue };
-        for column in columns.iter_mut().filter(|column| column.texts[at] == "-") {
-            let Some(reason) = undefined.get(&column.field).and_then(Value::as_str) else { continue };
-            let known = reasons.iter().position(|one| one == reason).unwrap_or_else(|| {
-                reasons.push(reason.to_owned());
-                reasons.len() - 1
-            });
-            column.texts[at].push_str(&superscript(known + 1));
+    let fields: Vec<&str> = columns.iter().map(|column| column.field.as_str()).collect();
+    let notes = undefined::footnotes(&fields, records, |at, column| columns[column].texts[at] == "-");
+    for (at, marks) in notes.marks.iter().enumerate() {
+        for (column, mark) in columns.iter_mut().zip(marks) {
+            let Some(mark) = mark else { continue };
+            column.texts[at].push_str(&superscript(*mark));
         }
     }
-    reasons
+    notes.reasons
 }
 
 fn superscript(number: usize) -> String {

@@ -7,7 +7,7 @@ use firstflight_report::columns::{Column, Kind};
 use firstflight_report::inspected::rows;
 use firstflight_report::record::Record;
 use firstflight_scenario::quantity::{self, QuantityError};
-use firstflight_scenario::words::closest;
+use firstflight_scenario::suggest::closest;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -226,7 +226,7 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
         let near = closest(&name, names());
         let near = near.or_else(|| names().find(|known| known.contains(&name) && name.len() > 2));
         return Err(match near {
-            Some(near) => format!("there is no field `{name}`; did you mean `{near}`?"),
+            Some(near) => format!("there is no field `{name}`; is `{near}` meant?"),
             None => {
                 format!("there is no field `{name}`; there are {}", names().collect::<Vec<_>>().join(", "))
             }
@@ -246,7 +246,7 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
     match words {
         Some(words) if !words.contains(&value) => {
             let near = closest(value, words.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let near = near.map_or_else(String::new, |near| format!("; is `{near}` meant?"));
             Err(format!("`{name}` is never `{value}`{near}; it is {} or undefined", words.join(", ")))
         }
         _ => Ok(Wanted::Word(column.name, value.to_owned())),
@@ -362,12 +362,12 @@ mod tests {
     #[test]
     fn a_wrong_filter_is_one_line_with_what_may_be_meant() {
         for (text, words) in [
-            ("byte_sent>1", "there is no field `byte_sent`; did you mean `bytes_sent`?"),
-            ("exit-caus=loss", "did you mean `exit_cause`?"),
-            ("hst=10.0.0.1", "did you mean `host`?"),
-            ("rtt<1", "did you mean `handshake_rtt_s`?"),
+            ("byte_sent>1", "there is no field `byte_sent`; is `bytes_sent` meant?"),
+            ("exit-caus=loss", "is `exit_cause` meant?"),
+            ("hst=10.0.0.1", "is `host` meant?"),
+            ("rtt<1", "is `handshake_rtt_s` meant?"),
             ("elephants>1", "there are file, connection, from, to, role"),
-            ("exit_cause=los", "`exit_cause` is never `los`; did you mean `loss`?"),
+            ("exit_cause=los", "`exit_cause` is never `los`; is `loss` meant?"),
             ("role>client", "`role` is compared by = and != only"),
             ("bytes_sent>many", "does not begin with a decimal number"),
             ("bytes_sent>nan", "is no number"),

@@ -5,21 +5,33 @@ use std::path::Path;
 
 use firstflight_inspect::Inspected;
 use firstflight_measure::VERSION;
-use firstflight_report::inspected::{labelled, recording};
+use firstflight_report::inspected::{Summed, label, labelled, recording};
 use firstflight_report::{Drawn, Record, Report, Subject, TableStyle, html, table, write_whole};
 
 use crate::args::Inspect;
 use crate::failure::Failure;
 use crate::output;
 
+use super::as_race;
+
 /// Senders of fewer segments are left out beside one that sent more.
 const FEW: u64 = 10;
 
 /// The most panels that a report draws.
-pub(super) const MOST_PANELS: usize = 12;
+const MOST_PANELS: usize = 12;
 
 /// The most senders without `--all`.
 const MOST_ROWS: usize = 50;
+
+/// Of how many senders, those that sent most, time series are needed.
+pub(super) fn drawn(options: &Inspect) -> usize {
+    match (options.as_race, &options.report) {
+        (true, _) if options.all => usize::MAX,
+        (true, _) => MOST_ROWS,
+        (false, Some(_)) => MOST_PANELS,
+        (false, None) => 0,
+    }
+}
 
 /// A sender, and its capture's name where there are several.
 struct One {
@@ -30,6 +42,8 @@ struct One {
 /// The senders that are shown.
 #[derive(Default)]
 pub(super) struct Shown {
+    /// Of so many, the largest, the time series are kept.
+    drawn: usize,
     all: Vec<One>,
     /// Senders left out: of few segments, and for want of room.
     small: u64,
@@ -37,6 +51,11 @@ pub(super) struct Shown {
 }
 
 impl Shown {
+    /// None so far.
+    pub(super) fn new(options: &Inspect) -> Self {
+        Self { drawn: drawn(options), ..Self::default() }
+    }
+
     /// The senders of one connection.
     pub(super) fn take(&mut self, file: Option<&str>, senders: Vec<Inspected>, is_all: bool) {
         let matter: Vec<bool> = (0..senders.len()).map(|at| is_all || matters(&senders, at)).collect();
@@ -62,6 +81,7 @@ impl Shown {
             self.crowded += (self.all.len() - MOST_ROWS) as u64;
             self.all.truncate(MOST_ROWS);
         }
+        self.all.iter_mut().skip(self.drawn).for_each(|one| one.sender.drawn = None);
     }
 
     /// The table, below what stands before it; empty without senders. `left_out` says what a filter left out.
@@ -74,6 +94,23 @@ impl Shown {
         let note =
             note.iter().filter(|note| !note.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
         Ok(format!("\n{}", table::render(&records, &note, style)))
+    }
+
+    /// The command of the path that each sender saw.
+    pub(super) fn as_races(&self, program: &str) -> String {
+        let race = |one: &One| {
+            let seen = one.sender.drawn.as_ref().map(|drawn| drawn.path.clone()).unwrap_or_default();
+            as_race::command(
+                &label(one.file.as_deref(), &one.sender.found),
+                &one.sender.found,
+                &seen,
+                program,
+            )
+        };
+        let races: Vec<String> = self.all.iter().map(race).collect();
+        let note = self.note("--all has them");
+        let note = if note.is_empty() { note } else { format!("\n# {note}\n") };
+        races.join("\n") + &note
     }
 
     /// Which senders are not shown, in a sentence; empty if all are.
@@ -100,7 +137,7 @@ impl Shown {
         &self,
         path: &Path,
         options: &Inspect,
-        (told, left_out): (&str, &str),
+        (told, left_out, summary): (&str, &str, Option<Summed>),
         arguments: &[String],
     ) -> Result<(), Failure> {
         let drawn = self.all.iter().filter(|one| one.sender.drawn.is_some()).take(MOST_PANELS);
@@ -122,6 +159,7 @@ impl Shown {
             version: VERSION.to_owned(),
             scenario_text: told.to_owned(),
             verdict: verdict.join(" "),
+            summary,
             rows: self.records()?,
             drawn,
             ..Report::default()

@@ -3,7 +3,7 @@
 use firstflight_inspect::{Found, Inspected};
 use firstflight_report::inspected::rows::{self, ParquetRows};
 use firstflight_report::inspected::{Summary, render_summary};
-use firstflight_report::{Record, WholeFile, json};
+use firstflight_report::{Record, TableStyle, WholeFile, json, prose};
 use serde::Serialize;
 
 use crate::args::Inspect;
@@ -53,7 +53,7 @@ impl<'a> Telling<'a> {
             options,
             filters,
             summary: Summary::default(),
-            shown: Shown::default(),
+            shown: Shown::new(options),
             lines: if options.csv { rows::csv_header().map_err(Failure::write)? } else { Vec::new() },
             parquet,
             failure: None,
@@ -130,21 +130,39 @@ impl<'a> Telling<'a> {
     }
 
     /// Writes what is left. `told` says what was read, a line a capture.
-    pub(super) fn end(mut self, told: &str, arguments: &[String]) -> Result<(), Failure> {
+    pub(super) fn end(mut self, told: &str, style: &TableStyle, arguments: &[String]) -> Result<(), Failure> {
         self.shown.sort(self.options.all);
         self.flush()?;
-        self.print(told)?;
+        if self.options.as_race {
+            let text = self.shown.as_races(arguments.first().map_or("firstflight", String::as_str));
+            output::say(told);
+            if !self.left_out().is_empty() {
+                output::note(&[self.left_out()]);
+            }
+            output::print(&text)?;
+        } else {
+            self.print(told, style)?;
+        }
         if let (Some(rows), Some(path)) = (self.parquet.take(), &self.options.parquet) {
             rows.finish().map_err(Failure::write)?.commit().map_err(Failure::write)?;
             output::say_written(path);
         }
-        match &self.options.report {
-            Some(path) => self.shown.report(path, self.options, (told, &self.left_out()), arguments),
-            None => Ok(()),
-        }
+        self.write_page(told, arguments)
     }
 
-    fn print(&self, told: &str) -> Result<(), Failure> {
+    /// Writes the page alone.
+    pub(super) fn page(mut self, told: &str, arguments: &[String]) -> Result<(), Failure> {
+        self.shown.sort(self.options.all);
+        self.write_page(told, arguments)
+    }
+
+    fn write_page(&self, told: &str, arguments: &[String]) -> Result<(), Failure> {
+        let Some(path) = &self.options.report else { return Ok(()) };
+        let summary = (self.summary.senders() > 1).then(|| self.summary.summed());
+        self.shown.report(path, self.options, (told, &self.left_out(), summary), arguments)
+    }
+
+    fn print(&self, told: &str, style: &TableStyle) -> Result<(), Failure> {
         let options = self.options;
         if options.json || options.csv {
             if self.summary.left_out() > 0 {
@@ -155,10 +173,10 @@ impl<'a> Telling<'a> {
             }
             return output::print(&json::line(&self.summary.summed()).map_err(Failure::write)?);
         }
-        let mut text = told.to_owned();
+        let mut text = prose::fold(told, style.width, 2);
         if self.summary.senders() > 1 || options.summary {
             text.push('\n');
-            text += &render_summary(&self.summary.summed());
+            text += &render_summary(&self.summary.summed(), style.width);
         }
         let notes = self.left_out();
         if options.summary {
@@ -167,7 +185,7 @@ impl<'a> Telling<'a> {
             }
             return output::print(&text);
         }
-        output::print(&(text + &self.shown.table(&notes)?))
+        output::print(&(text + &self.shown.table(&notes, style)?))
     }
 
     /// What the filters leave out, in a sentence; empty if nothing.

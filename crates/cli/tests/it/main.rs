@@ -1,6 +1,7 @@
 //! The command as people and scripts run it: what goes in, what comes out, and what the pages say.
 
 mod architecture;
+mod as_race;
 mod browser;
 mod captures;
 mod choices;

@@ -194,9 +194,9 @@ fn filters_hold_for_every_output_and_say_what_they_leave_out() {
 #[test]
 fn a_wrong_filter_is_refused_before_anything_is_read() {
     let line = refused(&["inspect", "/nowhere.pcap", "--filter", "byte_sent>1"]);
-    assert!(line.contains("did you mean `bytes_sent`?"), "{line}");
+    assert!(line.contains("is `bytes_sent` meant?"), "{line}");
     let line = refused(&["inspect", "/nowhere.pcap", "--filter", "exit_cause=lost"]);
-    assert!(line.contains("`exit_cause` is never `lost`; did you mean `loss`?"), "{line}");
+    assert!(line.contains("`exit_cause` is never `lost`; is `loss` meant?"), "{line}");
 }
 
 #[test]
@@ -233,4 +233,18 @@ fn outputs_that_exclude_each_other_or_overwrite_a_capture_are_refused() {
     let page = path.with_file_name("both");
     let line = refused(&["inspect", "--parquet", text(&page), "--report", text(&page), text(&path)]);
     assert!(line.contains("--report's file too"), "{line}");
+}
+
+#[test]
+fn the_report_has_the_summary_and_the_footnotes_of_the_table() {
+    let path = many("telling-page");
+    let page = path.with_file_name("page.html");
+    let table = told(&["--report", text(&page), text(&path)]);
+    let page = std::fs::read_to_string(&page).expect("a page");
+    let footnote = table.lines().find_map(|line| line.strip_prefix("¹ ")).expect("a footnote");
+    assert!(page.contains(&format!("<li id=\"why-1\">{footnote}</li>")), "{footnote}");
+    assert!(
+        page.contains("70 senders in 70 connections: ") && page.contains("<th>senders</th>")
+            || page.contains(">senders</th>")
+    );
 }

@@ -1,9 +1,11 @@
 //! The parts of a captured connection's panel beside its plots: facts, rounds, restarts, and undefined numbers.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::page::{Listing, after_first_data};
 use crate::human;
+use crate::inspected::{Summed, summary_text};
 use crate::record::{Record, number, text};
 
 /// Whether the row is of a sender in a capture.
@@ -21,6 +23,38 @@ pub(crate) fn named(row: &Record) -> (Vec<String>, Vec<String>) {
     let ends = vec![format!("{}\u{a0}→ ", text(row, "from")), text(row, "to").to_owned()];
     // A path breaks between its folders.
     (name.split_inclusive('/').map(str::to_owned).collect(), ends)
+}
+
+/// All senders together.
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    sentences: [String; 2],
+    exits: String,
+    heads: [&'static str; 8],
+    rows: Vec<SummaryRow>,
+}
+
+/// One number of all senders.
+#[derive(Serialize)]
+struct SummaryRow {
+    name: String,
+    cells: [String; 8],
+    /// Why it is undefined, with the number of senders.
+    reasons: Vec<String>,
+}
+
+pub(crate) fn summary(told: &Summed) -> Summary {
+    let row = |(name, of, unit): summary_text::Row| SummaryRow {
+        name: name.trim().to_owned(),
+        cells: summary_text::cells(of, unit).map(|cell| if cell == "-" { "–".to_owned() } else { cell }),
+        reasons: summary_text::reasons(of),
+    };
+    Summary {
+        sentences: summary_text::sentences(told),
+        exits: summary_text::exits(told),
+        heads: summary_text::HEADS,
+        rows: summary_text::rows(told).into_iter().map(row).collect(),
+    }
 }
 
 /// The facts of the row, in a few words each.

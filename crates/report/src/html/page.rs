@@ -7,6 +7,7 @@ use crate::columns::{CI95, Kind, described};
 use crate::human;
 use crate::record::{self, Record, number, text};
 use crate::report::{Report, Subject};
+use crate::undefined;
 use crate::view::{self, Show};
 
 /// The words around the results.
@@ -42,6 +43,8 @@ impl<'a> Words<'a> {
 pub(crate) struct Table {
     heads: Vec<Head>,
     rows: Vec<Vec<Cell>>,
+    /// Why cells are undefined, in order of their footnotes.
+    reasons: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -64,6 +67,8 @@ struct Cell {
     /// The value by which the script sorts; empty if undefined.
     key: String,
     is_words: bool,
+    /// The number of the footnote that says why the cell is undefined.
+    note: Option<usize>,
     /// The panel that this row leads to, and its colour.
     panel: Option<usize>,
 }
@@ -87,9 +92,12 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
         let words = name.replace(" %", "\u{a0}%").split_inclusive(' ').map(str::to_owned).collect();
         Head { words, unit: spelt(unit), is_words: view.is_words(), meaning: meaning(view.field) }
     });
-    let rows = report.rows.iter().map(|row| {
+    let fields: Vec<&str> = columns.iter().map(|view| view.field).collect();
+    let is_dash = |at: usize, column: usize| columns[column].cell(&report.rows[at]) == "-";
+    let notes = undefined::footnotes(&fields, &report.rows, is_dash);
+    let rows = report.rows.iter().zip(&notes.marks).map(|(row, marks)| {
         let panel = panel_of(report, row);
-        let cells = columns.iter().map(|view| {
+        let cells = columns.iter().zip(marks).map(|(view, note)| {
             let told = view.told(row);
             let (parts, below) = match view.show {
                 Show::Name if captured::is_sender(row) => captured::named(row),
@@ -106,12 +114,13 @@ pub(crate) fn verdict_table(report: &Report) -> Table {
                     None => String::new(),
                 },
                 is_words: view.is_words(),
+                note: *note,
                 panel: panel.filter(|_| matches!(view.show, Show::Name)),
             }
         });
         cells.collect()
     });
-    Table { heads: heads.collect(), rows: rows.collect() }
+    Table { heads: heads.collect(), rows: rows.collect(), reasons: notes.reasons.clone() }
 }
 
 /// The result's name, and the small print below it: the scheme and parameters that a label stands for. A restart policy
@@ -377,5 +386,27 @@ mod tests {
         let facts = facts(&records(&[row]).unwrap()[0]);
         let exit = ("exit", "loss in 1 of 20 runs, 471 ms after the first data".to_owned());
         assert!(facts.contains(&exit), "{facts:?}");
+    }
+
+    #[test]
+    fn an_undefined_cell_has_the_footnote_that_says_why() {
+        let row = |undefined: serde_json::Value| {
+            json!({"connection": 1, "from": "a", "to": "b", "handshake_rtt_s": null, "initial_window_segments": null,
+                "exit_cause": "loss", "undefined": undefined})
+        };
+        let rows = [
+            row(json!({"handshake_rtt_s": "no <SYN>", "initial_window_segments": "no <SYN>"})),
+            row(json!({"handshake_rtt_s": "too late", "initial_window_segments": "no <SYN>"})),
+        ];
+        let report =
+            Report { subject: Subject::Captures, rows: records(&rows).unwrap(), ..Report::default() };
+        let table = verdict_table(&report);
+        assert_eq!(table.reasons, ["no <SYN>", "too late"]);
+        let notes =
+            |row: usize| -> Vec<usize> { table.rows[row].iter().filter_map(|cell| cell.note).collect() };
+        assert_eq!((notes(0), notes(1)), (vec![1, 1], vec![2, 1]));
+        let page = crate::html::render(&report).unwrap();
+        assert!(page.contains("–<sup><a href=\"#why-1\" title=\"no &lt;SYN&gt;\">1</a></sup>"));
+        assert!(page.contains("<li id=\"why-2\">too late</li>"));
     }
 }

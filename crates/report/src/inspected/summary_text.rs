@@ -9,7 +9,8 @@ use super::summary::Summed;
 use crate::human;
 
 /// The heads of the distributions' columns.
-const HEADS: [&str; 8] = ["least", "25 %", "median", "75 %", "90 %", "most", "senders", "undefined"];
+pub(crate) const HEADS: [&str; 8] =
+    ["least", "25 %", "median", "75 %", "90 %", "most", "senders", "undefined"];
 
 /// The most reasons that are listed of one number.
 const MOST_REASONS: usize = 3;
@@ -87,16 +88,16 @@ pub(crate) fn reasons(of: &Quantiles) -> Vec<String> {
     listed.chain((rest > 0).then(|| format!("{rest}: other reasons"))).collect()
 }
 
-/// The summary as lines of text; the text ends with a newline.
-pub fn render(told: &Summed) -> String {
+/// The summary as lines of text, wrapped to the terminal's width if there is one; the text ends with a newline.
+pub fn render(told: &Summed, width: Option<usize>) -> String {
     let rows = rows(told);
     let cells: Vec<_> = rows.iter().map(|(_, of, unit)| cells(of, *unit)).collect();
-    let width = |at: usize| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(HEADS[at].len());
+    let column = |at: usize| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(HEADS[at].len());
     let names = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let line = |name: &str, cells: [&str; 8]| {
         let mut text = format!("{name:names$}");
         for (at, cell) in cells.into_iter().enumerate() {
-            let _ = write!(text, " {cell:>width$}", width = width(at));
+            let _ = write!(text, " {cell:>width$}", width = column(at));
         }
         text + "\n"
     };
@@ -105,15 +106,33 @@ pub fn render(told: &Summed) -> String {
     for ((name, ..), cells) in rows.iter().zip(&cells) {
         text += &line(name, cells.each_ref().map(String::as_str));
     }
-    let _ = writeln!(text, "exit cause: {}", exits(told));
+    text += &wrapped(&format!("exit cause: {}", exits(told)), width);
     for (name, of, _) in rows {
-        // What bounded a window is told in words, and is no defect.
+        let name = name.trim().split(',').next().unwrap_or_default();
         for why in reasons(of) {
-            let _ =
-                writeln!(text, "undefined {}, of {why}", name.trim().split(',').next().unwrap_or_default());
+            text += &wrapped(&format!("{name}, undefined of {why}"), width);
         }
     }
     text
+}
+
+/// Lines no wider than `width`, where no word is wider; those behind the first are indented.
+fn wrapped(text: &str, width: Option<usize>) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && width.is_some_and(|width| used + 1 + length > width) {
+            lines.push_str("\n  ");
+            used = 2;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines + "\n"
 }
 
 fn bytes(count: u64) -> String {
@@ -153,7 +172,7 @@ mod tests {
             found.undefined.insert("time_to_90pct_s", "too short".to_owned());
             summary.add(&found);
         }
-        let text = render(&summary.summed());
+        let text = render(&summary.summed(), Some(80));
         assert!(
             text.starts_with("40,000 senders in 1 connection: 4.94 GB sent, 0 bytes acknowledged\n"),
             "{text}"
@@ -163,10 +182,17 @@ mod tests {
             "handshake RTT, ms         12.3 12.3   12.3  12.3  12.3  12.3   40000         0\n",
             "sent again, %                0    0      0 0.100 0.100 0.100   40000         0\n",
             "exit cause: loss 40,000\n",
-            "undefined to 90 %, of 40000: too short\n",
+            "to 90 %, undefined of 40000: too short\n",
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_long_line_is_wrapped_at_words() {
+        assert_eq!(wrapped("one two three", Some(8)), "one two\n  three\n");
+        assert_eq!(wrapped("one two three", None), "one two three\n");
+        assert_eq!(wrapped("uninterrupted", Some(4)), "uninterrupted\n");
     }
 }

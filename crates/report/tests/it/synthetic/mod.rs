@@ -226,6 +226,7 @@ pub(crate) fn race(schemes: usize, seconds: u64) -> MadeUp {
         rows: records(&rows).expect("rows are objects"),
         drawn: Vec::new(),
         ideal: vec![(SYN, 0), (begin, 0), (SYN + seconds * 1_000_000_000, (seconds * 1000 - 120) * 12_000)],
+        summary: None,
     };
     MadeUp { report, recordings: runs.into_iter().map(|(run, _)| run).collect() }
 }
