@@ -40,10 +40,7 @@ pub(crate) fn compare(raced: &Raced, mss: u64) -> Vec<Judged> {
         ("exit", exit(at_sender, record, mss)),
     ];
     all.push(("flight at the exit", flight(at_sender, record, mss, &all[5].1)));
-    let away = match at_receiver.vantage {
-        Some("receiver") => undefined(at_receiver, "exit_cause", at_receiver.exit_cause),
-        _ => None,
-    };
+    let away = undefined(at_receiver, "exit_cause", at_receiver.exit_cause);
     all.extend([
         ("initial window, at the receiver", initial_window(at_receiver, record)),
         ("exit, at the receiver", away.unwrap_or(Wrong("something is said"))),
@@ -102,10 +99,7 @@ fn window_limit(found: &Found, record: &Record, mss: u64) -> Verdict {
     let is_full = sent + mss > window;
     match (told, is_full) {
         ("window", true) | ("application" | "receiver-window", false) => Agrees,
-        // The window was as large as what there was.
-        ("application" | "receiver-window", true) if sent + mss > window => {
-            Nature("the window was as large as that")
-        }
+        ("application" | "receiver-window", true) => Nature("the window was as large as that"),
         ("window", false) if is_still_sending => Nature("pacing spread it over more than the round trip"),
         ("window", false) => Wrong("the window was larger"),
         _ => Wrong("the window was full"),

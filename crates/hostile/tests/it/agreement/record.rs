@@ -56,8 +56,8 @@ pub(crate) struct Raced {
     pub(crate) at_receiver: Found,
 }
 
-/// Runs a race.
-pub(crate) fn race(scenario: &Scenario, choice: &SchemeChoice) -> Result<Raced, String> {
+/// Runs a race; `None` if no packet reached the receiver.
+pub(crate) fn race(scenario: &Scenario, choice: &SchemeChoice) -> Result<Option<Raced>, String> {
     let seen = Arc::new(Mutex::new(Seen::new()));
     let tap = Box::new(Witness(Arc::clone(&seen)));
     let outcome = run(scenario, choice, scenario.seed, false, Some(tap), &|| false)
@@ -80,9 +80,10 @@ pub(crate) fn race(scenario: &Scenario, choice: &SchemeChoice) -> Result<Raced, 
     let [at_sender, at_receiver] = captures.map(|capture| {
         let bytes = capture.finish().expect("memory can be written");
         let inspection = inspect(&bytes[..], false).expect("a capture");
-        inspection.senders.into_iter().next().expect("a sender").found
+        inspection.senders.into_iter().next().map(|one| one.found)
     });
-    Ok(Raced { record, at_sender, at_receiver })
+    let Some((at_sender, at_receiver)) = at_sender.zip(at_receiver) else { return Ok(None) };
+    Ok(Some(Raced { record, at_sender, at_receiver }))
 }
 
 struct Seen {
