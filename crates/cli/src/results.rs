@@ -89,16 +89,7 @@ impl<'a> Results<'a> {
         if to.csv {
             return output::print_bytes(&csv::to_bytes(records).map_err(Failure::write)?);
         }
-        let title = prose::fold(
-            &format!(
-                "{}\
-\
-",
-                self.scenario.describe()
-            ),
-            style.width,
-            0,
-        );
+        let title = prose::fold(&format!("{}\n\n", self.scenario.describe()), style.width, 0);
         output::print(&(title + &table::render(&self.shown(records), &self.verdict(), style)))?;
         let files = [&to.report, &to.figure, &to.parquet, &to.pcap, &to.events, &to.qlog];
         if files.into_iter().all(Option::is_none) {
