@@ -5,3 +5,4 @@ mod conformance;
 mod proxy;
 mod strangers;
 mod streams;
+mod width;
