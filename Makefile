@@ -1,7 +1,7 @@
 # demo: build the release and race the schemes over the built-in path; figures:
 # draw the figures of the schemes' pages by the commands that stand there; test: every check; bench: how fast; bench-live: how
-# exact emulated paths are in time;
-# baseline: instructions per ACK anew, bench/instructions.csv and docs/costs.md.
+# exact emulated paths are in time, and how fast on sockets, to be run alone; baseline: instructions per ACK anew,
+# bench/instructions.csv and docs/costs.md.
 .POSIX:
 .PHONY: demo figures test bench bench-live baseline papers clean
 .SILENT:
@@ -24,9 +24,10 @@ bench:
 	bash .ci/bench
 
 bench-live:
-	bash .ci/tools
-	cargo build --release --locked -p firstflight-cli
-	python3 bench/live.py target/release/firstflight
+\tbash .ci/tools
+\tcargo build --release --locked -p firstflight-cli
+\tpython3 bench/live.py target/release/firstflight
+\tbash bench/live
 
 baseline:
 	bash .ci/tools

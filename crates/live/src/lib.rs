@@ -26,6 +26,8 @@
 //! A datagram is a whole TCP segment, so that Wireshark's *Decode As*
 //! reads it. `docs/live.md` says what is bounded, how a peer proves its address, how the path's MTU is found, and what was measured.
 
+#![cfg(target_os = "linux")]
+
 mod clock;
 mod connection;
 mod cookie;

@@ -1,5 +1,7 @@
 //! The memory of a server, in a process of its own: a thousand transfers at once, and a flood of first segments.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

@@ -1,6 +1,7 @@
 //! Peers that have proved nothing: what they get, and what they can do.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::process::Command;
 use std::time::Duration;
 
 use firstflight_live::Listener;
@@ -24,21 +25,30 @@ impl Raw {
 
     /// Sends a segment; how many bytes that is.
     fn send(&self, segment: &Segment, options: &[u8], payload: &[u8]) -> usize {
+        self.send_bytes(segment, options, payload).len()
+    }
+
+    fn send_bytes(&self, segment: &Segment, options: &[u8], payload: &[u8]) -> Vec<u8> {
         let addresses = Addresses { hosts: NOBODY, source_port: 5, destination_port: 6 };
         let segment = Segment { len: u16::try_from(payload.len()).unwrap(), ..*segment };
         let mut bytes = Vec::new();
         encode_tcp(&addresses, &segment, options, [payload, &[]], &mut bytes).unwrap();
-        self.0.send(&bytes).unwrap()
+        self.0.send(&bytes).unwrap();
+        bytes
     }
 
     /// The next segment, its unknown option of 20 bytes and its length.
     fn hear(&self) -> Option<(Segment, Vec<u8>, usize)> {
+        self.hear_bytes().map(|(segment, cookie, bytes)| (segment, cookie, bytes.len()))
+    }
+
+    fn hear_bytes(&self) -> Option<(Segment, Vec<u8>, Vec<u8>)> {
         let mut bytes = [0; 2_000];
         let len = self.0.recv(&mut bytes).ok()?;
         let read = decode_tcp(NOBODY, &bytes[..len]).unwrap();
         assert_eq!(read.checksum, Checksum::Good);
         let cookie = read.options.windows(20).find(|option| option.starts_with(&[253, 20]));
-        Some((read.segment, cookie.unwrap_or_default().to_vec(), len))
+        Some((read.segment, cookie.unwrap_or_default().to_vec(), bytes[..len].to_vec()))
     }
 }
 
@@ -136,5 +146,64 @@ fn whoever_claims_an_address_gets_no_more_than_it_sent() {
             raw.0.send(bytes).unwrap();
         }
         assert_eq!(raw.hear(), None);
+    }
+}
+
+#[test]
+fn wireshark_reads_the_datagrams_as_tcp() {
+    if Command::new("tshark").arg("-v").output().is_err() {
+        println!("skipped: Wireshark's Decode As: tshark is not installed");
+        return;
+    }
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let raw = Raw::to(listener.local_addr());
+    let (client, server) = (raw.0.local_addr().unwrap().port(), listener.local_addr().port());
+    let mut capture = Pcap::new();
+    capture.datagram(client, server, &raw.send_bytes(&syn(), &[], &[0; 100]));
+    let (answer, cookie, bytes) = raw.hear_bytes().unwrap();
+    capture.datagram(server, client, &bytes);
+    capture.datagram(client, server, &raw.send_bytes(&ack(&answer), &cookie, &[]));
+    capture.datagram(server, client, &raw.hear_bytes().unwrap().2);
+    let data = Segment { flags: Flags::ACK.with(Flags::PSH), ..ack(&answer) };
+    capture.datagram(client, server, &raw.send_bytes(&data, &[], b"hello"));
+
+    let path = std::env::temp_dir().join(format!("firstflight-live-{}.pcap", std::process::id()));
+    std::fs::write(&path, &capture.0).unwrap();
+    let decode_as = format!("udp.port=={server},tcp");
+    let fields = ["tcp.flags", "tcp.len", "tcp.seq", "tcp.options.mss_val", "_ws.malformed"];
+    let output = Command::new("tshark")
+        .args(["-r", path.to_str().unwrap(), "-d", &decode_as, "-T", "fields", "-E", "separator=,"])
+        .args(fields.iter().flat_map(|field| ["-e", field]))
+        .output()
+        .unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let padded = bytes.len() - 52;
+    let expected =
+        format!("0x0002,100,0,1452,\n0x0012,{padded},0,528,\n0x0010,0,1,,\n0x0010,0,1,,\n0x0018,5,1,,\n");
+    assert_eq!(text, expected, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A capture of UDP over IPv4 on the loopback, without link headers.
+struct Pcap(Vec<u8>);
+
+impl Pcap {
+    fn new() -> Self {
+        let mut header = Vec::new();
+        for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
+            header.extend(word.to_le_bytes());
+        }
+        Self(header)
+    }
+
+    fn datagram(&mut self, from: u16, to: u16, payload: &[u8]) {
+        let builder = etherparse::PacketBuilder::ipv4([127, 0, 0, 1], [127, 0, 0, 1], 64).udp(from, to);
+        let mut packet = Vec::new();
+        builder.write(&mut packet, payload).unwrap();
+        let len = u32::try_from(packet.len()).unwrap();
+        for word in [0, 0, len, len] {
+            self.0.extend(u32::to_le_bytes(word));
+        }
+        self.0.extend(packet);
     }
 }
