@@ -40,6 +40,7 @@ mod options;
 mod stream;
 mod table;
 mod trace;
+mod width;
 
 pub use host::Host;
 pub use listener::Listener;

@@ -43,7 +43,7 @@ fn breaches(options: &Options) -> Vec<String> {
         let text = sink.0.lock().unwrap().clone();
         let (header, calls) = firstflight_trace::read(BufReader::new(&text[..])).unwrap();
         let breaches = check(&header, calls).unwrap();
-        assert!(text.iter().filter(|byte| **byte == b'\n').count() > 50, "a trace of a whole transfer");
+        assert!(text.len() > 20_000, "a trace of a whole transfer");
         found.extend(breaches.listed().iter().map(|breach| format!("{}: {breach}", header.scheme)));
     }
     found

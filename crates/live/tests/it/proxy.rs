@@ -55,7 +55,7 @@ impl Proxy {
                     last: Vec::new(),
                     count: 0,
                 };
-                let mut buffer = [0; 65_536];
+                let mut buffer = vec![0; 65_536];
                 while !ends.load(Ordering::Relaxed) {
                     let out = match from.recv_from(&mut buffer) {
                         Ok((len, sender)) => {

@@ -31,7 +31,7 @@ fn with_path(server: SocketAddr, width: usize, later: (usize, usize), test: impl
         for up in [true, false] {
             let (front, back, client, over, count) = (&front, &back, &client, &over, &count);
             scope.spawn(move || {
-                let mut buffer = [0; 65_536];
+                let mut buffer = vec![0; 65_536];
                 while !over.load(Ordering::Relaxed) {
                     let Ok((len, from)) = (if up { front } else { back }).recv_from(&mut buffer) else {
                         continue;
