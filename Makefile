@@ -26,8 +26,8 @@ bench:
 bench-live:
 \tbash .ci/tools
 \tcargo build --release --locked -p firstflight-cli
-\tpython3 bench/live.py target/release/firstflight
-\tbash bench/live
+\tpython3 bench/emulate.py target/release/firstflight
+\tbash bench/sockets
 
 baseline:
 	bash .ci/tools

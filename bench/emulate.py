@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Figures of time of emulated paths: medians of interleaved runs with real packets. Needs root, iperf3 and ping.
 
-bench/live.py FIRSTFLIGHT [--runs N] [--only CASE,...]
+bench/emulate.py FIRSTFLIGHT [--runs N] [--only CASE,...]
 
 A void run is repeated up to three times; a case whose runs stay void is named. Nothing else should run beside it."""
 
