@@ -19,11 +19,13 @@ pub mod log;
 mod path;
 mod relay;
 mod report;
+#[cfg(any(target_os = "linux", test))]
+mod vigil;
 mod way;
 
 pub use addresses::{A, B, Host, Side};
 pub use lateness::{Lateness, LatenessReport, VOID};
 pub use path::{Path, PathError};
-pub use relay::{Clock, Device, Observer, Relay, Turn};
+pub use relay::{Carried, Clock, Device, Observer, Relay, Turn};
 pub use report::{DirectionReport, Dropped, Report};
 pub use way::Way;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use firstflight::{Span, Time};
+use firstflight::Time;
 use firstflight_sim::{Arriving, DropCause, FlowKey, Outcome};
 use firstflight_wire::{Passing, mark, read_passing, write_quick_start};
 
@@ -238,16 +238,6 @@ impl<D: Device, O: Observer> Relay<D, O> {
         Ok(())
     }
 }
-
-/// The time that a relay may still sleep before `next`, if it wakes up `early`; `None` if it should not sleep.
-pub(crate) fn sleep(now: Time, next: Option<Time>, early: Span) -> Option<Span> {
-    let left = next.map_or(LONGEST, |next| next.since(now));
-    let sleep = Span::from_nanos(left.nanos().saturating_sub(early.nanos())).min(LONGEST);
-    (!sleep.is_zero()).then_some(sleep)
-}
-
-/// A relay wakes up this often though nothing happens, so that links catch up with their cross traffic.
-const LONGEST: Span = Span::from_millis(200);
 
 #[cfg(test)]
 mod tests;

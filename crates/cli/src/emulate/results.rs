@@ -194,6 +194,7 @@ impl Told<'_> {
         let HostLine { address, command, terminated, .. } = self.host(side);
         let ended = match self.done.ended[side as usize] {
             None if command.is_empty() => "no command".to_owned(),
+            None if terminated => "killed, since it did not end when asked to".to_owned(),
             None => "did not end".to_owned(),
             Some(_) if terminated => "asked to end".to_owned(),
             Some(Ended::Exited(code)) => format!("status {code}"),

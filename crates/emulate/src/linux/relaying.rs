@@ -17,8 +17,9 @@ use thread_priority::{
 use super::clock::Monotonic;
 use super::device::Tun;
 use crate::log::Log;
-use crate::relay::{Clock, Relay, sleep};
+use crate::relay::{Clock, Relay};
 use crate::report::Report;
+use crate::vigil::Vigil;
 
 /// A relay that runs.
 #[derive(Debug)]
@@ -38,11 +39,7 @@ pub(super) struct Relayed {
     pub(super) is_real_time: bool,
 }
 
-/// How long before an instant the relay stops to sleep and watches the clock, on paths up to [`SPUN`]. Faster paths have so many
-/// instants that it would never sleep.
-const SPIN: Span = Span::from_micros(60);
-const SPUN: Rate = Rate::from_bps(100_000_000);
-/// The real-time priority of the thread. The kernel stops such threads for 50 ms in each second if they never sleep.
+/// The real-time priority of the thread.
 const PRIORITY: u8 = 10;
 
 impl Relaying {
@@ -50,10 +47,10 @@ impl Relaying {
     pub(super) fn start(relay: Relay<Tun, Option<Log>>, clock: Monotonic, fastest: Rate) -> io::Result<Self> {
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let stopped = Arc::clone(&stop);
-        let spin = if fastest <= SPUN { SPIN } else { Span::ZERO };
+        let vigil = Vigil::new(fastest);
         let thread = thread::Builder::new()
             .name("relay".to_owned())
-            .spawn(move || turn_on(relay, clock, spin, &stopped))?;
+            .spawn(move || turn_on(relay, clock, vigil, &stopped))?;
         Ok(Self { thread, stop, clock })
     }
 
@@ -72,7 +69,7 @@ impl Relaying {
 fn turn_on(
     mut relay: Relay<Tun, Option<Log>>,
     clock: Monotonic,
-    spin: Span,
+    mut vigil: Vigil,
     stop: &OwnedFd,
 ) -> io::Result<Relayed> {
     set_current_timer_slack(NonZeroU64::new(1))?;
@@ -82,7 +79,7 @@ fn turn_on(
         if turn.read > 0 {
             continue;
         }
-        let Some(pause) = sleep(clock.now(), turn.next, spin) else {
+        let Some(pause) = vigil.sleep(clock.now(), turn.next) else {
             std::hint::spin_loop();
             continue;
         };

@@ -15,13 +15,13 @@ use super::relaying::{Relayed, Relaying};
 use crate::addresses::Side;
 use crate::log::Log;
 use crate::path::Path;
-use crate::relay::{Clock, Relay};
+use crate::relay::{Carried, Clock, Relay};
 use crate::report::Report;
 
 /// What is to be run.
 pub struct Job<'a> {
     /// The path.
-    pub path: Path<crate::relay::Carried>,
+    pub path: Path<Carried>,
     /// The scenario of the path.
     pub scenario: &'a Scenario,
     /// What runs at host A and at host B. A command without words is none: the host is there and waits.

@@ -2,6 +2,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use firstflight::Span;
 use firstflight_scenario::{Options, Scenario};
 use firstflight_tcp::quick_start::{IpOption, Nonce, Options as QuickStart};
 use firstflight_tcp::{Ecn, Segment};
@@ -219,15 +220,4 @@ fn a_packet_that_the_host_does_not_take_is_told() {
     let (report, heard) = relay.finish(Time::ZERO + Span::from_secs(1));
     assert_eq!((report.forward.dropped.host, report.forward.packets_out), (1, 0));
     assert_eq!(heard.0.last().map(|heard| heard.1), Some('x'));
-}
-
-#[test]
-fn a_relay_sleeps_until_just_before_the_next_instant_and_never_long() {
-    let (now, micros) = (Time::from_nanos(1_000_000), Span::from_micros);
-    let next = |late| Some(now + micros(late));
-    assert_eq!(sleep(now, next(100), micros(60)), Some(micros(40)));
-    assert_eq!(sleep(now, next(60), micros(60)), None);
-    assert_eq!(sleep(now, Some(Time::ZERO), Span::ZERO), None);
-    assert_eq!(sleep(now, None, Span::ZERO), Some(LONGEST));
-    assert_eq!(sleep(now, next(10_000_000), micros(60)), Some(LONGEST));
 }
