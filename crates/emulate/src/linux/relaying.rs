@@ -90,6 +90,7 @@ fn turn_on(
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+        vigil.woke(clock.now());
         if wanted.last().is_some_and(|stop| !stop.revents().is_empty()) {
             break;
         }
