@@ -47,9 +47,33 @@ fn random(state: &mut u64, below: u64) -> u64 {
     (*state >> 33) % below
 }
 
+/// A socket that waits at its end holds no buffers: a host may have many of them.
+fn holds_no_buffers_at_its_end() {
+    let mut measured = Measured::new(&Config::default(), &Settings::default());
+    let arrives =
+        |seq, ack, flags, len| Segment { seq, ack, flags, len, window: 60_000, ..Segment::default() };
+    measured.call(|socket| {
+        socket.on_segment(Time::ZERO, &arrives(0, 0, Flags::SYN, 0), &[]);
+        while socket.poll(Time::ZERO).is_some() {}
+        socket.on_segment(Time::ZERO, &arrives(1, 1, Flags::ACK, 1_000), &[7; 1_000]);
+        assert_eq!(socket.write(&[7; 1_000]), 1_000);
+        socket.shutdown();
+        while socket.poll(Time::ZERO).is_some() {}
+    });
+    assert!(measured.held >= 32 << 10, "a page each way: {}", measured.held);
+    measured.call(|socket| {
+        let fin = Flags::FIN.with(Flags::ACK);
+        socket.on_segment(Time::ZERO, &arrives(1_001, 1_002, fin, 0), &[]);
+        assert_eq!(socket.read(&mut [0; 2_000]), 1_000);
+        assert!(socket.is_at_end() && !socket.is_finished(), "it closed first, and waits");
+    });
+    assert!(measured.held < 4 << 10, "{}", measured.held);
+}
+
 /// `docs/laws.md`.
 #[test]
 fn a_socket_holds_no_more_than_its_buffers_and_what_an_endpoint_may_whatever_arrives() {
+    holds_no_buffers_at_its_end();
     let buffers: u64 = 1 << 20;
     let config = Config { receive_buffer: buffers, ..Config::default() };
     let settings = Settings { send_buffer: buffers, ..Settings::default() };

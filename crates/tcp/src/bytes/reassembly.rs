@@ -37,8 +37,12 @@ impl Reassembly {
         }
     }
 
-    /// No more will arrive: frees what is kept for that.
-    pub(super) fn tidy(&mut self) {
+    /// No more will arrive: frees what is kept for that, and once all is read everything.
+    pub(super) fn tidy<S: Startup, R: Startup, A: Avoidance>(&mut self, endpoint: &Endpoint<S, R, A>) {
+        let readable = endpoint.readable_range();
+        if readable.is_empty() {
+            self.pages.release(readable.end.next_multiple_of(self.pages.size()));
+        }
         self.pages.tidy();
     }
 

@@ -114,7 +114,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
     pub fn read(&mut self, bytes: &mut [u8]) -> usize {
         let len = self.arrived.read(&mut self.endpoint, bytes);
         if self.is_at_end() {
-            self.arrived.tidy();
+            self.arrived.tidy(&self.endpoint);
         }
         len
     }
@@ -161,7 +161,7 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
         match self.endpoint.standing() {
             Standing::Aborted => self.fail(if opening { Error::Refused } else { Error::Reset }),
             Standing::Closed => {
-                self.arrived.tidy();
+                self.arrived.tidy(&self.endpoint);
                 self.written.tidy();
                 self.wait(now, segment);
             }

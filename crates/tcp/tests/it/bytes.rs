@@ -68,6 +68,19 @@ fn bytes_of_a_segment_that_is_refused_are_not_read() {
 }
 
 #[test]
+fn an_open_socket_acknowledges_when_its_host_asks() {
+    let mut socket = server(&Config::default());
+    socket.acknowledge();
+    assert!(socket.poll(Time::ZERO).is_none(), "the handshake is not over");
+    socket.on_segment(Time::ZERO, &segment(0, 0, false), &[]);
+    assert!(socket.poll(Time::ZERO).is_none());
+    socket.acknowledge();
+    let (transmit, payload) = socket.poll(Time::ZERO).unwrap();
+    assert_eq!((transmit.segment.flags, transmit.segment.ack, payload.len()), (Flags::ACK, 1, 0));
+    assert!(socket.poll(Time::ZERO).is_none());
+}
+
+#[test]
 fn a_second_fin_elsewhere_takes_no_place_among_the_bytes() {
     let mut socket = server(&Config::default());
     socket.on_segment(Time::ZERO, &segment(4, 0, true), b"");
