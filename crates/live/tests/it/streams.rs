@@ -111,3 +111,61 @@ fn a_writer_waits_for_a_reader_and_what_is_shut_is_not_written() {
     (&other).read_to_end(&mut read).unwrap();
     assert_eq!(read, vec![7; written]);
 }
+
+#[test]
+fn both_families_work_and_a_socket_of_every_address_answers_from_the_one_it_was_asked_at() {
+    for (bound, asked) in
+        [("[::1]:0", "[::1]"), ("0.0.0.0:0", "127.0.0.7"), ("[::]:0", "[::1]"), ("[::]:0", "127.0.0.9")]
+    {
+        let listener = match Listener::bind(bound, &options("slow-start")) {
+            Ok(listener) => listener,
+            Err(error) => {
+                println!("skipped: a host on {bound}: {error}");
+                continue;
+            }
+        };
+        let address = format!("{asked}:{}", listener.local_addr().port());
+        let stream = both_ways(
+            &listener,
+            || Stream::connect(&*address, &options("slow-start")).unwrap(),
+            300_000,
+            300_000,
+        );
+        assert_eq!(stream.peer_addr().to_string(), address);
+        let width = if bound.starts_with('[') { 1_432 } else { 1_452 };
+        assert_eq!(stream.info().mss, width, "{bound}");
+    }
+}
+
+#[test]
+fn a_host_that_has_as_many_connections_as_it_may_refuses_more_and_hears_again_once_there_is_room() {
+    let few = options("slow-start").connections(2);
+    let listener = Listener::bind(LOOPBACK, &few).unwrap();
+    let client = Host::bind(LOOPBACK, &few).unwrap();
+    let streams = [(); 2].map(|()| client.connect(listener.local_addr()).unwrap());
+    assert!(client.connect(listener.local_addr()).unwrap_err().to_string().contains("has 2 connections"));
+    let accepted = [(); 2].map(|()| listener.accept().unwrap().0);
+    // Both ends are closed: those that wait at their end make room.
+    for (stream, other) in streams.iter().zip(&accepted) {
+        stream.finish(None).unwrap();
+        assert_eq!(receive(other), 0);
+        other.finish(None).unwrap();
+        assert_eq!(receive(stream), 0);
+    }
+    let stream = client.connect(listener.local_addr()).unwrap();
+    send(&stream, 1_000);
+    assert_eq!(receive(&listener.accept().unwrap().0), 1_000);
+}
+
+#[test]
+fn what_was_written_arrives_though_stream_and_host_are_dropped_at_once() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let mut stream = Stream::connect(listener.local_addr(), &options("slow-start")).unwrap();
+    let (other, _) = listener.accept().unwrap();
+    let reader = thread::spawn(move || receive(&other));
+    let mut bytes = vec![0; 200_000];
+    firstflight_wire::payload::fill(0, &mut bytes);
+    stream.write_all(&bytes).unwrap();
+    drop(stream);
+    assert_eq!(reader.join().unwrap(), 200_000);
+}
