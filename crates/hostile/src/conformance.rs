@@ -17,7 +17,7 @@ use std::io::BufRead;
 
 use firstflight::registry::Registry;
 use firstflight::{Path, Plan, TraceRecord};
-use firstflight_scenario::HeaderError;
+use firstflight_scenario::{HeaderError, host_judges_growth};
 use firstflight_trace::{Calls, Header, TraceError};
 
 pub use ear::Audit;
@@ -121,7 +121,12 @@ impl Conformance {
     /// # Errors
     /// As for [`Conformance::with_judge`].
     pub fn with_judge_of(registry: Registry, header: &Header) -> Result<Self, Box<HeaderError>> {
-        Ok(Self { judge: Some(Audit::of(registry, header)?), ..Self::default() })
+        let mut trial = Self { judge: Some(Audit::of(registry, header)?), ..Self::default() };
+        if host_judges_growth(registry, header).map_err(Box::new)? {
+            trial.packets.let_host_judge();
+            trial.counts.let_host_judge();
+        }
+        Ok(trial)
     }
 
     /// Takes the next call, which is on `line`.

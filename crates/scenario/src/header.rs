@@ -69,10 +69,9 @@ pub(crate) fn header_for(registry: Registry, header: &Header, scheme: &str) -> R
 
 /// [`crate::ByName::controller_of`].
 pub(crate) fn controller_of(registry: Registry, header: &Header) -> Result<AnyController, HeaderError> {
-    let choice = one(registry, &header.scheme)?;
     let (startup, restart, law) = parts_of(registry, header)?;
     let mut controller = AnyController::new(startup, restart, law);
-    if choice.own_growth().judges_growth() {
+    if host_judges_growth(registry, header)? {
         controller.let_host_judge();
     }
     Ok(controller)
@@ -83,6 +82,15 @@ pub(crate) fn parts_of(registry: Registry, header: &Header) -> Result<Parts, Hea
     let choice = one(registry, &header.scheme)?;
     let Known { initial, law, restart } = Known::of(registry, header)?;
     Ok(compose(registry, initial, &choice, &restart, law)?)
+}
+
+/// Whether the host of this trace judges by itself what may widen the window, so that the bytes by which its ACKs advance are its
+/// judgement ([`firstflight_tcp::Growth::judges_growth`]).
+///
+/// # Errors
+/// A text that does not name one scheme.
+pub fn host_judges_growth(registry: Registry, header: &Header) -> Result<bool, HeaderError> {
+    Ok(one(registry, &header.scheme)?.own_growth().judges_growth())
 }
 
 fn one(registry: Registry, scheme: &str) -> Result<SchemeChoice, HeaderError> {

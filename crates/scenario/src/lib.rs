@@ -43,7 +43,7 @@ pub use choice::{
 };
 pub use controller::{ControllerError, controller, sender_config};
 pub use file::{FileError, ScenarioFile, scalar, schemes};
-pub use header::{HeaderError, trace_header};
+pub use header::{HeaderError, host_judges_growth, trace_header};
 pub use judged::deploy;
 pub use keys::OptionError;
 pub use options::Options;

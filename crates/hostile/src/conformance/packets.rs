@@ -66,9 +66,16 @@ pub(super) struct Packets {
     undos: u32,
     /// Whether ACKs list their packets, once that is known.
     lists: Option<bool>,
+    /// Whether the host judges by itself by how much an ACK advances.
+    host_judges: bool,
 }
 
 impl Packets {
+    /// The host judges by itself what may widen the window: an ACK that advances may be said not to.
+    pub(super) fn let_host_judge(&mut self) {
+        self.host_judges = true;
+    }
+
     /// The number of the packet that leaves next.
     pub(super) fn next(&self) -> u64 {
         self.next
@@ -270,7 +277,7 @@ impl Packets {
         let selectively = ack.packets.iter().filter(|packet| packet.selectively).count() as u64;
         let whole = ack.packets.len() as u64 - selectively;
         let is = u64::from(ack.segments);
-        let most = if ack.advanced.is_zero() { 0 } else { whole + self.selected };
+        let most = if ack.advanced.is_zero() && !self.host_judges { 0 } else { whole + self.selected };
         if is < whole || is > most {
             let what = format!("segments is {is}; from {whole} to {most} are allowed");
             breaches.add(Law::AckSegments, what);

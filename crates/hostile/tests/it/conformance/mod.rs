@@ -114,6 +114,20 @@ fn the_simulators_host_keeps_every_law_over_any_path() {
 }
 
 #[test]
+fn a_host_that_judges_growth_by_itself_is_not_held_to_what_its_acks_advance_by() {
+    for scheme in ["slow-start", "hystart", "paced", "suss"] {
+        for limited in [("app", "3kB,20ms"), ("rwnd", "8p")] {
+            let ends = [("iw", "40p"), ("stack", "linux"), limited];
+            let path = [("rate", "20mbit"), ("rtt", "20ms"), ("size", "400kB")];
+            let text = trace(&[path, ends].concat(), scheme, 1).expect("a run");
+            let judged = |n: u32| text.contains(&format!("\"advanced\":0,\"sacked\":0,\"segments\":{n}"));
+            assert!((1..10).any(judged), "it judges: {scheme}, {limited:?}");
+            assert!(first_breach(&text).is_none(), "{scheme}, {limited:?}");
+        }
+    }
+}
+
+#[test]
 fn every_law_has_a_name_and_a_sentence_of_its_own_and_stands_in_the_book() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/laws.md");
     let book = fs::read_to_string(book).expect("docs/laws.md");
