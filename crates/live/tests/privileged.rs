@@ -19,27 +19,34 @@ const TUN: &str = "firstflight0";
 const PORT: u16 = 4_433;
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Whether the tests are wanted, and may have a network with a TUN. Says so if they may not.
+fn is_allowed() -> bool {
+    let try_it = || {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        let options = Options::new("slow-start").map_err(std::io::Error::from)?;
+        Host::tun(TUN, IpAddr::V4(OWN), &options).map(drop)
+    };
+    if std::env::var_os("FIRSTFLIGHT_PRIVILEGED").is_none() {
+        return false;
+    }
+    match thread::spawn(try_it).join().unwrap() {
+        Ok(()) => true,
+        Err(error) => {
+            println!("skipped: the kernel's TCP over a TUN of one's own: {error}");
+            false
+        }
+    }
+}
+
 /// Runs `test` in a thread whose network is its own: a host behind a TUN, and the kernel's IP at the other end. Whatever else is
 /// spawned in it has the same network.
 fn with_kernel(scheme: &str, test: impl FnOnce(&Host) + Send) {
-    if std::env::var_os("FIRSTFLIGHT_PRIVILEGED").is_none() {
-        return;
-    }
     let options = Options::new(scheme).unwrap().segment_lifetime(firstflight::Span::from_millis(200));
     let options = options.set("rwnd", "1MB").unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
-            if unshare(CloneFlags::CLONE_NEWNET).is_err() {
-                println!("skipped: the kernel's TCP over a TUN: a network namespace of one's own needs root");
-                return;
-            }
-            let host = match Host::tun(TUN, IpAddr::V4(OWN), &options) {
-                Ok(host) => host,
-                Err(error) => {
-                    println!("skipped: the kernel's TCP over a TUN: {error}");
-                    return;
-                }
-            };
+            unshare(CloneFlags::CLONE_NEWNET).expect("a network of one's own");
+            let host = Host::tun(TUN, IpAddr::V4(OWN), &options).expect("a TUN");
             for words in [
                 &["addr", "add", "10.77.0.1/24", "dev", TUN][..],
                 &["link", "set", TUN, "mtu", "1500", "txqueuelen", "1000", "up"],
@@ -87,6 +94,9 @@ fn timed(what: &str, transfer: impl FnOnce()) {
 
 #[test]
 fn the_kernel_reads_what_the_host_writes() {
+    if !is_allowed() {
+        return;
+    }
     for scheme in ["slow-start", "hystart++:avoidance=cubic", "paced"] {
         with_kernel(scheme, |host| {
             let listener = TcpListener::bind((KERNEL, PORT)).unwrap();
@@ -104,6 +114,9 @@ fn the_kernel_reads_what_the_host_writes() {
 
 #[test]
 fn the_host_reads_what_the_kernel_writes() {
+    if !is_allowed() {
+        return;
+    }
     for settings in ["slow-start", "hystart++"] {
         with_kernel(settings, |host| {
             let listener = host.listen(PORT);
@@ -128,6 +141,9 @@ fn the_host_reads_what_the_kernel_writes() {
 
 #[test]
 fn both_ends_refuse_where_nobody_listens() {
+    if !is_allowed() {
+        return;
+    }
     with_kernel("slow-start", |host| {
         let error = host.connect(SocketAddr::from((KERNEL, PORT))).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
@@ -142,6 +158,9 @@ fn both_ends_refuse_where_nobody_listens() {
 
 #[test]
 fn many_connections_of_the_kernel_are_served_at_once() {
+    if !is_allowed() {
+        return;
+    }
     with_kernel("slow-start", |host| {
         let listener = host.listen(PORT);
         thread::scope(|scope| {
