@@ -215,12 +215,15 @@ fn is_ignored(lost: &Resent) -> bool {
     !lost.by_timer && is_held && lost.sent_later >= lost.flight - lost.flight / 4
 }
 
-/// Whether the data ended, or the application had none, before a round trip after the loss was over.
+/// Whether the data ended, or the application had none, before a round trip after the loss was over; or the flight stayed above three
+/// quarters of what it was, which CUBIC's 0.7 does not and a flight that is full of repairs may.
 fn is_undecided(lost: &Resent, rounds: &[Round]) -> bool {
     let after = |round: &&Round| round.ended.is_none_or(|end| end > lost.at);
     let is_over = !rounds.iter().any(|round| round.began > lost.at && round.bytes > 0);
     let is_starved = rounds.iter().filter(after).take(2).any(|round| round.by_application);
-    lost.flight_later.is_none() || is_over || is_starved
+    let mut later = rounds.iter().filter(|round| round.began >= lost.at).skip(1).take(OUTGROWN_WITHIN);
+    let is_held = later.any(|round| round.peak > lost.flight - lost.flight / 4);
+    lost.flight_later.is_none() || is_over || is_starved || is_held
 }
 
 /// Whether any of these peaks grew by more than avoidance does, above `greatest` and all before it.

@@ -23,8 +23,8 @@ const LESSER: &str = "where the capture was taken is given by the other directio
 const NO_SCALE: &str =
     "the window's scale is not in the capture: whether the receiver's window bounded it is not known";
 
-const UNDECIDED: &str = "a paced sender lost packets when it had hardly anything left to send: whether it left start-up for that is \
-     not to be seen";
+const UNDECIDED: &str = "a paced sender lost packets, and its flight was hardly lower behind them, or its data ended: whether it left \
+     start-up for that is not to be seen";
 const UNDECIDED_NO_SACK: &str = "a paced sender lost packets, and without selective acknowledgements its flight is not known: whether it \
      left start-up for that is not to be seen";
 
@@ -330,11 +330,6 @@ fn initial_window(found: &mut Found, sender: &Sender) {
         found.lacks(fields, why);
         return;
     }
-    if is_unsteady(sender) {
-        let why = "round trips of data are so unlike the handshake's that rounds cannot be told where the capture was taken";
-        found.lacks(fields, why);
-        return;
-    }
     // What was lost before the capture was sent, too: what lies behind it is of the same round.
     let bytes = round.bytes + round.lost;
     let segments = round.segments + round.lost.div_ceil(sender.mss());
@@ -366,14 +361,6 @@ fn initial_window(found: &mut Found, sender: &Sender) {
 fn blurs(sender: &Sender, first: &Round, second: &Round) -> bool {
     let (Some(to), Some(next)) = (first.last_sent, second.first_sent) else { return false };
     sender.setting.shift > 0 && next.saturating_sub(to) < 2 * first.widest
-}
-
-/// Away from the sender, an acknowledgement counts as heard after a part of the handshake's round trip. Whether the least round
-/// trip of data is twice that, or three quarters of it.
-fn is_unsteady(sender: &Sender) -> bool {
-    let both = sender.setting.handshake.zip(sender.rtt.least());
-    sender.setting.shift > 0
-        && both.is_some_and(|(handshake, least)| least > 2 * handshake || 4 * least < 3 * handshake)
 }
 
 /// What the first repair sent again, if it began at the end of start-up or within a round trip of it.

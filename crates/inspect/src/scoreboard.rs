@@ -252,12 +252,15 @@ impl Scoreboard {
             return false;
         }
         let first = self.ranges.range(..=start).next_back().map_or(start, |(first, _)| *first);
-        let is_copied = |range: &Range| {
-            let Origin { stamp, point, .. } = range.origin;
+        let is_copied = |from: u64, range: &Range| {
+            let Origin { stamp, point, identification } = range.origin;
             let is_close = at.saturating_sub(range.last_seen) < soon;
-            !range.unseen && stamp == origin.stamp && (point != origin.point || is_close)
+            // The same bytes under another identification are another packet, such as the rescue of RFC 6675 section 4.
+            let both = identification.zip(origin.identification);
+            let is_other = (from, range.end) == (start, end) && both.is_some_and(|(one, other)| one != other);
+            !range.unseen && stamp == origin.stamp && (point != origin.point || is_close && !is_other)
         };
-        self.ranges.range(first..end).all(|(_, range)| is_copied(range))
+        self.ranges.range(first..end).all(|(from, range)| is_copied(*from, range))
     }
 
     /// Makes a range begin at `place`, if one holds it.
@@ -300,6 +303,16 @@ mod tests {
         board.saw(1, 0, 100, &packet(7), 0);
         assert!(board.saw(1, 0, 100, &packet(7), 0).is_duplicate);
         assert!(!board.saw(2, 0, 100, &packet(8), 0).is_duplicate);
+    }
+
+    #[test]
+    fn the_same_bytes_and_timestamp_under_another_identification_are_another_packet() {
+        let stamped = |identification| Origin { stamp: Some(5), identification, ..Origin::default() };
+        for (second, is_duplicate) in [(Some(7), true), (Some(8), false), (None, true)] {
+            let mut board = Scoreboard::new(0);
+            board.saw(1, 0, 100, &stamped(Some(7)), 50);
+            assert_eq!(board.saw(2, 0, 100, &stamped(second), 50).is_duplicate, is_duplicate, "{second:?}");
+        }
     }
 
     #[test]

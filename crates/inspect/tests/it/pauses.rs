@@ -121,3 +121,21 @@ fn what_ends_while_it_grows_has_no_end_of_start_up_and_is_not_said_to_have_ended
     assert_eq!(grows.exit_cause, Some("none"));
     assert!(grows.undefined["exit_time_s"].contains("between any two idle times"), "{:?}", grows.undefined);
 }
+
+#[test]
+fn writes_of_whole_segments_that_are_answered_before_the_next_are_the_applications_limit() {
+    let mut start = Start::default();
+    start.open(0, 0);
+    let over = start.bulk(41_000, &[10, 20, 40]);
+    for write in 0..8 {
+        let at = over + 2_000 + write * 50_000;
+        (0..40).for_each(|place| {
+            start.say(at + place, crate::made::From::Client, crate::made::ACK, MSS as usize)
+        });
+        (0..40).for_each(|place| start.heard(at + 40_000 + place * 200, MSS));
+    }
+    start.close(over + 450_000);
+    let found = found(&start);
+    assert_eq!(found.exit_cause, Some("application"), "{:?}", found.undefined);
+    assert!(found.rounds[4..].iter().all(|round| round.limit == Some("application")), "{:?}", found.rounds);
+}

@@ -55,7 +55,8 @@ impl Start {
         self.heard(micros + RTT, u32::try_from(len).unwrap());
     }
 
-    fn heard(&mut self, micros: u64, bytes: u32) {
+    /// The server acknowledges so many bytes more.
+    pub(crate) fn heard(&mut self, micros: u64, bytes: u32) {
         self.acked += bytes;
         self.say(micros, From::Server, ACK | self.echo, 0);
     }
