@@ -214,7 +214,9 @@ fn of_a_paced_sender_a_loss_with_no_data_behind_it_is_unsure_and_of_an_ack_clock
     let last = Resent { flight: 40 * MSS, flight_later: None, ..lost(350) };
     for (triggered, is_unsure) in [(0, true), (10, false)] {
         let mut all = rounds(&[10, 20, 40, 40]);
-        all.iter_mut().for_each(|round| (round.bursts, round.triggered) = (10, triggered));
+        for round in &mut all {
+            (round.bursts, round.triggered) = (10, triggered);
+        }
         let exit = ends(&all, &[last], true).unwrap();
         assert_eq!((exit.cause, exit.is_unsure), (Cause::Loss, is_unsure));
     }
@@ -223,7 +225,9 @@ fn of_a_paced_sender_a_loss_with_no_data_behind_it_is_unsure_and_of_an_ack_clock
 #[test]
 fn of_a_paced_sender_a_loss_without_sack_or_of_few_segments_is_unsure() {
     let mut all = rounds(&[4, 8, 12, 12, 6, 7, 8, 9]);
-    all.iter_mut().for_each(|round| round.bursts = 10);
+    for round in &mut all {
+        round.bursts = 10;
+    }
     let few = Resent { flight: 12 * MSS, flight_later: Some(12 * MSS), sent_later: 12 * MSS, ..lost(350) };
     assert!(ends(&all, &[few], true).unwrap().is_unsure);
     assert!(ends(&all, &[lost(350)], false).unwrap().is_unsure);
@@ -234,9 +238,13 @@ fn of_a_paced_sender_a_loss_without_sack_or_of_few_segments_is_unsure() {
 #[test]
 fn trains_of_a_paced_start_that_never_grow_are_unsure() {
     let mut all = rounds(&[10, 10, 10, 10, 10]);
-    all.iter_mut().for_each(|round| round.bursts = 10);
+    for round in &mut all {
+        round.bursts = 10;
+    }
     assert!(ends(&all, &[], true).unwrap().is_unsure);
-    all.iter_mut().for_each(|round| round.triggered = 10);
+    for round in &mut all {
+        round.triggered = 10;
+    }
     let exit = ends(&all, &[], true).unwrap();
     assert_eq!((exit.cause, exit.round, exit.is_unsure), (Cause::Flat, 0, false));
 }
