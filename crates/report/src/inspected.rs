@@ -24,6 +24,13 @@ pub const FOUND: &[Column] = &[
     whole("connection", "", "The connection's number in the capture, in order of first packets."),
     text("from", "The sender of the data."),
     text("to", "Its receiver."),
+    text(
+        "tunnel",
+        "The tunnel that the sender's first packet was in: its kind (gre, vxlan, geneve, gtp-u, ip) and its identifier, if it \
+         has one. Left out without a tunnel.",
+    ),
+    text("outer_from", "The tunnel's end at the sender."),
+    text("outer_to", "The tunnel's end at the receiver."),
     text("role", "client if the sender opened the connection, server if it answered."),
     real("began_at_s", "s", "The connection's first packet, by the capture's clock."),
     real("duration_s", "s", "The connection's first packet to its last."),
@@ -319,7 +326,9 @@ mod tests {
 
     #[test]
     fn every_field_that_is_no_list_is_described_in_its_order_and_nothing_else_is() {
-        let one = Inspected { found: Found::default(), drawn: None };
+        let some = || Some(String::new());
+        let found = Found { tunnel: some(), outer_from: some(), outer_to: some(), ..Found::default() };
+        let one = Inspected { found, drawn: None };
         let record = labelled(Some("a.pcap"), &[one]).unwrap().remove(0);
         let is_plain = |(name, value): &(&String, &Value)| {
             !value.is_array() && !value.is_object() && name.as_str() != "label"

@@ -148,6 +148,10 @@ impl Filter {
                 .is_some_and(|found| self.operator.holds(found, *wanted)),
             Wanted::Word(field, wanted) => match row.get(*field) {
                 None | Some(Value::Null) => false,
+                // A kind of tunnels alone means all of that kind, whatever their identifiers.
+                Some(Value::String(found)) if *field == "tunnel" => {
+                    is(found == wanted || found.split(' ').next() == Some(wanted))
+                }
                 Some(Value::String(found)) => is(found == wanted),
                 Some(other) => {
                     is(other.as_bool().is_some_and(|found| wanted == if found { "true" } else { "false" }))
@@ -292,6 +296,22 @@ mod tests {
     }
 
     #[test]
+    fn a_tunnel_is_chosen_by_its_kind_or_with_its_identifier() {
+        let found = Found { tunnel: Some("gre 7".to_owned()), ..sender() };
+        let takes = |text: &str, mut found: Found| {
+            let row = rows::row("a.pcap", &mut found).expect("a row");
+            Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).takes(&found, &row)
+        };
+        for text in ["tunnel=gre", "tunnel=gre 7", "tunnel!=vxlan", "tunnel!=undefined"] {
+            assert!(takes(text, found.clone()), "{text}");
+            assert!(!takes(text, sender()), "{text}: without a tunnel");
+        }
+        for text in ["tunnel=gre 8", "tunnel=gr", "tunnel!=gre", "tunnel=undefined"] {
+            assert!(!takes(text, found.clone()), "{text}");
+        }
+    }
+
+    #[test]
     fn ends_are_chosen_by_address_prefix_and_port() {
         for text in [
             "host=10.1.2.3",
@@ -366,7 +386,7 @@ mod tests {
             ("exit-caus=loss", "is `exit_cause` meant?"),
             ("hst=10.0.0.1", "is `host` meant?"),
             ("rtt<1", "is `handshake_rtt_s` meant?"),
-            ("elephants>1", "there are file, connection, from, to, role"),
+            ("elephants>1", "there are file, connection, from, to, tunnel"),
             ("exit_cause=los", "`exit_cause` is never `los`; is `loss` meant?"),
             ("role>client", "`role` is compared by = and != only"),
             ("bytes_sent>many", "does not begin with a decimal number"),
