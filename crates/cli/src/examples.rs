@@ -128,6 +128,25 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("firstflight inspect captures/paced-server.pcapng", "How its connections started."),
             ("firstflight inspect captures/paced-server.pcapng --json", "The same, a JSON object a line."),
+            ("firstflight inspect captures/paced-server.pcapng --summary", "All senders together."),
+            (
+                "firstflight inspect captures/paced-client.pcapng --filter port=5001 --csv",
+                "Senders to or from a port, as rows.",
+            ),
+            (
+                "firstflight inspect captures/paced-client.pcapng --as-race",
+                "The race of all schemes over the path that was seen.",
+            ),
+        ],
+    ),
+    (
+        "emulate",
+        &[
+            (
+                "firstflight emulate --rtt 40ms -- iperf3 -c {B} -t 5 -- iperf3 -s -1",
+                "An upload between two programs.",
+            ),
+            ("firstflight emulate --rate 20mbit --rtt 40ms --shell", "A shell at one end of a path."),
         ],
     ),
     ("completions", &[("firstflight completions bash", "To be put where the shell looks for completions.")]),

@@ -7,17 +7,37 @@ use crate::examples::{self, PROGRAM};
 use crate::keys::SCHEMES;
 
 /// Arguments of the short help that are no keys, with their lines there.
-const BRIEF: [(&str, &str); 6] = [
+const BRIEF: [(&str, &str); 15] = [
     ("scenario", "A file, as in scenarios/; options take its place"),
     (SCHEMES, "all, or NAME[:k=v…],…; -NAME takes one away [all]"),
     ("jobs", "Runs at a time [the number of processors]"),
     ("json", "Print only JSON, one line for each row"),
     ("report", "Write a page that opens offline"),
     ("pcap", "Write captures of both ends"),
+    ("captures", "pcap or pcapng, also gzip; - is standard input"),
+    ("filter", "Only senders such as bytes_sent>1MB or port=443"),
+    ("summary", "Print only the summary over all senders"),
+    ("as_race", "Print the race over the path that each sender saw"),
+    ("seen_at", "The captures' place: sender, receiver or address"),
+    ("separate", "Take no files for pieces of one capture"),
+    ("all", "Show short and small senders too"),
+    ("shell", "A shell at host A instead of commands"),
+    ("log", "Write each packet and its fate as pcapng"),
+];
+
+/// Lines of the short help of one command alone: the command, the argument, the line.
+const OWN: [(&str, &str, &str); 7] = [
+    ("emulate", "duration", "How long the run lasts [as long as host A's command]"),
+    ("emulate", "cross", "Cross traffic: 40mbit or onoff:RATE,ON,OFF [none]"),
+    ("emulate", "json", "Print only JSON, one line"),
+    ("inspect", "wide", "Show every column"),
+    ("inspect", "columns", "Show these columns, by their names in --json"),
+    ("inspect", "csv", "Print CSV"),
+    ("inspect", "parquet", "Write Parquet"),
 ];
 
 /// Commands with so many options that their short help has only the most used.
-const LONG: [&str; 2] = ["race", "run"];
+const LONG: [&str; 4] = ["race", "run", "inspect", "emulate"];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";
@@ -30,16 +50,27 @@ pub(crate) fn short(command: Command, program: &str) -> Command {
     command.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let more = format!("All options and examples: {program} {name} --help");
-        let command = if LONG.contains(&name.as_str()) { command.mut_args(shorten) } else { command };
-        command.after_help(more)
+        let command = if LONG.contains(&name.as_str()) {
+            command.mut_args(|option| shorten(&name, option))
+        } else {
+            command
+        };
+        let text = noted(&command, &more);
+        command.after_help(text)
     })
 }
 
+/// The text behind what the command has to say below its options.
+fn noted(command: &Command, text: &str) -> String {
+    command.get_after_help().map_or_else(|| text.to_owned(), |note| format!("{note}\n\n{text}"))
+}
+
 /// The line of an option in the short help, or none.
-fn shorten(option: Arg) -> Arg {
+fn shorten(command: &str, option: Arg) -> Arg {
     let name = option.get_id().as_str();
-    let own = BRIEF.iter().find(|(brief, _)| *brief == name).map(|(_, line)| *line);
-    match own.or(key(name).map(|key: &Key| key.brief)).filter(|line| !line.is_empty()) {
+    let own = OWN.iter().find(|(of, brief, _)| *of == command && *brief == name).map(|(.., line)| *line);
+    let brief = BRIEF.iter().find(|(brief, _)| *brief == name).map(|(_, line)| *line);
+    match own.or(brief).or(key(name).map(|key: &Key| key.brief)).filter(|line| !line.is_empty()) {
         Some(line) => option.help(line),
         None => option.hide(true),
     }
@@ -50,7 +81,7 @@ pub(crate) fn whole(command: Command, program: &str) -> Command {
     let own = format!("{}\n{EXIT_STATUS}", shown(PROGRAM, program));
     let command = command.after_help(own);
     command.mut_subcommands(|command| {
-        let text = shown(command.get_name(), program);
+        let text = noted(&command, &shown(command.get_name(), program));
         command.after_help(text)
     })
 }
