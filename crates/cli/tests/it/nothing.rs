@@ -48,7 +48,7 @@ fn a_capture_without_tcp_says_which_packets_it_has_and_ends_with_1() {
     capture(&path, &frames);
     let output = run(&["inspect", text(&path)]);
     assert_eq!((status(&output), stderr(&output).lines().count()), (1, 1), "{}", stderr(&output));
-    let said = stdout(&output);
+    let said = stderr(&output);
     assert!(
         said.contains("12 packets, 0 of TCP in 0 connections; 12 without TCP (3 UDP of the port of QUIC, "),
         "{said}"

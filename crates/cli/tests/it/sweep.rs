@@ -278,7 +278,7 @@ fn a_sweep_is_scored_when_it_is_whole_or_in_part_when_asked() {
     );
     assert_eq!(status(&sweep(&file, &out, &[])), 0);
     let summary = stdout(&run(&["score", text(&out)]));
-    assert!(summary.starts_with("Least median cost: ") && summary.lines().count() <= 30, "{summary}");
+    assert!(summary.starts_with("Best by median cost: ") && summary.lines().count() <= 30, "{summary}");
     let full = stdout(&run(&["score", text(&out), "--full"]));
     assert!(full.starts_with(summary.lines().next().expect("a verdict")), "{full}");
     for word in ["paced", "slow-start", "Who wins where", "Cost by cross traffic"] {
