@@ -109,7 +109,7 @@ pub(crate) fn find(start: &Start<'_>) -> Option<Exit> {
     };
     let is_undecided = |one: &Resent| {
         !is_large(one) && (!has_sack || is_ignored_by(one) || is_outgrown(one, rounds, mss))
-            || is_undecided(one, rounds)
+            || is_undecided(one, rounds, mss)
     };
     let loss = resent.iter().filter(counts).find(is_loss).map(|one| Exit {
         cause: if one.by_timer { Cause::Timeout } else { Cause::Loss },
@@ -217,12 +217,18 @@ fn is_ignored(lost: &Resent) -> bool {
 
 /// Whether the data ended, or the application had none, before a round trip after the loss was over; or the flight stayed above three
 /// quarters of what it was, which CUBIC's 0.7 does not and a flight that is full of repairs may.
-fn is_undecided(lost: &Resent, rounds: &[Round]) -> bool {
+fn is_undecided(lost: &Resent, rounds: &[Round], mss: u64) -> bool {
     let after = |round: &&Round| round.ended.is_none_or(|end| end > lost.at);
     let is_over = !rounds.iter().any(|round| round.began > lost.at && round.bytes > 0);
     let is_starved = rounds.iter().filter(after).take(2).any(|round| round.by_application);
-    let mut later = rounds.iter().filter(|round| round.began >= lost.at).skip(1).take(OUTGROWN_WITHIN);
-    let is_held = later.any(|round| round.peak > lost.flight - lost.flight / 4);
+    let later = rounds.partition_point(|round| round.began < lost.at);
+    let mut behind = rounds.iter().skip(later + 1).take(OUTGROWN_WITHIN);
+    // Of the first round's flight that is lost which the rounds behind it send again, until one repairs nothing.
+    let repairs = rounds.iter().skip(later + 1).map(|round| round.resent * mss);
+    let unrepaired: u64 = repairs.take_while(|bytes| *bytes > 0).sum();
+    let enough = lost.flight - lost.flight / 4;
+    let is_held = rounds.get(later).is_some_and(|round| round.peak.saturating_sub(unrepaired) > enough)
+        || behind.any(|round| round.peak > enough);
     lost.flight_later.is_none() || is_over || is_starved || is_held
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use firstflight::Span;
 use firstflight::registry::{Ability, AnyController, Offers};
-use firstflight_scenario::keys::{Heading, key};
+use firstflight_scenario::keys::{Heading, Key, key};
 use firstflight_scenario::{
     ByName, ChoiceError, ControllerError, OptionError, Options as Keys, Scenario, ScenarioError,
     SchemeChoice, controller, parse_choices, sender_config, trace_header,
@@ -63,6 +63,11 @@ impl From<OptionsError> for io::Error {
 /// The keys of the two ends.
 const ENDS: &str = "avoidance, recovery, stack, app-limited-growth, slow-start-counts, restart, ack, iw, ssthresh, rwnd, \
                     min-rto, rto-floor, initial-rto, timestamps, ecn";
+
+/// Whether a key says what the two ends do.
+fn is_of_the_ends(key: &Key) -> bool {
+    matches!(key.heading, Heading::Endpoints | Heading::Schemes)
+}
 
 /// Where the trace of a connection goes: asked once for each connection, with the peer's address.
 pub type Traces = Arc<dyn Fn(SocketAddr) -> io::Result<Box<dyn Write + Send>> + Send + Sync>;
@@ -123,7 +128,7 @@ impl Options {
     /// # Errors
     /// An unknown key or one of the path, a value that cannot be read, values that exclude each other.
     pub fn set(mut self, name: &str, value: &str) -> Result<Self, OptionsError> {
-        if key(name).is_some_and(|key| key.heading != Heading::Endpoints) {
+        if key(name).is_some_and(|key| !is_of_the_ends(key)) {
             return Err(OptionsError::PathKey(name.to_owned()));
         }
         self.keys.set(name, value)?;
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_line_that_lists_the_keys_of_the_ends_lists_them_all() {
-        let ends = firstflight_scenario::keys::keys().filter(|key| key.heading == Heading::Endpoints);
+        let ends = firstflight_scenario::keys::keys().filter(|key| is_of_the_ends(key));
         assert_eq!(ENDS, ends.map(|key| key.name).collect::<Vec<_>>().join(", "));
     }
 }

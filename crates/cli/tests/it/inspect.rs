@@ -94,6 +94,13 @@ fn bbr_does_not_leave_by_the_first_loss_before_a_short_queue() {
         let path =
             ["--rate", "50mbit", "--rtt", "40ms", "--queue", queue, "--duration", "2s", "--schemes", "bbr"];
         let (row, found) = raced(&format!("inspect-bbr-{queue}"), &path).remove(0);
+        if queue == "0.75bdp" {
+            // It leaves by its rate while it repairs losses that it did not heed: packets do not tell which of them it was for.
+            assert!(found["exit_cause"].is_null(), "{}", found["exit_cause"]);
+            let why = found["undefined"]["exit_cause"].as_str().expect("a reason");
+            assert!(why.starts_with("a paced sender lost packets"), "{why}");
+            continue;
+        }
         assert_eq!(found["exit_cause"], class(row["exit_cause"].as_str().expect("a cause")), "{queue}");
         let (seen, is) = (number(&found["exit_time_s"]), number(&row["exit_time_s"]));
         assert!((seen - is).abs() <= round_at(&found, seen.min(is)), "{queue}: exit at {seen}, not {is}");

@@ -110,7 +110,7 @@ fn text_that_is_no_quantity_is_refused_by_name_in_one_line() {
         ("quick-start-probability", "halvings", "1.5"),
         ("ring-buffer", "interval", "0ms"),
         ("paced", "available", "-0.1"),
-        ("limited", "window", "5000"),
+        ("limited", "window", "5000x"),
         ("limited", "division", "round"),
     ] {
         let error = set(name, &[(parameter, text)]).unwrap_err();

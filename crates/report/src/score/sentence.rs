@@ -83,12 +83,24 @@ fn not_told(all: &Group, first: &Standing, order: &[&Standing]) -> String {
     let same = if same.is_empty() {
         String::new()
     } else {
-        format!(" The sign test {draws} does not tell {} from {}.", listed(&same), first.scheme)
+        format!(" The sign test {draws} does not tell {} from {}.", shortened(&same), first.scheme)
     };
     let faster = if faster.is_empty() {
         String::new()
     } else {
-        format!(" {} {} faster than {} more often.", listed(&faster), is_are(&faster), first.scheme)
+        format!(" {} {} faster than {} more often.", shortened(&faster), is_are(&faster), first.scheme)
     };
     same + &faster
+}
+
+/// The most names in a clause.
+const MOST_NAMES: usize = 4;
+
+/// The names, the first few and how many more there are.
+fn shortened(names: &[&str]) -> String {
+    if names.len() <= MOST_NAMES {
+        return listed(names);
+    }
+    let (shown, rest) = names.split_at(MOST_NAMES - 1);
+    format!("{} and {} more", shown.join(", "), rest.len())
 }

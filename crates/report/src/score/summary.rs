@@ -34,18 +34,23 @@ pub fn summary(groups: &[Group], give_up: Option<u64>, of: &str, style: &TableSt
         width,
         0,
     );
-    let elsewhere = elsewhere(all, classes, beyond, width);
     let schemes = all.by_cost().len();
-    // What stands below the table of schemes leaves room for so many of them.
-    let mut shown = schemes;
+    let fewest = FEWEST_SCHEMES.min(schemes);
+    // Schemes give way first, down to the fewest, and then classes.
+    let (mut shown, mut most) = (schemes, MOST_CLASSES);
     loop {
         let table = best(all, beyond, shown, style);
+        let elsewhere = elsewhere(all, classes, most, beyond, width);
         let closing = prose::fold(&closing(schemes - shown), width, 0);
         let text = format!("{opening}{table}\n{elsewhere}{closing}\n");
-        if shown <= FEWEST_SCHEMES.min(schemes) || text.lines().count() <= LINES {
+        if text.lines().count() <= LINES || shown <= fewest && most == 1 {
             return text;
         }
-        shown -= 1;
+        if shown > fewest {
+            shown -= 1;
+        } else {
+            most -= 1;
+        }
     }
 }
 
@@ -84,8 +89,8 @@ struct Worse<'a> {
 }
 
 /// The classes in which the scheme that is first over all paths costs most beside the best: those in which it is told apart
-/// from the best of the class, if the races can be tested.
-fn elsewhere(all: &Group, classes: &[Group], beyond: &str, width: Option<usize>) -> String {
+/// from the best of the class, if the races can be tested. No more than `most` are shown.
+fn elsewhere(all: &Group, classes: &[Group], most: usize, beyond: &str, width: Option<usize>) -> String {
     let Some(first) = all.by_cost().first().map(|one| one.scheme.clone()) else { return String::new() };
     let mut worse: Vec<Worse<'_>> = Vec::new();
     for group in classes {
@@ -105,7 +110,7 @@ fn elsewhere(all: &Group, classes: &[Group], beyond: &str, width: Option<usize>)
     }
     worse.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     let count = worse.len();
-    worse.truncate(MOST_CLASSES);
+    worse.truncate(most);
     let column = |field: &str, head: [&str; 2], cells, text: &dyn Fn(&Worse<'_>) -> String| Column {
         field: field.to_owned(),
         head: head.map(str::to_owned).to_vec(),
@@ -122,8 +127,9 @@ fn elsewhere(all: &Group, classes: &[Group], beyond: &str, width: Option<usize>)
         column("first", ["the first has", ""], Cells::Numbers, &|one| median_and_90th(one.own, beyond)),
         column("ratio", ["times", "more"], Cells::Numbers, &|one| times(one.ratio)),
     ];
-    let of = if count > MOST_CLASSES {
-        format!(", the {MOST_CLASSES} classes of {count} in which it is by most")
+    let of = if count > most {
+        let classes = if most == 1 { "the class" } else { &format!("the {most} classes") };
+        format!(", {classes} of {count} in which it is by most")
     } else {
         String::new()
     };
