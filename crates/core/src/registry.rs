@@ -328,7 +328,7 @@ any_law! {
 }
 
 /// Gives the macro `$take` a line for each scheme that is not built around another, in the order in which lists show them:
-/// name, name as an identifier, entry, type. The entries of the registry and the entry points of `bpf` are made of it.
+/// name, name as an identifier, entry, type. The entries of the registry and the entry points of `kernel/bpf` are made of it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_each_plain_scheme {

@@ -1,4 +1,4 @@
-//! What `.ci/bpf` cannot see or has no toolchain for: that every scheme is built for BPF, and that no other part of the library
+//! What `kernel/build` cannot see or has no toolchain for: that every scheme is built for BPF, and that no other part of the library
 //! computes in 128 bits.
 
 use std::fs;
@@ -17,7 +17,7 @@ macro_rules! names {
 #[test]
 fn every_scheme_has_entry_points_for_bpf() {
     let mut names = firstflight::for_each_plain_scheme!(names).to_vec();
-    // bpf/src/lib.rs has the scheme that is built around another by itself.
+    // kernel/bpf/src/lib.rs has the scheme that is built around another by itself.
     names.push("quick-start");
     let schemes: Vec<&str> = registry::schemes().iter().map(|entry| entry.name).collect();
     assert_eq!(names, schemes);

@@ -1,8 +1,10 @@
 //! The start-up schemes as functions for BPF: `NAME.on` and `NAME.plan` for each scheme of the registry.
 //!
 //! Both functions take scheme, event and path by address, so the compiler knows nothing of their contents: every event
-//! of every kind, and every setting of the scheme, stays possible. `.ci/bpf` builds one object a scheme from this crate.
+//! of every kind, and every setting of the scheme, stays possible. `kernel/build` builds the objects from this crate.
 #![no_std]
+
+pub mod hosted;
 
 use core::mem::MaybeUninit;
 
@@ -35,3 +37,35 @@ macro_rules! entry_points {
 
 firstflight::for_each_plain_scheme!(entry_points);
 entry_points! { "quick-start": quick_start, QUICK_START, QuickStart<SlowStart>; }
+
+macro_rules! hosted_entry_points {
+    ($($name:literal: $module:ident, $scheme:ty, $make:expr;)+) => {$(
+        mod $module {
+            use firstflight::schemes::*;
+            use crate::hosted::{Facts, Hosted, Place, Told};
+
+            /// Its length is what the state takes.
+            #[used]
+            #[unsafe(export_name = concat!($name, ".state"))]
+            static STATE: [u8; size_of::<Hosted<$scheme>>()] = [0; size_of::<Hosted<$scheme>>()];
+
+            #[unsafe(export_name = concat!($name, ".begin"))]
+            extern "C" fn begin(place: &mut Place<$scheme>, facts: &Facts, told: &mut Told) {
+                let (hosted, first) = Hosted::begin($make, facts);
+                place.write(hosted);
+                *told = first;
+            }
+
+            #[unsafe(export_name = concat!($name, ".hear"))]
+            extern "C" fn hear(hosted: &mut Hosted<$scheme>, kind: u32, facts: &Facts, told: &mut Told) {
+                *told = hosted.hear(kind, facts);
+            }
+        }
+    )+};
+}
+
+mod in_kernel {
+    use crate::for_each_hosted_scheme;
+
+    for_each_hosted_scheme!(hosted_entry_points);
+}
