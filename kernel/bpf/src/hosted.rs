@@ -5,11 +5,11 @@
 
 use core::mem::MaybeUninit;
 
-use firstflight::{
-    Ack, Bytes, Delivered, Event, Judge, Lead, Loss, Origin, Pacing, Path, RttSample, SendLimit, Span, Startup,
-    Step, Tag, Time,
-};
 use firstflight::schemes::Initial;
+use firstflight::{
+    Ack, Bytes, Delivered, Event, Judge, Lead, Loss, Origin, Pacing, Path, RttSample, SendLimit, Span,
+    Startup, Step, Tag, Time,
+};
 
 /// No pacing, as Linux writes it in `sk_pacing_rate`.
 const NO_PACING: u64 = u64::MAX;
@@ -245,7 +245,9 @@ impl<S: Startup> Hosted<S> {
         Told {
             rate: match plan.pacing {
                 // Linux counts payload against the rate.
-                Pacing::Rate { rate, .. } => rate.bps() / 8 / u64::from(facts.wire.max(1)) * u64::from(facts.mss),
+                Pacing::Rate { rate, .. } => {
+                    rate.bps() / 8 / u64::from(facts.wire.max(1)) * u64::from(facts.mss)
+                }
                 Pacing::AckClock | Pacing::Train { .. } | Pacing::Hold => NO_PACING,
             },
             window: segments(window),
