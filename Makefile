@@ -24,10 +24,10 @@ bench:
 	bash .ci/bench
 
 bench-live:
-\tbash .ci/tools
-\tcargo build --release --locked -p firstflight-cli
-\tpython3 bench/emulate.py target/release/firstflight
-\tbash bench/sockets
+	bash .ci/tools
+	cargo build --release --locked -p firstflight-cli
+	python3 bench/emulate.py target/release/firstflight
+	bash bench/sockets
 
 baseline:
 	bash .ci/tools
