@@ -93,7 +93,7 @@ fn window_limit(found: &Found, record: &Record, mss: u64) -> Verdict {
     let before = record.states.partition_point(|state| state.at < until);
     let window = record.states[..before].last().map_or(0, |state| state.cwnd);
     let last = record.sends.iter().take_while(|one| one.at < until).last().map_or(0, |one| one.at);
-    let is_still_sending = until - last <= (until - record.sends[0].at) / 8;
+    let is_still_sending = until.saturating_sub(last) <= until.saturating_sub(record.sends[0].at) / 8;
     let sent: u64 =
         record.sends.iter().filter(|one| one.at < until && !one.is_again).map(|one| one.len).sum();
     let is_full = sent + mss > window;

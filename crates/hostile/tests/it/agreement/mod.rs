@@ -13,8 +13,8 @@ mod summary;
 use draw::Drawn;
 use summary::Summary;
 
-/// A share of the statements that may be wrong: one in so many.
-const WRONG: u64 = 25;
+/// The races that are compared unless more are asked for. Their differences are kept in a snapshot, and are reviewed like code.
+const FEW: u64 = 150;
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -37,7 +37,7 @@ fn compared(seed: u64, numbers: impl Iterator<Item = u64>) -> Summary {
 
 #[test]
 fn what_is_told_of_a_capture_is_what_the_simulator_recorded() {
-    let (races, seed, threads) = (setting("RACES", 150), setting("SEED", 1), setting("THREADS", 1).max(1));
+    let (races, seed, threads) = (setting("RACES", FEW), setting("SEED", 1), setting("THREADS", 1).max(1));
     let share = |at: u64| (at..races).step_by(usize::try_from(threads).expect("a few threads"));
     let summary = std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|at| scope.spawn(move || compared(seed, share(at)))).collect();
@@ -45,7 +45,7 @@ fn what_is_told_of_a_capture_is_what_the_simulator_recorded() {
         shares.reduce(Summary::joined).expect("a thread at least")
     });
     println!("{summary}");
-    for what in ["exit"] {
-        assert!(summary.wrong(what) * WRONG <= races, "{what}\n{summary}");
+    if (races, seed) == (FEW, 1) {
+        insta::assert_snapshot!(summary);
     }
 }

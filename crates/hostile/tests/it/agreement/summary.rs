@@ -73,14 +73,6 @@ impl Summary {
         }
         self
     }
-
-    /// How often something wrong is said about this.
-    pub(crate) fn wrong(&self, about: &str) -> u64 {
-        let is_it = |(what, verdict): &(&'static str, Verdict)| {
-            *what == about && matches!(verdict, Verdict::Wrong(_))
-        };
-        self.verdicts.iter().filter(|(key, _)| is_it(key)).map(|(_, count)| count).sum()
-    }
 }
 
 impl fmt::Display for Summary {
