@@ -1,9 +1,9 @@
 //! What is byte counting's and not a scheme's: a start-up that was never left grew as slow start does, and is compared with
 //! slow start that counts the same.
 
-use super::judged::{EQUAL, deploy};
+use super::judged::{EQUAL, Judged, deploy};
 use super::pairs::mean_of;
-use super::words::{listed, span};
+use super::words::{listed, span, su_loss, whole};
 use crate::evidence::SuCounts;
 use crate::judge::{Contest, Goal};
 use crate::result::SchemeResult;
@@ -56,6 +56,14 @@ fn is_better(contest: &Contest, one: &SchemeResult, other: &SchemeResult) -> boo
     is_better_by(contest, one, other, EQUAL)
 }
 
+/// Whether two results are of one throughput within a hundredth, and the first lost less in start-up: so a race for a time ranks
+/// them.
+fn loses_less(contest: &Contest, one: &SchemeResult, other: &SchemeResult) -> bool {
+    let is_alike = contest.goal == Goal::Duration && !is_better(contest, other, one);
+    let lost = |result| Judged::of(result).su_loss.unwrap_or(0.0);
+    is_alike && lost(one) < lost(other)
+}
+
 /// Whether a result is better than another by more than this share.
 fn is_better_by(contest: &Contest, one: &SchemeResult, other: &SchemeResult, share: f64) -> bool {
     match (mean_of(contest, one), mean_of(contest, other)) {
@@ -76,7 +84,9 @@ impl Credit<'_> {
     /// Whether a result owes what it has over others to counting bytes.
     pub(super) fn is_bytes_alone(&self, result: &SchemeResult) -> bool {
         let own = self.references.iter().find(|reference| reference.of.contains(&result.name));
-        own.is_some_and(|own| !is_better(self.contest, result, &own.result))
+        own.is_some_and(|own| {
+            !is_better(self.contest, result, &own.result) && !loses_less(self.contest, result, &own.result)
+        })
     }
 
     /// The sentences that say so; empty without references.
@@ -112,9 +122,11 @@ impl Credit<'_> {
     fn number(&self, result: &SchemeResult) -> Option<String> {
         match self.contest.goal {
             Goal::Duration => {
-                mean_of(self.contest, result).map(|bps| crate::show::rounded_rate(super::words::whole(bps)))
+                let rate = |bps| crate::show::rounded_rate(whole(bps));
+                let lost = su_loss(&Judged::of(result));
+                mean_of(self.contest, result).map(|bps| format!("{} with {lost}", rate(bps)))
             }
-            Goal::Transfer { .. } | Goal::Rounds => super::judged::Judged::of(result).fct.map(span),
+            Goal::Transfer { .. } | Goal::Rounds => Judged::of(result).fct.map(span),
         }
     }
 }

@@ -68,9 +68,16 @@ fn in_a_given_time_throughput_is_compared() {
     let line = super::super::verdict(&THROUGHPUT, &ranked, &references);
     assert!(
         line.starts_with("None is better by throughput")
-            && line.contains("counts bytes, 9.050 Mbit/s; s counts"),
+            && line.contains("counts bytes, 9.050 Mbit/s with no su-loss; s counts"),
         "{line}"
     );
+    // It ranks before slow start that counts bytes, since that lost more in start-up.
+    let mut lossy = of("slow-start", "bytes", 9.05);
+    lossy.rows[0].su_loss = Some(0.08);
+    let line =
+        super::super::verdict(&THROUGHPUT, &ranked, &[Reference { of: vec!["h".to_owned()], result: lossy }]);
+    assert!(line.starts_with("Best by throughput") && !line.contains("no better"), "{line}");
+    assert!(line.contains("Slow start that counts bytes has 9.050 Mbit/s with su-loss 8.00 %"), "{line}");
 }
 
 #[test]
