@@ -130,7 +130,7 @@ fn writes_of_whole_segments_that_are_answered_before_the_next_are_the_applicatio
     for write in 0..8 {
         let at = over + 2_000 + write * 50_000;
         (0..40).for_each(|place| {
-            start.say(at + place, crate::made::From::Client, crate::made::ACK, MSS as usize)
+            start.say(at + place, crate::made::From::Client, crate::made::ACK, MSS as usize);
         });
         (0..40).for_each(|place| start.heard(at + 40_000 + place * 200, MSS));
     }

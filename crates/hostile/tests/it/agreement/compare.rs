@@ -40,7 +40,7 @@ pub(crate) fn compare(raced: &Raced, mss: u64) -> Vec<Judged> {
         ("exit", exit(at_sender, record, mss)),
     ];
     all.push(("flight at the exit", flight(at_sender, record, mss, &all[5].1)));
-    let away = undefined(at_receiver, "exit_cause", at_receiver.exit_cause);
+    let away = undefined(at_receiver, "exit_cause", at_receiver.exit_cause.is_some());
     all.extend([
         ("initial window, at the receiver", initial_window(at_receiver, record)),
         ("exit, at the receiver", away.unwrap_or(Wrong("something is said"))),
@@ -48,9 +48,9 @@ pub(crate) fn compare(raced: &Raced, mss: u64) -> Vec<Judged> {
     all
 }
 
-/// The verdict on a number that is not there; `None` if it is.
-fn undefined<T>(found: &Found, field: &str, value: Option<T>) -> Option<Verdict> {
-    if value.is_some() {
+/// The verdict on a number that is not told; `None` if it is.
+fn undefined(found: &Found, field: &str, is_told: bool) -> Option<Verdict> {
+    if is_told {
         return None;
     }
     let why = found.undefined.get(field);
@@ -62,7 +62,7 @@ fn equal(found: &Found, field: &str, told: Option<u64>, is: u64) -> Verdict {
         Some(told) if told == is => Agrees,
         Some(told) if told > is => Wrong("more than there were"),
         Some(_) => Wrong("fewer than there were"),
-        None => undefined(found, field, told).unwrap_or(Agrees),
+        None => undefined(found, field, false).unwrap_or(Agrees),
     }
 }
 
@@ -86,7 +86,7 @@ fn initial_window(found: &Found, record: &Record) -> Verdict {
 
 fn window_limit(found: &Found, record: &Record, mss: u64) -> Verdict {
     let Some(told) = found.initial_window_limit else {
-        return undefined(found, "initial_window_limit", found.initial_window_limit).unwrap_or(Agrees);
+        return undefined(found, "initial_window_limit", false).unwrap_or(Agrees);
     };
     let until = record.first_ack.unwrap_or(u64::MAX);
     // A SYN that was sent again may have made it smaller than it was at first.
@@ -143,7 +143,7 @@ pub(crate) fn rtt_at(record: &Record, at: u64) -> u64 {
 
 fn exit(found: &Found, record: &Record, mss: u64) -> Verdict {
     let Some(told) = found.exit_cause else {
-        return undefined(found, "exit_cause", found.exit_cause).unwrap_or(Agrees);
+        return undefined(found, "exit_cause", false).unwrap_or(Agrees);
     };
     let is = record.exit;
     if told == "none" {
@@ -208,8 +208,7 @@ fn is_late(record: &Record, at: u64) -> bool {
 fn flight(found: &Found, record: &Record, mss: u64, exit: &Verdict) -> Verdict {
     let (Some(told), Some(is)) = (found.exit_flight_bytes, record.exit) else {
         let nothing = "there is no exit".to_owned();
-        return undefined(found, "exit_flight_bytes", found.exit_flight_bytes)
-            .unwrap_or(Verdict::Undefined(nothing));
+        return undefined(found, "exit_flight_bytes", false).unwrap_or(Verdict::Undefined(nothing));
     };
     if *exit != Agrees || matches!(found.exit_cause, Some("receiver-window" | "application")) {
         return Verdict::Undefined("the exit does not agree".to_owned());

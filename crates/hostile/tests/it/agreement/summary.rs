@@ -89,7 +89,7 @@ impl fmt::Display for Summary {
                 values.sort_by(f64::total_cmp);
                 values[(values.len() - 1) * share / 100]
             };
-            let (time, window): (fn(&(f64, f64)) -> f64, fn(&(f64, f64)) -> f64) = (|one| one.0, |one| one.1);
+            let (time, window) = (|one: &(f64, f64)| one.0, |one: &(f64, f64)| one.1);
             writeln!(
                 f,
                 "{:6}  {cause}: time off by {:.3} round trips in the median, {:.3} in 95 of 100; window by {:.3} and {:.3}",
