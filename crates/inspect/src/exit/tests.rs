@@ -269,7 +269,9 @@ fn a_segment_a_round_is_avoidance_from_its_beginning() {
 fn a_paced_sender_whose_flight_hardly_falls_behind_a_loss_is_unsure() {
     for (behind, is_unsure) in [(62, true), (45, false)] {
         let mut all = rounds(&[10, 20, 40, 80, 70, behind, behind, behind]);
-        all.iter_mut().for_each(|round| round.bursts = 10);
+        for round in &mut all {
+            round.bursts = 10;
+        }
         let one = Resent { flight: 80 * MSS, flight_later: Some(70 * MSS), ..lost(360) };
         assert_eq!(ends(&all, &[one], true).unwrap().is_unsure, is_unsure, "{behind}");
     }

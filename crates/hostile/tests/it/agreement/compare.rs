@@ -14,7 +14,9 @@ pub(crate) enum Verdict {
     Undefined(String),
     /// Packets do not carry the difference, with the reason.
     Nature(&'static str),
-    /// It is not what the record says.
+    /// It is not what the record says, in a race of a class in which that is known to happen.
+    Listed(&'static str),
+    /// It is not what the record says, and no class explains it.
     Wrong(&'static str),
 }
 
@@ -208,7 +210,8 @@ fn is_late(record: &Record, at: u64) -> bool {
 fn flight(found: &Found, record: &Record, mss: u64, exit: &Verdict) -> Verdict {
     let (Some(told), Some(is)) = (found.exit_flight_bytes, record.exit) else {
         let nothing = "there is no exit".to_owned();
-        return undefined(found, "exit_flight_bytes", false).unwrap_or(Verdict::Undefined(nothing));
+        return undefined(found, "exit_flight_bytes", found.exit_flight_bytes.is_some())
+            .unwrap_or(Verdict::Undefined(nothing));
     };
     if *exit != Agrees || matches!(found.exit_cause, Some("receiver-window" | "application")) {
         return Verdict::Undefined("the exit does not agree".to_owned());

@@ -24,6 +24,16 @@ impl Drawn {
         Self { options, scheme }
     }
 
+    /// What is set for this key, if anything is.
+    pub(crate) fn set(&self, key: &str) -> Option<&str> {
+        self.options.iter().find(|(name, _)| *name == key).map(|(_, text)| text.as_str())
+    }
+
+    /// The scheme's name.
+    pub(crate) fn scheme(&self) -> &'static str {
+        self.scheme
+    }
+
     /// What runs.
     ///
     /// # Errors

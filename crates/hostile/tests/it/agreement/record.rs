@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use firstflight::{Note, Phase, Time};
 use firstflight_inspect::{Found, inspect};
 use firstflight_lab::run;
-use firstflight_measure::{ExitSeen, Tap, row};
+use firstflight_measure::{ExitSeen, Tap};
 use firstflight_scenario::{Scenario, SchemeChoice};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 use firstflight_wire::{Capture, End, Interface, Sighting};
@@ -42,7 +42,6 @@ pub(crate) struct Record {
     /// The first exit from start-up that stands, and what was in flight then.
     pub(crate) exit: Option<ExitSeen>,
     pub(crate) exit_flight: u64,
-    pub(crate) overshoot: u64,
     /// Exits that were undone or taken back.
     pub(crate) has_undone: bool,
     /// All that was said, for a reader of a difference.
@@ -76,7 +75,6 @@ pub(crate) fn race(scenario: &Scenario, choice: &SchemeChoice) -> Result<Option<
             _ => 0,
         }
     });
-    record.overshoot = row(&scenario.measured(choice, scenario.seed), evidence).overshoot_lost_packets;
     let [at_sender, at_receiver] = captures.map(|capture| {
         let bytes = capture.finish().expect("memory can be written");
         let inspection = inspect(&bytes[..], false).expect("a capture");

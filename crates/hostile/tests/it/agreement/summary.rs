@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::compare::{Verdict, compare, rtt_at, seen_as, told_at};
+use super::draw::Drawn;
+use super::listed;
 use super::record::Raced;
 
 /// How often each verdict was given, which cause was told of which, and by how much exits that agree differ.
@@ -14,11 +16,13 @@ pub(crate) struct Summary {
     causes: BTreeMap<(&'static str, &'static str), u64>,
     /// By the cause as an observer calls it: the error of the time in round trips, and that of the window as a share of it.
     errors: BTreeMap<&'static str, Vec<(f64, f64)>>,
+    /// Each difference of no class, with the command that makes its race again.
+    pub(crate) unexplained: Vec<String>,
 }
 
 impl Summary {
     /// Adds a race. If `show` names a verdict, the race is printed with it.
-    pub(crate) fn add(&mut self, raced: &Raced, mss: u64, show: &str, name: &dyn Fn() -> String) {
+    pub(crate) fn add(&mut self, raced: &Raced, drawn: &Drawn, mss: u64, show: &str) {
         let Raced { record, at_sender: found, .. } = raced;
         if record.sends.is_empty() {
             return;
@@ -26,6 +30,13 @@ impl Summary {
         let is = record.exit.map_or("none", |exit| exit.cause.name());
         *self.causes.entry((is, found.exit_cause.unwrap_or("undefined"))).or_default() += 1;
         for (what, verdict) in compare(raced, mss) {
+            let verdict = match (verdict, listed::class(what, drawn, record, mss)) {
+                (Verdict::Wrong(_), Some(class)) => Verdict::Listed(class),
+                (verdict, _) => verdict,
+            };
+            if let Verdict::Wrong(why) = verdict {
+                self.unexplained.push(format!("{what}: {why}: {drawn}"));
+            }
             if let ("exit", Verdict::Agrees, Some(exit), Some(at)) =
                 (what, &verdict, record.exit, told_at(found, record))
             {
@@ -36,7 +47,7 @@ impl Summary {
             }
             let is_shown = match &verdict {
                 Verdict::Wrong(why) => show == "wrong" || show == *why,
-                Verdict::Nature(why) => show == *why,
+                Verdict::Nature(why) | Verdict::Listed(why) => show == *why,
                 Verdict::Undefined(why) => show == why,
                 Verdict::Agrees => false,
             };
@@ -45,7 +56,7 @@ impl Summary {
                 let exit = record
                     .exit
                     .map(|exit| (ratio(exit.at.saturating_sub(first), 1_000_000_000), is, exit.cwnd));
-                println!("{} {what}: {verdict:?}\n    is {exit:?}, {} timeouts", name(), record.timeouts);
+                println!("{drawn} {what}: {verdict:?}\n    is {exit:?}, {} timeouts", record.timeouts);
                 println!(
                     "    told {:?} @ {:?} with {:?}; initial window {:?} by {:?}; {:?} timeouts",
                     found.exit_cause,
@@ -68,6 +79,7 @@ impl Summary {
         for (key, count) in other.causes {
             *self.causes.entry(key).or_default() += count;
         }
+        self.unexplained.extend(other.unexplained);
         for (key, list) in other.errors {
             self.errors.entry(key).or_default().extend(list);
         }
