@@ -106,7 +106,12 @@ fn path(found: &mut Found, connection: &Connection, host: Host) {
         Place::Between => "between",
     });
     if connection.hosts.iter().any(|side| side.syn_count > 1) {
-        let why = "a SYN was sent again: which one was answered is not known";
+        let is_all_twice = connection.hosts.iter().any(|side| side.sender.is_all_twice());
+        let why = if is_all_twice {
+            "the SYN passed twice, as nearly all packets did: which of them is the copy is not known"
+        } else {
+            "a SYN was sent again: which one was answered is not known"
+        };
         found.lacks(["handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], why);
         return;
     }
@@ -297,6 +302,13 @@ const COUNT_FIELDS: [&str; 6] = [
 fn copied(sender: &Sender) -> Option<String> {
     let counts = &sender.counts;
     sender.has_copies().then(|| {
+        if sender.is_all_twice() {
+            return format!(
+                "{} of {} segments passed again, and no other measures a round trip: the capture has packets twice, as it seems, and \
+                 nothing in them tells copies from what was sent again",
+                counts.resent_segments, counts.data_segments
+            );
+        }
         format!(
             "{} of {} segments passed again sooner than a round trip: the capture has packets twice, as it seems, and \
              nothing in them tells copies from what was sent again",

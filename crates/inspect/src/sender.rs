@@ -437,6 +437,16 @@ impl Sender {
     /// from what was sent again.
     pub(crate) fn has_copies(&self) -> bool {
         self.counts.too_soon >= 4 && 2 * self.counts.too_soon >= self.counts.resent_segments
+            || self.is_all_twice()
+    }
+
+    /// Whether acknowledgements came, and no round trip of data is known because nearly all that was sent passed again: what a host sends again leaves the rest to
+    /// measure a round trip by.
+    pub(crate) fn is_all_twice(&self) -> bool {
+        let counts = &self.counts;
+        let first = counts.data_segments.saturating_sub(counts.resent_segments);
+        let is_unknown = self.rtt.least().is_none() && self.board.una > FIRST;
+        is_unknown && counts.resent_segments >= 4 && 8 * counts.resent_segments >= 7 * first
     }
 
     /// New data with nothing in flight: a restart if the time since the last data is longer than the timer.

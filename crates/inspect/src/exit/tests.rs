@@ -272,6 +272,8 @@ fn a_paced_sender_whose_flight_hardly_falls_behind_a_loss_is_unsure() {
         for round in &mut all {
             round.bursts = 10;
         }
+        // Of the 70 in flight behind the loss 20 are lost, and are repaired in the round after it.
+        all[5].resent = 20;
         let one = Resent { flight: 80 * MSS, flight_later: Some(70 * MSS), ..lost(360) };
         assert_eq!(ends(&all, &[one], true).unwrap().is_unsure, is_unsure, "{behind}");
     }

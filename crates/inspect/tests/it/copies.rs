@@ -48,6 +48,26 @@ fn both_ends(talk: &[(u64, Segment)], is_ipv6: bool, skew: u64) -> Vec<Frame> {
     frames
 }
 
+#[test]
+fn both_ends_of_a_wire_without_identifications_are_undefined_with_the_evidence() {
+    for is_ipv6 in [false, true] {
+        let mut frames = both_ends(&talk(), is_ipv6, 200 * MS);
+        for (_, bytes) in &mut frames {
+            bytes[if is_ipv6 { 7 } else { 8 }] = 64;
+            if !is_ipv6 {
+                bytes[4..6].fill(0);
+            }
+        }
+        let found = found(frames);
+        assert_eq!((found.retransmitted_segments, found.bytes_sent), (None, None));
+        assert_eq!((found.exit_cause, found.initial_window_segments), (None, None));
+        let why = &found.undefined["retransmitted_segments"];
+        assert!(why.contains("passed again, and no other measures a round trip"), "{why}");
+        let why = &found.undefined["handshake_rtt_s"];
+        assert!(why.contains("passed twice"), "{why}");
+    }
+}
+
 fn is_told(found: &Found) {
     assert_eq!((found.retransmitted_segments, found.data_segments_sent), (Some(0), Some(SEGMENTS)));
     assert_eq!((found.initial_window_segments, found.vantage), (Some(10), Some("sender")));

@@ -57,7 +57,7 @@ pub enum Why {
     /// A line that is not a time and a rate.
     #[error("is not a time and a rate")]
     NoStep,
-    /// An error inside a file; [`QuantityError::found`] is the file's name.
+    /// An error inside a file; [`QuantityError::found`](super::QuantityError::found) is the file's name.
     #[error("has `{}` in line {}, which {}", .0.found, .0.number, .0.why)]
     Line(Box<Line>),
 }
