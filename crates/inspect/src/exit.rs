@@ -227,7 +227,12 @@ fn is_undecided(lost: &Resent, rounds: &[Round], mss: u64) -> bool {
     let repairs = rounds.iter().skip(later + 1).map(|round| round.resent * mss);
     let unrepaired: u64 = repairs.take_while(|bytes| *bytes > 0).sum();
     let enough = lost.flight - lost.flight / 4;
-    let is_held = rounds.get(later).is_some_and(|round| round.peak.saturating_sub(unrepaired) > enough)
+    // A sender that heeds the loss has a round for it: the round behind the loss counts only if it began so late.
+    let of_loss = rounds.iter().find(|round| round.ended.is_some_and(|end| end > lost.at));
+    let length = of_loss.and_then(|round| Some(round.ended? - round.began)).unwrap_or(u64::MAX);
+    let is_late = |round: &&Round| round.began >= lost.at.saturating_add(length / 8 * 7);
+    let first = rounds.get(later).filter(is_late);
+    let is_held = first.is_some_and(|round| round.peak.saturating_sub(unrepaired) > enough)
         || behind.any(|round| round.peak > enough);
     lost.flight_later.is_none() || is_over || is_starved || is_held
 }

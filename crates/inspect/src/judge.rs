@@ -112,6 +112,10 @@ fn path(found: &mut Found, connection: &Connection, host: Host) {
         } else {
             "a SYN was sent again: which one was answered is not known"
         };
+        if is_all_twice {
+            found.vantage = None;
+            found.lacks(["vantage"], why);
+        }
         found.lacks(["handshake_rtt_s", "rtt_to_sender_s", "rtt_to_receiver_s"], why);
         return;
     }

@@ -77,11 +77,23 @@ fn path(asked: &mut Asked, found: &Found, seen: &PathSeen) -> Option<Path> {
         (Some(most), Some(least)) if (most - least) * rate > 3.0 * packet * 8.0 => "",
         _ => "; no queue was seen, so the path may be faster",
     };
+    if !doubt.is_empty() && is_bounded_by_application(found) {
+        asked.leave("--rate", "no queue was seen, and the application set the rate that was");
+        round_trip(asked, found, 0.0);
+        asked.leave("--queue", "without a rate it has no measure");
+        return None;
+    }
     let shown = rounded(rate);
     let why = format!("{why}, in IP packets of {packet:.0} bytes{doubt}");
     asked.set("--rate", &show_rate(Rate::from_bps(shown.max(1))), &why);
     let rtt = round_trip(asked, found, packet * 8.0 / rate)?;
     Some(Path { rate, packet: packet * 8.0, rtt })
+}
+
+/// Whether the application bounded half of the rounds or more: the rate of its data is then none of the path.
+fn is_bounded_by_application(found: &Found) -> bool {
+    let bounded = found.rounds.iter().filter(|round| round.limit == Some("application")).count();
+    found.exit_cause == Some("application") || bounded > 0 && 2 * bounded >= found.rounds.len()
 }
 
 /// The base round trip: the least that was seen, of the handshake or of data less a packet's own time at the bottleneck.

@@ -165,3 +165,16 @@ fn what_cannot_be_told_is_left_to_the_default_and_says_why() {
     let receiver = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-server.pcapng"))]));
     assert!(receiver.contains("# --queue is left to its default: "), "{receiver}");
 }
+
+#[test]
+fn the_rate_of_an_application_that_writes_now_and_then_is_not_the_paths() {
+    let place = folder("as-race-app");
+    let path = ["--rate", "20mbit", "--rtt", "50ms", "--app", "5kB,200ms", "--size", "100kB", "--timestamps"];
+    let race = ["race", "--schemes", "slow-start", "--pcap", text(&place)];
+    said(&run(&[&race[..], &path].concat()));
+    let told = said(&run(&["inspect", "--as-race", text(&place.join("slow-start-client.pcapng"))]));
+    let why = "# --rate is left to its default: no queue was seen, and the application set the rate that was";
+    let asked = arguments(&told);
+    assert!(told.contains(why) && value(&asked, "--rate").is_none(), "{told}");
+    assert!((quantity(value(&asked, "--rtt").expect("a round trip")) - 0.05).abs() < 1e-4, "{told}");
+}

@@ -60,7 +60,7 @@ fn both_ends_of_a_wire_without_identifications_are_undefined_with_the_evidence()
         }
         let found = found(frames);
         assert_eq!((found.retransmitted_segments, found.bytes_sent), (None, None));
-        assert_eq!((found.exit_cause, found.initial_window_segments), (None, None));
+        assert_eq!((found.exit_cause, found.initial_window_segments, found.vantage), (None, None, None));
         let why = &found.undefined["retransmitted_segments"];
         assert!(why.contains("passed again, and no other measures a round trip"), "{why}");
         let why = &found.undefined["handshake_rtt_s"];
