@@ -6,9 +6,10 @@ mod shown;
 mod telling;
 
 use std::iter::Peekable;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use firstflight_inspect::{Continuation, Inspected, Inspector, Options, Tally};
+use firstflight_inspect::{Continuation, Inspected, Inspector, Options, SeenAt, Tally};
 use firstflight_report::Rows;
 
 use crate::args::Inspect;
@@ -26,14 +27,19 @@ struct Counts {
     duplicates: u64,
     /// Senders whose copies nothing tells from what they sent again.
     doubtful: u64,
+    /// Whether a connection has the address at which the capture is said to be taken.
+    has_address: bool,
 }
 
 impl Counts {
     /// The senders of one connection.
-    fn take(&mut self, senders: &[Inspected]) {
+    fn take(&mut self, senders: &[Inspected], address: Option<IpAddr>) {
         self.connections += 1;
         self.duplicates += senders.iter().map(|one| one.found.duplicates).sum::<u64>();
         self.doubtful += senders.iter().filter(|one| one.found.bytes_sent.is_none()).count() as u64;
+        let ends = senders.first().map(|one| [&one.found.from, &one.found.to]);
+        let is_it = |end: &String| end.parse::<SocketAddr>().ok().map(|end| end.ip()) == address;
+        self.has_address |= address.is_some() && ends.is_some_and(|ends| ends.into_iter().any(is_it));
     }
 }
 
@@ -104,13 +110,22 @@ fn read<'a>(
     let mut inspector = Inspector::new(&Options { drawn: shown::drawn(options), seen_at });
     let shown = read_pieces(&mut inspector, path, paths, options)?;
     let mut counts = Counts::default();
+    let address = match seen_at {
+        Some(SeenAt::Host(address)) => Some(address),
+        _ => None,
+    };
     let take = |senders: Vec<Inspected>| {
-        counts.take(&senders);
+        counts.take(&senders, address);
         telling.take(&name, senders);
     };
     let others = inspector.without_tcp();
     let tally = inspector.finish(take);
     telling.check()?;
+    if let Some(address) = address.filter(|_| !counts.has_address) {
+        output::say(&format!(
+            "warning: {shown}: no connection has the address {address} of --seen-at, so handshakes tell where it was taken\n"
+        ));
+    }
     if tally.without_options > 0 {
         output::say(&format!(
             "warning: {shown}: {} packets lack options that the capture cut off: without selective acknowledgements, what \
@@ -170,7 +185,8 @@ fn read_pieces<'a>(
                 cut.at, cut.found, cut.needed
             )),
             Some(Early::Compressed(bytes)) => output::say(&format!(
-                "warning: {shown}: the compressed file ends early, after {bytes} bytes of the capture; what came before is used\n"
+                "warning: {shown}: the compressed file ends early, after {bytes} bytes of the capture, or goes on with what is no gzip; what \
+                 came before is used\n"
             )),
             None => {}
         }

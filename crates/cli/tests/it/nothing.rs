@@ -82,3 +82,19 @@ fn a_place_that_is_none_is_refused() {
     let line = refused(&["inspect", "--seen-at", "router", "x.pcap"]);
     assert!(line.contains("sender, receiver and the address"), "{line}");
 }
+
+#[test]
+fn a_place_that_is_no_end_of_any_connection_is_warned_of() {
+    let place = folder("as-race-place");
+    let race =
+        ["race", "--rate", "20mbit", "--rtt", "50ms", "--schemes", "slow-start", "--pcap", text(&place)];
+    assert_eq!(status(&run(&race)), 0);
+    let capture = place.join("slow-start-client.pcapng");
+    let told = |address: &str| stderr(&run(&["inspect", text(&capture), "--seen-at", address]));
+    assert!(
+        told("9.9.9.9").contains("no connection has the address 9.9.9.9 of --seen-at"),
+        "{}",
+        told("9.9.9.9")
+    );
+    assert_eq!(told("10.0.0.1"), "");
+}

@@ -36,7 +36,7 @@ pub fn wants_reference(contest: &Contest, results: &[SchemeResult]) -> Vec<Strin
             SuCounts::Bytes => never_left(result) || is_best_alone(result),
             SuCounts::Beyond => never_left(result),
         };
-        may_owe && by_acks.iter().any(|other| is_better(contest, result, other))
+        may_owe && by_acks.iter().any(|other| is_better_by(contest, result, other, 0.0))
     };
     results.iter().filter(wants).map(|result| result.name.clone()).collect()
 }

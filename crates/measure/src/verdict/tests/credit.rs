@@ -85,6 +85,7 @@ fn a_reference_is_wanted_only_where_counting_bytes_may_have_gained() {
     let wants = |ranked: &[SchemeResult]| wants_reference(&sized(), ranked);
     let (bytes, acks) = (grown("h", "bytes", 0.86), grown("s", "acks", 1.26));
     assert_eq!(wants(&[bytes.clone(), acks.clone()]), ["h"]);
+    assert_eq!(wants(&[grown("h", "bytes", 1.2599), acks.clone()]), ["h"], "however little it is better");
     assert!(wants(&[bytes.clone(), grown("s", "bytes", 1.26)]).is_empty(), "all count alike");
     assert!(wants(&[bytes.clone(), grown("s", "either", 1.26)]).is_empty(), "it made no difference");
     assert!(wants(&[acks.clone(), grown("h", "bytes", 1.26)]).is_empty(), "it gained nothing");
