@@ -213,7 +213,7 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// Counters of a packet of 1000 bytes every `gap` milliseconds, and their report at its end.
+    /// The counters, and the report at the end, of a way that a packet of 1000 bytes enters every `gap` milliseconds.
     fn every(gap: u64, count: u64) -> DirectionReport {
         let mut counts = Counts::default();
         for number in 0..count {

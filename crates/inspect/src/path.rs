@@ -93,7 +93,7 @@ pub(crate) struct PathWatch {
 }
 
 impl PathWatch {
-    /// `delivered` bytes came to be acknowledged, in order or selectively, by `at`.
+    /// By the time `at` the receiver had acknowledged `delivered` bytes in all, in order or selectively.
     pub(crate) fn delivered(&mut self, at: u64, delivered: u64, mss: u64) {
         self.delivered = delivered;
         if self.steps.back().is_some_and(|(last, _)| *last > at) {

@@ -1,4 +1,4 @@
-//! Whether the results that a verdict names have one avoidance law.
+//! The sentence that avoidance laws differ among the results that a verdict names.
 
 use super::words::listed;
 

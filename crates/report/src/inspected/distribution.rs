@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use serde_json::Value;
 
-/// So many values are kept one by one, and their quantiles are exact.
+/// The most values of a distribution that are kept one by one. Quantiles of no more values are exact.
 const FEW: usize = 10_000;
 
 /// The significant digits of a quantile of more values.
@@ -18,7 +18,7 @@ const MOST_REASONS: usize = 32;
 /// The reason of those beyond.
 const OTHER: &str = "other reasons";
 
-/// The values of one number, and why it is undefined where it is.
+/// The values that senders have for one field, and the reasons of the senders that have none.
 #[derive(Debug)]
 pub(crate) struct Distribution {
     /// Grains in one unit: a value is a whole number of grains.

@@ -266,7 +266,7 @@ fn a_class_says_of_how_many_rows_its_percentiles_are() {
     assert!(render(&runs(3), Some(20), "", &TableStyle::default()).contains("n=3"));
 }
 
-/// Fifteen schemes on paths of every class, each of which has a best scheme of its own.
+/// Rows of fifteen schemes on paths of every class. Each class has a best scheme of its own.
 fn many() -> Vec<Group> {
     let mut rows = Vec::new();
     for (path, cross) in (0..40_u32).zip(["none", "2mbit", "tcp:1", "tcp:4"].into_iter().cycle()) {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::common::{folder, run, status, stderr, text};
 
-/// All looks that a page must stand: on a telephone, in half of a screen, and on a wide one.
+/// The widths and themes in which every page is tested: those of a telephone, of half a screen, and of a wide screen.
 const LOOKS: [Look; 8] = [
     SCREEN,
     Look { width: 1280, dark: true },
