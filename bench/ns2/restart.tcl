@@ -28,6 +28,7 @@ array set par {
     minrto_s     1
     tick_s       0.01
     scale        1.0
+    handshake    apart
     keep         ""
 }
 set settings {policy seed clients rounds reply bw_mbps delay_ms queue window minrto_s tick_s}
@@ -54,12 +55,13 @@ foreach {name value} $argv {
     if {![info exists par($name)]} {
         usage "no parameter -$name; there are: [lsort [array names par]]"
     }
-    if {$name ni {keep policy} && (![string is double -strict $value] || $value < 0)} {
+    if {$name ni {keep policy handshake} && (![string is double -strict $value] || $value < 0)} {
         usage "-$name wants a number, found '$value'"
     }
     set par($name) $value
 }
 if {$par(seed) < 1} { usage "-seed must be at least 1 (0 would seed from the clock)" }
+if {$par(handshake) ni {apart data}} { usage "-handshake is apart or data, not '$par(handshake)'" }
 if {![info exists agents($par(policy))]} {
     usage "no policy '$par(policy)'; there are: [lsort [array names agents]]"
 }
@@ -126,18 +128,21 @@ for {set c 0} {$c < $par(clients)} {incr c} {
 }
 
 # ---- the replies ------------------------------------------------------------------
+# ns-2 counts a connection's first packet, which is its handshake and carries 40 bytes, as a segment of the data. With "-handshake apart"
+# the first reply gets one segment more for it, so that each reply has as many segments of data; with "data" it does not.
+set first [expr {$par(handshake) eq "apart"}]
 # Rounds are centred on instants one idle time and one stretch apart, as in Firstflight.
 for {set r 0} {$r < $par(rounds)} {incr r} {
     set centre [expr {$par(spread_s) + $r * ($par(idle_s) + 2 * $par(spread_s))}]
     for {set c 0} {$c < $par(clients)} {incr c} {
         set written($c,$r) [expr {$centre + [$instants uniform -$par(spread_s) $par(spread_s)]}]
-        $ns at $written($c,$r) "$tcp($c) advanceby $par(reply)"
+        $ns at $written($c,$r) "$tcp($c) advanceby [expr {$par(reply) + ($r == 0 ? $first : 0)}]"
     }
 }
 
 # ---- the measures ------------------------------------------------------------------
-# The first segment of a connection, number 0, is data as any other.
-proc reply_of {seq} { global par; return [expr {$seq / int($par(reply))}] }
+# Segment 0 is the handshake's.
+proc reply_of {seq} { global par first; return [expr {max(0, $seq - $first) / int($par(reply))}] }
 
 # When the last packet of each reply first came to its client; and how many were dropped.
 proc read_packets {file} {

@@ -566,7 +566,8 @@ mod tests {
         let params = |list| parse_choices(list).expect(list)[0].params();
         assert_eq!(params("paced:profile=paper,first=10"), "profile=paper,first=10");
         assert_eq!(params("search:variant=00,threshold=26%"), "variant=00,threshold=26%");
-        assert_eq!(params("paced:first=10,profile=practical"), "");
+        assert_eq!(params("paced:first=10,profile=practical"), "profile=practical,first=10");
+        assert_eq!(params("paced:first=iw,profile=practical"), "");
     }
 
     #[test]
@@ -575,7 +576,9 @@ mod tests {
         let restarts = registry::restarts().iter().flat_map(|entry| entry.parameters);
         for parameter in schemes.chain(restarts) {
             let bounds = match parameter.kind {
-                Kind::Count { least, most } => [Value::Count(least), Value::Count(most)],
+                Kind::Count { least, most } | Kind::CountOr { least, most, .. } => {
+                    [Value::Count(least), Value::Count(most)]
+                }
                 Kind::Span { least, most } => [Value::Span(least), Value::Span(most)],
                 Kind::Rate { least, most } => [Value::Rate(least), Value::Rate(most)],
                 Kind::Bytes { least, most } => [Value::Bytes(least), Value::Bytes(most)],

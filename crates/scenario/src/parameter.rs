@@ -21,7 +21,13 @@ pub(crate) fn read(parameter: &Parameter, text: &str) -> Result<Value, QuantityE
         other => other,
     };
     match parameter.kind {
-        Kind::Count { .. } => or_zero(quantity::count(text).map(Value::Count), Value::Count(0)),
+        Kind::CountOr { .. } if parameter.kind.word(text).is_some() => parameter
+            .kind
+            .word(text)
+            .ok_or_else(|| refuse(text, Why::UnknownWord, format!("allowed is {}", parameter.kind))),
+        Kind::Count { .. } | Kind::CountOr { .. } => {
+            or_zero(quantity::count(text).map(Value::Count), Value::Count(0))
+        }
         Kind::Span { .. } => or_zero(quantity::span(text).map(Value::Span), Value::Span(Span::ZERO)),
         Kind::Rate { .. } => or_zero(quantity::rate(text).map(Value::Rate), Value::Rate(Rate::ZERO)),
         Kind::Bytes { .. } => or_zero(quantity::bytes(text).map(Value::Bytes), Value::Bytes(Bytes::ZERO)),

@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(fault("nsr"), "`nsr` is not known; is `nssr` meant?");
         assert!(fault("zzzzzzzz").contains("restart policies are `all` or of rfc5681, ssr, nssr"));
         assert!(fault("nssr/scale=1").contains("the restart policy nssr has no parameters"));
-        assert!(fault("rbp-rate/scal=50%").contains("has scale, rounding, rtt, after, burst, expires"));
+        assert!(fault("rbp-rate/scal=50%").contains("has scale, rounding, rtt, over, after, burst, expires"));
         assert!(fault("rbp-rate/scale=200%").contains("allowed is a fraction from 1% to 100%"));
         assert!(fault("cwv/rule=2861").contains("rfc7661, rfc2861, linux"));
         assert!(fault("ssr,ssr").contains("wanted once"));

@@ -34,6 +34,15 @@ pub enum Kind {
         /// The most.
         most: u64,
     },
+    /// A whole number, or a word for the number that something else gives.
+    CountOr {
+        /// The word.
+        word: &'static str,
+        /// The least number.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
     /// A length of time.
     Span {
         /// The least.
@@ -202,7 +211,10 @@ impl Kind {
     /// Whether `value` is of this kind and within its bounds.
     pub fn allows(&self, value: Value) -> bool {
         match (*self, value) {
-            (Self::Count { least, most }, Value::Count(v)) => (least..=most).contains(&v),
+            (Self::Count { least, most } | Self::CountOr { least, most, .. }, Value::Count(v)) => {
+                (least..=most).contains(&v)
+            }
+            (Self::CountOr { word, .. }, Value::Word(v)) => word == v,
             (Self::Span { least, most }, Value::Span(v)) => (least..=most).contains(&v),
             (Self::Rate { least, most }, Value::Rate(v)) => (least..=most).contains(&v),
             (Self::Bytes { least, most }, Value::Bytes(v)) => (least..=most).contains(&v),
@@ -218,6 +230,7 @@ impl Kind {
     pub fn word(&self, text: &str) -> Option<Value> {
         match self {
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| Value::Word(word)),
+            Self::CountOr { word, .. } => Some(Value::Word(word)).filter(|_| *word == text),
             _ => None,
         }
     }
@@ -264,6 +277,10 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, least, most) = match *self {
             Self::Count { least, most } => ("a whole number", Value::Count(least), Value::Count(most)),
+            Self::CountOr { word, least, most } => {
+                write!(f, "{word}, or ")?;
+                ("a whole number", Value::Count(least), Value::Count(most))
+            }
             Self::Span { least, most } => ("a time", Value::Span(least), Value::Span(most)),
             Self::Rate { least, most } => ("a rate", Value::Rate(least), Value::Rate(most)),
             Self::Bytes { least, most } => ("a size", Value::Bytes(least), Value::Bytes(most)),

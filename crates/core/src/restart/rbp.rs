@@ -33,6 +33,7 @@ const SCALE: &str = "scale";
 const ROUNDING: &str = "rounding";
 const RTT: &str = "rtt";
 const AFTER: &str = "after";
+const OVER: &str = "over";
 const BURST: &str = "burst";
 const EXPIRES: &str = "expires";
 
@@ -57,6 +58,12 @@ const PARAMETERS: &[Parameter] = &[
         kind: Kind::Word(&["smoothed", "latest"]),
         default: Value::Word("smoothed"),
         help: "the round trip to pace over: smoothed, or the latest sample as ns-2's Vegas",
+    },
+    Parameter {
+        name: OVER,
+        kind: Kind::Word(&["marked", "mean"]),
+        default: Value::Word("marked"),
+        help: "the round trip that the rate is over: that of the round's marked segment, or the mean of a round as ns-2",
     },
     Parameter {
         name: AFTER,
@@ -142,6 +149,8 @@ pub struct Rbp {
     expires: Span,
 
     rate: ActualRate,
+    /// Whether the rate is over a round's mean round trip.
+    mean: bool,
     stage: Stage,
     /// The window before the idle time, and the threshold.
     window: Bytes32,
@@ -173,6 +182,7 @@ impl Rbp {
             burst: u16::try_from(settings.count(BURST)).unwrap_or(u16::MAX),
             expires: settings.span(EXPIRES),
             rate: ActualRate::default(),
+            mean: settings.word(OVER) == "mean",
             stage: Stage::Over,
             window: Bytes32::ZERO,
             ssthresh: None,
@@ -308,7 +318,7 @@ impl Rbp {
 
 impl Startup for Rbp {
     fn on(&mut self, event: &Event<'_>, path: &Path) -> Step {
-        self.rate.observe(event, path);
+        self.rate.observe(event, path, self.mean);
         let step = self.step(event, path);
         if matches!(step, Step::Done(_)) && self.stage != Stage::Slow {
             self.stage = Stage::Over;
@@ -322,7 +332,7 @@ impl Startup for Rbp {
             // The rate of the old path says nothing about the new one, nor does a window that was opening there.
             (self.rate, self.stage) = (ActualRate::default(), Stage::Over);
         }
-        self.rate.observe(event, path);
+        self.rate.observe(event, path, self.mean);
         None
     }
 
@@ -347,13 +357,24 @@ impl Startup for Rbp {
 struct ActualRate {
     /// The newest rate, rounded up so that over the same round trip it carries no less than was sent.
     newest: Option<Rate>,
+    /// The sum of the samples of this round, and how many there are.
+    samples: (Span, u32),
 }
 
 impl ActualRate {
-    fn observe(&mut self, event: &Event<'_>, path: &Path) {
-        if let Event::Acked(Ack { round_ended: true, round_sent, rtt: Some(sample), .. }) = event {
-            let wire = round_sent.scale(path.wire.get(), path.mss.get());
-            self.newest = wire.per(sample.rtt).map(|rate| rate + Rate::from_bps(1)).or(self.newest);
+    fn observe(&mut self, event: &Event<'_>, path: &Path, mean: bool) {
+        let Event::Acked(ack) = event else { return };
+        let marked = ack.rtt.map(|sample| sample.rtt);
+        if ack.round_ended {
+            let (sum, count) = core::mem::take(&mut self.samples);
+            let mean = (mean && count > 0).then(|| sum / u64::from(count));
+            let wire = ack.round_sent.scale(path.wire.get(), path.mss.get());
+            let rate = mean.or(marked).and_then(|rtt| wire.per(rtt));
+            self.newest = rate.map(|rate| rate + Rate::from_bps(1)).or(self.newest);
+        }
+        // In ns-2 the sample of the ACK that ends a round belongs to the next one.
+        if let Some(rtt) = marked {
+            self.samples = (self.samples.0 + rtt, self.samples.1.saturating_add(1));
         }
     }
 

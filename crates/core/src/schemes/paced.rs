@@ -13,7 +13,7 @@ mod switches;
 mod train;
 mod tree;
 
-use crate::schemes::SlowStart;
+use crate::schemes::{Initial, SlowStart};
 use crate::seam::{Ack, Cause, Event, Exit, Learned, Origin, Pacing, Path, Plan, Startup, Step, Tag};
 use crate::units::{Bytes, Span};
 pub(crate) use entry::PACED;
@@ -21,6 +21,9 @@ use fill::{Fill, leave, pipe};
 use switches::{Switch, Switches};
 use train::{AckMode, Rules, Sums, Train};
 use tree::{Branch, Gap, Measured, Node};
+
+/// The most packets of a first burst.
+const MOST_FIRST: u32 = 1_000;
 
 /// Paced Start.
 #[derive(Clone, Debug)]
@@ -70,12 +73,12 @@ enum Stage {
 }
 
 impl Paced {
-    /// The practical profile. The first burst is its own, not the initial window of other schemes.
-    pub fn practical() -> Self {
-        Self::new(Switches::PRACTICAL, 10, 50_000, 5_000)
+    /// The practical profile. The first burst is the initial window.
+    pub fn practical(initial: Initial) -> Self {
+        Self::new(Switches::PRACTICAL, initial_burst(initial), 50_000, 5_000)
     }
 
-    /// The paper's profile.
+    /// The paper's profile. The first burst is the paper's pair, whatever the initial window.
     pub fn paper() -> Self {
         Self::new(Switches::PAPER, 2, 0, 0)
     }
@@ -339,6 +342,11 @@ impl Paced {
     }
 }
 
+/// choice-04: the first burst is the initial window, and at least a pair, since one packet shows no gap.
+fn initial_burst(initial: Initial) -> u16 {
+    u16::try_from(initial.segments.clamp(2, MOST_FIRST)).unwrap_or(u16::MAX)
+}
+
 impl Search {
     fn new(first: u16) -> Self {
         Self { train: Train::burst(first), stage: Stage::Capacity, capacity: 0, voids: 0 }
@@ -422,7 +430,7 @@ mod tests {
         ) {
             let (longer, tolerance_ppm, slack) = (longer >> shift, tolerance_ppm >> by, slack >> by);
             let arrivals = departures.saturating_add(longer).min(Gap::MAX - 1);
-            let scheme = Paced { tolerance_ppm, slack, ..Paced::practical() };
+            let scheme = Paced { tolerance_ppm, slack, ..Paced::practical(Initial { segments: 10, ssthresh: None }) };
             let sums = Sums {
                 arrivals: u64::from(arrivals),
                 departures: u64::from(departures),

@@ -29,6 +29,10 @@ pub struct VegasStart {
     gamma: u8,
     /// Whether this round doubles the window. With Linux every round does.
     doubles: bool,
+    /// Whether one segment leaves first, and the initial window opens with the first ACK for data. `VegasTcpAgent::recv` of
+    /// ns-2 2.35 opens it (`delay_growth_`, which is its default) when `last_ack_ == 0`, and the handshake's ACK finds -1
+    /// there.
+    late: bool,
 }
 
 const VARIANT: &str = "variant";
@@ -42,10 +46,10 @@ pub(crate) const VEGAS: SchemeEntry = SchemeEntry {
     parameters: &[
         Parameter {
             name: VARIANT,
-            kind: Kind::Word(&["ns2", "paper", "linux"]),
-            default: Value::Word("ns2"),
-            help: "ns2: a round's mean delay, rounded, every other round; paper: not rounded; linux: its least, truncated, \
-                   every round",
+            kind: Kind::Word(&["ns2-iw", "ns2", "paper", "linux"]),
+            default: Value::Word("ns2-iw"),
+            help: "ns2-iw: a round's mean delay, rounded, every other round; ns2: so, but one segment leaves first, then \
+                   the initial window and one; paper: not rounded; linux: its least, truncated, every round",
         },
         Parameter {
             name: GAMMA_NAME,
@@ -66,6 +70,7 @@ impl VegasStart {
             gauge: Gauge::new(variant),
             gamma: GAMMA,
             doubles: variant == Variant::Linux,
+            late: false,
         }
     }
 
@@ -76,10 +81,23 @@ impl VegasStart {
             _ => Variant::Ns2,
         };
         let gamma = u8::try_from(settings.count(GAMMA_NAME)).unwrap_or(u8::MAX);
-        Self { gamma, ..Self::new(initial, variant) }
+        let late = settings.word(VARIANT) == "ns2";
+        Self { gamma, late, ..Self::new(initial, variant) }
+    }
+
+    fn established(&mut self, event: &Event<'_>, path: &Path) -> Step {
+        let step = self.slow.on(event, path);
+        if self.late && matches!(step, Step::Stay) {
+            self.slow.set_window(path.mss);
+        }
+        step
     }
 
     fn acked(&mut self, ack: &Ack<'_>, path: &Path) -> Step {
+        if self.late && !ack.advanced.is_zero() {
+            self.late = false;
+            self.slow.set_window(self.slow.initial(path));
+        }
         let shown = self.gauge.on(ack, path);
         if self.gauge.variant() != Variant::Linux {
             self.doubles ^= ack.round_ended;
@@ -126,6 +144,7 @@ impl VegasStart {
         if origin == Origin::PathChange {
             self.gauge.forget();
         }
+        self.late &= origin == Origin::Fresh;
         self.gauge.clear();
         // After a timeout the round lasts until all data sent before the timeout is repaired, and growth does not
         // wait for that.
@@ -144,7 +163,11 @@ impl Startup for VegasStart {
                 self.begin(*origin);
                 self.slow.on(event, path)
             }
-            left_to_slow_start!(Event::Established { .. }, Event::SpuriousLoss) => self.slow.on(event, path),
+            Event::Established { syn_lost, .. } => {
+                self.late &= !syn_lost;
+                self.established(event, path)
+            }
+            left_to_slow_start!(Event::SpuriousLoss) => self.slow.on(event, path),
         }
     }
 

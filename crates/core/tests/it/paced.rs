@@ -10,6 +10,9 @@ use firstflight::{Bytes, Cause, Controller, Event, Exit, Pacer, Pacing, Phase, R
 
 use crate::common::{Flow, MSS, micros, millis, packets};
 
+/// The initial window of RFC 6928.
+const TEN: Initial = Initial { segments: 10, ssthresh: None };
+
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 
 /// A packet of 1000 bytes at 100 Mbit/s.
@@ -174,7 +177,7 @@ fn the_paper_profile_leaves_with_the_gaps_of_table_2() {
 #[test]
 fn the_practical_profile_leaves_there_too_where_nothing_is_noisy() {
     for (alpha, expected) in [(900, 8.0 / 7.0), (600, 1.5333), (300, 2.4), (100, 6.04)] {
-        let found = gap_found(&exit_of(Paced::practical(), alpha, 1));
+        let found = gap_found(&exit_of(Paced::practical(TEN), alpha, 1));
         assert!((found - expected).abs() < 2e-3, "α = {alpha}/1000: {found}, not {expected}");
     }
 }
@@ -182,7 +185,7 @@ fn the_practical_profile_leaves_there_too_where_nothing_is_noisy() {
 #[test]
 fn a_receiver_that_delays_acks_does_not_change_what_the_practical_profile_finds() {
     for (alpha, expected) in [(900, 8.0 / 7.0), (600, 1.5333), (300, 2.4)] {
-        let found = gap_found(&exit_of(Paced::practical(), alpha, 2));
+        let found = gap_found(&exit_of(Paced::practical(TEN), alpha, 2));
         assert!((found - expected).abs() < 2e-3, "α = {alpha}/1000: {found}, not {expected}");
     }
 }
@@ -191,7 +194,7 @@ fn a_receiver_that_delays_acks_does_not_change_what_the_practical_profile_finds(
 fn the_fill_is_as_many_packets_as_the_round_trip_holds_at_the_gap_found() {
     // 100 Mbit/s of which 60 are available, 80 ms: 652 packets of 1000 bytes, the ideal being 600. The least
     // round-trip time of the model is that of the handshake, 80 ms.
-    let exit = exit_of(Paced::practical(), 600, 1);
+    let exit = exit_of(Paced::practical(TEN), 600, 1);
     assert_eq!(exit.learned.window, packets(652));
     assert_eq!(exit.learned.ssthresh, Some(packets(652)));
     assert!(exit.learned.rate.expect("found") > Rate::from_bps(65_000_000));
@@ -199,7 +202,7 @@ fn the_fill_is_as_many_packets_as_the_round_trip_holds_at_the_gap_found() {
 
 #[test]
 fn trains_double_and_each_waits_for_all_acks_of_the_one_before() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     let mut sizes = Vec::new();
     let mut net = Net::new(100, 1);
     let mut pacer = Pacer::new();
@@ -234,7 +237,7 @@ fn trains_double_and_each_waits_for_all_acks_of_the_one_before() {
 #[test]
 fn nothing_leaves_before_the_handshake_is_over() {
     let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
-    let mut flow: PacedFlow = Flow::new(Controller::new(Paced::practical(), restart, Reno::new()));
+    let mut flow: PacedFlow = Flow::new(Controller::new(Paced::practical(TEN), restart, Reno::new()));
     assert_eq!(flow.plan().pacing, Pacing::Hold);
     flow.establish(RTT, false);
     assert_eq!(flow.plan().pacing, Pacing::Train { packets: 10, gap: Span::ZERO });
@@ -243,7 +246,7 @@ fn nothing_leaves_before_the_handshake_is_over() {
 #[test]
 fn after_a_lost_syn_it_is_slow_start_from_one_segment() {
     let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
-    let mut flow: PacedFlow = Flow::new(Controller::new(Paced::practical(), restart, Reno::new()));
+    let mut flow: PacedFlow = Flow::new(Controller::new(Paced::practical(TEN), restart, Reno::new()));
     flow.establish(RTT, true);
     assert_eq!((flow.window(), flow.plan().pacing), (1, Pacing::AckClock));
 }
@@ -267,7 +270,7 @@ fn a_pair_under_one_delayed_ack_gives_no_gap_and_the_second_void_means_slow_star
 
 #[test]
 fn an_application_with_too_little_to_send_ends_in_slow_start_not_in_a_hold() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     run(&mut flow, &mut Net::new(600, 1), 13);
     assert!(matches!(flow.plan().pacing, Pacing::Rate { .. } | Pacing::AckClock));
     assert!(flow.exits().is_empty());
@@ -278,7 +281,7 @@ fn a_pipe_that_holds_less_than_the_train_is_left_at_once() {
     // 0.8 ms of 80 µs packets: the pipe holds 10, as many as the first burst.
     let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
     let mut flow: PacedFlow =
-        Flow::established(Controller::new(Paced::practical(), restart, Reno::new()), micros(800));
+        Flow::established(Controller::new(Paced::practical(TEN), restart, Reno::new()), micros(800));
     flow.send(10);
     flow.wait(micros(800));
     for _ in 0..10 {
@@ -292,7 +295,7 @@ fn a_pipe_that_holds_less_than_the_train_is_left_at_once() {
 
 #[test]
 fn a_loss_in_a_train_leaves_by_loss_and_halves_what_is_in_flight() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     flow.send(10);
     flow.wait(RTT);
     flow.ack(2);
@@ -304,7 +307,7 @@ fn a_loss_in_a_train_leaves_by_loss_and_halves_what_is_in_flight() {
 
 #[test]
 fn a_timeout_means_slow_start_up_to_half_of_the_last_train() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     flow.send(10);
     flow.wait(Span::from_secs(1));
     flow.time_out(false);
@@ -315,7 +318,7 @@ fn a_timeout_means_slow_start_up_to_half_of_the_last_train() {
 
 #[test]
 fn a_spurious_loss_does_not_leave_it_waiting_for_acks_that_have_come() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     flow.send(10);
     flow.wait(RTT);
     flow.ack(2);
@@ -330,7 +333,7 @@ fn a_spurious_loss_does_not_leave_it_waiting_for_acks_that_have_come() {
 
 #[test]
 fn the_receive_window_caps_the_fill() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     flow.path.rwnd = packets(300);
     run(&mut flow, &mut Net::new(600, 1), u64::MAX);
     assert_eq!(flow.exits()[0].learned.window, packets(300));
@@ -338,7 +341,7 @@ fn the_receive_window_caps_the_fill() {
 
 #[test]
 fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     let mut net = Net::new(600, 1);
     while !matches!(flow.plan().pacing, Pacing::Train { packets: 652, .. }) {
         step(&mut flow, &mut net);
@@ -355,7 +358,7 @@ fn a_spurious_loss_in_the_fill_ends_it_with_what_was_sent() {
 
 #[test]
 fn what_the_fill_could_not_send_is_not_in_the_window() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     // First burst and two trains, then 100 packets of the fill's 652.
     run(&mut flow, &mut Net::new(600, 1), 10 + 20 + 40 + 100);
     let exit = flow.exits()[0];

@@ -8,6 +8,9 @@ use firstflight::{Cause, Controller, Pacing, Phase, Span};
 
 use crate::common::{Flow, micros, millis, packets};
 
+/// The initial window of RFC 6928.
+const TEN: Initial = Initial { segments: 10, ssthresh: None };
+
 type PacedFlow = Flow<AnyScheme, Rfc5681, Reno>;
 
 const INITIAL: Initial = Initial { segments: 2, ssthresh: None };
@@ -23,7 +26,7 @@ fn word(name: &'static str, word: &'static str) -> (&'static str, Value) {
 }
 
 fn build(settings: &[(&'static str, Value)]) -> AnyScheme {
-    registry::scheme("paced").expect("registered").build(INITIAL, settings).expect("allowed")
+    registry::scheme("paced").expect("registered").build(TEN, settings).expect("allowed")
 }
 
 fn start_at(rtt: Span, settings: &[(&'static str, Value)]) -> PacedFlow {
@@ -84,7 +87,7 @@ fn every_choice_is_a_parameter_and_the_profile_gives_only_the_defaults() {
     let others = || entry.parameters.iter().filter(|parameter| parameter.name != "profile");
     let mut practical: Vec<_> = others().map(|parameter| (parameter.name, parameter.default)).collect();
     practical.push(word("profile", "paper"));
-    assert_eq!(format!("{:?}", build(&practical)), format!("{:?}", AnyScheme::from(Paced::practical())));
+    assert_eq!(format!("{:?}", build(&practical)), format!("{:?}", AnyScheme::from(Paced::practical(TEN))));
 
     let paper = [
         ("first", Value::Count(2)),
@@ -113,6 +116,20 @@ fn every_word_of_a_choice_makes_another_scheme() {
             assert!(!built[..index].contains(one), "{} of {}", words[index], parameter.name);
         }
     }
+}
+
+#[test]
+fn choice_4_the_first_burst_is_the_initial_window_and_at_least_a_pair() {
+    let first = |segments, settings: &[(&'static str, Value)]| {
+        let initial = Initial { segments, ssthresh: None };
+        let scheme =
+            registry::scheme("paced").expect("registered").build(initial, settings).expect("allowed");
+        next(&Flow::established(Controller::new(scheme, Rfc5681::new(initial), Reno::new()), millis(80))).0
+    };
+    assert_eq!([1, 2, 4, 10, 1000, 5000].map(|iw| first(iw, &[])), [2, 2, 4, 10, 1000, 1000]);
+    assert_eq!(first(10, &[("first", Value::Count(4))]), 4);
+    assert_eq!(first(10, &[word("profile", "paper")]), 2, "the paper's pair");
+    assert_eq!(first(10, &[word("profile", "paper"), word("first", "iw")]), 10);
 }
 
 #[test]

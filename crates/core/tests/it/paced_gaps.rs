@@ -8,6 +8,9 @@ use firstflight::{Cause, Controller, Event, Pacing, Sent, Span};
 
 use crate::common::{Flow, micros, millis, packets};
 
+/// The initial window of RFC 6928.
+const TEN: Initial = Initial { segments: 10, ssthresh: None };
+
 type PacedFlow = Flow<Paced, Rfc5681, Reno>;
 
 const RTT: Span = Span::from_millis(80);
@@ -70,7 +73,7 @@ fn gaps_that_grow_within_the_slack_are_not_congestion() {
 fn a_train_as_long_as_the_round_trip_is_the_last() {
     let rtt = micros(3_100);
     let restart = Rfc5681::new(Initial { segments: 2, ssthresh: None });
-    let mut flow = Flow::established(Controller::new(Paced::practical(), restart, Reno::new()), rtt);
+    let mut flow = Flow::established(Controller::new(Paced::practical(TEN), restart, Reno::new()), rtt);
     burst(&mut flow, rtt, 80_000);
     let start = flow.path.now;
     for _ in 0..20 {
@@ -130,7 +133,7 @@ fn acks_that_come_together_say_nothing_of_the_capacity() {
 
 #[test]
 fn a_train_in_which_something_was_sent_again_is_void() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     flow.send(10);
     let tag = flow.plan().tag;
     flow.say(&Event::Sent(Sent { packet: 10, bytes: packets(1), tag, retransmission: true }));
@@ -151,7 +154,7 @@ fn the_gap_after_a_delayed_ack_does_not_count() {
 
 #[test]
 fn a_timers_ack_in_a_train_does_not_count() {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     flow.send(10);
     flow.wait(RTT);
     for _ in 0..5 {
@@ -228,7 +231,7 @@ fn a_train_whose_acks_were_compressed_is_void() {
 
 /// The first burst has shown a gap of `capacity` nanoseconds.
 fn flow_after_burst(capacity: u64) -> PacedFlow {
-    let mut flow = start(Paced::practical());
+    let mut flow = start(Paced::practical(TEN));
     burst(&mut flow, RTT, capacity);
     flow
 }

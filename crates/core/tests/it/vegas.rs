@@ -46,6 +46,19 @@ fn the_window_doubles_every_other_round_trip() {
 }
 
 #[test]
+fn ns2_sends_one_segment_first_and_opens_the_initial_window_and_one_with_its_ack() {
+    // ns-2 2.35, 100 Mbit/s, 80 ms, windowInit_ 2: cwnd_ 1, 3, 3, 6, 6, 12, 12 … 96.
+    let ns2 = [("variant", Value::Word("ns2"))];
+    let mut flow = start(2, &ns2);
+    let mut windows = vec![flow.window()];
+    for _ in 0..6 {
+        flow.round(millis(100), 1, SPACING);
+        windows.push(flow.window());
+    }
+    assert_eq!(windows, [1, 3, 3, 6, 6, 12, 12]);
+}
+
+#[test]
 fn in_linux_it_doubles_every_round_trip() {
     let mut flow = start(2, &[LINUX]);
     flow.round(millis(100), 1, SPACING);

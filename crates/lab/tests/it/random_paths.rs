@@ -198,6 +198,10 @@ fn value(parameter: &'static Parameter) -> BoxedStrategy<String> {
     let text = |value: Value| value.to_string();
     match parameter.kind {
         Kind::Count { least, most } => between(least, most).prop_map(move |v| text(Value::Count(v))).boxed(),
+        Kind::CountOr { word, least, most } => {
+            prop_oneof![Just(word.to_owned()), between(least, most).prop_map(move |v| text(Value::Count(v))),]
+                .boxed()
+        }
         Kind::Span { least, most } => between(least.nanos(), most.nanos())
             .prop_map(move |v| text(Value::Span(Span::from_nanos(v))))
             .boxed(),

@@ -2,8 +2,9 @@
 //! that is set overrides the default.
 
 use crate::registry::{Ability, Kind, Needs, Parameter, SchemeEntry, Settings, Value};
+use crate::schemes::Initial;
 use crate::schemes::paced::switches::{Switch, Switches};
-use crate::schemes::paced::{Paced, train};
+use crate::schemes::paced::{MOST_FIRST, Paced, initial_burst, train};
 use crate::units::Span;
 
 const PROFILE: &str = "profile";
@@ -40,9 +41,10 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
         ),
         Parameter {
             name: FIRST,
-            kind: Kind::Count { least: 2, most: 1_000 },
-            default: Value::Count(10),
-            help: "packets of the first, back-to-back burst; its least gap is the capacity's (paper: 2)",
+            kind: Kind::CountOr { word: "iw", least: 2, most: MOST_FIRST as u64 },
+            default: Value::Word("iw"),
+            help: "packets of the first, back-to-back burst, whose least gap is the capacity's: the initial window, or a \
+                   number (paper: 2)",
         },
         words(SSTHRESH, &["cwnd", "unset"], "ssthresh at the exit: the window, or as it was (paper: unset)"),
         words(
@@ -110,7 +112,7 @@ pub(crate) const PACED: SchemeEntry = SchemeEntry {
         Ability::DenseAcks,
     ])
     .using(&[Ability::SackSplit, Ability::Marks, Ability::SpuriousLosses]),
-    make: |_, settings| Paced::from_settings(settings).into(),
+    make: |initial, settings| Paced::from_settings(initial, settings).into(),
 };
 
 /// The words that select a switch, other than the practical one.
@@ -129,12 +131,13 @@ const WORDS: [(&str, &str, Switch); 11] = [
 ];
 
 impl Paced {
-    fn from_settings(settings: &Settings<'_>) -> Self {
-        let profile = if settings.word(PROFILE) == PAPER { Self::paper() } else { Self::practical() };
-        let mut scheme = profile;
-        if let Some(Value::Count(first)) = settings.given(FIRST) {
-            scheme = scheme.with_first(u16::try_from(first).unwrap_or(u16::MAX));
-        }
+    fn from_settings(initial: Initial, settings: &Settings<'_>) -> Self {
+        let profile = if settings.word(PROFILE) == PAPER { Self::paper() } else { Self::practical(initial) };
+        let mut scheme = match settings.given(FIRST) {
+            Some(Value::Count(first)) => profile.with_first(u16::try_from(first).unwrap_or(u16::MAX)),
+            Some(_) => profile.with_first(initial_burst(initial)),
+            None => profile,
+        };
         if let Some(Value::Fraction { ppm }) = settings.given(TOLERANCE) {
             scheme.tolerance_ppm = ppm;
         }

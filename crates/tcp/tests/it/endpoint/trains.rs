@@ -12,8 +12,9 @@ use super::line::{Line, config, millis};
 /// The first exit, and the timeouts and probes until then, if the last packet of the first burst is lost.
 fn with_a_lost_tail(recovery: Recovery) -> (Cause, u64, u64) {
     let config = Config { recovery, ..config() };
-    let restart = Rfc5681::new(Initial { segments: 10, ssthresh: None });
-    let control = Controller::new(Paced::practical(), restart, Reno::new());
+    let initial = Initial { segments: 10, ssthresh: None };
+    let restart = Rfc5681::new(initial);
+    let control = Controller::new(Paced::practical(initial), restart, Reno::new());
     let mut line = Line::between(Endpoint::new(Role::Client, &config, control), &config, DELAY);
     line.client.open(line.now);
     line.client.write(100_000);
