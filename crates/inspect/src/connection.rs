@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{Clock, DISORDER};
 use crate::ecn::{Counter, Feedback, ace};
 use crate::events::{Ack, Data, Origin, Setting};
+use crate::layers::Layer;
 use crate::packet::{Packet, Point};
 use crate::recent::{LATEST_COPY, LONGEST_WAY, Recent};
 use crate::seen::SeenAt;
 use crate::sender::{FARTHEST, FIRST, Sender};
-use crate::tunnel::Outer;
 use crate::views::Views;
 
 /// What continues a connection lies no further below what was sent last, and what may be missing is no more.
@@ -39,8 +39,8 @@ pub(crate) struct Connection {
     pub(crate) points: [Option<Point>; 2],
     /// What was seen of it at other places.
     pub(crate) views: Option<Box<Views>>,
-    /// The tunnels in which the first packets of each host were.
-    pub(crate) outer: Option<Box<[Option<Outer>; 2]>>,
+    /// The tunnels, sessions or label stacks in which the first packets of each host were.
+    pub(crate) layers: Option<Box<[Option<Layer>; 2]>>,
     /// Where the user says that the capture was taken.
     pub(crate) seen_at: Option<SeenAt>,
 }
@@ -213,7 +213,7 @@ impl Connection {
             is_reset: false,
             points: [None; 2],
             views: None,
-            outer: None,
+            layers: None,
             seen_at,
         }
     }
@@ -385,9 +385,9 @@ impl Connection {
     fn follow(&mut self, packet: &Packet) {
         let from = self.host_of(packet);
         self.points[from].get_or_insert(packet.point);
-        if packet.outer.is_some() {
-            let first = &mut self.outer.get_or_insert_default()[from];
-            *first = first.or(packet.outer);
+        if packet.layer.is_some() {
+            let first = &mut self.layers.get_or_insert_default()[from];
+            *first = first.or(packet.layer);
         }
         let set_back = self.clock.set_back;
         let at = self.clock.read(packet.at);

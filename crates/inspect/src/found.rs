@@ -14,13 +14,14 @@ pub struct Found {
     pub from: String,
     /// Its receiver.
     pub to: String,
-    /// The tunnel in which the sender's first packet was, if it was in one: its kind and its identifier, as `vxlan 5`.
+    /// The tunnel, session or label stack in which the sender's first packet was, if it was in one: its kind and its identifier, as
+    /// `vxlan 5`, `pppoe 17`, `mpls 100/200`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tunnel: Option<String>,
-    /// The tunnel's end at the sender, if there is a tunnel.
+    /// The tunnel's end at the sender, if there is a tunnel with ends: an IP address, or of a session an Ethernet address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outer_from: Option<String>,
-    /// The tunnel's end at the receiver, if there is a tunnel.
+    /// The tunnel's end at the receiver, if there is a tunnel with ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outer_to: Option<String>,
     /// `client` if the sender opened the connection, `server` if it answered; unknown without a handshake.

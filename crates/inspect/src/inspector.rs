@@ -5,6 +5,7 @@ use std::io::Read;
 
 use crate::capture::{Capture, Cut, Frame, ReadError};
 use crate::clock::{DISORDER, Order};
+use crate::layers::Layers;
 use crate::link::Link;
 use crate::others::Others;
 use crate::packet::{Packet, Skip};
@@ -149,8 +150,9 @@ enum Left<'a> {
 /// The TCP segment in a frame.
 fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> {
     let link = frame.link.ok_or(Left::UnknownLink)?;
-    let (before, bytes) = link.ip(frame.data).ok_or(Left::NoIp(link))?;
-    let tunnel::Inner { at: within, tunnel, outer } = tunnel::innermost(bytes);
+    let mut layers = Layers::default();
+    let (before, bytes) = link.ip(frame.data, &mut layers).ok_or(Left::NoIp(link))?;
+    let within = tunnel::innermost(bytes, &mut layers);
     tally.tunnelled += u64::from(within > 0);
     let before = before.saturating_add(u32::try_from(within).unwrap_or(u32::MAX));
     let read = Packet::read(frame.at, &bytes[within..], frame.original.saturating_sub(before));
@@ -158,7 +160,7 @@ fn packet<'a>(frame: &Frame<'a>, tally: &mut Tally) -> Result<Packet, Left<'a>> 
         read.map_err(
             |skip| if skip == Skip::NotTcp { Left::NotTcp(&bytes[within..]) } else { Left::Skip(skip) },
         )?;
-    (packet.tunnel, packet.outer) = (tunnel, outer);
+    (packet.tunnel, packet.layer) = (layers.number(), layers.inner);
     let (kind, index) = link.seen(frame.data);
     (packet.point.kind, packet.point.interface) = (kind, (index, frame.interface));
     Ok(packet)

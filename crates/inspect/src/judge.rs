@@ -45,10 +45,11 @@ pub(crate) fn judge(number: usize, connection: &Connection, host: Host) -> Found
         duration_s: seconds(connection.clock.last - connection.first_at),
         ..Found::default()
     };
-    if let Some(outer) = connection.outer.as_ref().and_then(|outer| outer[host]) {
-        found.tunnel = Some(outer.to_string());
-        found.outer_from = Some(outer.from.to_string());
-        found.outer_to = Some(outer.to.to_string());
+    if let Some(layer) = connection.layers.as_ref().and_then(|layers| layers[host]) {
+        found.tunnel = Some(layer.to_string());
+        let [from, to] =
+            layer.ends.map(|end| end.map(|end| end.to_string())).map_or([None, None], |ends| ends.map(Some));
+        (found.outer_from, found.outer_to) = (from, to);
     }
     let opened = connection.hosts[0].saw_syn || connection.hosts[1].saw_syn;
     found.role = opened.then_some(if host == 0 { "client" } else { "server" });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::link::Link;
+use crate::tunnel::payload;
 
 /// Packets without TCP, by kind.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(crate) struct Others(BTreeMap<Kind, u64>);
 enum Kind {
     /// Neither IP nor Ethernet.
     NoIp,
+    /// PPP that carries no IP.
+    Ppp,
     /// Ethernet, by its type.
     Ethernet(u16),
     /// IP, by its protocol.
@@ -35,15 +38,20 @@ const SERVICES: [(u16, &str); 8] = [
 impl Others {
     /// A frame without IP.
     pub(crate) fn frame(&mut self, link: Link, frame: &[u8]) {
-        let kind = link.ethernet_type(frame).map_or(Kind::NoIp, Kind::Ethernet);
+        let kind = match link {
+            Link::Mpls => Kind::Ethernet(0x8847),
+            Link::PppoE => Kind::Ethernet(0x8864),
+            Link::Ppp | Link::PppDirected => Kind::Ppp,
+            _ => link.ethernet_type(frame).map_or(Kind::NoIp, Kind::Ethernet),
+        };
         *self.0.entry(kind).or_default() += 1;
     }
 
     /// An IP packet of another protocol.
     pub(crate) fn packet(&mut self, packet: &[u8]) {
         let is_ipv4 = packet.first().is_some_and(|first| first >> 4 == 4);
-        let header = if is_ipv4 { usize::from(packet[0] & 15) * 4 } else { 40 };
-        let protocol = packet.get(if is_ipv4 { 9 } else { 6 }).copied().unwrap_or(0);
+        let first = packet.get(if is_ipv4 { 9 } else { 6 }).copied().unwrap_or(0);
+        let (protocol, header) = payload(packet).unwrap_or((first, packet.len()));
         let port = |at: usize| Some(u16::from_be_bytes(*packet.get(header + at..)?.first_chunk()?));
         let by_port = |port: Option<u16>| SERVICES.iter().find(|(known, _)| Some(*known) == port);
         let service = by_port(port(0)).or_else(|| by_port(port(2)));
@@ -66,6 +74,7 @@ impl Kind {
     fn name(self) -> String {
         let known = match self {
             Self::NoIp => "without IP",
+            Self::Ppp => "PPP without IP",
             Self::Ethernet(0x0806) => "ARP",
             Self::Ethernet(0x8863) => "PPPoE discovery",
             Self::Ethernet(0x8864) => "PPPoE sessions without IP",
@@ -79,6 +88,7 @@ impl Kind {
             Self::Ethernet(kind) => return format!("Ethernet type 0x{kind:04x}"),
             Self::Ip(1) => "ICMP",
             Self::Ip(2) => "IGMP",
+            Self::Ip(4 | 41) => "IP in IP that is cut",
             Self::Ip(17) => "UDP",
             Self::Ip(47) => "GRE",
             Self::Ip(50) => "ESP",

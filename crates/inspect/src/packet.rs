@@ -8,7 +8,7 @@ use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice
 use firstflight_tcp::{Ecn, Flags, Segment};
 use serde::{Deserialize, Serialize};
 
-use crate::tunnel::Outer;
+use crate::layers::Layer;
 
 /// Where a packet passed, as far as it tells: copies of one that was captured at two places differ in it, and what a host
 /// sends again does not.
@@ -42,10 +42,10 @@ pub(crate) struct Packet {
     pub(crate) options_len: u8,
     /// Whether the capture cut some of the options off.
     pub(crate) options_cut: bool,
-    /// A number for the tunnels that it was in; 0 without one.
+    /// A number for the tunnels, sessions and label stacks that it was in; 0 without one.
     pub(crate) tunnel: u64,
-    /// The tunnel that it was in at once.
-    pub(crate) outer: Option<Outer>,
+    /// The one of them that it was in at once.
+    pub(crate) layer: Option<Layer>,
 }
 
 /// Why a packet is left out.
@@ -99,10 +99,9 @@ impl Packet {
             len: u32::try_from(end - start - header_length).map_err(|_| Skip::Malformed)?,
             ae: header[12] & 1 != 0,
             options_len: (header[12] >> 4) * 4 - 20,
-
             options_cut,
             tunnel: 0,
-            outer: None,
+            layer: None,
         })
     }
 }

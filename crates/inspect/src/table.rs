@@ -112,11 +112,15 @@ impl Table {
         let within = self.tunnelled.get(&ends).cloned().unwrap_or_default();
         let is_it = |known: &&(u64, usize)| known.0 == packet.tunnel;
         let own = if packet.tunnel == 0 { plain } else { within.iter().find(is_it).map(|(_, index)| *index) };
-        if own.is_some() {
-            return own;
+        if let Some(own) = own
+            && self.wake(own).fits(packet)
+        {
+            return Some(own);
         }
-        let mut others = within.iter().rev().map(|(_, index)| *index).chain(plain);
-        let fitting = others.find(|index| self.wake(*index).fits(packet))?;
+        // A later one may be of this tunnel, too, that began in the tunnel of the other direction.
+        let is_later = |index: &usize| own.is_none_or(|own| *index > own);
+        let mut others = within.iter().rev().map(|(_, index)| *index).chain(plain).filter(is_later);
+        let Some(fitting) = others.find(|index| self.wake(*index).fits(packet)) else { return own };
         self.remember(ends, packet.tunnel, fitting);
         Some(fitting)
     }

@@ -1,170 +1,150 @@
-//! IP packets that carry others: IP in IP, GRE, VXLAN, GENEVE and GTP-U. The innermost is what is looked at.
+//! IP packets that carry others: IP in IP, GRE, VXLAN, GENEVE, GTP-U, and labels in IP or UDP. The innermost is what is looked at.
 
-use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
-
-use crate::link::{Link, behind_ethernet_type};
-
-/// Tunnels in tunnels are looked into to this depth.
-const MOST_LAYERS: usize = 4;
+use crate::layers::{End, IpTunnel, Kind, Layers};
+use crate::link::{Link, behind_ethernet_type, behind_labels, behind_ppp};
 
 const IP_IN_IP: u8 = 4;
 const UDP: u8 = 17;
 const IPV6_IN_IP: u8 = 41;
 const GRE: u8 = 47;
-/// RFC 7348 section 5, RFC 8926 section 3.3, 3GPP TS 29.281 section 4.4.2.3.
-const VXLAN_PORT: u16 = 4789;
+/// RFC 4023 section 3.
+const MPLS_IN_IP: u8 = 137;
+/// RFC 7348 section 5, and what Linux takes where no port is given.
+const VXLAN_PORTS: [u16; 2] = [4789, 8472];
+/// RFC 8926 section 3.3, 3GPP TS 29.281 section 4.4.2.3, RFC 7510 section 3.
 const GENEVE_PORT: u16 = 6081;
 const GTP_PORT: u16 = 2152;
+const MPLS_PORT: u16 = 6635;
 
-/// What is within tunnels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Inner {
-    /// Where the innermost IP packet begins; 0 if there is no other.
-    pub(crate) at: usize,
-    /// A number for the tunnels: their kinds, ends and identifiers; 0 without a tunnel. Two tunnels have the same one once in 2^64.
-    pub(crate) tunnel: u64,
-    /// The tunnel that it is in at once, without those around that.
-    pub(crate) outer: Option<Outer>,
-}
-
-/// A tunnel, as a packet in it tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Outer {
-    pub(crate) from: IpAddr,
-    pub(crate) to: IpAddr,
-    protocol: u8,
-    port: Option<u16>,
-    id: Option<u32>,
-}
-
-/// The kind and the identifier: `vxlan 5`.
-impl fmt::Display for Outer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match (self.protocol, self.port) {
-            (GRE, _) => "gre",
-            (UDP, Some(VXLAN_PORT)) => "vxlan",
-            (UDP, Some(GENEVE_PORT)) => "geneve",
-            (UDP, _) => "gtp-u",
-            _ => "ip",
-        };
-        write!(f, "{kind}")?;
-        self.id.map_or(Ok(()), |id| write!(f, " {id}"))
+/// Where the innermost IP packet in this one begins; 0 if there is no other. `layers` gets the tunnels around it.
+pub(crate) fn innermost(packet: &[u8], layers: &mut Layers) -> usize {
+    let mut at = 0;
+    while let Some((protocol, start)) = payload(&packet[at..]) {
+        if ![IP_IN_IP, UDP, IPV6_IN_IP, GRE, MPLS_IN_IP].contains(&protocol) {
+            break;
+        }
+        // Of what only looks like a tunnel no layer is kept.
+        let mut inside = layers.clone();
+        let is_ip = |first: &u8| matches!(first >> 4, 4 | 6);
+        let more = within(&packet[at..], protocol, start, &mut inside);
+        let Some(more) = more.filter(|more| packet.get(at + more).is_some_and(is_ip)) else { break };
+        at += more;
+        *layers = inside;
     }
+    at
 }
 
-impl Outer {
-    fn of(packet: &[u8]) -> Option<Self> {
-        let (_, protocol, port, id) = identity(packet);
-        let id = id.map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)));
-        let (from, to): (IpAddr, IpAddr) = if packet.first()? >> 4 == 4 {
-            let [from, to] = [12, 16].map(|at| packet.get(at..)?.first_chunk::<4>().copied());
-            (from?.into(), to?.into())
-        } else {
-            let [from, to] = [8, 24].map(|at| packet.get(at..)?.first_chunk::<16>().copied());
-            (from?.into(), to?.into())
-        };
-        Some(Self { from, to, protocol: protocol?, port, id })
+/// The protocol that an IP packet carries, and where that begins: behind IPv6's headers of options and routes. `None` of a fragment.
+pub(crate) fn payload(packet: &[u8]) -> Option<(u8, usize)> {
+    const HOP_BY_HOP: u8 = 0;
+    const ROUTING: u8 = 43;
+    const DESTINATION: u8 = 60;
+    if packet.first()? >> 4 == 4 {
+        let is_fragment = u16_at(packet, 6)? & 0x3FFF != 0;
+        return (!is_fragment).then_some((*packet.get(9)?, usize::from(packet[0] & 15) * 4));
     }
-}
-
-/// The innermost IP packet in this one.
-pub(crate) fn innermost(packet: &[u8]) -> Inner {
-    let mut inner = Inner::default();
-    let mut hasher = DefaultHasher::new();
-    for _ in 0..MOST_LAYERS {
-        let outer = &packet[inner.at..];
-        let is_inside = |more: &usize| packet.get(inner.at + more).is_some_and(|first| is_ip(*first));
-        let Some(more) = within(outer).filter(is_inside) else { break };
-        identity(outer).hash(&mut hasher);
-        inner = Inner { at: inner.at + more, tunnel: hasher.finish().max(1), outer: Outer::of(outer) };
+    let (mut protocol, mut at) = (*packet.get(6)?, 40);
+    while [HOP_BY_HOP, ROUTING, DESTINATION].contains(&protocol) {
+        protocol = *packet.get(at)?;
+        at += (usize::from(*packet.get(at + 1)?) + 1) * 8;
     }
-    inner
+    Some((protocol, at))
 }
 
-/// Ends, protocol, port, identifier.
-type Identity<'a> = (Option<[&'a [u8]; 2]>, Option<u8>, Option<u16>, Option<&'a [u8]>);
-
-/// What the two directions of a tunnel have in common: its ends, the smaller first, its protocol and port, and its identifier.
-fn identity(packet: &[u8]) -> Identity<'_> {
-    let is_ipv4 = packet.first().is_some_and(|first| first >> 4 == 4);
-    let (addresses, length, start) =
-        if is_ipv4 { (12, 4, usize::from(packet[0] & 15) * 4) } else { (8, 16, 40) };
-    let address = |at: usize| packet.get(at..at + length);
-    let ends = address(addresses).zip(address(addresses + length));
-    let ends = ends.map(|(from, to)| [from.min(to), from.max(to)]);
-    let protocol = packet.get(if is_ipv4 { 9 } else { 6 }).copied();
-    let id = |at: usize, bytes: usize| packet.get(at..at + bytes);
+/// Where the packet within this one begins, which carries `protocol` from byte `start` on.
+fn within(packet: &[u8], protocol: u8, start: usize, layers: &mut Layers) -> Option<usize> {
+    let ends = ends(packet);
+    let mut enter = |kind: IpTunnel, id: Option<u32>| layers.enter(Kind::Ip(kind, id), ends);
     match protocol {
-        Some(GRE) => {
-            let flags = u16_at(packet, start).unwrap_or(0);
-            let key = start + if flags & 0x8000 == 0 { 4 } else { 8 };
-            (ends, protocol, None, id(key, 4).filter(|_| flags & 0x2000 != 0))
+        IP_IN_IP | IPV6_IN_IP => {
+            enter(IpTunnel::Ip, None)?;
+            Some(start)
         }
-        Some(UDP) => {
-            let port = u16_at(packet, start + 2);
-            // The endpoint of GTP-U is of four bytes, the networks of the others of three.
-            (ends, protocol, port, id(start + 12, if port == Some(GTP_PORT) { 4 } else { 3 }))
+        MPLS_IN_IP => {
+            enter(IpTunnel::Ip, None)?;
+            behind_labels(packet, start, layers)
         }
-        _ => (ends, protocol, None, None),
-    }
-}
-
-fn is_ip(first: u8) -> bool {
-    matches!(first >> 4, 4 | 6)
-}
-
-/// Where the packet within this one begins.
-fn within(packet: &[u8]) -> Option<usize> {
-    let (protocol, start) = match packet.first()? >> 4 {
-        4 => {
-            let is_fragment = u16_at(packet, 6)? & 0x3FFF != 0;
-            (!is_fragment).then_some((*packet.get(9)?, usize::from(packet[0] & 15) * 4))?
-        }
-        _ => (*packet.get(6)?, 40),
-    };
-    match protocol {
-        IP_IN_IP | IPV6_IN_IP => Some(start),
-        GRE => gre(packet, start),
-        UDP => {
-            let ports = [u16_at(packet, start)?, u16_at(packet, start + 2)?];
+        GRE => gre(packet, start, ends, layers),
+        _ => {
+            let port = u16_at(packet, start + 2)?;
             let payload = start + 8;
-            match ports[1] {
-                VXLAN_PORT if packet.get(payload)? & 8 != 0 => ethernet(packet, payload + 8),
-                GENEVE_PORT => geneve(packet, payload),
-                GTP_PORT => gtp(packet, payload),
+            // The endpoint of GTP-U is of four bytes, the networks of the others of three.
+            let network = || Some(u32_at(packet, payload + 4)? >> 8);
+            match port {
+                _ if VXLAN_PORTS.contains(&port) && *packet.get(payload)? & 0xF8 == 8 => {
+                    enter(IpTunnel::Vxlan, network())?;
+                    ethernet(packet, payload + 8, layers)
+                }
+                GENEVE_PORT => {
+                    enter(IpTunnel::Geneve, network())?;
+                    geneve(packet, payload, layers)
+                }
+                GTP_PORT => {
+                    enter(IpTunnel::GtpU, u32_at(packet, payload + 4))?;
+                    gtp(packet, payload)
+                }
+                MPLS_PORT => {
+                    enter(IpTunnel::Ip, None)?;
+                    behind_labels(packet, payload, layers)
+                }
                 _ => None,
             }
         }
-        _ => None,
     }
 }
 
-/// RFC 2784, with the key and sequence number of RFC 2890.
-fn gre(packet: &[u8], start: usize) -> Option<usize> {
+fn ends(packet: &[u8]) -> Option<[End; 2]> {
+    let [from, to]: [IpAddr; 2] = if packet.first()? >> 4 == 4 {
+        let at = |at: usize| packet.get(at..)?.first_chunk::<4>().copied();
+        [at(12)?.into(), at(16)?.into()]
+    } else {
+        let at = |at: usize| packet.get(at..)?.first_chunk::<16>().copied();
+        [at(8)?.into(), at(24)?.into()]
+    };
+    Some([End::Ip(from), End::Ip(to)])
+}
+
+/// RFC 2784, with the key and sequence number of RFC 2890; version 1 carries PPP (RFC 2637 section 4.1).
+fn gre(packet: &[u8], start: usize, ends: Option<[End; 2]>, layers: &mut Layers) -> Option<usize> {
+    const CHECKSUM: u16 = 0x8000;
+    const ROUTING: u16 = 0x4000;
+    const KEY: u16 = 0x2000;
+    const SEQUENCE: u16 = 0x1000;
+    const ACKNOWLEDGED: u16 = 0x0080;
     let flags = u16_at(packet, start)?;
-    if flags & 0x4007 != 0 {
+    let version = flags & 7;
+    if flags & ROUTING != 0 || version > 1 {
         return None;
     }
-    let optional = [0x8000, 0x2000, 0x1000].iter().filter(|flag| flags & **flag != 0).count();
-    let behind = start + 4 + 4 * optional;
+    let has = |flag: u16| flags & flag != 0;
+    let optional = [has(CHECKSUM), has(KEY), has(SEQUENCE), has(ACKNOWLEDGED) && version == 1];
+    let behind = start + 4 + 4 * optional.into_iter().filter(|has| *has).count();
+    let key = u32_at(packet, start + if has(CHECKSUM) { 8 } else { 4 }).filter(|_| has(KEY));
+    // The upper half of version 1's key is a length, and the call in the lower one is the receiver's own.
+    layers.enter(Kind::Ip(IpTunnel::Gre, key.filter(|_| version == 0)), ends)?;
     match u16_at(packet, start + 2)? {
         // Transparent Ethernet.
-        0x6558 => ethernet(packet, behind),
-        kind => behind_ethernet_type(packet, kind, behind),
+        0x6558 => ethernet(packet, behind, layers),
+        // Mirrored Ethernet, ERSPAN: its second version has a sequence number and a header, the first neither.
+        0x88BE => ethernet(packet, behind + if has(SEQUENCE) { 8 } else { 0 }, layers),
+        0x22EB => {
+            let has_more = packet.get(behind + 11)? & 1 != 0;
+            ethernet(packet, behind + if has_more { 20 } else { 12 }, layers)
+        }
+        0x880B => behind_ppp(packet, behind, layers),
+        kind => behind_ethernet_type(packet, kind, behind, layers),
     }
 }
 
-fn geneve(packet: &[u8], start: usize) -> Option<usize> {
+fn geneve(packet: &[u8], start: usize, layers: &mut Layers) -> Option<usize> {
     let first = packet.get(start)?;
     let behind = start + 8 + usize::from(first & 0x3F) * 4;
     match u16_at(packet, start + 2)? {
         _ if first >> 6 != 0 => None,
-        0x6558 => ethernet(packet, behind),
-        kind => behind_ethernet_type(packet, kind, behind),
+        0x6558 => ethernet(packet, behind, layers),
+        kind => behind_ethernet_type(packet, kind, behind, layers),
     }
 }
 
@@ -188,11 +168,15 @@ fn gtp(packet: &[u8], start: usize) -> Option<usize> {
     Some(at)
 }
 
-fn ethernet(packet: &[u8], start: usize) -> Option<usize> {
-    let (before, _) = Link::Ethernet.ip(packet.get(start..)?)?;
+fn ethernet(packet: &[u8], start: usize, layers: &mut Layers) -> Option<usize> {
+    let (before, _) = Link::Ethernet.ip(packet.get(start..)?, layers)?;
     Some(start + before as usize)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|two| u16::from_be_bytes(*two))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|four| u32::from_be_bytes(*four))
 }

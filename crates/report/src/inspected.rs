@@ -26,10 +26,10 @@ pub const FOUND: &[Column] = &[
     text("to", "Its receiver."),
     text(
         "tunnel",
-        "The tunnel that the sender's first packet was in: its kind (gre, vxlan, geneve, gtp-u, ip) and its identifier, if it \
-         has one. Left out without a tunnel.",
+        "The tunnel, session of PPP over Ethernet or MPLS label stack that the sender's first packet was in: its kind (gre, vxlan, \
+         geneve, gtp-u, ip, pppoe, mpls) and its identifier, session or labels, if it has any. Left out without one.",
     ),
-    text("outer_from", "The tunnel's end at the sender."),
+    text("outer_from", "The tunnel's end at the sender: an IP address, or of pppoe an Ethernet address."),
     text("outer_to", "The tunnel's end at the receiver."),
     text("role", "client if the sender opened the connection, server if it answered."),
     real("began_at_s", "s", "The connection's first packet, by the capture's clock."),

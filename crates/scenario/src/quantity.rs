@@ -100,6 +100,14 @@ fn split<'t>(text: &'t str, allowed: &'static str) -> Result<(Decimal, &'t str),
     Ok((Decimal { mantissa, scale }, unit.trim_start()))
 }
 
+/// [`split`] where a unit is wanted. A zero needs none: it is a zero in every unit.
+fn with_unit<'t>(text: &'t str, allowed: &'static str) -> Result<(Decimal, &'t str), QuantityError> {
+    match split(text, allowed)? {
+        (number, "") if number.is_zero() => Err(refuse(text, Why::Zero, allowed)),
+        other => Ok(other),
+    }
+}
+
 fn convert(
     text: &str,
     number: Decimal,
@@ -127,7 +135,7 @@ const RATE: &str = "a rate is a positive number with `bit`, `kbit`, `mbit`, `gbi
 /// # Errors
 /// Anything else, zero, or more than 10 Tbit/s.
 pub fn rate(text: &str) -> Result<Rate, QuantityError> {
-    let (number, unit) = split(text, RATE)?;
+    let (number, unit) = with_unit(text, RATE)?;
     let factor = unit::of_rate(number, unit).map_err(|why| refuse(text, why, RATE))?;
     convert(text, number, factor, 10_000_000_000_000, RATE).map(Rate::from_bps)
 }
@@ -140,7 +148,7 @@ const SPAN: &str = "a duration is a positive number with `ns`, `us`, `ms`, `s`, 
 /// # Errors
 /// Anything else, zero, or more than 1000 hours.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
-    let (number, unit) = split(text, SPAN)?;
+    let (number, unit) = with_unit(text, SPAN)?;
     let factor = unit::of_time(text, unit).map_err(|why| refuse(text, why, SPAN))?;
     convert(text, number, factor, 3_600_000_000_000_000, SPAN).map(Span::from_nanos)
 }
@@ -154,7 +162,7 @@ const MAX_BYTES: u64 = 1_000_000_000_000_000;
 /// # Errors
 /// Anything else, zero, or more than 1000 TB.
 pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
-    let (number, unit) = split(text, BYTES)?;
+    let (number, unit) = with_unit(text, BYTES)?;
     let factor = unit::of_size(number, unit).map_err(|why| refuse(text, why, BYTES))?;
     convert(text, number, factor, MAX_BYTES, BYTES).map(Bytes::new)
 }
@@ -260,7 +268,7 @@ const AMOUNT: &str = "a positive number of packets or bytes is wanted, as in `10
 /// # Errors
 /// Anything else, zero, or more than 1000 TB or 10^12 packets.
 pub fn amount(text: &str) -> Result<Amount, QuantityError> {
-    let (number, unit) = split(text, AMOUNT)?;
+    let (number, unit) = with_unit(text, AMOUNT)?;
     if unit::is_packets(unit) {
         return packets_of(text, number, AMOUNT).map(Amount::Packets);
     }
@@ -328,7 +336,7 @@ const QUEUE: &str = "a queue is a positive number of packets (`1000p`, at most 1
 /// # Errors
 /// Anything else, zero, or too large.
 pub fn queue(text: &str) -> Result<QueueSize, QuantityError> {
-    let (number, unit) = split(text, QUEUE)?;
+    let (number, unit) = with_unit(text, QUEUE)?;
     match unit {
         _ if unit::is_packets(unit) => whole_packets(text, number, QUEUE).map(QueueSize::Packets),
         _ if unit.eq_ignore_ascii_case("bdp") && number.is_zero() => Err(refuse(text, Why::Zero, QUEUE)),

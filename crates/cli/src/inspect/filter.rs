@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use firstflight_inspect::{Cause, Found};
+use firstflight_inspect::{Cause, Found, TUNNEL_KINDS};
 use firstflight_report::columns::{Column, Kind};
 use firstflight_report::inspected::rows;
 use firstflight_report::record::Record;
@@ -111,6 +111,9 @@ impl Filter {
                     .to_owned(),
             ));
         };
+        if value.starts_with(['=', '!', '<', '>', '~']) {
+            return Err(refuse(meant_sign(&text[at.unwrap_or(0)..])));
+        }
         let wanted = wanted(name, value).map_err(refuse)?;
         let has_order = matches!(wanted, Wanted::Number(..) | Wanted::Port(_));
         if !has_order && !matches!(operator, Operator::Equal | Operator::Unequal) {
@@ -160,6 +163,23 @@ impl Filter {
             Wanted::Undefined(field) => is(row.get(*field).is_none_or(Value::is_null)),
         }
     }
+}
+
+/// What is wrong with the signs that `rest` begins with, which are no operator.
+fn meant_sign(rest: &str) -> String {
+    let end = rest.find(|c| !"=!<>~ ".contains(c)).unwrap_or(rest.len());
+    let signs: String = rest[..end].split_whitespace().collect();
+    if OPERATORS.iter().any(|(sign, _)| *sign == signs) {
+        return format!("`{signs}` is written without a space");
+    }
+    let near = match signs.as_str() {
+        "=>" | "=>=" | ">==" => "; is `>=` meant?",
+        "=<" | "=<=" | "<==" => "; is `<=` meant?",
+        "=!" | "<>" | "!==" | "~=" => "; is `!=` meant?",
+        "===" => "; is `=` meant?",
+        _ => "; there are = != < <= > >=",
+    };
+    format!("`{signs}` is no comparison{near}")
 }
 
 impl Operator {
@@ -242,6 +262,9 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
     if column.kind != Kind::Text {
         return measure(column, value).map(|number| Wanted::Number(column.name, number));
     }
+    if name == "tunnel" {
+        return tunnel(value).map(|()| Wanted::Word(column.name, value.to_owned()));
+    }
     let words = if name == "exit_cause" {
         Some(CAUSES.map(Cause::name).into_iter().chain(["none"]).collect::<Vec<_>>())
     } else {
@@ -251,10 +274,23 @@ fn wanted(name: &str, value: &str) -> Result<Wanted, String> {
         Some(words) if !words.contains(&value) => {
             let near = closest(value, words.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; is `{near}` meant?"));
-            Err(format!("`{name}` is never `{value}`{near}; it is {} or undefined", words.join(", ")))
+            Err(format!("`{name}` is {} or undefined, never `{value}`{near}", words.join(", ")))
         }
         _ => Ok(Wanted::Word(column.name, value.to_owned())),
     }
+}
+
+/// That a tunnel is of a kind that there is.
+fn tunnel(value: &str) -> Result<(), String> {
+    let kind = value.split(' ').next().unwrap_or_default();
+    if TUNNEL_KINDS.contains(&kind) {
+        return Ok(());
+    }
+    let near = closest(kind, TUNNEL_KINDS).map_or_else(String::new, |near| format!("; is `{near}` meant?"));
+    let kinds = TUNNEL_KINDS.join(", ");
+    Err(format!(
+        "a tunnel is one of {kinds}, with its identifier or without, as in `vxlan 5`, or undefined, never `{value}`{near}"
+    ))
 }
 
 /// A number as it is printed, or with a unit.
@@ -306,7 +342,12 @@ mod tests {
             assert!(takes(text, found.clone()), "{text}");
             assert!(!takes(text, sender()), "{text}: without a tunnel");
         }
-        for text in ["tunnel=gre 8", "tunnel=gr", "tunnel!=gre", "tunnel=undefined"] {
+        let labels = Found { tunnel: Some("mpls 16/32".to_owned()), ..sender() };
+        for text in ["tunnel=mpls", "tunnel=mpls 16/32", "tunnel!=mpls 16"] {
+            assert!(takes(text, labels.clone()), "{text}");
+        }
+        assert!(takes("tunnel=pppoe 17", Found { tunnel: Some("pppoe 17".to_owned()), ..sender() }));
+        for text in ["tunnel=gre 8", "tunnel=mpls", "tunnel!=gre", "tunnel=undefined"] {
             assert!(!takes(text, found.clone()), "{text}");
         }
     }
@@ -387,7 +428,18 @@ mod tests {
             ("hst=10.0.0.1", "is `host` meant?"),
             ("rtt<1", "is `handshake_rtt_s` meant?"),
             ("elephants>1", "there are file, connection, from, to, tunnel"),
-            ("exit_cause=los", "`exit_cause` is never `los`; is `loss` meant?"),
+            ("exit_cause=los", "application, none or undefined, never `los`; is `loss` meant?"),
+            ("exit_cause=flt", "never `flt`; is `flat` meant?"),
+            ("tunnel=ppoe 5", "gtp-u, ip, pppoe, mpls, with its identifier or without"),
+            ("tunnel=ppoe 5", "never `ppoe 5`; is `pppoe` meant?"),
+            ("role=boss", "`role` is client, server or undefined, never `boss`"),
+            ("bytes_sent=>3", "`=>` is no comparison; is `>=` meant?"),
+            ("bytes_sent =< 3", "`=<` is no comparison; is `<=` meant?"),
+            ("exit_cause=!loss", "is `!=` meant?"),
+            ("exit_cause<>loss", "is `!=` meant?"),
+            ("exit_cause===loss", "is `=` meant?"),
+            ("host=~10.0", "`=~` is no comparison; there are = != < <= > >="),
+            ("port> =5", "`>=` is written without a space"),
             ("role>client", "`role` is compared by = and != only"),
             ("bytes_sent>many", "does not begin with a decimal number"),
             ("bytes_sent>nan", "is no number"),
@@ -405,6 +457,7 @@ mod tests {
             let error = Filter::parse(text).expect_err(text).to_string();
             assert!(error.contains(words), "{text}: {error}");
             assert_eq!(error.lines().count(), 1, "{error}");
+            assert!(!error.contains("?;") && !error.contains("?."), "a question stands last: {error}");
         }
     }
 

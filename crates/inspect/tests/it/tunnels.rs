@@ -28,7 +28,7 @@ const IP: [u8; 2] = [8, 0];
 #[test]
 fn every_encapsulation_is_looked_into() {
     type Wrap = fn(&[u8]) -> Vec<u8>;
-    let wraps: [(&str, u16, Wrap); 15] = [
+    let wraps: [(&str, u16, Wrap); 30] = [
         ("PPPoE", 1, |ip| ethernet([0x88, 0x64], &[&[0x11, 0, 0, 1, 0, 9, 0, 0x21][..], ip].concat())),
         ("MPLS", 1, |ip| ethernet([0x88, 0x47], &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())),
         ("PPP", 9, |ip| [&[0xFF, 3, 0, 0x21][..], ip].concat()),
@@ -51,11 +51,44 @@ fn every_encapsulation_is_looked_into() {
             let gre = ipv4(47, &[&[0, 0, 8, 0][..], ip].concat());
             udp(4789, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, &gre)].concat())
         }),
+        ("PPPoE behind a VLAN tag", 1, |ip| {
+            ethernet([0x81, 0], &[&[0, 5, 0x88, 0x64, 0x11, 0, 1, 1, 0, 9, 0, 0x21][..], ip].concat())
+        }),
+        ("MPLS alone", 219, |ip| [&[0, 6, 0x51, 64][..], ip].concat()),
+        ("MPLS in PPP", 9, |ip| [&[0xFF, 3, 2, 0x81, 0, 6, 0x51, 64][..], ip].concat()),
+        ("MPLS in Cisco's framing", 104, |ip| [&[0x0F, 0, 0x88, 0x47, 0, 6, 0x51, 64][..], ip].concat()),
+        ("MPLS, Ethernet with a control word", 1, |ip| {
+            ethernet([0x88, 0x47], &[&[0, 6, 0x51, 64, 0, 0, 0, 0][..], &ethernet(IP, ip)].concat())
+        }),
+        ("MPLS, Ethernet", 1, |ip| {
+            ethernet([0x88, 0x47], &[&[0, 6, 0x51, 64][..], &ethernet(IP, ip)].concat())
+        }),
+        ("MPLS in IP", 101, |ip| ipv4(137, &[&[0, 6, 0x51, 64][..], ip].concat())),
+        ("MPLS in UDP", 101, |ip| udp(6635, &[&[0, 6, 0x51, 64][..], ip].concat())),
+        ("MPLS in GRE", 101, |ip| ipv4(47, &[&[0, 0, 0x88, 0x47, 0, 6, 0x51, 64][..], ip].concat())),
+        ("IP in IPv6 with an option", 101, |ip| ipv6(60, &[&[4, 0, 4, 1, 4, 1, 0, 0][..], ip].concat())),
+        ("VXLAN of Linux", 101, |ip| udp(8472, &[&[8, 0, 0, 0, 0, 0, 5, 0][..], &ethernet(IP, ip)].concat())),
+        ("GRE, PPP", 101, |ip| {
+            ipv4(
+                47,
+                &[&[0x30, 0x81, 0x88, 0x0B, 0, 9, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0xFF, 3, 0, 0x21][..], ip]
+                    .concat(),
+            )
+        }),
+        ("GRE, mirrored", 101, |ip| {
+            ipv4(
+                47,
+                &[&[0x10, 0, 0x88, 0xBE, 0, 0, 0, 1, 0x10, 0, 0, 1, 0, 0, 0, 0][..], &ethernet(IP, ip)]
+                    .concat(),
+            )
+        }),
+        ("PPP with its direction", 204, |ip| [&[1, 0xFF, 3, 0, 0x21][..], ip].concat()),
+        ("PPP with its direction as its address", 166, |ip| [&[0, 3, 0, 0x21][..], ip].concat()),
     ];
     for (name, link, wrap) in wraps {
         let wrapped: Vec<_> = frames(101, false, false).iter().map(|(at, ip)| (*at, wrap(ip))).collect();
         let told = inspect(&pcap(Form { link, ..PLAIN }, &wrapped)[..], false).expect("a capture");
-        assert_eq!((told.tally.tcp, told.senders.len()), (14, 1), "{name}");
+        assert_eq!((told.tally.tcp, told.senders.len()), (14, 1), "{name}: {:?}", told.tally);
         let found = &told.senders[0].found;
         assert_eq!((found.from.as_str(), found.bytes_sent), ("10.0.0.1:40000", Some(7 * 1460)), "{name}");
         assert_eq!(told.tally.tunnelled, if link == 101 { 14 } else { 0 }, "{name}");
@@ -66,9 +99,93 @@ fn every_encapsulation_is_looked_into() {
             "VXLAN" => Some("vxlan 5"),
             "GENEVE" => Some("geneve 5"),
             "GTP-U" | "GTP-U, extended" => Some("gtp-u 1"),
+            "PPPoE" | "PPPoE alone" => Some("pppoe 1"),
+            "PPPoE behind a VLAN tag" => Some("pppoe 257"),
+            "MPLS" => Some("mpls 16/32"),
+            "IP in IPv6 with an option" => Some("ip"),
+            "VXLAN of Linux" => Some("vxlan 5"),
+            "GRE, PPP" | "GRE, mirrored" => Some("gre"),
+            _ if name.starts_with("MPLS") => Some("mpls 101"),
             _ => None,
         };
         assert_eq!(found.tunnel.as_deref(), tunnel, "{name}");
+        let end = match name {
+            "PPPoE" | "PPPoE behind a VLAN tag" => Some("02:02:02:02:02:02"),
+            "IP in IPv6" | "IP in IPv6 with an option" => Some("fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd"),
+            // What a layer has no ends for is within one that has.
+            _ if link == 101 => Some("192.0.2.1"),
+            _ => None,
+        };
+        assert_eq!(found.outer_from.as_deref(), end, "{name}");
+    }
+}
+
+#[test]
+fn layers_without_end_are_left_alone() {
+    let at = 1_790_000_000_000_000_000;
+    // Label stacks and Ethernet in each other, as deep as a frame allows.
+    let mut deep = Vec::new();
+    while deep.len() < 60_000 {
+        deep.extend(ethernet([0x88, 0x47], &[0, 6, 0x51, 64, 0, 0, 0, 0]));
+    }
+    let mut nested = frames(101, false, false)[0].1.clone();
+    for _ in 0..100 {
+        nested = ipv4(4, &nested);
+    }
+    let told = inspect(&pcap(Form { link: 1, ..PLAIN }, &[(at, deep)])[..], false).expect("a capture");
+    assert_eq!((told.tally.other, told.senders.len()), (1, 0));
+    let told = inspect(&pcap(PLAIN, &[(at, nested)])[..], false).expect("a capture");
+    assert_eq!((told.tally.other_ip, told.senders.len()), (1, 0));
+}
+
+/// The stack has another label for each direction, as label stacks do.
+fn labelled(customer: u8, ip: &[u8]) -> Vec<u8> {
+    let label = customer * 2 + u8::from(ip[15] == 1);
+    ethernet([0x88, 0x47], &[&[0, 1, 0, 64, 0, label, 1, 64][..], ip].concat())
+}
+
+/// The same connection opened again later with other numbers.
+fn again(frames: &[(u64, Vec<u8>)], later: u64) -> Vec<(u64, Vec<u8>)> {
+    let changed = |(at, ip): &(u64, Vec<u8>)| {
+        let mut ip = ip.clone();
+        let is_client = ip[15] == 1;
+        let (number, acknowledged) = if is_client { (24, 28) } else { (28, 24) };
+        ip[number] ^= 0x90;
+        if ip[33] & 16 != 0 || !is_client {
+            ip[acknowledged] ^= 0x50;
+        }
+        (at + later, ip)
+    };
+    frames.iter().map(changed).collect()
+}
+
+#[test]
+fn customers_with_the_same_addresses_are_told_apart_by_their_labels_though_each_direction_has_its_own() {
+    let plain = frames(101, false, false);
+    let wrap = |customer: u8, frames: &[(u64, Vec<u8>)]| -> Vec<(u64, Vec<u8>)> {
+        frames.iter().map(|(at, ip)| (*at, labelled(customer, ip))).collect()
+    };
+    let mut both = [wrap(5, &plain), wrap(9, &again(&plain, 3_000_000))].concat();
+    both.sort_by_key(|(at, _)| *at);
+    let told = inspect(&pcap(Form { link: 1, ..PLAIN }, &both)[..], false).expect("a capture");
+    let found: Vec<_> = told.senders.iter().map(|one| &one.found).collect();
+    let tunnels: Vec<_> = found.iter().map(|found| found.tunnel.as_deref()).collect();
+    assert_eq!(tunnels, [Some("mpls 16/176"), Some("mpls 16/304")]);
+    assert!(found.iter().all(|found| found.bytes_sent == Some(7 * 1460) && found.out_of_window == 0));
+    assert!(found.iter().all(|found| found.outer_from.is_none()), "labels have no ends");
+}
+
+#[test]
+fn a_connection_that_is_opened_again_is_one_in_both_directions_labels() {
+    let plain = frames(101, false, false);
+    let both = [plain.clone(), again(&plain, 60_000_000_000)].concat();
+    let wrapped: Vec<_> = both.iter().map(|(at, ip)| (*at, labelled(5, ip))).collect();
+    let told = inspect(&pcap(Form { link: 1, ..PLAIN }, &wrapped)[..], false).expect("a capture");
+    assert_eq!(told.senders.len(), 2);
+    for one in &told.senders {
+        let found = &one.found;
+        assert_eq!((found.bytes_sent, found.bytes_acked), (Some(7 * 1460), 6 * 1460));
+        assert_eq!((found.exit_cause, found.out_of_window), (Some("loss"), 0));
     }
 }
 

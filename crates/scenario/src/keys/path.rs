@@ -172,11 +172,11 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "idle",
         kind: Kind::Span,
-        help: "Idle time between rounds",
+        help: "Idle time between rounds; 0 begins a round as the one before ends",
         default: Some("120s"),
         examples: &["5s"],
         place: 11,
-        parse: |options, text| set(&mut options.idle, quantity::span(text)),
+        parse: |options, text| set(&mut options.idle, read::span_or_zero(text)),
         show: |path| Some(show_span(path.rounds?.idle)),
         ..OF_ROUNDS
     },

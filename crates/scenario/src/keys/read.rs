@@ -102,6 +102,14 @@ pub(super) fn span_or_none(text: &str) -> Result<Option<Span>, QuantityError> {
     quantity::or_none(text, quantity::span)
 }
 
+/// Reads a duration that may be zero, with or without a unit.
+///
+/// # Errors
+/// What [`quantity::span`] refuses besides.
+pub(super) fn span_or_zero(text: &str) -> Result<Span, QuantityError> {
+    Ok(quantity::unless_zero(text, quantity::span)?.unwrap_or(Span::ZERO))
+}
+
 /// Reads a whole number from one to `most`, or `none`, which is also zero.
 ///
 /// # Errors

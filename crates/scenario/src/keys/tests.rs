@@ -1,5 +1,7 @@
 //! A typo in a row is found here: what a row says is held against what it does.
 
+use firstflight::Span;
+
 use super::*;
 use crate::parse_file;
 
@@ -146,6 +148,19 @@ fn what_means_none_is_typed_as_none_or_as_a_zero_and_needs_and_excludes_nothing(
 }
 
 #[test]
+fn a_zero_needs_no_unit() {
+    let rounds = |idle| resolve(&[("rtt", "80ms"), ("rounds", "3"), ("idle", idle)]);
+    assert_eq!(rounds("0").rounds.map(|rounds| rounds.idle), Some(Span::ZERO));
+    assert_eq!(rounds("0ms"), rounds("0"));
+    // Where a zero means nothing, that it is one is what is wrong with it.
+    for key in keys() {
+        let Err(error) = Options::default().set(key.name, "0") else { continue };
+        let error = error.to_string();
+        assert!(!error.contains("has no unit"), "{error}");
+    }
+}
+
+#[test]
 fn an_example_changes_the_scenario_and_is_shown_as_it_is_written() {
     for key in keys() {
         for text in key.examples {
@@ -232,7 +247,7 @@ fn what_cannot_be_simulated_is_refused() {
         ("iw", "0p"),
         ("iw", "65536p"),
         ("clients", "1001"),
-        ("idle", "0s"),
+        ("idle", "-1s"),
         ("runs", "0"),
         ("runs", "1000001"),
         ("seed", "-1"),
