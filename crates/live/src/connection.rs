@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use firstflight::registry::{AnyLaw, AnyRestart, AnyScheme};
 use firstflight::{Span, Time};
 use firstflight_tcp::bytes::{Error, Settings, Socket};
-use firstflight_tcp::{Flags, Role, Segment};
+use firstflight_tcp::{Flags, Role, Segment, Standing};
 
 use crate::cookie::Cookie;
 use crate::frame::HEADER;
@@ -20,14 +20,16 @@ use crate::width::{BASE_SEGMENT, send_in_width, send_syn};
 const TURN: usize = 64;
 /// What a connection may keep of writes at least.
 const LEAST_SEND_BUFFER: u64 = 32 << 10;
-/// What it may keep while its host holds too much.
-const SCARCE_SEND_BUFFER: u64 = 4 << 10;
+/// What it may keep of writes, and from where on it hears no more, while its host holds too much.
+const SCARCE_BUFFER: u64 = 4 << 10;
 /// Timeouts in a row after which a path is taken to have lost its width (RFC 8899 section 4.3).
 const TIMEOUTS_OF_A_BLACK_HOLE: u64 = 2;
 /// How often the first ACK is sent again for a server that keeps nothing before it.
 const GREETINGS: u32 = 6;
 /// For how long a connection that nobody holds waits for the peer's end.
 const ORPHAN: Span = Span::from_secs(60);
+/// For how long a host that ends waits for a peer's end, and as long as three round trips.
+const FAREWELL: Span = Span::from_millis(100);
 
 type AnySocket = Socket<AnyScheme, AnyRestart, AnyLaw>;
 
@@ -51,8 +53,12 @@ pub(crate) struct State {
     pub(crate) over: bool,
     /// Whether it is counted among those that wait at their end.
     pub(crate) at_end: bool,
+    /// Whether it is counted among those that nobody holds.
+    pub(crate) is_lined_up: bool,
     /// Whether it is to be accepted once it is open.
     pub(crate) to_accept: bool,
+    /// Nothing is read any more.
+    pub(crate) deaf: bool,
     /// What the host cannot do for it.
     pub(crate) refused: Option<io::ErrorKind>,
     /// When the host wakes for it, at the latest.
@@ -63,6 +69,8 @@ pub(crate) struct State {
     syns: u32,
     /// Nobody reads and writes any more; until then the end is waited for.
     orphan: Option<Time>,
+    /// Of a host that ends: since when nothing is left to be acknowledged.
+    quiet: Option<Time>,
     /// Bytes read since the host looked last.
     read: u64,
     send_buffer: u64,
@@ -144,13 +152,16 @@ impl Connection {
             touched: false,
             over: false,
             at_end: false,
+            is_lined_up: false,
             to_accept: false,
+            deaf: false,
             refused: None,
             timer: None,
             confirmed: role == Role::Server,
             greeting: None,
             syns: 0,
             orphan: None,
+            quiet: None,
             read: 0,
             send_buffer: options.send_buffer,
             receive_buffer: ready.config.receive_buffer,
@@ -212,10 +223,20 @@ impl State {
             }
             return;
         }
+        if segment.len > 0 && self.memory.held() >= self.memory.most && !self.is_wanted(segment) {
+            // It is lost, as on a path, and comes again.
+            return;
+        }
         self.socket.on_segment(now, segment, payload);
         if self.socket.is_open() {
             (self.confirmed, self.greeting) = (true, None);
         }
+    }
+
+    /// Whether data is heard though the host holds as much as it may: what comes next, unless much of that is not read.
+    fn is_wanted(&self, segment: &Segment) -> bool {
+        let next = self.socket.endpoint().next_expected();
+        self.socket.readable() < SCARCE_BUFFER && segment.seq.wrapping_sub(next).cast_signed() <= 0
     }
 
     /// Sends what may leave now, a turn's worth at most; whether more may be left.
@@ -286,6 +307,34 @@ impl State {
         self.orphan = Some(now + ORPHAN);
     }
 
+    /// Whether nobody reads and writes any more.
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.orphan.is_some()
+    }
+
+    /// Whether both sides have closed.
+    pub(crate) fn has_ended_well(&self) -> bool {
+        self.socket.endpoint().standing() == Standing::Closed
+    }
+
+    /// The host ends. Whether the connection has, or all that was written is acknowledged and the peer had its time to end.
+    pub(crate) fn may_be_left(&mut self, now: Time) -> bool {
+        if self.is_ended() || self.has_ended_well() {
+            return true;
+        }
+        if !self.socket.is_all_acknowledged() {
+            return false;
+        }
+        let srtt = self.socket.endpoint().info().srtt.unwrap_or(Span::ZERO);
+        *self.quiet.get_or_insert(now) + FAREWELL.max(srtt * 3) <= now
+    }
+
+    /// The host lets go: a peer that does not know that the connection is over is told by a reset.
+    pub(crate) fn give_up(&mut self, now: Time, link: &mut Link) {
+        self.socket.abort();
+        self.send(now, link);
+    }
+
     /// Whether the handshake is over, in whatever way.
     pub(crate) fn is_opened(&self) -> bool {
         self.socket.is_open() || self.is_ended()
@@ -293,7 +342,7 @@ impl State {
 
     /// Whether a read would not wait.
     pub(crate) fn can_read(&self) -> bool {
-        self.socket.readable() > 0 || self.socket.is_at_end() || self.is_ended()
+        self.deaf || self.socket.readable() > 0 || self.socket.is_at_end() || self.is_ended()
     }
 
     /// Bytes that a write would take now.
@@ -302,7 +351,7 @@ impl State {
         let bound = match self.memory.held() {
             held if held < self.memory.most / 2 => (2 * window).max(LEAST_SEND_BUFFER),
             held if held < self.memory.most => LEAST_SEND_BUFFER,
-            _ => SCARCE_SEND_BUFFER,
+            _ => SCARCE_BUFFER,
         };
         let bound = bound.min(self.send_buffer);
         bound.saturating_sub(self.socket.endpoint().queued()).min(self.socket.writable())
@@ -310,7 +359,7 @@ impl State {
 
     /// Whether it is worth to wake who writes.
     fn can_write_much(&self) -> bool {
-        self.room() >= SCARCE_SEND_BUFFER.min(self.send_buffer) || self.is_ended()
+        self.room() >= SCARCE_BUFFER.min(self.send_buffer) || self.socket.is_shut() || self.is_ended()
     }
 
     /// Whether all that was written and the end of it arrived at the peer, or never will.
@@ -320,7 +369,7 @@ impl State {
 
     /// Counts what the connection holds to the memory of its host.
     pub(crate) fn account(&mut self) {
-        let held = self.socket.endpoint().queued() + self.socket.readable();
+        let held = self.socket.held();
         self.memory.changes(self.held, held);
         self.held = held;
     }
@@ -366,10 +415,11 @@ impl State {
         self.waits.end = true;
     }
 
-    /// Data for nobody resets the connection (RFC 1122 section 4.2.2.13), and so does a peer that never ends.
+    /// Data for nobody resets the connection (RFC 1122 section 4.2.2.13), and so does a peer that never ends, or never acknowledges
+    /// the end.
     fn abort_if_orphaned(&mut self, now: Time) {
         let Some(until) = self.orphan else { return };
-        let is_over = until <= now && self.socket.is_all_acknowledged() && !self.socket.is_at_end();
+        let is_over = until <= now && self.socket.endpoint().queued() == 0 && !self.has_ended_well();
         if self.socket.readable() > 0 || is_over {
             self.orphan = None;
             self.socket.abort();

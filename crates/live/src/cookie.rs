@@ -140,32 +140,32 @@ impl Secrets {
         cookie[4..6].copy_from_slice(&what.mss.to_be_bytes());
         cookie[6] = what.offers.byte();
         cookie[7..12].copy_from_slice(&((what.at.nanos() / 1_000) & MICROS).to_be_bytes()[3..]);
-        let seal = self.seal(ends, syn, &cookie);
+        let seal = self.seal(ends, syn, &cookie, what.at);
         cookie[12..].copy_from_slice(&seal);
         cookie
     }
 
     /// What was remembered, if the cookie is one of this host for these ends and this SYN, and is not too old.
     pub(crate) fn check(&self, now: Time, ends: &Ends, syn: u32, cookie: &Cookie) -> Option<Remembered> {
-        if self.seal(ends, syn, cookie) != cookie[12..] {
-            return None;
-        }
         let mut micros = [0; 8];
         micros[3..].copy_from_slice(&cookie[7..12]);
         let age = (now.nanos() / 1_000).wrapping_sub(u64::from_be_bytes(micros)) & MICROS;
         let age = Span::from_micros(age);
-        (age <= LIFETIME).then(|| Remembered {
-            // The clock that made the cookie had nanoseconds.
-            at: Time::from_nanos(now.nanos() / 1_000 * 1_000) - age,
+        // The clock that made the cookie had nanoseconds.
+        let at = Time::from_nanos(now.nanos() / 1_000 * 1_000) - age;
+        (age <= LIFETIME && self.seal(ends, syn, cookie, at) == cookie[12..]).then(|| Remembered {
+            at,
             mss: u16::from_be_bytes([cookie[4], cookie[5]]),
             offers: Offers::from_byte(cookie[6]),
         })
     }
 
-    fn seal(&self, ends: &Ends, syn: u32, cookie: &Cookie) -> [u8; 8] {
-        let mut bytes = [0; FACTS + 4];
+    /// The keyed hash. Of the instant it has all bits, so that no cookie is good again when those that a cookie holds come again.
+    fn seal(&self, ends: &Ends, syn: u32, cookie: &Cookie, at: Time) -> [u8; 8] {
+        let mut bytes = [0; FACTS + 12];
         bytes[..FACTS].copy_from_slice(&cookie[4..12]);
-        bytes[FACTS..].copy_from_slice(&syn.to_be_bytes());
+        bytes[FACTS..FACTS + 4].copy_from_slice(&syn.to_be_bytes());
+        bytes[FACTS + 4..].copy_from_slice(&(at.nanos() / 1_000).to_be_bytes());
         hash(&self.cookie, ends, &bytes).to_be_bytes()
     }
 }

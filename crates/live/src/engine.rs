@@ -1,9 +1,10 @@
 //! The thread of a host: it hears what arrives, fires timers, and sends what may leave.
 
+mod room;
 mod strangers;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
@@ -24,6 +25,7 @@ use crate::options::{Options, Ready};
 use crate::table::Table;
 use crate::trace::Trace;
 use crate::width::BASE_SEGMENT;
+use room::Line;
 use strangers::is_syn;
 
 /// The end of the wait for a packet of a train is spent awake: a sleeper wakes late by as much.
@@ -44,8 +46,10 @@ pub(crate) struct Engine {
     timers: BinaryHeap<Reverse<(Time, usize, u64)>>,
     /// Connections that may have more to send, by place and generation.
     again: Vec<(usize, u64)>,
-    /// Connections at their end, the oldest first, by place and generation.
-    waiting: VecDeque<(usize, u64)>,
+    /// Connections in TIME-WAIT, the oldest first.
+    at_end: Line,
+    /// Connections that nobody holds any more, the oldest first.
+    orphans: Line,
     /// Of a TUN: connections whose peers have not proved their addresses.
     half_open: Vec<(usize, u64)>,
     memory: Arc<Memory>,
@@ -72,7 +76,8 @@ impl Engine {
             table: Table::default(),
             timers: BinaryHeap::new(),
             again: Vec::new(),
-            waiting: VecDeque::new(),
+            at_end: Line::default(),
+            orphans: Line::default(),
             half_open: Vec::new(),
             memory: Arc::new(Memory::new(options.memory)),
             commands: Vec::new(),
@@ -93,8 +98,9 @@ impl Engine {
             self.send_again();
             self.link.flush();
             self.narrow();
+            self.report_unreachable();
             if self.is_done() {
-                return;
+                return self.leave();
             }
             arrived = heard || !self.again.is_empty() || self.sleep();
         }
@@ -160,18 +166,22 @@ impl Engine {
         }
         if state.to_accept && state.socket.is_open() {
             state.to_accept = false;
-            self.hand_out(Arc::clone(connection));
+            self.hand_out(Arc::clone(connection), state);
         }
-        if state.socket.endpoint().standing() == Standing::Closed && !state.at_end {
-            state.at_end = true;
-            self.waiting.push_back((place, generation));
-        }
+        self.line_up((place, generation), state);
         connection.tell(state);
     }
 
-    /// A connection that is open is there to be accepted.
-    fn hand_out(&self, connection: Arc<Connection>) {
-        self.shared.accepts().waiting.push_back(connection);
+    /// A connection that is open is there to be accepted. If nobody listens any more it is reset.
+    fn hand_out(&self, connection: Arc<Connection>, state: &mut State) {
+        let mut accepts = self.shared.accepts();
+        if accepts.listeners == 0 {
+            drop(accepts);
+            state.socket.abort();
+            return self.shared.touch(&connection, state);
+        }
+        accepts.waiting.push_back(connection);
+        drop(accepts);
         self.shared.accepted.notify_one();
     }
 
@@ -198,17 +208,6 @@ impl Engine {
             state.over = true;
             connection.tell(&mut state);
         }
-    }
-
-    /// Whether there is room for a connection. Connections that wait at their end make room, the oldest first.
-    fn make_room(&mut self) -> bool {
-        while self.table.len() >= self.options.connections {
-            let Some((place, generation)) = self.waiting.pop_front() else { return false };
-            if self.table.at(place).is_some_and(|(_, now)| now == generation) {
-                self.remove(place);
-            }
-        }
-        true
     }
 
     /// Does what other threads ask for.
@@ -238,11 +237,18 @@ impl Engine {
     }
 
     fn open(&mut self, peer: SocketAddr) -> io::Result<Arc<Connection>> {
-        if !self.make_room() {
+        let now = self.now();
+        if !self.make_room(now) {
             let most = self.options.connections;
             return Err(io::Error::other(format!("the host has {most} connections, as many as it may")));
         }
-        let now = self.now();
+        if peer.port() == 0 || peer.is_ipv6() && self.shared.own.is_ipv4() {
+            let own = self.shared.own.ip();
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("{peer} cannot be reached from a socket of {own}"),
+            ));
+        }
         let ends = self.free_ends(peer).ok_or(io::ErrorKind::AddrNotAvailable)?;
         let initial_sequence = self.secrets.sequence(&ends, now);
         let route = Route { ends, from: None };
@@ -318,14 +324,23 @@ impl Engine {
         }
     }
 
-    /// Whether nobody is left to use the host, and nothing to be sent.
-    fn is_done(&self) -> bool {
-        let Some(until) = self.stopping else { return false };
-        let is_done = |connection: &Arc<Connection>| {
-            let state = connection.lock();
-            state.is_ended() || state.socket.is_all_acknowledged()
-        };
-        self.now() >= until || self.table.all().all(|(_, connection)| is_done(connection))
+    /// The system can send nothing to some peers. Connections to them that have not opened never will.
+    fn report_unreachable(&mut self) {
+        for (ends, kind) in self.link.take_unreachable() {
+            let Some(place) = self.table.find(&ends) else { continue };
+            let Some((connection, _)) = self.table.at(place) else { continue };
+            let is_opening = {
+                let mut state = connection.lock();
+                let is_opening = state.socket.endpoint().standing() == Standing::Opening;
+                if is_opening {
+                    state.refused = Some(kind);
+                }
+                is_opening
+            };
+            if is_opening {
+                self.remove(place);
+            }
+        }
     }
 
     /// Waits until something arrives or is asked, or a timer is due; whether something may have arrived.
@@ -337,7 +352,7 @@ impl Engine {
             let in_train =
                 |place| self.table.at(place).is_some_and(|(connection, _)| connection.lock().is_in_train());
             let spins = next.is_some_and(|(_, place)| in_train(place));
-            let until = Time::earlier(next.map(|(at, _)| at), self.stopping);
+            let until = Time::earlier(next.map(|(at, _)| at), self.next_glance());
             let early = if spins { SPIN } else { Span::ZERO };
             let timeout = until.map(|until| timespec(until.since(self.now() + early)));
             let mut fds = [
@@ -364,7 +379,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         for (_, connection) in self.table.all() {
             let mut state = connection.lock();
-            if state.socket.error().is_none() && !state.socket.is_finished() {
+            if state.socket.error().is_none() && !state.socket.is_finished() && !state.has_ended_well() {
                 state.refused = Some(io::ErrorKind::BrokenPipe);
             }
             state.over = true;
@@ -375,6 +390,7 @@ impl Drop for Engine {
         accepts.waiting.clear();
         drop(accepts);
         self.shared.accepted.notify_all();
+        self.shared.end();
     }
 }
 

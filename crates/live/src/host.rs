@@ -99,7 +99,7 @@ impl Host {
         let shared = Arc::new(Shared {
             own,
             clock: Clock::new(),
-            inbox: Mutex::new(Vec::new()),
+            inbox: Mutex::new(Some(Vec::new())),
             event: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
             sleeping: AtomicBool::new(false),
             accepts: Mutex::new(Accepts::default()),
@@ -153,7 +153,8 @@ pub(crate) struct Accepts {
 pub(crate) struct Shared {
     pub(crate) own: SocketAddr,
     pub(crate) clock: Clock,
-    inbox: Mutex<Vec<Command>>,
+    /// What is asked of the host's thread; none once it has ended.
+    inbox: Mutex<Option<Vec<Command>>>,
     pub(crate) event: OwnedFd,
     /// Whether the host's thread sleeps, or is about to.
     pub(crate) sleeping: AtomicBool,
@@ -164,7 +165,9 @@ pub(crate) struct Shared {
 impl Shared {
     /// Asks the host's thread for something.
     pub(crate) fn command(&self, command: Command) {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        if let Some(inbox) = &mut *self.inbox() {
+            inbox.push(command);
+        }
         if self.sleeping.swap(false, Ordering::SeqCst) {
             // It fails if it is set already.
             let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
@@ -181,12 +184,23 @@ impl Shared {
 
     /// What was asked since the last time.
     pub(crate) fn take_commands(&self, into: &mut Vec<Command>) {
-        into.append(&mut self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(inbox) = &mut *self.inbox() {
+            into.append(inbox);
+        }
+    }
+
+    /// The thread has ended: who asked for something gets no answer, and knows it.
+    pub(crate) fn end(&self) {
+        *self.inbox() = None;
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Option<Vec<Command>>> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether nothing is asked.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.inbox().as_ref().is_none_or(Vec::is_empty)
     }
 
     pub(crate) fn accepts(&self) -> MutexGuard<'_, Accepts> {

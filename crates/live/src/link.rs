@@ -122,6 +122,14 @@ impl Link {
         matches!(self, Self::Udp(_))
     }
 
+    /// Ends between which the system can send nothing, and why, since this was asked last.
+    pub(crate) fn take_unreachable(&mut self) -> Vec<(Ends, io::ErrorKind)> {
+        match self {
+            Self::Udp(udp) => std::mem::take(&mut udp.unreachable),
+            Self::Tun(_) => Vec::new(),
+        }
+    }
+
     /// Peers to which a datagram was too large for the device, since this was asked last.
     pub(crate) fn take_too_large(&mut self) -> Vec<SocketAddr> {
         match self {
@@ -186,6 +194,7 @@ pub(crate) struct Udp {
     length: usize,
     count: usize,
     too_large: Vec<SocketAddr>,
+    unreachable: Vec<(Ends, io::ErrorKind)>,
 }
 
 impl Udp {
@@ -197,7 +206,8 @@ impl Udp {
         let _ = reference.set_send_buffer_size(SOCKET_BUFFER);
         let most = if batches { state.max_gso_segments() } else { 1 };
         let (run, too_large) = (Vec::with_capacity(BUFFER), Vec::new());
-        Ok(Self { socket, state, most, run, to: None, length: 0, count: 0, too_large })
+        let unreachable = Vec::new();
+        Ok(Self { socket, state, most, run, to: None, length: 0, count: 0, too_large, unreachable })
     }
 
     fn receive(&mut self, input: &mut Input) {
@@ -241,20 +251,40 @@ impl Udp {
     fn transmit(&mut self, end: usize) {
         let Some((route, ecn)) = self.to.filter(|_| end > 0) else { return };
         let length = self.length;
-        if self.hand_over(&route, ecn, &self.run[..end], (self.count > 1).then_some(length)) {
-            return;
+        if self.count > 1 {
+            if self.hand_over(&route, ecn, &self.run[..end], Some(length)).is_ok() {
+                return;
+            }
+            // A device that cannot part them, or for which one is too large.
+            self.most = self.most.min(self.state.max_gso_segments());
         }
-        // A device that cannot part them, or for which one is too large.
         for start in (0..end).step_by(length.max(1)) {
             let one = &self.run[start..end.min(start + length)];
-            if !self.hand_over(&route, ecn, one, None) && !self.too_large.contains(&route.ends.peer) {
-                self.too_large.push(route.ends.peer);
+            match self.hand_over(&route, ecn, one, None) {
+                Err(error) if quinn_udp::is_msg_size_err(&error) => self.is_too_large(route.ends.peer),
+                Err(error) if is_of_the_route(error.kind()) => {
+                    self.unreachable.push((route.ends, error.kind()));
+                    break;
+                }
+                // Whatever else kept it from leaving lost it, as a path may.
+                _ => {}
             }
         }
     }
 
-    /// Whether the system took the bytes, or dropped them for another reason than their length.
-    fn hand_over(&self, route: &Route, ecn: Ecn, contents: &[u8], segment_size: Option<usize>) -> bool {
+    fn is_too_large(&mut self, peer: SocketAddr) {
+        if !self.too_large.contains(&peer) {
+            self.too_large.push(peer);
+        }
+    }
+
+    fn hand_over(
+        &self,
+        route: &Route,
+        ecn: Ecn,
+        contents: &[u8],
+        segment_size: Option<usize>,
+    ) -> io::Result<()> {
         let ecn = match ecn {
             Ecn::NotCapable => None,
             Ecn::Ect0 => Some(EcnCodepoint::Ect0),
@@ -271,11 +301,16 @@ impl Udp {
                     let _ = poll(&mut fds, Some(&PATIENCE));
                     waited = true;
                 }
-                Err(error) => return segment_size.is_none() && !quinn_udp::is_msg_size_err(&error),
-                Ok(()) => return true,
+                done => return done,
             }
         }
     }
+}
+
+/// Whether an error says that nothing can be sent to an address, rather than that one datagram could not.
+fn is_of_the_route(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{AddrNotAvailable, HostUnreachable, InvalidInput, NetworkUnreachable};
+    matches!(kind, AddrNotAvailable | HostUnreachable | InvalidInput | NetworkUnreachable)
 }
 
 /// A TUN: the other end is the kernel's IP.

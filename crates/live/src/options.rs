@@ -149,8 +149,8 @@ impl Options {
         self
     }
 
-    /// The bytes of all connections that wait to be acknowledged or read from which on connections take less: 32 KiB each from half
-    /// of it on, and 4 KiB each above it. 64 MiB unless this is called.
+    /// The bytes of all connections that wait to be acknowledged or read from which on connections take less: of writes 32 KiB each
+    /// from half of it on and 4 KiB each above it, and above it of what arrives 4 KiB each. 64 MiB unless this is called.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
@@ -169,8 +169,9 @@ impl Options {
         self
     }
 
-    /// The most connections at a time, those that wait at their end included: 16,384 unless this is called. A host that has as
-    /// many refuses to connect, and hears no more peers.
+    /// The most connections at a time, those that wait at their end included: 16,384 unless this is called. For a further one the
+    /// oldest in TIME-WAIT makes room, or the oldest that nobody holds, which is reset. Where there is neither the host refuses to
+    /// connect, and hears no more peers.
     pub fn connections(mut self, most: usize) -> Self {
         self.connections = most;
         self
@@ -182,14 +183,16 @@ impl Options {
         self
     }
 
-    /// For how long the last handle of a host, when dropped, waits until what was written is acknowledged: 3 s unless this is called.
+    /// For how long the last handle of a host, when dropped, waits until what was written is acknowledged and peers have closed, too:
+    /// 3 s unless this is called. Once all is acknowledged a peer has three round trips to close, and 100 ms at least. What has not
+    /// ended then is reset.
     pub fn linger(mut self, time: std::time::Duration) -> Self {
         self.linger = time;
         self
     }
 
-    /// Whether datagrams that leave at one instant are handed to the system at once (GSO), and those that arrived together are
-    /// taken at once (GRO). They are unless this is called.
+    /// Whether datagrams that leave at one instant are handed to the system at once (GSO). They are unless this is called. Those that
+    /// arrived together are taken at once (GRO, `recvmmsg`), and heard one after the other.
     pub fn batches(mut self, on: bool) -> Self {
         self.batches = on;
         self

@@ -25,8 +25,6 @@ struct Inner {
     read_timeout: Mutex<Option<Duration>>,
     write_timeout: Mutex<Option<Duration>>,
     nonblocking: AtomicBool,
-    /// Nothing is read any more.
-    deaf: AtomicBool,
 }
 
 impl Stream {
@@ -47,7 +45,6 @@ impl Stream {
             read_timeout: Mutex::new(None),
             write_timeout: Mutex::new(None),
             nonblocking: AtomicBool::new(false),
-            deaf: AtomicBool::new(false),
         }))
     }
 
@@ -56,12 +53,12 @@ impl Stream {
         self.0.connection.lock().route.ends.peer
     }
 
-    /// How long a read waits for data; for ever with `None`, as at first.
+    /// How long a read waits for data until it fails with [`io::ErrorKind::TimedOut`]; for ever with `None`, as at first.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) {
         *self.0.read_timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
     }
 
-    /// How long a write waits for room; for ever with `None`, as at first.
+    /// How long a write waits for room until it fails with [`io::ErrorKind::TimedOut`]; for ever with `None`, as at first.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) {
         *self.0.write_timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
     }
@@ -72,15 +69,17 @@ impl Stream {
     }
 
     /// Shuts the writing half, so that the peer reads to the end, or the reading half, so that reads give nothing any more, or both.
+    /// Threads that read or write wait no longer. What arrives for a reading half that is shut fills the window, and is not read.
     pub fn shutdown(&self, how: Shutdown) {
+        let mut state = self.0.connection.lock();
         if how != Shutdown::Write {
-            self.0.deaf.store(true, Ordering::Relaxed);
+            state.deaf = true;
         }
         if how != Shutdown::Read {
-            let mut state = self.0.connection.lock();
             state.socket.shutdown();
             self.touch(&mut state);
         }
+        self.0.connection.tell(&mut state);
     }
 
     /// Resets the connection: what is under way is lost.
@@ -178,10 +177,13 @@ impl Stream {
 
 impl Read for &Stream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if bytes.is_empty() || self.0.deaf.load(Ordering::Relaxed) {
+        if bytes.is_empty() {
             return Ok(0);
         }
         let mut state = self.wait_for_io(&self.0.read_timeout, State::wait_read, State::can_read)?;
+        if state.deaf {
+            return Ok(0);
+        }
         let read = state.socket.read(bytes);
         if read == 0 && !state.socket.is_at_end() {
             return Err(state.error().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into()));
@@ -254,5 +256,53 @@ impl fmt::Debug for Inner {
         f.debug_struct("Stream")
             .field("peer", &self.connection.lock().route.ends.peer)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listener::Listener;
+    use firstflight_wire::payload;
+
+    /// Bytes that a transfer sends, and how near to its end the sequence space must be at first.
+    const BYTES: u32 = 30_000_000;
+
+    fn transfer(mut from: &Stream, mut to: &Stream) {
+        let mut bytes = vec![0; BYTES as usize];
+        payload::fill(0, &mut bytes);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                from.write_all(&bytes).unwrap();
+                from.shutdown(Shutdown::Write);
+            });
+            let mut arrived = Vec::new();
+            to.read_to_end(&mut arrived).unwrap();
+            assert_eq!((arrived.len(), payload::first_difference(0, &arrived)), (BYTES as usize, None));
+        });
+    }
+
+    #[test]
+    fn sequence_numbers_go_on_at_zero_in_either_direction() {
+        let options = Options::new("slow-start").unwrap();
+        let listener = Listener::bind("127.0.0.1:0", &options).unwrap();
+        let host = Host::bind("127.0.0.1:0", &options).unwrap();
+        // Numbers are random: one in a hundred and forty begins near the end.
+        let (mut up, mut down) = (false, false);
+        while !(up && down) {
+            let client = host.connect(listener.local_addr()).unwrap();
+            let (server, _) = listener.accept().unwrap();
+            let wraps = |peer: &Stream| {
+                peer.0.connection.lock().socket.endpoint().next_expected() > u32::MAX - BYTES / 2
+            };
+            if !up && wraps(&server) {
+                transfer(&client, &server);
+                up = true;
+            } else if !down && wraps(&client) {
+                transfer(&server, &client);
+                down = true;
+            }
+            client.abort();
+        }
     }
 }

@@ -16,6 +16,9 @@ pub(crate) const BASE_SEGMENT: u16 = 1_280 - 48;
 /// Bytes of a segment that any IPv4 host takes (RFC 1122 section 3.3.3), less IP's and UDP's headers.
 const LEAST_SEGMENT: u16 = 576 - 28;
 
+/// The least MSS of a peer that is obeyed, as in Linux (`TCP_MIN_SND_MSS`): who asks for a byte a datagram gets work done for little.
+pub(crate) const LEAST_MSS: u16 = 48;
+
 /// Sends a SYN, padded to the width that the path is tried for: first what the device may carry, then what paths do, then what
 /// any path does. What arrives tells the server the width, and its answer is as wide.
 pub(crate) fn send_syn(link: &mut Link, route: &Route, segment: &Segment, width: u16, syns: &mut u32) {

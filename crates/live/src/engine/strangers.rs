@@ -9,7 +9,7 @@ use super::Engine;
 use crate::cookie::{Cookie, Offers, Remembered};
 use crate::frame::HEADER;
 use crate::link::{Arrival, Route};
-use crate::width::{mss_of_width, send_padded};
+use crate::width::{LEAST_MSS, mss_of_width, send_padded};
 
 /// A SYN-ACK over a TUN is sent once again at most, so that a peer that only claims its address gets no more than three times what
 /// it sent.
@@ -50,7 +50,7 @@ impl Engine {
         let ends = &arrival.route.ends;
         let own = self.ready.config.mss + HEADER;
         let ours = mss_of_width(arrival.width, own);
-        let theirs = arrival.segment.mss.map_or(536, std::num::NonZeroU16::get);
+        let theirs = arrival.segment.mss.map_or(536, std::num::NonZeroU16::get).max(LEAST_MSS);
         let offers = Offers::of(&arrival.segment);
         let what = Remembered { at: in_micros(now), mss: ours.get().min(theirs), offers };
         let config = Config { initial_sequence: self.secrets.sequence(ends, what.at), ..self.ready.config };
@@ -70,7 +70,7 @@ impl Engine {
             return self.refuse(&arrival.route, segment);
         };
         let initial_sequence = self.secrets.sequence(ends, what.at);
-        let has_room = self.shared.accepts().waiting.len() < self.options.backlog && self.make_room();
+        let has_room = self.shared.accepts().waiting.len() < self.options.backlog && self.make_room(now);
         if segment.ack != initial_sequence.wrapping_add(1) || !has_room {
             return;
         }
@@ -93,8 +93,9 @@ impl Engine {
         state.socket.acknowledge();
         drop(state);
         let place = self.table.insert(*ends, Arc::clone(&connection));
-        self.tend(now, place, &connection, &mut connection.lock());
-        self.hand_out(connection);
+        let mut state = connection.lock();
+        self.tend(now, place, &connection, &mut state);
+        self.hand_out(Arc::clone(&connection), &mut state);
     }
 
     /// Over a TUN: a SYN of a peer that knows no cookies. Of connections that are not open as many are kept as may wait.
@@ -111,7 +112,7 @@ impl Engine {
         };
         self.half_open.retain(is_there);
         let waiting = self.shared.accepts().waiting.len();
-        if waiting + self.half_open.len() >= self.options.backlog || !self.make_room() {
+        if waiting + self.half_open.len() >= self.options.backlog || !self.make_room(now) {
             return;
         }
         let initial_sequence = self.secrets.sequence(ends, now);

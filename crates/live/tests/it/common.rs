@@ -68,3 +68,17 @@ pub(crate) fn both_ways(listener: &Listener, connect: impl FnOnce() -> Stream, u
         stream
     })
 }
+
+/// Runs `test`, which must end in time: a wait that never ends fails.
+pub(crate) fn within(time: Duration, test: impl FnOnce() + Send + 'static) {
+    let (done, over) = std::sync::mpsc::channel();
+    let thread = thread::spawn(move || {
+        test();
+        let _ = done.send(());
+    });
+    match over.recv_timeout(time) {
+        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("it waits still after {time:?}"),
+        // A panic of the thread is the test's.
+        _ => thread.join().unwrap(),
+    }
+}

@@ -4,6 +4,7 @@
 
 mod common;
 mod conformance;
+mod endings;
 mod proxy;
 mod strangers;
 mod streams;

@@ -2,13 +2,14 @@
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
-use firstflight_live::Listener;
+use firstflight_live::{Host, Listener};
 use firstflight_tcp::{Flags, Segment};
 use firstflight_wire::{Addresses, Checksum, Hosts, decode_tcp, encode_tcp};
 
-use crate::common::{LOOPBACK, options};
+use crate::common::{LOOPBACK, options, receive, send};
 
 const NOBODY: Hosts = Hosts::V4 { source: Ipv4Addr::UNSPECIFIED, destination: Ipv4Addr::UNSPECIFIED };
 
@@ -125,9 +126,58 @@ fn only_the_cookie_opens_a_connection_and_only_once() {
 }
 
 #[test]
+fn a_cookie_is_of_no_use_from_another_address() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let (raw, other) = (Raw::to(listener.local_addr()), Raw::to(listener.local_addr()));
+    raw.send(&syn(), &[], &[]);
+    let (answer, cookie, _) = raw.hear().unwrap();
+    other.send(&ack(&answer), &cookie, &[]);
+    assert!(other.hear().unwrap().0.flags.has(Flags::RST));
+    raw.send(&ack(&answer), &cookie, &[]);
+    assert_eq!(raw.hear().unwrap().0.flags, Flags::ACK);
+    assert_eq!(listener.accept().unwrap().1, raw.0.local_addr().unwrap());
+}
+
+#[test]
+fn a_peer_that_asks_for_a_byte_a_datagram_does_not_get_it() {
+    let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let raw = Raw::to(listener.local_addr());
+    raw.send(&Segment { mss: std::num::NonZeroU16::new(1), ..syn() }, &[], &[]);
+    let (answer, cookie, _) = raw.hear().unwrap();
+    raw.send(&ack(&answer), &cookie, &[]);
+    let (mut stream, _) = listener.accept().unwrap();
+    std::io::Write::write_all(&mut stream, &[7; 96]).unwrap();
+    let lengths = std::iter::from_fn(|| raw.hear()).map(|(segment, ..)| segment.len);
+    assert_eq!(lengths.filter(|len| *len > 0).take(2).collect::<Vec<_>>(), [48, 48]);
+}
+
+#[test]
+fn what_arrives_and_is_not_read_takes_no_more_of_a_host_than_it_may() {
+    let most = 1_000_000;
+    let impatient = options("slow-start").set("min-rto", "20ms").unwrap();
+    let listener = Listener::bind(LOOPBACK, &impatient.clone().memory(most)).unwrap();
+    let host = Host::bind(LOOPBACK, &impatient).unwrap();
+    let streams: Vec<_> = (0..30).map(|_| host.connect(listener.local_addr()).unwrap()).collect();
+    let servers: Vec<_> = streams.iter().map(|_| listener.accept().unwrap().0).collect();
+    thread::scope(|scope| {
+        for stream in &streams {
+            scope.spawn(|| send(stream, 200_000));
+        }
+        // 6 MB are on their way, as far as windows go. Nobody reads.
+        thread::sleep(Duration::from_secs(1));
+        let there: u64 = servers.iter().map(|server| server.stats().received).sum();
+        let scarce = 30 * (4_096 + 1_452);
+        assert!((most..=most + scarce).contains(&there), "{there} bytes");
+        for server in &servers {
+            scope.spawn(|| assert_eq!(receive(server), 200_000));
+        }
+    });
+}
+
+#[test]
 fn whoever_claims_an_address_gets_no_more_than_it_sent() {
     let listener = Listener::bind(LOOPBACK, &options("slow-start")).unwrap();
-    let host = firstflight_live::Host::bind(LOOPBACK, &options("slow-start")).unwrap();
+    let host = Host::bind(LOOPBACK, &options("slow-start")).unwrap();
     for server in [listener.local_addr(), host.local_addr()] {
         let raw = Raw::to(server);
         for flags in 0..=255 {

@@ -15,6 +15,8 @@ pub(super) struct Pages {
     /// The number of the first page kept: its first byte's offset, in pages.
     first: u64,
     kept: VecDeque<Option<Box<[u8]>>>,
+    /// How many of them there are.
+    count: usize,
     /// The page released last, for the next one that is needed.
     spare: Option<Box<[u8]>>,
 }
@@ -24,7 +26,7 @@ impl Pages {
     pub(super) fn new(room: u64, longest: usize) -> Self {
         let size =
             usize::try_from(room).unwrap_or(usize::MAX).clamp(64, PAGE.max(longest)).next_power_of_two();
-        Self { size, first: 0, kept: VecDeque::new(), spare: None }
+        Self { size, first: 0, kept: VecDeque::new(), count: 0, spare: None }
     }
 
     /// Puts `bytes` at their place from `offset` on; what lies below all that was released is left out.
@@ -65,12 +67,18 @@ impl Pages {
         while self.first < number {
             match self.kept.pop_front() {
                 Some(page) => {
+                    self.count -= usize::from(page.is_some());
                     self.spare = page.or_else(|| self.spare.take());
                     self.first += 1;
                 }
                 None => self.first = number,
             }
         }
+    }
+
+    /// Bytes of the pages that hold something, but for one.
+    pub(super) fn beyond_one(&self) -> u64 {
+        self.count.saturating_sub(1) as u64 * self.size as u64
     }
 
     /// Bytes of a page.
@@ -99,8 +107,11 @@ impl Pages {
         if index >= self.kept.len() {
             self.kept.resize_with(index + 1, || None);
         }
-        let (size, spare) = (self.size, &mut self.spare);
-        let fresh = || spare.take().unwrap_or_else(|| vec![0; size].into_boxed_slice());
+        let (size, count, spare) = (self.size, &mut self.count, &mut self.spare);
+        let fresh = || {
+            *count += 1;
+            spare.take().unwrap_or_else(|| vec![0; size].into_boxed_slice())
+        };
         Some(self.kept[index].get_or_insert_with(fresh))
     }
 }
@@ -158,6 +169,7 @@ mod tests {
                     }
                 }
                 prop_assert!(pages.piece(0, 1).is_empty() || released < 64);
+                prop_assert_eq!(pages.count, pages.kept.iter().flatten().count());
             }
         }
     }

@@ -37,6 +37,11 @@ impl Reassembly {
         }
     }
 
+    /// Bytes of the heap that hold what arrived, in order or not, but for a page.
+    pub(super) fn held(&self) -> u64 {
+        self.pages.beyond_one()
+    }
+
     /// No more will arrive: frees what is kept for that, and once all is read everything.
     pub(super) fn tidy<S: Startup, R: Startup, A: Avoidance>(&mut self, endpoint: &Endpoint<S, R, A>) {
         let readable = endpoint.readable_range();

@@ -268,6 +268,12 @@ impl<S: Startup, R: Startup, A: Avoidance> Socket<S, R, A> {
         self.endpoint.readable()
     }
 
+    /// Bytes that the socket holds: written and not acknowledged, and arrived and not read, those out of order with all of the pages
+    /// in which they lie. Of each of the two buffers one page of 16 KiB at most is not counted.
+    pub fn held(&self) -> u64 {
+        self.written.len() + self.readable().max(self.arrived.held())
+    }
+
     /// Bytes that the send buffer has room for.
     pub fn writable(&self) -> u64 {
         self.written.free()
