@@ -23,6 +23,8 @@ SCHEME = "paced:first=100"
 WINDOW = "rwnd=4MB"
 # Two trains of 200 and 400 packets and the filling of the pipe need a long path.
 PATH = "--rtt 400ms --queue 2bdp"
+# Closer packets than this, in ns, are a train in name only: it takes as long to send one.
+LEAST = 20_000
 
 
 def blocks(capture):
@@ -117,11 +119,12 @@ def run(given, rate, folder):
     return *pairs, result["void"]
 
 
-def row(rate, gap, where, real):
-    errors = sorted(100 * (one / gap - 1) for one in real)
+def row(rate, where, pairs):
+    errors = sorted(100 * (real / asked - 1) for asked, real in pairs)
     at = lambda share: errors[min(int(share * len(errors)), len(errors) - 1)]
     size = statistics.median(abs(error) for error in errors)
-    cells = [rate, f"{gap / 1000:.0f}", where, len(errors), f"{statistics.median(real) / 1000:.1f}", f"{size:.2f}"]
+    asked, real = (statistics.median(column) / 1000 for column in zip(*pairs))
+    cells = [rate, f"{asked:.1f}", where, len(errors), f"{real:.1f}", f"{size:.2f}"]
     cells += [f"{at(share):+.2f}" for share in (0.05, 0.5, 0.95)]
     print("| " + " | ".join(map(str, cells)) + " |")
 
@@ -146,19 +149,20 @@ def main():
             void += is_void
     load = " ".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"Gaps of trains, {given.runs} interleaved runs, {void} of the paths void; load {load} on {os.cpu_count()} cores.\n")
-    print("| Mbit/s | gap asked for, µs | at | gaps | median, µs | error's size in the median, % "
+    print("| Mbit/s | gap asked for, µs | at the | gaps | median, µs | error's size in the median, % "
           "| error, 5th percentile, % | median | 95th |")
     print("|---:|---:|---|---:|---:|---:|---:|---:|---:|")
     for (rate, where), pairs in found.items():
-        # A gap is of the path's own making: those that differ by less than two per cent are one kind.
+        # What a run asks for follows what it measured of the path: gaps within a twelfth of each other are one kind.
         kinds = []
         for gap, real in sorted(pairs, reverse=True):
-            if not kinds or kinds[-1][0] - gap > 0.02 * kinds[-1][0]:
+            if gap < LEAST:
+                break
+            if not kinds or gap < kinds[-1][0] * 11 / 12:
                 kinds.append((gap, []))
             kinds[-1][1].append((gap, real))
         for gap, same in kinds:
-            # Each gap against the one that was asked for, in the units of the kind.
-            row(rate, gap, where, [gap * real / asked for asked, real in same])
+            row(rate, where, same)
 
 
 main()

@@ -10,7 +10,7 @@ use crate::common::{LOOPBACK, both_ways, options};
 
 /// Traces in memory.
 #[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Sink(pub(crate) Arc<Mutex<Vec<u8>>>);
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -8,4 +8,5 @@ mod endings;
 mod proxy;
 mod strangers;
 mod streams;
+mod trains;
 mod width;
