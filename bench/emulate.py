@@ -9,13 +9,17 @@ import argparse
 import json
 import os
 import re
+import shlex
 import statistics
 import subprocess
 import sys
 
 # Name: options of the path, commands at A and at B, and the nominal rate in bit/s.
 UDP = "iperf3 -u -l 1448 -b {0}M -c {{B}} -t 4 -i 0", "iperf3 -s -1"
-TCP = "iperf3 -c {B} -t 5 -i 0 -C cubic", "iperf3 -s -1"
+# A socket that began with BBR, as the system's default, stays paced by the kernel whatever -C says: so pacing is far above the path.
+UNPACED = "sysctl -qw net.ipv4.tcp_pacing_ca_ratio=1000 net.ipv4.tcp_pacing_ss_ratio=1000; exec "
+TCP = f"sh -c '{UNPACED}iperf3 -c {{B}} -t 5 -i 0 -C cubic'", "iperf3 -s -1"
+PACED = "iperf3 -c {B} -t 5 -i 0 -C bbr", "iperf3 -s -1"
 
 
 def udp(rate):
@@ -23,14 +27,15 @@ def udp(rate):
     return f"--rate {rate}mbit --rtt 40ms --queue 1bdp", client.format(round(rate * 1.3)), server, rate * 10**6
 
 
-def tcp(rate):
-    return f"--rate {rate}mbit --rtt 40ms --queue 1bdp", *TCP, rate * 10**6
+def tcp(rate, commands=TCP):
+    return f"--rate {rate}mbit --rtt 40ms --queue 1bdp", *commands, rate * 10**6
 
 
 CASES = {
     "ping 20": ("--rate 20mbit --rtt 40ms", "ping -q -c 100 -i 0.02 {B}", "sleep 60", None),
     **{f"udp {rate}": udp(rate) for rate in (2, 20, 50, 100, 400)},
     **{f"tcp {rate}": tcp(rate) for rate in (20, 100, 400)},
+    **{f"bbr {rate}": tcp(rate, PACED) for rate in (100, 400)},
 }
 
 
@@ -38,7 +43,7 @@ def run(program, case):
     """One run, repeated while void: its result, what the programs said, and how many were void."""
     options, client, server, _ = case
     for void in range(4):
-        words = [program, "emulate", *options.split(), "--json", "--", *client.split(), "--", *server.split()]
+        words = [program, "emulate", *options.split(), "--json", "--", *shlex.split(client), "--", *shlex.split(server)]
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if not done.stdout:
             sys.exit(done.stderr)

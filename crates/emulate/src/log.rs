@@ -33,9 +33,26 @@ pub struct Log {
 /// What is to be logged.
 #[derive(Debug)]
 enum Record {
-    Entered { number: u64, from: Side, at: Time, bytes: Box<[u8]> },
-    Left { to: Side, number: u64, at: Time, bytes: Box<[u8]>, marked: bool },
-    Dropped { number: u64, at: Time, cause: Option<DropCause> },
+    Entered {
+        number: u64,
+        from: Side,
+        at: Time,
+        bytes: Box<[u8]>,
+    },
+    Left {
+        to: Side,
+        number: u64,
+        at: Time,
+        bytes: Box<[u8]>,
+        marked: bool,
+    },
+    Dropped {
+        number: u64,
+        at: Time,
+        cause: Option<DropCause>,
+    },
+    /// Records are missing.
+    Gap,
 }
 
 /// Records handed over at once.
@@ -78,7 +95,11 @@ impl Log {
             let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
             match self.to.try_send(batch) {
                 Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-                Err(TrySendError::Full(batch)) => self.missed += batch.len() as u64,
+                Err(TrySendError::Full(batch)) => {
+                    let records = batch.iter().filter(|record| !matches!(record, Record::Gap));
+                    self.missed += records.count() as u64;
+                    self.batch.push(Record::Gap);
+                }
             }
         }
     }
@@ -127,6 +148,7 @@ fn write(mut writer: Writer<File>, from: &Receiver<Vec<Record>>) -> io::Result<(
                 Record::Entered { number, from, at, bytes } => writer.entered(number, from, at, bytes),
                 Record::Left { to, at, bytes, marked, number } => writer.left(number, to, at, bytes, marked),
                 Record::Dropped { number, at, cause } => writer.dropped(number, at, cause),
+                Record::Gap => writer.gap(),
             }?;
         }
     }

@@ -52,3 +52,15 @@ fn a_packet_without_a_fate_is_told_to_have_been_on_the_path() {
     let (path, lost) = (log.find("on the path when the run ended"), log.find("lost at random after"));
     assert!(path.is_some() && path < lost, "{log}");
 }
+
+#[test]
+fn a_packet_whose_fate_is_missing_holds_up_nothing_behind_it() {
+    let mut log = Writer::new(Vec::new(), 0).expect("a log");
+    log.entered(0, Side::A, at(10), bytes(0)).expect("written");
+    log.gap().expect("written");
+    log.left(0, Side::B, at(20), bytes(0), false).expect("written");
+    log.entered(1, Side::A, at(30), bytes(0)).expect("written");
+    let log = text(&log.finish().expect("written"));
+    let (unknown, path) = (log.find("unknown, since the disk"), log.find("on the path when the run ended"));
+    assert!(unknown.is_some() && unknown < path, "{log}");
+}

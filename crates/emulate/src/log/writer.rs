@@ -109,19 +109,31 @@ impl<W: Write> Writer<W> {
         })
     }
 
+    /// Records are missing: of a packet on the path, nothing more may come.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn gap(&mut self) -> io::Result<()> {
+        self.decide_all("unknown, since the disk was too slow for the log")
+    }
+
     /// Ends the log. Packets whose fate is not known are told to have been on the path.
     ///
     /// # Errors
     /// When the log cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
-        for waiting in &mut self.waiting {
-            if !waiting.is_decided {
-                waiting.is_decided = true;
-                "on the path when the run ended".clone_into(&mut waiting.comment);
-            }
-        }
-        self.write()?;
+        self.decide_all("on the path when the run ended")?;
         self.capture.finish()
+    }
+
+    /// Nothing more will be known of the packets whose fate is not known.
+    fn decide_all(&mut self, comment: &str) -> io::Result<()> {
+        self.undecided.clear();
+        for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.is_decided) {
+            waiting.is_decided = true;
+            comment.clone_into(&mut waiting.comment);
+        }
+        self.write()
     }
 
     fn decide(&mut self, number: u64, comment: impl FnOnce(Time) -> String) -> io::Result<()> {
