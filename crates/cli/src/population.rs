@@ -1,7 +1,7 @@
 //! `firstflight race` and `run` with flows between hosts: a row a scheme, or a row a flow.
 
-use firstflight_lab::{How, RunError, populations};
-use firstflight_measure::{PopulationResult, population_verdict, rank_populations};
+use firstflight_lab::{How, RunError, population_references, populations};
+use firstflight_measure::{PopulationResult, Reference, population_verdict, rank_populations};
 use firstflight_report::{Record, Rows, TableStyle, csv, json, parquet, prose, records, table};
 use firstflight_scenario::{Scenario, SchemeChoice, is_named};
 
@@ -49,16 +49,21 @@ pub(crate) fn run(
         ..How::default()
     };
     let results = populations(scenario, choices, runs.each_flow, &how);
-    drop(progress);
     let mut results = match results {
         Err(RunError::Interrupted) => Vec::new(),
         other => other.map_err(Failure::usage)?,
     };
+    let references = match population_references(scenario, choices, &results, &how) {
+        Err(RunError::Interrupted) => Vec::new(),
+        other => other.map_err(Failure::usage)?,
+    };
+    drop(progress);
     rank_populations(&mut results);
     let shown = shown(&results, runs)?;
     let mut first = Ok(());
     if !shown.is_empty() {
-        let outputs = [to_stdout(scenario, &results, &shown, (to, &style)), to_parquet(to, &shown)];
+        let outputs =
+            [to_stdout(scenario, (&results, &references), &shown, (to, &style)), to_parquet(to, &shown)];
         first = outputs.into_iter().find(Result::is_err).unwrap_or(Ok(()));
     }
     if first.is_ok() && interrupt.happened() {
@@ -102,7 +107,7 @@ fn shown(results: &[PopulationResult], runs: &RunOptions) -> Result<Vec<Record>,
 
 fn to_stdout(
     scenario: &Scenario,
-    results: &[PopulationResult],
+    (results, references): (&[PopulationResult], &[Reference<PopulationResult>]),
     shown: &[Record],
     (to, style): (&OutputOptions, &TableStyle),
 ) -> Result<(), Failure> {
@@ -116,7 +121,8 @@ fn to_stdout(
     }
     let title = prose::fold(&format!("{}\n\n", scenario.describe()), style.width, 0);
     let flows = scenario.population.map_or(0, |population| population.flows);
-    output::print(&(title + &table::render(shown, &population_verdict(flows, results), style)))
+    let verdict = population_verdict(flows, results, references);
+    output::print(&(title + &table::render(shown, &verdict, style)))
 }
 
 fn to_parquet(to: &OutputOptions, shown: &[Record]) -> Result<(), Failure> {

@@ -1,8 +1,11 @@
 //! Observing every flow of a population: the cost of its start-up.
 
 use firstflight::{Cause, Note, Phase, Sent, Time};
+use firstflight_measure::SuCounts;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Happening, Role, Segment, Snapshot};
+
+use crate::growth::GrowthWatch;
 
 /// A sender's start-up in one flow, by the definitions of a race's metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,7 @@ pub(crate) struct Watched {
     su_over_at_cut: bool,
     /// Whether new data left during the current event.
     new_data: bool,
+    growth: GrowthWatch,
 }
 
 /// Counts of a sender's data packets.
@@ -50,6 +54,11 @@ impl Watched {
     /// The counts up to the last byte delivered if the flow is over, or else up to now.
     pub(crate) const fn counts(&self, is_over: bool) -> Counts {
         if is_over { self.delivered } else { self.now }
+    }
+
+    /// What the flow's start-up counted.
+    pub(crate) const fn counts_in_start_up(&self) -> SuCounts {
+        self.growth.counts()
     }
 
     fn note(&mut self, note: &Note) {
@@ -96,19 +105,28 @@ impl Watched {
 }
 
 /// Observes every flow of a population.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Census(Vec<Watched>);
+#[derive(Clone, Debug)]
+pub(crate) struct Census {
+    flows: Vec<Watched>,
+    /// Payload bytes of a full packet.
+    mss: u32,
+}
 
 impl Census {
+    /// Flows with this payload in a full packet, of which none has begun.
+    pub(crate) const fn new(mss: u32) -> Self {
+        Self { flows: Vec::new(), mss }
+    }
+
     /// The observations of a flow.
     pub(crate) fn of(&self, flow: FlowId) -> Watched {
-        self.0.get(flow.0 as usize).copied().unwrap_or_default()
+        self.flows.get(flow.0 as usize).copied().unwrap_or_default()
     }
 
     /// Updates the observations of a flow.
     #[inline]
     fn of_flow(&mut self, flow: FlowId, note: impl FnOnce(&mut Watched)) {
-        match self.0.get_mut(flow.0 as usize) {
+        match self.flows.get_mut(flow.0 as usize) {
             Some(watched) => note(watched),
             None => note(self.first_of(flow)),
         }
@@ -119,8 +137,8 @@ impl Census {
     #[inline(never)]
     fn first_of(&mut self, flow: FlowId) -> &mut Watched {
         let index = flow.0 as usize;
-        self.0.resize(self.0.len().max(index + 1), Watched::default());
-        &mut self.0[index]
+        self.flows.resize(self.flows.len().max(index + 1), Watched::default());
+        &mut self.flows[index]
     }
 }
 
@@ -150,7 +168,9 @@ impl Recorder for Census {
         if side == Role::Server {
             return;
         }
+        let mss = self.mss;
         self.of_flow(flow, |flow| {
+            flow.growth.hear(flow.exits > 0, mss, &snapshot);
             if std::mem::take(&mut flow.new_data) && flow.su_end.is_none() && flow.exits > 0 {
                 let now = snapshot();
                 let governs = now.phase == Phase::Avoidance

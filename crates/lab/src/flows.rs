@@ -73,6 +73,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
     let (packets_sent, packets_lost) = (sum(|flow| flow.sent), sum(|flow| flow.lost));
     let startup_lost = sum(Counts::su_lost);
     let exited = |(id, _): &(FlowId, FlowStats)| run.sim.recorder().of(*id).exit.is_some();
+    let started = |(id, _): &(FlowId, FlowStats)| run.sim.recorder().of(*id).counts_in_start_up();
     let count = |iterator: &mut dyn Iterator<Item = bool>| iterator.filter(|yes| *yes).count() as u64;
     let throughputs = Distribution::of(flows.iter().map(|(_, flow)| throughput(flow, run.end)));
     let fcts = Distribution::of(flows.iter().map(|(_, flow)| fct(flow).map(seconds)));
@@ -98,6 +99,7 @@ pub(crate) fn row(scenario: &Scenario, run: &Run<'_>, place: usize) -> Populatio
         fct_p95_s: fcts.at(0.95),
         loss: ratio(packets_lost, packets_sent),
         startup_loss: ratio(startup_lost, packets_sent),
+        su_counts: flows.iter().map(started).max().unwrap_or_default().name().to_owned(),
         lossy_flows: count(&mut counts.iter().map(|flow| flow.lost > 0)),
         exited_flows: count(&mut flows.iter().map(exited)),
         timeouts: sum(|flow| flow.timeouts),
@@ -144,6 +146,7 @@ pub(crate) fn flow_rows(scenario: &Scenario, run: &Run<'_>, place: usize) -> Vec
             fct_s: fct(&flow).map(seconds),
             throughput_bps: throughput(&flow, run.end),
             su_time_s: su_time.map(seconds),
+            su_counts: watched.counts_in_start_up().name().to_owned(),
             exit_cause: watched.exit.map_or("none", |cause| cause.name()).to_owned(),
             packets_sent: u64::from(counts.sent),
             packets_lost: u64::from(counts.lost),

@@ -3,7 +3,8 @@
 //! 1. [`race()`] runs every scheme of a scenario with every seed, in parallel. One run is the simulator with an observer,
 //!    which produces [`firstflight_measure::Evidence`]. A run of the seed without the flow shows the flow's effect on others.
 //!    The time before the flow begins is simulated once for each seed.
-//!    [`references`] races slow start that counts bytes beside results that owe something to counting them.
+//!    [`references`] races slow start that counts bytes beside results that owe something to counting them, and
+//!    [`population_references`] runs it beside populations.
 //! 2. [`populations()`] runs many flows at once, each measured.
 //! 3. [`race_parts`] races a [`Sweep`] over many paths, and [`score`] summarises its rows by scheme.
 //!
@@ -17,6 +18,7 @@ mod cross_flows;
 mod entrant;
 mod error;
 mod flows;
+mod growth;
 mod how;
 mod observe;
 mod populations;
@@ -35,7 +37,7 @@ pub use error::RunError;
 pub use how::{How, MakeTap, TakeRecording};
 pub use populations::populations;
 pub use race::race;
-pub use reference::references;
+pub use reference::{population_references, references};
 pub use replay::record;
 pub use run::{Outcome, Without, run, run_without};
 pub use sweep::{Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts};

@@ -1,6 +1,5 @@
 //! Observing the measured flow, for the recording and the metrics.
 
-mod growth;
 mod queue;
 mod surroundings;
 
@@ -14,8 +13,8 @@ use firstflight_scenario::quantity::humane_rate;
 use firstflight_sim::{DropCause, FlowId, LinkId, Packet, Recorder};
 use firstflight_tcp::{Flags, Happening, Role, Segment, Snapshot, Transmit};
 
-use self::growth::GrowthWatch;
 pub(crate) use self::surroundings::Surroundings;
+use crate::growth::GrowthWatch;
 
 /// How a run is observed.
 #[derive(Default)]
@@ -87,7 +86,8 @@ impl Observer {
 
     /// The evidence of a flow that ended at `end`, and the observer, which continues for the tap alone.
     pub(crate) fn close(self, end: u64) -> (Evidence, Self) {
-        let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, .. } = self;
+        let Self { mut evidence, surroundings: Surroundings { start, mut queues, .. }, growth, .. } = self;
+        evidence.su_counts = growth.counts();
         for queue in &mut queues {
             queue.until(end);
         }
@@ -337,12 +337,8 @@ impl Recorder for Observer {
         if new_data && self.evidence.su_end.is_none() && !self.evidence.exits.is_empty() {
             self.watch_su_end(at, &snapshot());
         }
-        if self.evidence.exits.is_empty() {
-            let said = self.growth.hear(&snapshot(), self.evidence.recording.mss);
-            self.evidence.su_counts = self.evidence.su_counts.max(said);
-        } else {
-            self.growth = GrowthWatch::default();
-        }
+        let left = !self.evidence.exits.is_empty();
+        self.growth.hear(left, self.evidence.recording.mss, &snapshot);
         if self.full {
             self.draw(at, &snapshot());
         }

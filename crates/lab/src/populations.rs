@@ -88,7 +88,7 @@ fn run<'a>(
 ) -> Result<Run<'a>, RunError> {
     let Topology::Hosts(hosts) = scenario.topology else { return Err(RunError::NoPopulation) };
     let network = network(scenario, population, hosts, mix)?;
-    let mut sim = Sim::new(&network, seed, Census::default())?;
+    let mut sim = Sim::new(&network, seed, Census::new(scenario.mss.into()))?;
     let end = Time::ZERO + scenario.limit;
     let warm = Time::ZERO + population.warm_up;
     let mut measured = 0..0;
@@ -223,8 +223,9 @@ mod tests {
         let choices = parse_choices("slow-start").expect("a scheme");
         for seed in 1..=3 {
             let network = network(&scenario, population, hosts, &choices).expect("a network");
-            let mut late = Sim::new(&network, seed, Census::default()).expect("a run");
-            let mut in_turn = Sim::new(&network, seed, (Census::default(), InTurn)).expect("a run");
+            let mut late = Sim::new(&network, seed, Census::new(scenario.mss.into())).expect("a run");
+            let mut in_turn =
+                Sim::new(&network, seed, (Census::new(scenario.mss.into()), InTurn)).expect("a run");
             let end = Time::from_nanos(15_000_000_000);
             late.run(end);
             in_turn.run(end);

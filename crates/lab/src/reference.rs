@@ -1,10 +1,13 @@
 //! Slow start that counts bytes, raced beside results that owe something to counting them.
 
-use firstflight_measure::{Reference, SchemeResult, wants_reference};
+use firstflight_measure::{
+    PopulationResult, Reference, SchemeResult, populations_want_reference, wants_reference,
+};
 use firstflight_scenario::{Scenario, SchemeChoice};
 
 use crate::error::RunError;
 use crate::how::How;
+use crate::populations::populations;
 use crate::race::race;
 
 /// The references of a race: for each result that wants one, slow start that counts bytes with that scheme's options of the
@@ -21,8 +24,52 @@ pub fn references(
     results: &[SchemeResult],
     how: &How<'_>,
 ) -> Result<Vec<Reference>, RunError> {
+    beside(
+        (scenario, choices),
+        wants_reference(&scenario.contest(), results),
+        |name| results.iter().find(|result| result.name == name).cloned(),
+        |slow_start| Ok(race(scenario, &[slow_start], &silent(how))?.pop()),
+    )
+}
+
+/// The references of populations, as [`references`] of a race: populations of the same flows.
+///
+/// # Errors
+/// As [`populations`].
+pub fn population_references(
+    scenario: &Scenario,
+    choices: &[SchemeChoice],
+    results: &[PopulationResult],
+    how: &How<'_>,
+) -> Result<Vec<Reference<PopulationResult>>, RunError> {
+    let mut unmixed = scenario.clone();
+    if let Some(population) = &mut unmixed.population {
+        population.mixed = false;
+    }
+    beside(
+        (scenario, choices),
+        populations_want_reference(results),
+        // Those of a scheme by itself are before those of the mix.
+        |name| results.iter().find(|result| result.name == name).cloned(),
+        |slow_start| Ok(populations(&unmixed, &[slow_start], false, &silent(how))?.pop()),
+    )
+}
+
+/// Settings with which nobody hears of a run.
+pub(crate) fn silent<'a>(how: &How<'a>) -> How<'a> {
+    How { record: None, progress: &|_, _, _| {}, tap: &|_, _| Ok(None), ..*how }
+}
+
+/// For each of these names slow start that counts bytes with that scheme's options, once for all that have the same: the result
+/// `there` of a choice that makes the same runs, or what `run` makes.
+pub(crate) fn beside<R>(
+    (scenario, choices): (&Scenario, &[SchemeChoice]),
+    names: Vec<String>,
+    there: impl Fn(&str) -> Option<R>,
+    run: impl Fn(SchemeChoice) -> Result<Option<R>, RunError>,
+) -> Result<Vec<Reference<R>>, RunError> {
     let mut wanted: Vec<(SchemeChoice, Vec<String>)> = Vec::new();
-    for name in wants_reference(&scenario.contest(), results) {
+    for name in names {
         let Some(choice) = choices.iter().find(|choice| choice.name() == name) else { continue };
         let slow_start = choice.slow_start_counting_bytes();
         match wanted.iter_mut().find(|(other, _)| is_same(scenario, other, &slow_start)) {
@@ -30,17 +77,15 @@ pub fn references(
             None => wanted.push((slow_start, vec![name])),
         }
     }
-    let silent = How { record: None, progress: &|_, _, _| {}, tap: &|_, _| Ok(None), ..*how };
-    let raced = |(slow_start, of): (SchemeChoice, Vec<String>)| {
-        let there = choices.iter().find(|choice| is_same(scenario, choice, &slow_start));
-        let there = there.and_then(|there| results.iter().find(|result| result.name == there.name()));
-        let result = match there {
-            Some(result) => Some(result.clone()),
-            None => race(scenario, &[slow_start], &silent)?.pop(),
+    let result = |(slow_start, of): (SchemeChoice, Vec<String>)| {
+        let same = choices.iter().find(|choice| is_same(scenario, choice, &slow_start));
+        let result = match same.and_then(|same| there(same.name())) {
+            Some(result) => Some(result),
+            None => run(slow_start)?,
         };
         Ok(result.map(|result| Reference { of, result }))
     };
-    wanted.into_iter().filter_map(|one| raced(one).transpose()).collect()
+    wanted.into_iter().filter_map(|one| result(one).transpose()).collect()
 }
 
 /// Whether two choices make the same runs.

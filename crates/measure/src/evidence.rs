@@ -63,7 +63,8 @@ pub enum SuCounts {
     Either,
     /// Such ACKs widened it, each by a segment at most (RFC 5681 section 3.1).
     Acks,
-    /// One widened it by more than a segment, and none by more than it acknowledged (RFC 9002 section 7.3.1).
+    /// One widened it by more than a segment, and none by more than it acknowledged (RFC 9002 section 7.3.1), a segment begun
+    /// being a whole one, as Linux counts.
     Bytes,
     /// One widened it by more than it acknowledged.
     Beyond,
@@ -93,7 +94,7 @@ impl SuCounts {
         match growth {
             0 => Self::Either,
             _ if acked <= mss && growth <= mss => Self::Either,
-            _ if growth > acked => Self::Beyond,
+            _ if growth > acked.div_ceil(mss.max(1)).saturating_mul(mss) => Self::Beyond,
             _ if growth > mss => Self::Bytes,
             _ => Self::Acks,
         }

@@ -24,6 +24,7 @@ mod recording;
 mod result;
 pub mod rounds;
 mod row;
+pub mod runs_to_tell;
 pub mod scorecard;
 mod show;
 pub mod student;
@@ -44,6 +45,6 @@ pub use row::{ALONE, Row};
 pub use show::rounded_rate;
 pub use tap::Tap;
 pub use verdict::{
-    Reference, help, laws_differ, listed, population_verdict, rank, rank_populations, verdict,
-    wants_reference,
+    Better, Claim, Reference, credit_sentence, help, laws_differ, listed, owing, population_verdict,
+    populations_want_reference, rank, rank_populations, verdict, wants_reference,
 };

@@ -49,6 +49,8 @@ pub struct PopulationRow {
     pub loss: Option<f64>,
     /// Data packets sent in start-up and dropped, over all data packets sent, of all flows together.
     pub startup_loss: Option<f64>,
+    /// The most that any flow's start-up counted: a word of [`crate::SuCounts`].
+    pub su_counts: String,
     /// How many flows had a data packet dropped.
     pub lossy_flows: u64,
     /// How many flows left start-up.
@@ -101,6 +103,8 @@ pub struct FlowRow {
     pub throughput_bps: Option<f64>,
     /// First data packet sent until avoidance first governed new data; undefined if it never did.
     pub su_time_s: Option<f64>,
+    /// What widened the window in start-up: a word of [`crate::SuCounts`].
+    pub su_counts: String,
     /// Why the first standing exit left start-up; `none` if the flow ended first.
     pub exit_cause: String,
     /// Data packets sent, retransmissions included.

@@ -27,45 +27,10 @@ pub fn mean_and_half(values: &[f64], comparisons: u64) -> Option<(f64, Option<f6
     Some((mean, Some(t_within(inside, values.len() as u64 - 1) * error)))
 }
 
-/// How many values would tell their mean from zero if mean and variance stayed: the least number for which the interval of
-/// [`mean_and_half`] leaves zero out. `None` with fewer than two values, for a mean of zero, and beyond [`MOST_RUNS`].
-#[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
-pub fn values_to_tell(values: &[f64], comparisons: u64) -> Option<u64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    if values.len() < 2 || mean == 0.0 {
-        return None;
-    }
-    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
-    let inside = 1.0 - 0.05 / comparisons.max(1) as f64;
-    let tells =
-        |count: u64| t_within(inside, count - 1) * libm::sqrt(variance / count as f64) < libm::fabs(mean);
-    let mut high = 2;
-    while !tells(high) {
-        high *= 2;
-        if high > MOST_RUNS {
-            return None;
-        }
-    }
-    let mut low = high / 2;
-    while low + 1 < high {
-        let middle = u64::midpoint(low, high);
-        if tells(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    Some(high)
-}
-
-/// The largest power of two that [`values_to_tell`] tries.
-pub const MOST_RUNS: u64 = 1 << 17;
-
 /// The t for which |T| < t has the probability `inside`, at least 0.95, by Student's distribution with `df` ≥ 1 degrees of
 /// freedom.
 #[expect(clippy::cast_precision_loss, reason = "runs are far below 2^53")]
-fn t_within(inside: f64, df: u64) -> f64 {
+pub(crate) fn t_within(inside: f64, df: u64) -> f64 {
     /// With more degrees of freedom, the expansion about the normal is good to ten digits at 95 %.
     const LARGE: u64 = 1000;
     if df > LARGE {
@@ -174,37 +139,6 @@ mod tests {
         assert_eq!(half(1), mean_and_ci95(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("values").1);
         // Of five together 99 % each: 4.604095 × sqrt(0.5).
         assert!((half(5).expect("five values") - 3.255_587).abs() < 1e-5);
-    }
-
-    /// By the tables: with mean 1 and variance 4 the half width is t × 2 / sqrt(n). Of 17 it is 2.120 × 0.4851 = 1.028, of 18
-    /// 2.110 × 0.4714 = 0.995.
-    #[test]
-    fn as_many_values_tell_a_mean_from_zero_as_make_the_interval_leave_it_out() {
-        let root = libm::sqrt(2.0);
-        let values = [1.0 - root, 1.0 + root];
-        assert_eq!(values_to_tell(&values, 1), Some(18));
-        assert_eq!(values_to_tell(&values.map(|value| -value), 1), Some(18), "either side");
-        assert!(values_to_tell(&values, 3) > Some(18), "several comparisons together ask for more");
-        assert_eq!(values_to_tell(&[3.0, 3.0], 1), Some(2));
-        for undecidable in [&[1.0][..], &[], &[-1.0, 1.0], &[1.0, -0.999_999]] {
-            assert_eq!(values_to_tell(undecidable, 1), None, "{undecidable:?}");
-        }
-        // As many values of this mean and variance have an interval that leaves zero out, and one fewer has not.
-        for (count, tells) in [(17, false), (18, true)] {
-            let spread = libm::sqrt(4.0 * f64::from(count - 1) / f64::from(count - count % 2));
-            let side = |index| {
-                if index == count - count % 2 {
-                    0.0
-                } else if index % 2 == 0 {
-                    spread
-                } else {
-                    -spread
-                }
-            };
-            let many: Vec<f64> = (0..count).map(|index| 1.0 + side(index)).collect();
-            let (mean, half) = mean_and_ci95(&many).expect("values");
-            assert_eq!(mean > half.expect("several"), tells, "{count}");
-        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::result::SchemeResult;
 use crate::row::ALONE;
 use crate::show::rounded_rate;
 
+mod claims;
 mod credit;
 mod judged;
 mod lag;
@@ -22,9 +23,10 @@ mod pairs;
 mod populations;
 mod words;
 
+pub use claims::{Better, Claim, credit_sentence, owing};
 pub use credit::{Reference, wants_reference};
 pub use laws::laws_differ;
-pub use populations::{population_verdict, rank_populations};
+pub use populations::{population_verdict, populations_want_reference, rank_populations};
 pub use words::{help, listed};
 
 /// Orders results best first.
@@ -64,8 +66,8 @@ fn none_last(a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// The verdict on ranked results, in one line, from their numbers only: the best scheme that a sender's operator can deploy
-/// alone, what help from beyond the sender adds, and what the runs do not decide. `references` are of this race
+/// The verdict on ranked results, in one line, from their numbers only: that one run decides nothing, if so; the best scheme
+/// that a sender's operator can deploy alone, what help from beyond the sender adds, and what the runs do not decide. `references` are of this race
 /// ([`wants_reference`]).
 pub fn verdict(contest: &Contest, ranked: &[SchemeResult], references: &[Reference]) -> String {
     let alone: Vec<&SchemeResult> = ranked.iter().filter(|result| deploy(result) == ALONE).collect();
@@ -85,7 +87,10 @@ pub fn verdict(contest: &Contest, ranked: &[SchemeResult], references: &[Referen
         Goal::Transfer { .. } => standing.by_cost(),
         Goal::Duration => standing.by_throughput(),
     };
-    says + &standing.undecided()
+    let one_run = if luck::is_chance(contest, ranked) { luck::ONE_RUN } else { "" };
+    one_run.to_owned()
+        + &says
+        + &standing.undecided()
         + &standing.credit.says()
         + &standing.laws()
         + &luck::says(contest, ranked)
@@ -193,6 +198,8 @@ impl Standing<'_> {
     /// that of counting bytes.
     fn winners(&self, what: &str) -> String {
         let winners = self.alike(self.first);
+        let here = if luck::is_chance(self.contest, self.ranked) { " in this run" } else { "" };
+        let what = format!("{what}{here}");
         let alone = if self.field.len() < self.ranked.len() { "alone " } else { "" };
         let lead = match (winners.len(), self.ranked.len()) {
             (_, 1) => String::new(),

@@ -84,7 +84,7 @@ pub const COLUMNS: &[Column] = &[
         "su_counts",
         "What widened the window in start-up: acks, by a segment at most for each; bytes, by more, and by no more than the ACK \
          acknowledged; beyond, by more than that; either, if no ACK that acknowledged more than a segment widened it, so that \
-         the two do not differ. Of several runs, the most that any did.",
+         the two do not differ. Of several runs, or of a population's flows, the most that any did.",
     ),
     real(
         "su_loss",

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use firstflight_lab::{How, race, references};
-use firstflight_measure::{Reference, Row, SchemeResult, rank, verdict};
+use firstflight_lab::{How, population_references, populations, race, references};
+use firstflight_measure::{
+    Reference, Row, SchemeResult, population_verdict, rank, rank_populations, verdict,
+};
 use firstflight_scenario::{Options, Scenario, SchemeChoice, parse_choices};
 
 fn scenario(options: &[(&str, &str)]) -> Scenario {
@@ -116,4 +118,50 @@ fn where_nothing_is_drawn_other_seeds_give_the_same_runs() {
             );
         }
     }
+}
+
+/// Between hosts the rows say what start-ups counted, as a race's do, and the verdict credits what is the schemes' own.
+#[test]
+fn populations_are_held_to_slow_start_that_counts_bytes_as_races_are() {
+    let far = [
+        ("rate", "1gbit"),
+        ("rtt", "100ms"),
+        ("size", "1MB"),
+        ("queue", "4bdp"),
+        ("topology", "dumbbell:hosts=4"),
+        ("flows", "6"),
+        ("arrivals", "every:2s"),
+    ];
+    let said = |more: &[(&str, &str)], schemes: &str| {
+        let path = scenario(&[&far[..], more].concat());
+        let choices = parse_choices(schemes).expect(schemes);
+        let mut results = populations(&path, &choices, true, &How::default()).expect("populations");
+        let references =
+            population_references(&path, &choices, &results, &How::default()).expect("references");
+        rank_populations(&mut results);
+        let flows = results.iter().flat_map(|result| &result.flows).map(|flow| flow.su_counts.clone());
+        let counts: Vec<String> = results.iter().map(|one| one.rows[0].su_counts.clone()).collect();
+        (counts, flows.collect::<Vec<_>>(), references.len(), population_verdict(6, &results, &references))
+    };
+    let (counts, flows, references, line) = said(&[], "slow-start,search,hystart-linux,hystart++");
+    assert_eq!(counts, ["bytes", "bytes", "acks", "acks"]);
+    assert_eq!(flows, counts.iter().flat_map(|one| vec![one.clone(); 6]).collect::<Vec<_>>());
+    assert_eq!(references, 1, "one slow start for both");
+    assert!(
+        line.contains(" None is better than slow start that counts bytes by a flow's throughput")
+            && line.contains(
+                " hystart-linux and hystart++ never left start-up, and are no better than slow start"
+            ),
+        "{line}"
+    );
+    let (.., references, line) = said(&[], "slow-start,suss");
+    assert!(
+        references == 1
+            && line.contains(" Best by a flow's throughput")
+            && line.contains(" Slow start that counts bytes has a mean of "),
+        "{line}"
+    );
+    assert_eq!(said(&[("slow-start-counts", "bytes")], "slow-start,hystart++").2, 0, "all count alike");
+    assert_eq!(said(&[("ack", "every")], "slow-start,hystart++").2, 0, "there is nothing to count otherwise");
+    assert_eq!(said(&[("mixed", "true")], "slow-start,hystart++").2, 1, "the mix runs once");
 }

@@ -1,7 +1,8 @@
 //! How far a result lags behind the best, whether that may be chance, and how many runs would tell.
 
-use super::words::{about, joined, percent, rough_percent};
-use crate::student::{MOST_RUNS, mean_and_half, values_to_tell};
+use super::words::{at_least, at_most, joined, percent, rough_percent};
+use crate::runs_to_tell::{MOST_RUNS, RunsToTell, runs_to_tell};
+use crate::student::mean_and_half;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,8 @@ pub(super) struct Lag {
     runs: usize,
     /// The means over those runs, of the best and of the other.
     means: (f64, f64),
-    /// How many runs would tell, if mean and variance stayed; `None` if too many, or if the other is not behind.
-    would_tell: Option<u64>,
+    /// How many runs would tell; `None` if too many, or if the other is not behind.
+    would_tell: Option<RunsToTell>,
 }
 
 impl Lag {
@@ -46,7 +47,7 @@ impl Lag {
         let means =
             (mean(|pair| pair.0).map_or(0.0, |mean| mean.0), mean(|pair| pair.1).map_or(0.0, |mean| mean.0));
         let is_behind = mean_and_half(&worse, 1).is_some_and(|(mean, _)| mean > 0.0);
-        let would_tell = values_to_tell(&worse, comparisons).filter(|_| is_behind);
+        let would_tell = runs_to_tell(&worse, comparisons).filter(|_| is_behind);
         Some(Self { measure, runs: pairs.len(), means, would_tell })
     }
 
@@ -70,9 +71,20 @@ impl Lag {
 
     /// How many runs would tell.
     pub(super) fn would(&self) -> String {
-        match self.would_tell {
-            Some(runs) => format!("about {} would", about(runs)),
-            None => self.why_none(),
+        let Some(range) = self.would_tell else { return self.why_none() };
+        let if_alike = range.if_alike.filter(|_| range.most.is_none()).map(at_most);
+        let if_alike =
+            if_alike.map_or_else(String::new, |runs| format!(", about {runs} if the next are like these"));
+        format!("{} would{if_alike}", self.count(range))
+    }
+
+    /// A number of runs as a range. These runs did not tell.
+    fn count(&self, range: RunsToTell) -> String {
+        let least = at_least(range.least.max(self.runs as u64 + 1));
+        match range.most.map(at_most) {
+            Some(most) if most == least => format!("about {most}"),
+            Some(most) => format!("{least} to {most}"),
+            None => format!("at least {least}"),
         }
     }
 
@@ -81,7 +93,7 @@ impl Lag {
             0 => "no run in common".to_owned(),
             1 => "one run in common".to_owned(),
             _ if self.size().is_none() => "no worse".to_owned(),
-            _ => format!("not even {} would", about(MOST_RUNS / 10_000 * 10_000)),
+            _ => format!("not even {} would", at_least(MOST_RUNS)),
         }
     }
 
@@ -93,11 +105,14 @@ impl Lag {
             None => String::new(),
         };
         match self.would_tell {
-            Some(runs) if !is_first => format!("{size}{}", about(runs)),
+            Some(range) if !is_first => size + &self.count(range),
             _ => size + &self.would(),
         }
     }
 }
+
+/// How often [`RunsToTell`] holds.
+const COUNTS: &str = "; such counts of runs hold nine times of ten";
 
 /// The sentence that these runs do not decide between the best and others; empty without others.
 pub(super) fn undecided(runs: usize, best: &str, others: &[(&str, Lag)], comparisons: u64) -> String {
@@ -120,7 +135,8 @@ pub(super) fn undecided(runs: usize, best: &str, others: &[(&str, Lag)], compari
     };
     let have_interval = others.iter().any(|(_, lag)| lag.runs > 1);
     let why = if have_interval {
-        format!(": the {interval} seed by seed (95 %{together}) {holds} zero")
+        let counts = if others.iter().any(|(_, lag)| lag.would_tell.is_some()) { COUNTS } else { "" };
+        format!(": the {interval} seed by seed (95 %{together}) {holds} zero{counts}")
     } else {
         String::new()
     };

@@ -4,19 +4,27 @@ use crate::judge::Contest;
 use crate::result::SchemeResult;
 use crate::row::Row;
 
-/// The sentence about the seeds of a race; empty where there is nothing to say.
+/// What one run says where the seed changes runs: the first words of a verdict.
+pub(super) const ONE_RUN: &str =
+    "One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed. ";
+
+/// Whether results are compared by one run where another seed would give another.
+pub(super) fn is_chance(contest: &Contest, ranked: &[SchemeResult]) -> bool {
+    contest.seeded && ranked.len() > 1 && runs(ranked) == 1
+}
+
+/// The sentence about several runs that gave the same; empty where they did not.
 pub(super) fn says(contest: &Contest, ranked: &[SchemeResult]) -> String {
-    let runs = ranked.iter().map(|result| result.rows.len()).max().unwrap_or(0);
-    match runs {
-        1 if contest.seeded && ranked.len() > 1 => {
-            " One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed."
-                .to_owned()
-        }
+    match runs(ranked) {
         0 | 1 => String::new(),
         _ if !ranked.iter().all(is_one_run) => String::new(),
-        _ if contest.seeded => format!(" All {runs} runs of a scheme gave the same."),
+        runs if contest.seeded => format!(" All {runs} runs of a scheme gave the same."),
         _ => " The seed changes nothing on this path: one run says all.".to_owned(),
     }
+}
+
+fn runs(ranked: &[SchemeResult]) -> usize {
+    ranked.iter().map(|result| result.rows.len()).max().unwrap_or(0)
 }
 
 /// Whether all runs of a result gave the same row.

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::claims::{Better, Claim, credit_sentence, owing};
+use super::credit::{COUNT_ALIKE, Reference};
 use super::lag::{Lag, Measure, undecided};
 use super::laws::{laws_differ, option};
+use super::luck;
 use super::words::{help, whole};
+use crate::evidence::SuCounts;
 use crate::result::PopulationResult;
 use crate::row::ALONE;
 use crate::show::rounded_rate;
@@ -18,9 +22,21 @@ pub fn rank_populations(results: &mut [PopulationResult]) {
     });
 }
 
+/// The names of the results of unmixed populations that must be compared with slow start that counts bytes
+/// ([`crate::owing`]).
+pub fn populations_want_reference(results: &[PopulationResult]) -> Vec<String> {
+    let unmixed: Vec<&PopulationResult> = results.iter().filter(|result| is_unmixed(result)).collect();
+    owing(Better::More, &claims(&unmixed)).into_iter().map(str::to_owned).collect()
+}
+
 /// The verdict on ranked results of populations of `flows` flows, in one line, from their numbers only. A population's flows
-/// all have its scheme; the best is of a scheme that a sender's operator can deploy without help.
-pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
+/// all have its scheme; the best is of a scheme that a sender's operator can deploy without help. `references` are of these
+/// populations ([`populations_want_reference`]).
+pub fn population_verdict(
+    flows: u32,
+    ranked: &[PopulationResult],
+    references: &[Reference<PopulationResult>],
+) -> String {
     let unmixed: Vec<&PopulationResult> = ranked.iter().take_while(|result| is_unmixed(result)).collect();
     let alone: Vec<&PopulationResult> =
         unmixed.iter().copied().filter(|result| deploy(result) == ALONE).collect();
@@ -55,21 +71,50 @@ pub fn population_verdict(flows: u32, ranked: &[PopulationResult]) -> String {
         .collect();
     let last = field.last().filter(|last| !std::ptr::eq(**last, first) && doubt(last).is_none());
     let behind = last.map_or_else(String::new, |last| format!("; last {}", says(flows, last)));
-    let deployed =
-        if alone.is_empty() || alone.len() == unmixed.len() { "" } else { " of those without help" };
     let undecided = undecided(first.rows.len(), &first.name, &others, comparisons);
-    let one_run = if first.rows.len() == 1 {
-        " One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed."
-    } else {
-        ""
-    };
+    let (one_run, here) = if first.rows.len() == 1 { (luck::ONE_RUN, " in this run") } else { ("", "") };
     let named: Vec<_> = [first].iter().chain(&bests).chain(last).map(|result| governs(result)).collect();
     let laws = laws_differ(&named, unmixed.iter().map(|result| governs(result).0), option);
-    format!(
-        "Best{deployed} by a flow's throughput, each scheme by itself: {}{}{behind}.{undecided}{laws}{one_run}",
-        says(flows, first),
-        helped.concat()
-    )
+    let by = format!("by a flow's throughput, each scheme by itself{here}");
+    let is_all = alone.is_empty() || alone.len() == unmixed.len();
+    let lead = match (is_bytes_alone(first, references), is_all) {
+        (true, true) => format!("None is better than slow start that counts bytes {by}"),
+        (true, false) => format!("None without help is better than slow start that counts bytes {by}"),
+        (false, true) => format!("Best {by}"),
+        (false, false) => format!("Best of those without help {by}"),
+    };
+    let credit = credit(&unmixed, references);
+    format!("{one_run}{lead}: {}{}{behind}.{undecided}{credit}{laws}", says(flows, first), helped.concat())
+}
+
+fn claims<'a>(results: &[&'a PopulationResult]) -> Vec<Claim<'a>> {
+    let claim = |result: &&'a PopulationResult| Claim {
+        name: &result.name,
+        counts: result.rows.iter().map(|row| SuCounts::of(&row.su_counts)).max().unwrap_or_default(),
+        never_left: result.rows.iter().all(|row| row.exited_flows == 0),
+        deploy: deploy(result),
+        number: number(result, MEAN),
+    };
+    results.iter().map(claim).collect()
+}
+
+/// Whether a result owes what it has over others to counting bytes.
+fn is_bytes_alone(result: &PopulationResult, references: &[Reference<PopulationResult>]) -> bool {
+    let own = references.iter().find(|reference| reference.of.contains(&result.name));
+    own.is_some_and(|own| !Better::More.is_better(number(result, MEAN), number(&own.result, MEAN)))
+}
+
+/// The sentences on what is byte counting's; empty without references.
+fn credit(unmixed: &[&PopulationResult], references: &[Reference<PopulationResult>]) -> String {
+    let claims = claims(unmixed);
+    let says = |reference: &Reference<PopulationResult>| {
+        let of =
+            |one: &&&PopulationResult| reference.of.contains(&one.name) && is_bytes_alone(one, references);
+        let owing: Vec<&str> = unmixed.iter().filter(of).map(|one| one.name.as_str()).collect();
+        let number = format!("a mean of {} a flow", rounded_rate(whole(number(&reference.result, MEAN)?)));
+        Some(credit_sentence(&owing, &claims, &number, COUNT_ALIKE))
+    };
+    references.iter().filter_map(says).collect()
 }
 
 /// The best result of each kind of help that the first does not need.

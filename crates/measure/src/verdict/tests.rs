@@ -1,5 +1,6 @@
 mod credit;
 mod deploy;
+mod populations;
 mod runs;
 
 use super::*;
@@ -185,14 +186,15 @@ fn schemes_are_compared_seed_by_seed() {
     assert_eq!(
         verdict(&sized(), &[a.clone(), b.clone()]),
         "Best by cost: a, 5.00 s, 2.50 times the ideal. 3 runs do not decide between a and b (0.7 % more cost in the mean; \
-         about 43 would): the interval of the difference seed by seed (95 %) holds zero."
+         at least 5 would, about 43 if the next are like these): the interval of the difference seed by seed (95 %) holds zero; \
+         such counts of runs hold nine times of ten."
     );
     // Of three there are three pairs.
     let c = timed("c", &[Some(1.9), Some(6.0), Some(9.1)]);
     let line = verdict(&sized(), &[a, b, c]);
     assert!(
         line.ends_with(
-            " 3 runs do not decide between a and b (0.7 % more cost in the mean; about 64 would) or c (13 %; 7): the intervals of the differences seed by seed (95 %, for 3 comparisons together) hold zero."
+            " 3 runs do not decide between a and b (0.7 % more cost in the mean; at least 7 would, about 64 if the next are like these) or c (13 %; at least 4): the intervals of the differences seed by seed (95 %, for 3 comparisons together) hold zero; such counts of runs hold nine times of ten."
         ),
         "{line}"
     );
@@ -242,7 +244,7 @@ fn without_a_size_su_loss_tells_apart_those_within_one_per_cent() {
     let once = of("once", [(57.2, 0.16), (56.9, 0.0), (57.1, 0.0)]);
     let line = verdict(&THROUGHPUT, &[clean.clone(), once]);
     assert!(
-        line.contains("clean and once (su-loss 5.33 % against none in the mean; about 19 would)")
+        line.contains("clean and once (su-loss 5.33 % against none in the mean; at least 5 would, about 19 if the next are like these)")
             && line.contains("for 2 comparisons"),
         "{line}"
     );

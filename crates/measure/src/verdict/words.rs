@@ -98,12 +98,28 @@ pub(super) fn rough_percent(fraction: f64) -> String {
 }
 
 /// A whole number with two digits, rounded up, and with commas between thousands.
-pub(super) fn about(count: u64) -> String {
+pub(super) fn at_most(count: u64) -> String {
+    let unit = unit(count);
+    grouped(count.div_ceil(unit) * unit)
+}
+
+/// A whole number with two digits, rounded down, and with commas between thousands.
+pub(super) fn at_least(count: u64) -> String {
+    let unit = unit(count);
+    grouped(count / unit * unit)
+}
+
+/// The power of ten in which a number has at most two digits.
+fn unit(count: u64) -> u64 {
     let mut unit = 1;
     while count.div_ceil(unit) > 99 {
         unit *= 10;
     }
-    let digits = (count.div_ceil(unit) * unit).to_string();
+    unit
+}
+
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {

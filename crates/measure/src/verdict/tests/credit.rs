@@ -81,6 +81,23 @@ fn in_a_given_time_throughput_is_compared() {
 }
 
 #[test]
+fn those_that_count_acks_are_named_or_all_but_those_that_do_not() {
+    let said = |acks: usize, bytes: usize| {
+        let of = |what: &'static str, count: usize, time: f64| {
+            (0..count).map(move |one| grown(&format!("{what}{one}"), what, time))
+        };
+        let ranked: Vec<_> = of("bytes", bytes, 0.86).chain(of("acks", acks, 1.26)).collect();
+        let line = super::super::verdict(&sized(), &ranked, &beside(&["bytes0"], 0.86));
+        let clause = line.split("860 ms; ").nth(1).and_then(|rest| rest.split(", and --").next());
+        clause.map(str::to_owned).expect(&line)
+    };
+    assert_eq!(said(1, 1), "acks0 counts ACKs");
+    assert_eq!(said(6, 1), "acks0, acks1, acks2, acks3, acks4 and acks5 count ACKs");
+    assert_eq!(said(9, 2), "all but bytes0 and bytes1 count ACKs");
+    assert_eq!(said(9, 8), "acks0, acks1, acks2, acks3, acks4 and 4 more count ACKs");
+}
+
+#[test]
 fn a_reference_is_wanted_only_where_counting_bytes_may_have_gained() {
     let wants = |ranked: &[SchemeResult]| wants_reference(&sized(), ranked);
     let (bytes, acks) = (grown("h", "bytes", 0.86), grown("s", "acks", 1.26));
@@ -108,9 +125,23 @@ fn a_reference_is_wanted_only_where_counting_bytes_may_have_gained() {
 #[test]
 fn what_a_start_up_counted_is_told_by_acks_that_acknowledge_more_than_a_segment() {
     use crate::evidence::SuCounts;
-    let said =
-        [(1000, 0), (1000, 1000), (2000, 1000), (2000, 1500), (2000, 2000), (2000, 2001), (1000, 1500)]
-            .map(|(acked, growth)| SuCounts::said_by(acked, growth, 1000).name());
-    assert_eq!(said, ["either", "either", "acks", "bytes", "bytes", "beyond", "beyond"]);
+    let said = [
+        (1000, 0),
+        (1000, 1000),
+        (2000, 1000),
+        (2000, 1500),
+        (2000, 2000),
+        (2000, 2001),
+        (1000, 1500),
+        // The last segment is not full; with its FIN it is one more.
+        (1700, 2000),
+        (1701, 2000),
+        (700, 1000),
+    ]
+    .map(|(acked, growth)| SuCounts::said_by(acked, growth, 1000).name());
+    assert_eq!(
+        said,
+        ["either", "either", "acks", "bytes", "bytes", "beyond", "beyond", "bytes", "bytes", "either"]
+    );
     assert!(SuCounts::ALL.into_iter().all(|counts| SuCounts::of(counts.name()) == counts));
 }

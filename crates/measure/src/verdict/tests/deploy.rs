@@ -108,7 +108,8 @@ fn what_help_adds_may_be_chance() {
     assert!(
         line.starts_with(
             "Best alone by cost: own (reno), 5.30 s, 2.65 times the ideal; with router help asks (reno) takes 5.00 s, which \
-             3 runs do not tell from chance (about 15 would)."
+             3 runs do not tell from chance (at least 5 would, about 15 if the next \
+             are like these)."
         ),
         "{line}"
     );

@@ -12,7 +12,8 @@ fn far_behind_in_the_mean_is_said_as_it_is_and_not_as_hardly_behind() {
     assert_eq!(
         verdict(&DRAWN, &[a, b]),
         "Best by cost: a, 1.00 s, 0.50 times the ideal. 3 runs do not decide between a and b (4.4 times the cost in the mean; \
-         about 14 would): the interval of the difference seed by seed (95 %) holds zero."
+         at least 4 would, about 14 if the next are like these): the interval of the difference seed by seed (95 %) holds zero; \
+         such counts of runs hold nine times of ten."
     );
 }
 
@@ -32,15 +33,35 @@ fn every_measure_says_its_lag_in_its_own_words() {
 }
 
 #[test]
-fn as_many_runs_as_were_said_to_decide_do() {
+fn of_few_runs_at_least_a_number_would_decide_and_of_many_a_range() {
+    let said = |count: u32| {
+        let a: Vec<_> = (0..count).map(|_| Some(1.0)).collect();
+        let b: Vec<_> = (0..count).map(|seed| Some(if seed % 2 == 0 { 0.5 } else { 1.6 })).collect();
+        let line = verdict(&DRAWN, &[timed("a", &a), timed("b", &b)]);
+        line.split_once("in the mean; ").map(|(_, rest)| rest.to_owned()).unwrap_or(line)
+    };
+    assert_eq!(
+        said(6),
+        "at least 10 would, about 570 if the next are like these): the interval of the difference seed by seed (95 %) holds \
+         zero; such counts of runs hold nine times of ten."
+    );
+    let many = said(400);
+    assert!(many.starts_with("400 to 56,000 would): "), "{many}");
+}
+
+#[test]
+fn as_many_runs_as_were_said_to_decide_if_they_were_alike_do() {
     let race = |count: u32| {
         let a: Vec<_> = (0..count).map(|_| Some(1.0)).collect();
         let b: Vec<_> = (0..count).map(|seed| Some(if seed % 2 == 0 { 0.85 } else { 1.25 })).collect();
         verdict(&DRAWN, &[timed("a", &a), timed("b", &b)])
     };
     let said = race(4);
-    let more: u32 =
-        said.split("about ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect(&said);
+    let more: u32 = said
+        .split("would, about ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next()?.parse().ok())
+        .expect(&said);
     assert!(
         more > 4 && race(more / 2).contains("do not decide") && !race(more + 10).contains("do not decide"),
         "{said}"
@@ -51,11 +72,10 @@ fn as_many_runs_as_were_said_to_decide_do() {
 fn one_run_where_the_seed_changes_runs_decides_nothing() {
     let two = [timed("a", &[Some(1.0)]), timed("b", &[Some(2.0)])];
     let line = verdict(&DRAWN, &two);
-    assert!(
-        line.ends_with(
-            " One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed."
-        ),
-        "{line}"
+    assert_eq!(
+        line,
+        "One run decides nothing where the seed changes runs: --runs 10 compares schemes seed by seed. Best by cost in this \
+         run: a, 1.00 s, 0.50 times the ideal; last is b, 2.00 s, 1.00 times."
     );
     assert!(!verdict(&sized(), &two).contains("decides nothing"), "the seed changes nothing there");
     assert!(!verdict(&DRAWN, &two[..1]).contains("decides nothing"), "nothing is compared");
@@ -74,7 +94,8 @@ fn runs_that_cannot_differ_and_runs_that_did_not_are_told_apart() {
 }
 
 #[test]
-fn counts_of_runs_are_rounded_up_to_two_digits() {
-    let said = [2, 12, 99, 100, 101, 1_234, 10_001, 123_456].map(words::about);
-    assert_eq!(said, ["2", "12", "99", "100", "110", "1,300", "11,000", "130,000"]);
+fn counts_of_runs_have_two_digits_and_a_range_is_not_narrowed_by_rounding() {
+    let counts = [2, 12, 99, 100, 101, 1_234, 10_001, 123_456];
+    assert_eq!(counts.map(words::at_most), ["2", "12", "99", "100", "110", "1,300", "11,000", "130,000"]);
+    assert_eq!(counts.map(words::at_least), ["2", "12", "99", "100", "100", "1,200", "10,000", "120,000"]);
 }
