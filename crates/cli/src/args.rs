@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Run programs at the two ends of a path, over real packets.
     Emulate(Box<Emulate>),
+    /// Compare schemes in the simulator, on sockets and in this kernel's TCP, over one path.
+    Compare(Box<Compare>),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -162,6 +164,25 @@ pub(crate) struct Emulate {
     /// Write a report of the log's connections: one HTML file that opens offline.
     #[arg(long, value_name = "FILE", requires = "log", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) path: PathKeys,
+    #[command(flatten)]
+    pub(crate) runs: RunKeys,
+    /// Habitats: all, or some of sim-rfc, live-rfc, sim-linux, live-linux, kernel [all].
+    #[arg(long, value_name = "LIST", help_heading = "Runs", allow_hyphen_values = true)]
+    pub(crate) habitats: Option<String>,
+    #[command(flatten)]
+    pub(crate) table: TableOptions,
+    /// Print only JSON, one line for each row.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["csv", "wide", "columns"])]
+    pub(crate) json: bool,
+    /// Print the rows as CSV.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["wide", "columns"])]
+    pub(crate) csv: bool,
 }
 
 /// A host of an emulated path.

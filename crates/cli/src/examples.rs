@@ -149,6 +149,23 @@ pub(crate) const EXAMPLES: &[(&str, &[Example])] = &[
             ("firstflight emulate --rate 20mbit --rtt 40ms --shell", "A shell at one end of a path."),
         ],
     ),
+    (
+        "compare",
+        &[
+            (
+                "firstflight compare --rate 20mbit --rtt 40ms --schemes slow-start,paced",
+                "Two schemes simulated, on sockets and beside the kernel's.",
+            ),
+            (
+                "firstflight compare --rtt 40ms --schemes hystart++ --runs 5 --csv",
+                "Medians of five runs, with the least and the greatest, as CSV.",
+            ),
+            (
+                "firstflight compare --rtt 40ms --habitats sim-rfc,sim-linux",
+                "The simulator's two stacks, which needs no rights.",
+            ),
+        ],
+    ),
     ("completions", &[("firstflight completions bash", "To be put where the shell looks for completions.")]),
     (
         "man",

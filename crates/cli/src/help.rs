@@ -7,7 +7,7 @@ use crate::examples::{self, PROGRAM};
 use crate::keys::SCHEMES;
 
 /// Arguments of the short help that are no keys, with their lines there.
-const BRIEF: [(&str, &str); 15] = [
+const BRIEF: [(&str, &str); 16] = [
     ("scenario", "A file, as in scenarios/; options take its place"),
     (SCHEMES, "all, or NAME[:k=v…],…; -NAME takes one away [all]"),
     ("jobs", "Runs at a time [the number of processors]"),
@@ -22,6 +22,7 @@ const BRIEF: [(&str, &str); 15] = [
     ("separate", "Take no files for pieces of one capture"),
     ("all", "Show short and small senders too"),
     ("shell", "A shell at host A instead of commands"),
+    ("habitats", "Some of sim-rfc, live-rfc, sim-linux, live-linux, kernel"),
     ("log", "Write each packet and its fate as pcapng"),
 ];
 
@@ -37,7 +38,7 @@ const OWN: [(&str, &str, &str); 7] = [
 ];
 
 /// Commands with so many options that their short help has only the most used.
-const LONG: [&str; 4] = ["race", "run", "inspect", "emulate"];
+const LONG: [&str; 5] = ["race", "run", "inspect", "emulate", "compare"];
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 a check failed; 2 usage or input, outputs that cannot be opened \
     included; 3 writing failed midway; 130 interrupted.";

@@ -6,6 +6,7 @@
 mod args;
 mod captures;
 mod columns;
+mod compare;
 mod documents;
 mod drawings;
 mod emulate;
@@ -42,7 +43,7 @@ use crate::usage::{CommandLine, Usage};
 /// Carries out this process's command line with the schemes, restart policies and laws of `registry`, and answers with the
 /// exit code. An entry of the registry that cannot be named is one error, and exit code 2.
 pub fn main_with(registry: Registry) -> ExitCode {
-    if let Some(code) = emulate::inside() {
+    if let Some(code) = compare::inside().or_else(emulate::inside) {
         return code;
     }
     match carry_out(registry, &CommandLine::of_process(registry)) {
@@ -71,6 +72,7 @@ fn carry_out(registry: Registry, line: &CommandLine) -> Result<(), Failure> {
         Command::Packetdrill(scripts) => packetdrill::run(&scripts.files),
         Command::Inspect(options) => inspect::inspect(&options, &line.shown),
         Command::Emulate(options) => emulate::emulate(&options, registry, &line.shown),
+        Command::Compare(options) => compare::compare(&options, registry, &line.shown),
         Command::Completions { shell } => output::print(&documents::completions(shell, line.program())?),
         Command::Man(asked) => documents::manual(&asked, line),
     }

@@ -167,7 +167,7 @@ fn logged(scenario: &Scenario, choice: &SchemeChoice) -> LoggedFlow {
 const EACH_FLOW: &str = "--each-flow: one flow is measured; for a row a flow say how many are with --flows";
 
 /// The part of a list of schemes that is at fault.
-fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
+pub(crate) fn fault<'a>(error: &'a ChoiceError, list: &'a str) -> &'a str {
     match error {
         ChoiceError::Unknown { found, .. }
         | ChoiceError::Stray { found }

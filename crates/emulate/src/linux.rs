@@ -10,6 +10,7 @@ mod device;
 mod first;
 mod host;
 mod inside;
+pub mod kernel;
 mod netlink;
 mod relaying;
 mod run;

@@ -119,27 +119,6 @@ impl Observer for Log {
     }
 }
 
-/// A log, or none.
-impl Observer for Option<Log> {
-    fn entered(&mut self, number: u64, from: Side, at: Time, bytes: &[u8]) {
-        if let Some(log) = self {
-            log.entered(number, from, at, bytes);
-        }
-    }
-
-    fn left(&mut self, number: u64, to: Side, at: Time, bytes: &[u8], marked: bool) {
-        if let Some(log) = self {
-            log.left(number, to, at, bytes, marked);
-        }
-    }
-
-    fn dropped(&mut self, number: u64, at: Time, cause: Option<DropCause>) {
-        if let Some(log) = self {
-            log.dropped(number, at, cause);
-        }
-    }
-}
-
 /// Writes records until there are no more.
 fn write(mut writer: Writer<File>, from: &Receiver<Vec<Record>>) -> io::Result<()> {
     while let Ok(batch) = from.recv() {

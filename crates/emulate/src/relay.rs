@@ -50,6 +50,45 @@ impl Observer for () {
     fn dropped(&mut self, _: u64, _: Time, _: Option<DropCause>) {}
 }
 
+/// The observer hears if there is one.
+impl<O: Observer> Observer for Option<O> {
+    fn entered(&mut self, number: u64, from: Side, at: Time, bytes: &[u8]) {
+        if let Some(observer) = self {
+            observer.entered(number, from, at, bytes);
+        }
+    }
+
+    fn left(&mut self, number: u64, to: Side, at: Time, bytes: &[u8], marked: bool) {
+        if let Some(observer) = self {
+            observer.left(number, to, at, bytes, marked);
+        }
+    }
+
+    fn dropped(&mut self, number: u64, at: Time, cause: Option<DropCause>) {
+        if let Some(observer) = self {
+            observer.dropped(number, at, cause);
+        }
+    }
+}
+
+/// Both hear.
+impl<O: Observer, P: Observer> Observer for (O, P) {
+    fn entered(&mut self, number: u64, from: Side, at: Time, bytes: &[u8]) {
+        self.0.entered(number, from, at, bytes);
+        self.1.entered(number, from, at, bytes);
+    }
+
+    fn left(&mut self, number: u64, to: Side, at: Time, bytes: &[u8], marked: bool) {
+        self.0.left(number, to, at, bytes, marked);
+        self.1.left(number, to, at, bytes, marked);
+    }
+
+    fn dropped(&mut self, number: u64, at: Time, cause: Option<DropCause>) {
+        self.0.dropped(number, at, cause);
+        self.1.dropped(number, at, cause);
+    }
+}
+
 /// What a turn of the relay came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {

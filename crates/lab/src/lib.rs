@@ -40,4 +40,5 @@ pub use race::race;
 pub use reference::{population_references, references};
 pub use replay::record;
 pub use run::{Outcome, Without, run, run_without};
+pub use saved::resumed;
 pub use sweep::{Bottleneck, PathFacts, Stopped, Sweep, SweepError, SweptRow, parse_sweep, race_parts};

@@ -14,7 +14,7 @@ use crate::run::run;
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn resumed(
+pub fn resumed(
     scenario: &Scenario,
     choice: &SchemeChoice,
     interrupted: &dyn Fn() -> bool,

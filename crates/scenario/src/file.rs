@@ -83,7 +83,7 @@ pub(crate) fn parse(registry: Registry, text: &str) -> Result<ScenarioFile, File
 }
 
 /// Options of the command that a scenario file does not take: how many runs at a time, and what is written where.
-const OF_THE_COMMAND: [&str; 15] = [
+const OF_THE_COMMAND: [&str; 16] = [
     "jobs",
     "each-run",
     "each-flow",
@@ -99,6 +99,7 @@ const OF_THE_COMMAND: [&str; 15] = [
     "snap",
     "events",
     "qlog",
+    "habitats",
 ];
 
 fn unknown_key(found: &str) -> String {

@@ -39,6 +39,7 @@ pub(super) fn run(options: &Emulate, order: Order, arguments: &[String]) -> Resu
             (None, None) => Timing::Unlimited,
         },
         log,
+        is_taped: false,
         stdout: stdout.map_err(Failure::usage)?,
         interrupted: &|| !options.shell && interrupt.happened(),
         ready: &|[_, process]| {

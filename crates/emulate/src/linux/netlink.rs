@@ -1,4 +1,4 @@
-//! What the kernel is told of interfaces and addresses: three messages of rtnetlink (rtnetlink(7), `linux/rtnetlink.h`).
+//! What the kernel is told of interfaces and addresses: messages of rtnetlink (rtnetlink(7), `linux/rtnetlink.h`).
 
 use std::io;
 use std::net::IpAddr;
@@ -18,8 +18,10 @@ pub(super) const NAME: &str = "path0";
 
 const NEW_LINK: u16 = 16;
 const NEW_ADDRESS: u16 = 20;
+const NEW_ROUTE: u16 = 24;
 const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
+const REPLACE: u16 = 0x100;
 const CREATE: u16 = 0x400;
 const UP: u32 = 1;
 const LINK_NAME: u16 = 3;
@@ -28,6 +30,12 @@ const LINK_QUEUE: u16 = 13;
 const LINK_GSO_SEGMENTS: u16 = 40;
 const ADDRESS_PEER: u16 = 1;
 const ADDRESS_LOCAL: u16 = 2;
+const ROUTE_DESTINATION: u16 = 1;
+const ROUTE_DEVICE: u16 = 4;
+const ROUTE_SOURCE: u16 = 7;
+const ROUTE_METRICS: u16 = 8;
+/// `struct rtmsg` behind the lengths: no type of service, the main table, made by the kernel, within the link, to one host.
+const ROUTE: [u8; 9] = [0, 254, 2, 253, 1, 0, 0, 0, 0];
 /// No duplicate address detection (RFC 4862): there is one peer.
 const NO_DAD: u8 = 2;
 
@@ -78,6 +86,23 @@ impl Netlink {
         self.ask(NEW_ADDRESS, CREATE, &body, &attributes)
     }
 
+    /// Gives the route from the host to the other one these metrics, each a number of `RTAX_` and its value. The route is the one
+    /// that came with the address.
+    pub(super) fn route(&self, index: u32, side: Side, metrics: &[(u16, u32)]) -> io::Result<()> {
+        let family = u8::try_from(AddressFamily::INET.as_raw()).unwrap_or_default();
+        let mut body = vec![family, 32, 0];
+        body.extend(ROUTE);
+        let metrics: Vec<_> =
+            metrics.iter().map(|(kind, value)| (*kind, value.to_ne_bytes().to_vec())).collect();
+        let attributes = [
+            (ROUTE_DESTINATION, side.other().host().v4.octets().to_vec()),
+            (ROUTE_DEVICE, index.to_ne_bytes().to_vec()),
+            (ROUTE_SOURCE, side.host().v4.octets().to_vec()),
+            (ROUTE_METRICS, padded(&metrics)),
+        ];
+        self.ask(NEW_ROUTE, CREATE | REPLACE, &body, &attributes)
+    }
+
     /// Sends a request and waits for its acknowledgement.
     fn ask(&self, kind: u16, flags: u16, body: &[u8], attributes: &[(u16, Vec<u8>)]) -> io::Result<()> {
         let message = message(kind, flags | REQUEST | ACKNOWLEDGE, body, attributes);
@@ -109,16 +134,23 @@ fn message(kind: u16, flags: u16, body: &[u8], attributes: &[(u16, Vec<u8>)]) ->
     message.extend(flags.to_ne_bytes());
     message.extend([0; 8]);
     message.extend(body);
-    for (kind, value) in attributes {
-        let length = u16::try_from(value.len() + 4).unwrap_or(u16::MAX);
-        message.extend(length.to_ne_bytes());
-        message.extend(kind.to_ne_bytes());
-        message.extend(value);
-        message.resize(message.len().next_multiple_of(4), 0);
-    }
+    message.extend(padded(attributes));
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     message[..4].copy_from_slice(&length.to_ne_bytes());
     message
+}
+
+/// Attributes, each padded to four bytes.
+fn padded(attributes: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (kind, value) in attributes {
+        let length = u16::try_from(value.len() + 4).unwrap_or(u16::MAX);
+        bytes.extend(length.to_ne_bytes());
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+    }
+    bytes
 }
 
 #[cfg(test)]

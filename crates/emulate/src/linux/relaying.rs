@@ -19,6 +19,7 @@ use super::device::Tun;
 use crate::log::Log;
 use crate::relay::{Clock, Relay};
 use crate::report::Report;
+use crate::tape::Tape;
 use crate::vigil::Vigil;
 
 /// A relay that runs.
@@ -35,16 +36,20 @@ pub(super) struct Relaying {
 pub(super) struct Relayed {
     pub(super) report: Report,
     pub(super) log: Option<Log>,
+    pub(super) tape: Option<Tape>,
     /// Whether the thread had a real-time priority.
     pub(super) is_real_time: bool,
 }
+
+/// What observes a run: a log, a tape, either, both or none.
+pub(super) type Observers = (Option<Log>, Option<Tape>);
 
 /// The real-time priority of the thread.
 const PRIORITY: u8 = 10;
 
 impl Relaying {
     /// Starts to relay. `fastest` is the rate of the fastest bottleneck.
-    pub(super) fn start(relay: Relay<Tun, Option<Log>>, clock: Monotonic, fastest: Rate) -> io::Result<Self> {
+    pub(super) fn start(relay: Relay<Tun, Observers>, clock: Monotonic, fastest: Rate) -> io::Result<Self> {
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let stopped = Arc::clone(&stop);
         let vigil = Vigil::new(fastest);
@@ -67,7 +72,7 @@ impl Relaying {
 }
 
 fn turn_on(
-    mut relay: Relay<Tun, Option<Log>>,
+    mut relay: Relay<Tun, Observers>,
     clock: Monotonic,
     mut vigil: Vigil,
     stop: &OwnedFd,
@@ -95,8 +100,8 @@ fn turn_on(
             break;
         }
     }
-    let (report, log) = relay.finish(clock.now());
-    Ok(Relayed { report, log, is_real_time })
+    let (report, (log, tape)) = relay.finish(clock.now());
+    Ok(Relayed { report, log, tape, is_real_time })
 }
 
 /// Takes a real-time priority, if the system gives it. Returns whether it did.

@@ -17,6 +17,7 @@ use crate::log::Log;
 use crate::path::Path;
 use crate::relay::{Carried, Clock, Relay};
 use crate::report::Report;
+use crate::tape::Tape;
 
 /// What is to be run.
 pub struct Job<'a> {
@@ -30,6 +31,8 @@ pub struct Job<'a> {
     pub timing: Timing,
     /// The file of the log.
     pub log: Option<File>,
+    /// Whether a tape is kept in memory.
+    pub is_taped: bool,
     /// The standard output of the commands in place of this process's.
     pub stdout: Option<OwnedFd>,
     /// Whether the user has asked for the run to end.
@@ -77,6 +80,8 @@ pub struct Done {
     pub is_b_terminated: bool,
     /// How many records the log lacks, if there is a log; or why it was not written.
     pub log: Option<io::Result<u64>>,
+    /// The tape, if one was kept.
+    pub tape: Option<Tape>,
     /// Whether the relay had a real-time priority.
     pub is_real_time: bool,
     /// The time zero of the path, in nanoseconds since 1970, as the log has it.
@@ -107,7 +112,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// # Errors
 /// What the system refuses, and a command that cannot be started.
 pub fn run(job: Job<'_>) -> Result<Done, RunError> {
-    let Job { path, scenario, commands, timing, log, stdout, interrupted, ready } = job;
+    let Job { path, scenario, commands, timing, log, is_taped, stdout, interrupted, ready } = job;
     let mtu = scenario.packet();
     let stdouts = [copy(stdout.as_ref())?, copy(stdout.as_ref())?];
     let [a, b] = &commands;
@@ -122,7 +127,7 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
     let (clock, began) = (Monotonic::new(), since_1970());
     let log = log.map(|file| Log::new(file, began)).transpose();
     let log = log.map_err(RunError::of("cannot write the log"))?;
-    let relay = Relay::new([device_a, device_b], path, mtu as usize, log);
+    let relay = Relay::new([device_a, device_b], path, mtu as usize, (log, is_taped.then(Tape::default)));
     let relaying =
         Relaying::start(relay, clock, fastest(scenario)).map_err(RunError::of("cannot start the relay"))?;
     if !a.is_empty() {
@@ -141,9 +146,9 @@ pub fn run(job: Job<'_>) -> Result<Done, RunError> {
     let unread = [host_a.unread()?, host_b.unread()?];
     let relayed = relaying.finish();
     drop((host_a, host_b));
-    let Relayed { report, log, is_real_time } = relayed.map_err(RunError::of("the relay broke off"))?;
+    let Relayed { report, log, tape, is_real_time } = relayed.map_err(RunError::of("the relay broke off"))?;
     let log = log.map(Log::finish);
-    Ok(Done { report, ending, ended, unread, is_b_terminated, log, is_real_time, began })
+    Ok(Done { report, ending, ended, unread, is_b_terminated, log, tape, is_real_time, began })
 }
 
 /// A descriptor of the same file.

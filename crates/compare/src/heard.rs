@@ -1,0 +1,114 @@
+//! What a trace says of the inside of a sender: exits, reductions, loss episodes.
+
+use std::io::BufRead;
+
+use firstflight::{Call, Event, Note, Phase, Rate, TraceRecord};
+use firstflight_measure::{Evidence, ExitSeen};
+use firstflight_trace::{TraceError, read};
+
+/// What a trace says. Times are nanoseconds since the first data packet left.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    /// When the first data packet left, by the trace's clock.
+    first_sent: Option<u64>,
+    exits: Vec<ExitSeen>,
+    cuts: Vec<(u64, u64)>,
+    timeouts: Vec<u64>,
+    recoveries: Vec<(u64, Option<u64>)>,
+    su_end: Option<u64>,
+    phase: Option<Phase>,
+    exits_at_cut: usize,
+    su_over_at_cut: bool,
+}
+
+/// Reads a trace.
+///
+/// # Errors
+/// A text that is no trace.
+pub fn hear(input: impl BufRead) -> Result<Heard, TraceError> {
+    let (_, mut calls) = read(input)?;
+    let mut heard = Heard::default();
+    while let Some(told) = calls.next_call()? {
+        heard.take(&told);
+    }
+    Ok(heard)
+}
+
+impl Heard {
+    /// Adds what was heard to the evidence of the same connection's packets.
+    pub fn add_to(self, evidence: &mut Evidence) {
+        let (Some(first), Some(there)) = (self.first_sent, evidence.recording.first_data_at) else { return };
+        let at = |time: u64| (there + time).saturating_sub(first);
+        evidence.exits = self.exits.into_iter().map(|exit| ExitSeen { at: at(exit.at), ..exit }).collect();
+        evidence.cuts = self.cuts.into_iter().map(|(when, from)| (at(when), from)).collect();
+        evidence.timeouts = self.timeouts.into_iter().map(at).collect();
+        evidence.recoveries = self.recoveries.into_iter().map(|(from, to)| (at(from), to.map(at))).collect();
+        evidence.su_end = self.su_end.map(at);
+    }
+
+    fn take(&mut self, told: &TraceRecord) {
+        let at = told.path.now.nanos();
+        match (told.path.recovering, self.recoveries.last_mut()) {
+            (true, None | Some((_, Some(_)))) => self.recoveries.push((at, None)),
+            (false, Some((_, end @ None))) => *end = Some(at),
+            _ => {}
+        }
+        if let Call::On(event) = &told.call {
+            match event.event() {
+                Event::Sent(sent) => {
+                    self.first_sent.get_or_insert(at);
+                    if !sent.retransmission {
+                        self.new_data(at, told);
+                    }
+                }
+                Event::TimedOut { .. } => self.timeouts.push(at),
+                _ => {}
+            }
+        }
+        for note in &told.notes {
+            self.note(at, note);
+        }
+    }
+
+    /// New data left: start-up is over once the law governs it (docs/exports.md, su-time).
+    fn new_data(&mut self, at: u64, told: &TraceRecord) {
+        let governs = self.phase == Some(Phase::Avoidance)
+            && !told.path.recovering
+            && told.plan.ssthresh.is_none_or(|ssthresh| told.path.cwnd >= ssthresh);
+        if governs && !self.exits.is_empty() {
+            self.su_end.get_or_insert(at);
+        }
+    }
+
+    fn note(&mut self, at: u64, note: &Note) {
+        match *note {
+            Note::Began(_) => self.phase = Some(Phase::Startup),
+            Note::Exited { exit, phase, cwnd, .. } => {
+                self.phase = Some(Phase::Avoidance);
+                if phase == Phase::Startup {
+                    let rate = exit.learned.rate.map(Rate::bps);
+                    self.exits.push(ExitSeen { at, cause: exit.cause, cwnd: cwnd.get(), rate });
+                }
+            }
+            Note::Continued => {
+                self.phase = Some(Phase::Startup);
+                self.exits.pop();
+            }
+            Note::Reduced { from } => {
+                self.exits_at_cut = self.exits.len();
+                self.su_over_at_cut = self.su_end.is_some();
+                self.cuts.push((at, from.get()));
+            }
+            Note::Undone { exit } => {
+                self.cuts.pop();
+                if exit {
+                    self.phase = Some(Phase::Startup);
+                    self.exits.truncate(self.exits_at_cut);
+                    if !self.su_over_at_cut {
+                        self.su_end = None;
+                    }
+                }
+            }
+        }
+    }
+}

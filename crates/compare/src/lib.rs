@@ -1,0 +1,36 @@
+//! Schemes over one path in several *habitats*: the simulator, the endpoint of `firstflight-live` on UDP sockets, and the
+//! kernel's own TCP, the latter two over the emulated path of `firstflight-emulate`.
+//!
+//! - [`HABITATS`] is the table of habitats: what runs, as which stack, and beside which simulator its rows stand.
+//! - [`Order`] is what is to be compared. [`compare()`] runs it and gives [`Row`]s, a scheme in a habitat each; [`largest`] says
+//!   what differs most.
+//! - [`Figures`] are the numbers of one run. All habitats have the same definitions, those of `firstflight-measure`, on the
+//!   [`firstflight_measure::Evidence`] of the run; what a habitat cannot know stays undefined.
+//! - [`equal`] keeps packets equal on the wire: as many, and as long.
+
+mod compare;
+pub mod equal;
+mod evidence;
+mod figures;
+mod habitat;
+mod heard;
+#[cfg(target_os = "linux")]
+mod linux;
+mod row;
+mod subject;
+
+pub use compare::{CompareError, Compared, How, Order, Step, compare};
+pub use evidence::{Carrier, evidence};
+pub use figures::Figures;
+pub use habitat::{HABITATS, Habitat, Runs, habitats};
+pub use heard::{Heard, hear};
+#[cfg(target_os = "linux")]
+pub use linux::inside;
+pub use row::{Difference, METRICS, Metric, Row, Summary, Tolerance, largest};
+pub use subject::{Subject, subjects};
+
+/// If this process was started as the program at an end of a compared path, is that and gives its exit code.
+#[cfg(not(target_os = "linux"))]
+pub fn inside(_: &[std::ffi::OsString]) -> Option<std::process::ExitCode> {
+    None
+}

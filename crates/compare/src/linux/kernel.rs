@@ -1,0 +1,158 @@
+//! The kernel's own TCP at both ends.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::num::NonZeroU32;
+
+use firstflight_emulate::linux::kernel::{RouteMetrics, set, set_route};
+use firstflight_emulate::{B, Fate, HEAD, Side, Tape};
+use firstflight_inspect::{Found, inspect};
+use firstflight_scenario::Scenario;
+use firstflight_tcp::AckPolicy;
+use firstflight_wire::{Direction, Passed, RawCapture, Tap};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+
+use super::words::{Words, check_all, write_all};
+use super::{PORT, command, size};
+use crate::compare::Cell;
+use crate::evidence::{Carrier, evidence};
+use crate::figures::Figures;
+
+/// The roles in the arguments.
+pub(super) const SENDER: &str = "kernel-send";
+pub(super) const RECEIVER: &str = "kernel-receive";
+
+/// What stands before the settings of a host.
+const SYSCTL: &str = "ipv4.";
+/// The receive window of the simulator's endpoints if none is set: as good as none.
+const UNLIMITED: u64 = 1 << 30;
+/// Buffers of sockets: as good as endless for transfers that are compared.
+const BUFFER: u64 = 256 << 20;
+
+/// The programs of a run.
+pub(super) fn commands(cell: &Cell<'_>) -> [Vec<OsString>; 2] {
+    let words = settings(cell.scenario, cell.subject.congestion_control.unwrap_or("reno"));
+    [command(SENDER, words.clone()), command(RECEIVER, words)]
+}
+
+/// The settings of both hosts: those of the simulator's endpoints that the kernel has.
+fn settings(scenario: &Scenario, congestion_control: &str) -> Vec<String> {
+    let switch = |on: bool| u8::from(on).to_string();
+    let buffers = format!("4096 {BUFFER} {BUFFER}");
+    let sysctls = [
+        ("tcp_timestamps", switch(scenario.timestamps)),
+        ("tcp_sack", switch(scenario.recovery.uses_sack())),
+        ("tcp_ecn", switch(scenario.ecn)),
+        ("tcp_no_metrics_save", switch(true)),
+        ("tcp_rmem", buffers.clone()),
+        ("tcp_wmem", buffers),
+    ];
+    let own = [
+        format!("congestion-control={congestion_control}"),
+        format!("size={}", size(scenario)),
+        format!("iw={}", scenario.iw),
+        format!("rwnd={}", scenario.rwnd.get()),
+        format!("quick={}", scenario.ack == AckPolicy::Every),
+    ];
+    own.into_iter().chain(sysctls.map(|(name, value)| format!("{SYSCTL}{name}={value}"))).collect()
+}
+
+/// Sets the host up.
+fn prepare(side: Side, words: &Words<'_>) -> Result<(), String> {
+    for (name, value) in words.under(SYSCTL) {
+        set(name, value).map_err(|error| error.to_string())?;
+    }
+    let window: u64 = words.number("rwnd")?;
+    let metrics = RouteMetrics {
+        initial_window: Some(words.number("iw")?),
+        receive_window: u32::try_from(window).ok().filter(|_| window < UNLIMITED),
+        quick_acks: words.of("quick")? == "true",
+    };
+    set_route(side, metrics).map_err(|error| format!("the route: {error}"))
+}
+
+/// The program at host A: sends.
+pub(super) fn send(words: &[OsString]) -> Result<(), String> {
+    let words = Words::new(words)?;
+    prepare(Side::A, &words)?;
+    let mut stream = connect(words.of("congestion-control")?)?;
+    write_all(&stream, words.number("size")?)?;
+    stream.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
+    match stream.read(&mut [0]) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err("the receiver sent a byte".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Connects to host B. The congestion control is the socket's: a namespace may have only those as its default that the system lets
+/// everybody have.
+fn connect(congestion_control: &str) -> Result<TcpStream, String> {
+    let says = |what: &'static str| move |error: Errno| format!("{what}: {}", std::io::Error::from(error));
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+    let socket = socket.map_err(says("a socket"))?;
+    sockopt::set_tcp_congestion(&socket, congestion_control)
+        .map_err(says("this kernel's congestion control"))?;
+    rustix::net::connect(&socket, &SocketAddrV4::new(B.v4, PORT)).map_err(says("connecting"))?;
+    Ok(TcpStream::from(socket))
+}
+
+/// The program at host B: receives, and checks each byte.
+pub(super) fn receive(words: &[OsString]) -> Result<(), String> {
+    let words = Words::new(words)?;
+    prepare(Side::B, &words)?;
+    let listener = TcpListener::bind((B.v4, PORT)).map_err(|error| error.to_string())?;
+    let (stream, _) = listener.accept().map_err(|error| error.to_string())?;
+    check_all(&stream, words.number("size")?)
+}
+
+/// The figures of a run, from its packets: the inside of the kernel's sender is what `firstflight inspect` finds in them.
+pub(super) fn figures(tape: &Tape, scenario: &Scenario) -> Result<Figures, String> {
+    let evidence = evidence(tape, Carrier::Ip, scenario.mss, size(scenario))
+        .ok_or_else(|| "no connection was opened".to_owned())?;
+    let found = found(tape)?;
+    #[expect(clippy::cast_precision_loss, reason = "a flight is far below 2^53 bytes")]
+    let packets = |bytes: u64| bytes as f64 / f64::from(scenario.mss);
+    Ok(Figures {
+        exit_cause: found.exit_cause.map(str::to_owned),
+        exit_time_s: found.exit_time_s,
+        exit_window_packets: found.exit_flight_bytes.map(packets),
+        ..Figures::of_packets(&evidence)
+    })
+}
+
+/// What a capture at host A would tell of the sender there.
+fn found(tape: &Tape) -> Result<Found, String> {
+    let capture = capture(tape).map_err(|error| error.to_string())?;
+    let inspection = inspect(capture.as_slice(), false).map_err(|error| error.to_string())?;
+    let sender = inspection.senders.into_iter().map(|sender| sender.found);
+    sender
+        .into_iter()
+        .find(|found| found.role == Some("client"))
+        .ok_or_else(|| "no sender was seen".to_owned())
+}
+
+/// The packets at host A's interface: those that it sent as they entered, and those that it got as they were delivered.
+fn capture(tape: &Tape) -> std::io::Result<Vec<u8>> {
+    let snap_length = u32::try_from(HEAD).ok().and_then(NonZeroU32::new);
+    let tap = Tap { name: "A", description: "host A", snap_length };
+    let mut passed: Vec<_> = tape
+        .packets()
+        .iter()
+        .filter_map(|packet| match (packet.from, packet.fate) {
+            (Side::A, _) => Some((packet.entered, Direction::Outbound, packet)),
+            (Side::B, Fate::Delivered(at)) => Some((at, Direction::Inbound, packet)),
+            (Side::B, _) => None,
+        })
+        .collect();
+    passed.sort_by_key(|(at, ..)| *at);
+    let mut capture = RawCapture::new(Vec::new(), &[tap])?;
+    for (at, direction, packet) in passed {
+        let mut bytes = tape.head(packet).to_vec();
+        bytes.resize(packet.length, 0);
+        capture.packet(&Passed { tap: 0, at: at.nanos(), direction, bytes: &bytes, comment: "" })?;
+    }
+    capture.finish()
+}

@@ -1,0 +1,100 @@
+//! The endpoint on UDP sockets at both ends.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use firstflight_emulate::{B, Tape};
+use firstflight_live::{Listener, Options, Stream};
+use firstflight_scenario::Scenario;
+use firstflight_scenario::keys::{Heading, key};
+
+use super::words::{Words, check_all, write_all};
+use super::{PORT, command, size};
+use crate::compare::Cell;
+use crate::equal;
+use crate::evidence::{Carrier, evidence};
+use crate::figures::Figures;
+use crate::heard::hear;
+
+/// The roles in the arguments.
+pub(super) const SENDER: &str = "live-send";
+pub(super) const RECEIVER: &str = "live-receive";
+
+/// What stands before the keys of the two ends.
+const KEY: &str = "key.";
+/// A sender's buffer: as good as endless, as the simulator's.
+const SEND_BUFFER: u64 = 64 << 20;
+
+/// The programs of a run.
+pub(super) fn commands(cell: &Cell<'_>) -> [Vec<OsString>; 2] {
+    [command(SENDER, settings(cell)), command(RECEIVER, settings(cell))]
+}
+
+/// The settings of both ends: those of the simulator's, packets as long and as many.
+pub(super) fn settings(cell: &Cell<'_>) -> Vec<String> {
+    let Scenario { mss, .. } = cell.scenario;
+    let of_the_ends = |name: &str| {
+        key(name).is_some_and(|key| matches!(key.heading, Heading::Endpoints | Heading::Schemes))
+    };
+    let keys = cell.scenario.settings().into_iter().filter(|(name, _)| of_the_ends(name));
+    let own = [
+        format!("scheme={}", cell.choice),
+        format!("datagram={}", equal::datagram(u64::from(cell.scenario.packet()))),
+        format!("size={}", equal::transfer(size(cell.scenario), u64::from(*mss))),
+    ];
+    own.into_iter().chain(keys.map(|(name, value)| format!("{KEY}{name}={value}"))).collect()
+}
+
+/// The options of the endpoint.
+pub(super) fn options(settings: &[String]) -> Result<Options, String> {
+    let words: Vec<OsString> = settings.iter().map(OsString::from).collect();
+    read_options(&Words::new(&words)?)
+}
+
+fn read_options(words: &Words<'_>) -> Result<Options, String> {
+    let options = Options::new(words.of("scheme")?).map_err(|error| error.to_string())?;
+    let options =
+        options.largest_datagram(words.number("datagram")?).send_buffer(SEND_BUFFER).memory(4 * SEND_BUFFER);
+    words
+        .under(KEY)
+        .try_fold(options, |options, (name, value)| options.set(name, value))
+        .map_err(|error| error.to_string())
+}
+
+/// The program at host A: sends, and writes the trace of its connection to its standard output.
+pub(super) fn send(words: &[OsString]) -> Result<(), String> {
+    let words = Words::new(words)?;
+    let traces = Arc::new(|_| {
+        let out = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+        Ok(Box::new(BufWriter::with_capacity(1 << 20, out)) as Box<dyn Write + Send>)
+    });
+    let options = read_options(&words)?.traces(traces);
+    let stream = Stream::connect((B.v4, PORT), &options).map_err(|error| format!("connecting: {error}"))?;
+    write_all(&stream, words.number("size")?)?;
+    stream.finish(None).map_err(|error| error.to_string())
+}
+
+/// The program at host B: receives, and checks each byte.
+pub(super) fn receive(words: &[OsString]) -> Result<(), String> {
+    let words = Words::new(words)?;
+    let listener = Listener::bind((B.v4, PORT), &read_options(&words)?).map_err(|error| error.to_string())?;
+    let (stream, _) = listener.accept().map_err(|error| error.to_string())?;
+    check_all(&stream, words.number("size")?)
+}
+
+/// The figures of a run, from its packets and the sender's trace.
+pub(super) fn figures(tape: &Tape, scenario: &Scenario, trace: impl BufRead) -> Result<Figures, String> {
+    let mss = equal::segment(u64::from(scenario.mss));
+    let size = equal::transfer(size(scenario), u64::from(scenario.mss));
+    let own = u16::try_from(mss).unwrap_or(u16::MAX);
+    let mut evidence =
+        evidence(tape, Carrier::Udp, own, size).ok_or_else(|| "no connection was opened".to_owned())?;
+    hear(trace).map_err(|error| format!("the sender's trace: {error}"))?.add_to(&mut evidence);
+    let figures = Figures::new(&evidence, scenario, mss);
+    // The endpoint counts rates without UDP's header.
+    let packet = f64::from(scenario.packet());
+    let exit_rate_bps = figures.exit_rate_bps.map(|rate| rate * packet / (packet - 8.0));
+    Ok(Figures { exit_rate_bps, ..figures })
+}

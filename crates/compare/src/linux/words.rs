@@ -1,0 +1,67 @@
+//! The words that the programs at the two ends are started with, and the bytes that they send and check.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+
+use firstflight_wire::payload;
+
+/// The words as text, behind the first of them, which are `key=value`.
+pub(super) struct Words<'a> {
+    pairs: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(words: &'a [OsString]) -> Result<Self, String> {
+        let pair = |word: &'a OsString| word.to_str()?.split_once('=');
+        let pairs =
+            words.iter().map(|word| pair(word).ok_or_else(|| format!("{} is no pair", word.display())));
+        Ok(Self { pairs: pairs.collect::<Result<_, _>>()? })
+    }
+
+    /// The value of a key.
+    pub(super) fn of(&self, key: &str) -> Result<&'a str, String> {
+        let found = self.pairs.iter().find(|(name, _)| *name == key);
+        found.map(|(_, value)| *value).ok_or_else(|| format!("{key} is missing"))
+    }
+
+    /// The number of a key.
+    pub(super) fn number<T: std::str::FromStr>(&self, key: &str) -> Result<T, String> {
+        self.of(key)?.parse().map_err(|_| format!("{key} is no number"))
+    }
+
+    /// The keys that begin with `prefix`, without it, and their values.
+    pub(super) fn under(&self, prefix: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.pairs.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, *value)))
+    }
+}
+
+/// Writes a stream of `size` bytes, each of which follows from its place.
+pub(super) fn write_all(mut to: impl Write, size: u64) -> Result<(), String> {
+    let (mut buffer, mut at) = (vec![0; 64 << 10], 0);
+    while at < size {
+        let left = usize::try_from(size - at).unwrap_or(usize::MAX);
+        let piece = &mut buffer[..left.min(64 << 10)];
+        payload::fill(at, piece);
+        to.write_all(piece).map_err(|error| format!("after {at} bytes: {error}"))?;
+        at += piece.len() as u64;
+    }
+    Ok(())
+}
+
+/// Reads a stream to its end, and compares every byte with what was written.
+pub(super) fn check_all(mut from: impl Read, size: u64) -> Result<(), String> {
+    let (mut buffer, mut at) = (vec![0; 64 << 10], 0);
+    loop {
+        match from.read(&mut buffer).map_err(|error| format!("after {at} bytes: {error}"))? {
+            0 if at == size => return Ok(()),
+            0 => return Err(format!("{at} of {size} bytes arrived")),
+            len => {
+                let piece = buffer.get(..len).unwrap_or_default();
+                if payload::first_difference(at, piece).is_some() {
+                    return Err(format!("a wrong byte after {at}"));
+                }
+                at += len as u64;
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Rows: a scheme in a habitat, over all its runs, beside the simulator.
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use crate::figures::Figures;
+use crate::habitat::Habitat;
+
+/// A scheme in a habitat.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The scheme's name or label.
+    pub scheme: String,
+    /// The scheme with its parameters, as `--schemes` takes it.
+    pub choice: String,
+    /// The avoidance law.
+    pub avoidance: &'static str,
+    /// The habitat.
+    pub habitat: Habitat,
+    /// The kernel's congestion control, where the kernel runs.
+    pub congestion_control: Option<&'static str>,
+    /// Runs that count.
+    pub runs: u32,
+    /// Runs that were void and were repeated.
+    pub repeated: u32,
+    /// Runs that stayed void, however often they were repeated: they do not count.
+    pub void: u32,
+    /// Why start-up was left; `mixed` if runs differ, `None` without a run.
+    pub exit_cause: Option<String>,
+    /// Over the runs, in the order of [`METRICS`].
+    pub summaries: Vec<Option<Summary>>,
+    /// The median less that of the simulator of the same stack, in the order of [`METRICS`]; `None` of that simulator itself.
+    pub differences: Vec<Option<f64>>,
+}
+
+/// A number over all runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Summary {
+    /// The median; of an even number of runs the mean of the two in the middle.
+    pub median: f64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+/// A number of a row.
+pub struct Metric {
+    /// The field.
+    pub name: &'static str,
+    of: fn(&Figures) -> Option<f64>,
+    /// From which difference on it matters; `None` if it follows from another number.
+    tolerance: Option<Tolerance>,
+}
+
+/// From which difference on a number matters: above both parts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tolerance {
+    /// In the number's unit.
+    pub absolute: f64,
+    /// As a share of the simulator's number.
+    pub share: f64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn count(count: u64) -> f64 {
+    count as f64
+}
+
+/// The numbers of a row, in the order of results.
+pub const METRICS: [Metric; 8] = [
+    Metric { name: "fct_s", of: |run| run.fct_s, tolerance: Some(Tolerance { absolute: 0.0, share: 0.05 }) },
+    Metric { name: "throughput_bps", of: |run| Some(run.throughput_bps), tolerance: None },
+    Metric { name: "packets_sent", of: |run| Some(count(run.packets_sent)), tolerance: None },
+    Metric {
+        name: "packets_lost",
+        of: |run| Some(count(run.packets_lost)),
+        tolerance: Some(Tolerance { absolute: 3.0, share: 0.05 }),
+    },
+    Metric {
+        name: "overshoot_lost_packets",
+        of: |run| run.overshoot_lost_packets.map(count),
+        tolerance: None,
+    },
+    Metric { name: "exit_time_s", of: |run| run.exit_time_s, tolerance: None },
+    Metric { name: "exit_window_packets", of: |run| run.exit_window_packets, tolerance: None },
+    Metric {
+        name: "exit_rate_bps",
+        of: |run| run.exit_rate_bps,
+        tolerance: Some(Tolerance { absolute: 0.0, share: 0.1 }),
+    },
+];
+
+/// The place of a metric.
+fn place(name: &str) -> usize {
+    METRICS.iter().position(|metric| metric.name == name).unwrap_or(METRICS.len())
+}
+
+impl Summary {
+    fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let half = values.len() / 2;
+        let upper = *values.get(half)?;
+        let median = if values.len() % 2 == 1 { upper } else { f64::midpoint(*values.get(half - 1)?, upper) };
+        Some(Self { median, min, max })
+    }
+}
+
+impl Row {
+    /// Puts the figures of the runs that count together.
+    pub(crate) fn take_runs(&mut self, runs: &[Figures]) {
+        self.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+        self.summaries = METRICS
+            .iter()
+            .map(|metric| Summary::of(runs.iter().filter_map(|run| (metric.of)(run)).collect()))
+            .collect();
+        self.differences = vec![None; METRICS.len()];
+        let mut causes = runs.iter().map(|run| run.exit_cause.clone());
+        let first = causes.next().flatten();
+        let is_mixed = causes.any(|cause| cause != first);
+        self.exit_cause = if is_mixed { Some("mixed".to_owned()) } else { first };
+    }
+
+    /// Compares the row with that of the simulator. What the kernel has in flight is no window.
+    pub(crate) fn compare_with(&mut self, simulator: &Row) {
+        let is_window = |at: usize| METRICS[at].name == "exit_window_packets";
+        let is_kernel = self.congestion_control.is_some();
+        let pairs = self.summaries.iter().zip(&simulator.summaries).enumerate();
+        self.differences = pairs
+            .map(|(at, (own, theirs))| {
+                let is_other = is_kernel && is_window(at);
+                Some(own.as_ref()?.median - theirs.as_ref()?.median).filter(|_| !is_other)
+            })
+            .collect();
+    }
+
+    /// A number, by its name in [`METRICS`].
+    pub fn summary(&self, name: &str) -> Option<Summary> {
+        *self.summaries.get(place(name))?
+    }
+
+    /// The number's difference from the simulator's, in its unit.
+    pub fn difference(&self, name: &str) -> Option<f64> {
+        *self.differences.get(place(name))?
+    }
+
+    /// The same as a share of the simulator's; `None` if that is zero.
+    pub fn share(&self, name: &str) -> Option<f64> {
+        let (difference, own) = (self.difference(name)?, self.summary(name)?.median);
+        let theirs = own - difference;
+        (theirs > 0.0).then(|| difference / theirs)
+    }
+}
+
+/// The fields in their order. With several runs each number has `_min` and `_max` besides.
+impl Serialize for Row {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("scheme", &self.scheme)?;
+        map.serialize_entry("choice", &self.choice)?;
+        map.serialize_entry("avoidance", self.avoidance)?;
+        map.serialize_entry("habitat", self.habitat.name)?;
+        map.serialize_entry("stack", self.habitat.stack_name())?;
+        map.serialize_entry("congestion_control", &self.congestion_control)?;
+        map.serialize_entry("runs", &self.runs)?;
+        map.serialize_entry("repeated", &self.repeated)?;
+        map.serialize_entry("void", &self.void)?;
+        map.serialize_entry("exit_cause", &self.exit_cause)?;
+        for (metric, (summary, difference)) in
+            METRICS.iter().zip(self.summaries.iter().zip(&self.differences))
+        {
+            let name = metric.name;
+            map.serialize_entry(name, &summary.map(|summary| summary.median))?;
+            map.serialize_entry(&format!("{name}_min"), &summary.map(|summary| summary.min))?;
+            map.serialize_entry(&format!("{name}_max"), &summary.map(|summary| summary.max))?;
+            map.serialize_entry(&format!("{name}_difference"), difference)?;
+        }
+        map.end()
+    }
+}
+
+/// A difference between a row and the simulator.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference<'a> {
+    /// The row.
+    pub row: &'a Row,
+    /// The number.
+    pub metric: &'static str,
+    /// By how much it exceeds what it may differ without mattering; above 1 it matters.
+    pub excess: f64,
+}
+
+/// The largest difference from the simulator, measured by what each number may differ without mattering: an FCT 5 %, dropped
+/// packets 3 or 5 %, whichever is more, a rate found 10 %. `None` if nothing is compared.
+pub fn largest(rows: &[Row]) -> Option<Difference<'_>> {
+    let of_row = |row: &'_ Row| {
+        METRICS
+            .iter()
+            .filter_map(|metric| {
+                let Tolerance { absolute, share } = metric.tolerance?;
+                let difference = row.difference(metric.name)?;
+                let theirs = row.summary(metric.name)?.median - difference;
+                Some((
+                    metric.name,
+                    difference.abs() / absolute.max(share * theirs.abs()).max(f64::MIN_POSITIVE),
+                ))
+            })
+            .collect::<Vec<_>>()
+    };
+    let all = rows.iter().flat_map(|row| {
+        of_row(row).into_iter().map(move |(metric, excess)| Difference { row, metric, excess })
+    });
+    all.max_by(|one, other| one.excess.total_cmp(&other.excess))
+}
+
+#[cfg(test)]
+mod tests;
